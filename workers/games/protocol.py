@@ -1,0 +1,179 @@
+"""What a game is to everything above it: n tables, stepped together on arrays."""
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from workers.games import seeding
+from workers.games.errors import BadGame, IllegalAction
+from workers.games.svg import text_svg
+
+
+@dataclass(frozen=True, kw_only=True)
+class GameSpec:
+    """The fixed facts of a game."""
+
+    id: str
+    seats: int
+    actions: int
+    """Size of the action set; legal masks have this width."""
+    observation_shape: tuple[int, ...]
+    """Shape of one observation; always float32, always from the acting seat's point of view."""
+    simultaneous: bool = False
+    hidden_information: bool = False
+    max_steps: int
+    """Upper bound on the steps of one game."""
+    scoring: Literal["outcome", "returns"] = "outcome"
+    """One-seat games have nobody to beat: their returns are tallied instead of wins."""
+    action_names: tuple[str, ...] = ()
+    """What people call the actions; empty means by number."""
+    openspiel: str | None = None
+    """OpenSpiel's name of the same game, whose states `history` replays; None where there is none."""
+
+    def __post_init__(self) -> None:
+        for name in ("seats", "actions", "max_steps"):
+            if getattr(self, name) < 1:
+                raise BadGame(f"{self.id}: {name} must be at least 1, not {getattr(self, name)}")
+        if self.action_names and len(self.action_names) != self.actions:
+            raise BadGame(f"{self.id}: {len(self.action_names)} action names for {self.actions} actions")
+
+    def action_name(self, action: int) -> str:
+        return self.action_names[action] if self.action_names else str(action)
+
+
+@dataclass(slots=True)
+class Turn:
+    """The rows that must act now. The arrays are valid until the next step: copy what you keep.
+
+    Turn-based games have exactly one row per table, in table order. Simultaneous games have one row
+    per table and seat, table-major; fewer only where seats have left a game that goes on.
+    """
+
+    tables: NDArray[np.int64]
+    seats: NDArray[np.int64]
+    observations: NDArray[np.float32]
+    legal: NDArray[np.bool_]
+
+
+@dataclass(slots=True)
+class StepResult:
+    """What one step brought. The arrays are valid until the next step: copy what you keep."""
+
+    rewards: NDArray[np.float32]
+    """[tables, seats], earned in this step by every seat, whoever moved."""
+    done: NDArray[np.bool_]
+    """[tables], the game ended in this step; the table already stands at its next game."""
+    truncated: NDArray[np.bool_]
+    """[tables], the game was cut off by a limit of steps and not by its rules; implies done."""
+
+
+class VectorGame(ABC):
+    """n tables of one game, stepped together. A game is a pure function of its seed and the actions.
+
+    A subclass calls `super().__init__(spec, tables)` and defines `begin`, `turn`, `advance` and
+    `render_text`. All randomness comes from `game_seeds` (see `workers.games.seeding`).
+    """
+
+    auto_reset: bool = True
+    """False leaves a finished table as it is, for drawing its last position; step it no further."""
+
+    def __init__(self, spec: GameSpec, tables: int) -> None:
+        if tables < 1:
+            raise BadGame(f"{spec.id}: tables must be at least 1, not {tables}")
+        self.spec = spec
+        self.tables = tables
+        self.table_seeds = np.zeros(tables, np.uint64)
+        self.games = np.zeros(tables, np.int64)
+        """How many games each table has finished since `reset`."""
+        self.game_seeds = np.zeros(tables, np.uint64)
+        """The seed of the game now at each table: `reset` with it plays the same game again."""
+        self.plies = np.zeros(tables, np.int64)
+        """Steps taken in the game now at each table."""
+        width = tables * (spec.seats if spec.simultaneous else 1)
+        small = next(
+            kind for kind in (np.uint8, np.uint16, np.int64) if spec.actions - 1 <= np.iinfo(kind).max
+        )
+        # One row per step, written round and round: a game is never longer than the ring.
+        self._moves = np.zeros((spec.max_steps, width), small)
+        self._clock = 0
+
+    # What a game defines
+
+    @abstractmethod
+    def begin(self, tables: NDArray[np.int64]) -> None:
+        """Set these tables to the start of the game named by their `game_seeds`."""
+
+    @abstractmethod
+    def turn(self) -> Turn:
+        """Who must act now, what they see and what they may do."""
+
+    @abstractmethod
+    def advance(self, actions: NDArray[np.int64]) -> StepResult:
+        """Play one action per row of `turn()`; finished tables keep their last position."""
+
+    @abstractmethod
+    def render_text(self, table: int, seat: int | None = None) -> str:
+        """The position for people: all of it, or only what `seat` may see."""
+
+    def render_svg(self, table: int, seat: int | None = None) -> str:
+        """The position as an SVG image; by default its text."""
+        return text_svg(self.render_text(table, seat), title=self.spec.id)
+
+    # What callers use
+
+    def reset(self, seeds: NDArray[np.uint64]) -> None:
+        """Start at every table the game named by its seed; its later games are seeded from (seed, count)."""
+        seeds = np.asarray(seeds)
+        if seeds.shape != (self.tables,) or seeds.dtype != np.uint64:
+            raise BadGame(
+                f"{self.spec.id}: reset takes uint64 seeds of shape ({self.tables},), "
+                f"not {seeds.dtype} of shape {seeds.shape}"
+            )
+        self.table_seeds[:] = seeds
+        self.game_seeds[:] = seeds
+        self.games[:] = 0
+        self.plies[:] = 0
+        self._clock = 0
+        self.begin(np.arange(self.tables))
+
+    def step(self, actions: NDArray[np.int64]) -> StepResult:
+        """Play one action per row of `turn()` and start the next game wherever one ended."""
+        result = self.advance(actions)
+        self._remember(actions)
+        self.plies += 1
+        if self.auto_reset and result.done.any():
+            tables = np.flatnonzero(result.done)
+            self.games[tables] += 1
+            self.game_seeds[tables] = seeding.game_seeds(self.table_seeds[tables], self.games[tables])
+            self.plies[tables] = 0
+            self.begin(tables)
+        return result
+
+    def history(self, table: int) -> list[int]:
+        """The actions of the game at this table so far, chance outcomes included, in OpenSpiel's order."""
+        ply = int(self.plies[table])
+        rows = np.arange(self._clock - ply, self._clock) % len(self._moves)
+        width = self._moves.shape[1] // self.tables
+        moves: list[int] = self._moves[rows, table * width : (table + 1) * width].ravel().tolist()
+        return moves
+
+    def _remember(self, actions: NDArray[np.int64]) -> None:
+        self._moves[self._clock % len(self._moves)] = actions
+        self._clock += 1
+
+    def _refuse_illegal(self, actions: NDArray[np.int64], turn: Turn) -> None:
+        """Raise IllegalAction for the first row whose action its mask forbids."""
+        inside = (actions >= 0) & (actions < self.spec.actions)
+        legal = inside & turn.legal[np.arange(len(actions)), np.where(inside, actions, 0)]
+        if not legal.all():
+            row = int(np.argmin(legal))
+            raise IllegalAction(
+                self.spec.id,
+                int(turn.tables[row]),
+                int(turn.seats[row]),
+                int(actions[row]),
+                np.flatnonzero(turn.legal[row]).tolist(),
+            )

@@ -1,0 +1,65 @@
+"""A recorded game, seen again move by move: its seed and its actions are all that was kept."""
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from workers.games.errors import BadGame
+from workers.games.protocol import VectorGame
+
+
+@dataclass(frozen=True, kw_only=True)
+class Position:
+    """One position of a replayed game; at the end nobody is to act and `done` is true."""
+
+    ply: int
+    seats: tuple[int, ...]
+    """The seats to act here, none at the end."""
+    legal: tuple[tuple[int, ...], ...]
+    """The legal actions of each of `seats`."""
+    actions: tuple[int, ...]
+    """The recorded actions of `seats` here; empty at the last recorded position."""
+    returns: tuple[float, ...]
+    """What each seat has earned so far."""
+    done: bool
+    text: str
+    svg: str
+
+
+def replay(
+    make: Callable[[int], VectorGame], seed: int, actions: Sequence[int], seat: int | None = None
+) -> Iterator[Position]:
+    """Every position of the game with this seed and these actions, the last one included.
+
+    `make` builds the game for a number of tables. `actions` runs in the order of the rows of each turn;
+    a record that stops early is an unfinished game. `seat` limits the pictures to what that seat sees.
+    """
+    game = make(1)
+    game.auto_reset = False
+    game.reset(np.array([seed], np.uint64))
+    returns = np.zeros(game.spec.seats)
+    used, done, ply = 0, False, 0
+    while True:
+        turn = None if done else game.turn()
+        rows = 0 if turn is None else len(turn.seats)
+        now = tuple(int(a) for a in actions[used : used + rows])
+        if len(now) not in (0, rows):
+            raise BadGame(f"{game.spec.id}: the record ends in the middle of move {ply}")
+        if done and used < len(actions):
+            raise BadGame(f"{game.spec.id}: the game ended after {used} of {len(actions)} recorded actions")
+        yield Position(
+            ply=ply,
+            seats=() if turn is None else tuple(turn.seats.tolist()),
+            legal=() if turn is None else tuple(tuple(np.flatnonzero(row).tolist()) for row in turn.legal),
+            actions=now,
+            returns=tuple(returns.tolist()),
+            done=done,
+            text=game.render_text(0, seat),
+            svg=game.render_svg(0, seat),
+        )
+        if not now:
+            return
+        result = game.step(np.array(now, np.int64))
+        returns += result.rewards[0]
+        used, done, ply = used + rows, bool(result.done[0]), ply + 1

@@ -1,0 +1,51 @@
+"""Small SVG pieces that the games draw with: plain attributes, no scripts, no outside files."""
+
+from html import escape
+
+INK = "#1f2937"
+BOARD = "#1d4ed8"
+EMPTY = "#f3f4f6"
+SEAT_COLOURS = ("#dc2626", "#f59e0b")
+
+
+def document(width: float, height: float, title: str, parts: list[str]) -> str:
+    """A whole SVG image around the given parts."""
+    return (
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width:g} {height:g}" role="img">'
+        f"<title>{escape(title)}</title>{''.join(parts)}</svg>"
+    )
+
+
+def rect(x: float, y: float, width: float, height: float, fill: str, radius: float = 0) -> str:
+    return (
+        f'<rect x="{x:g}" y="{y:g}" width="{width:g}" height="{height:g}" rx="{radius:g}" '
+        f'fill="{fill}" stroke="{INK}"/>'
+    )
+
+
+def circle(x: float, y: float, radius: float, fill: str) -> str:
+    return f'<circle cx="{x:g}" cy="{y:g}" r="{radius:g}" fill="{fill}"/>'
+
+
+def line(x1: float, y1: float, x2: float, y2: float, colour: str = INK, width: float = 2) -> str:
+    return (
+        f'<line x1="{x1:g}" y1="{y1:g}" x2="{x2:g}" y2="{y2:g}" stroke="{colour}" stroke-width="{width:g}"/>'
+    )
+
+
+def label(x: float, y: float, text: str, size: float = 14, colour: str = INK, anchor: str = "middle") -> str:
+    return (
+        f'<text x="{x:g}" y="{y:g}" font-family="sans-serif" font-size="{size:g}" fill="{colour}" '
+        f'text-anchor="{anchor}">{escape(text)}</text>'
+    )
+
+
+def text_svg(text: str, title: str) -> str:
+    """Text as an image, in fixed-width type: the drawing of a game that has no better one."""
+    lines = text.splitlines() or [""]
+    parts = [
+        f'<text x="8" y="{20 + 18 * i}" font-family="monospace" font-size="14" fill="{INK}" '
+        f'xml:space="preserve">{escape(row)}</text>'
+        for i, row in enumerate(lines)
+    ]
+    return document(16 + 8.5 * max(map(len, lines)), 16 + 18 * len(lines), title, parts)
