@@ -1,0 +1,229 @@
+"""Content-addressed artifacts on a local folder or an object store, by fsspec.
+
+Errors, all of which survive pickling on their way through Ray and Temporal:
+
+    ArtifactError
+    ├── ArtifactStoreUnavailable   the store cannot be opened, read or written
+    │   └── ArtifactStoreFull      no space (or quota) left; nothing was stored
+    ├── MissingArtifact            the reference names nothing in this store
+    └── DamagedArtifact            the bytes are not those that were stored
+"""
+
+from __future__ import annotations
+
+import errno
+import hashlib
+import os
+import posixpath
+import re
+import uuid
+from collections.abc import Iterator
+from contextlib import suppress
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import fsspec
+from fsspec.implementations.local import LocalFileSystem
+
+from league.types import CheckpointRef
+
+_KIND = re.compile(r"[a-z][a-z0-9_]*")
+_SHA256 = re.compile(r"[0-9a-f]{64}")
+_PARTIAL = ".partial"
+_NO_SPACE = frozenset({errno.ENOSPC, errno.EDQUOT})
+
+
+class ArtifactError(Exception):
+    """Anything that goes wrong between the system and its artifacts."""
+
+
+class ArtifactStoreUnavailable(ArtifactError):
+    """The store cannot be opened, read or written."""
+
+    def __init__(self, uri: str, reason: str) -> None:
+        super().__init__(uri, reason)
+        self.uri, self.reason = uri, reason
+
+    def __str__(self) -> str:
+        return f"artifact store: {self.uri}: {self.reason}"
+
+
+class ArtifactStoreFull(ArtifactStoreUnavailable):
+    """There is no space left for the artifact; nothing was stored."""
+
+
+class MissingArtifact(ArtifactError):
+    """The reference names nothing in this store."""
+
+    def __init__(self, uri: str, sha256: str) -> None:
+        super().__init__(uri, sha256)
+        self.uri, self.sha256 = uri, sha256
+
+    def __str__(self) -> str:
+        return f"artifact {self.uri} is missing (sha256 {self.sha256})"
+
+
+class DamagedArtifact(ArtifactError):
+    """The bytes found are not the bytes stored: cut short, grown or changed."""
+
+    def __init__(self, uri: str, expected: str, found: str, expected_size: int, found_size: int) -> None:
+        super().__init__(uri, expected, found, expected_size, found_size)
+        self.uri, self.expected, self.found = uri, expected, found
+        self.expected_size, self.found_size = expected_size, found_size
+
+    def __str__(self) -> str:
+        if self.found_size < self.expected_size:
+            what = "cut short"
+        else:
+            what = "longer than it was" if self.found_size > self.expected_size else "changed"
+        return (
+            f"artifact {self.uri} is damaged ({what}): expected {self.expected_size} bytes with sha256 "
+            f"{self.expected}, found {self.found_size} bytes with sha256 {self.found}"
+        )
+
+
+@dataclass(frozen=True, kw_only=True)
+class Collected:
+    """What one garbage collection removed."""
+
+    uris: tuple[str, ...]
+    bytes_freed: int
+
+
+class ArtifactStore:
+    """Immutable byte strings under `<root>/<kind>/<first two digits>/<sha256>`.
+
+    A reference is looked up by the tail of its uri, so a store may be moved or copied as a whole.
+    """
+
+    def __init__(self, root_url: str) -> None:
+        self.root_url = root_url
+        try:
+            self._fs, root = fsspec.core.url_to_fs(root_url)
+        except (ImportError, ValueError) as error:
+            raise ArtifactStoreUnavailable(root_url, str(error)) from error
+        self._root = str(root).rstrip("/")
+
+    def __reduce__(self) -> tuple[type[ArtifactStore], tuple[str]]:
+        return ArtifactStore, (self.root_url,)
+
+    def put(self, data: bytes, *, kind: str) -> CheckpointRef:
+        """Store the bytes under their hash; the same bytes twice are one artifact.
+
+        Bytes already there are written again: that repairs a damaged copy and renews the age by which
+        `collect` judges, so that a collection under way does not take what was just put.
+        """
+        if not _KIND.fullmatch(kind):
+            raise ValueError(f"artifact kind {kind!r}: allowed are lower-case words like 'checkpoint'")
+        sha256 = hashlib.sha256(data).hexdigest()
+        path = posixpath.join(self._root, kind, sha256[:2], sha256)
+        try:
+            if isinstance(self._fs, LocalFileSystem):
+                _write_durably(Path(path), data)
+            else:
+                self._fs.pipe_file(path, data)  # one PUT: object stores show all of it or nothing
+        except OSError as error:
+            full = error.errno in _NO_SPACE
+            failure = ArtifactStoreFull if full else ArtifactStoreUnavailable
+            raise failure(self._uri(path), error.strerror or str(error)) from error
+        return CheckpointRef(uri=self._uri(path), sha256=sha256, size=len(data))
+
+    def get(self, ref: CheckpointRef) -> bytes:
+        """The artifact's bytes, checked against the reference's hash."""
+        path = self._path(ref)
+        try:
+            data = bytes(self._fs.cat_file(path))
+        except FileNotFoundError as error:
+            raise MissingArtifact(self._uri(path), ref.sha256) from error
+        except OSError as error:
+            raise ArtifactStoreUnavailable(self._uri(path), error.strerror or str(error)) from error
+        found = hashlib.sha256(data).hexdigest()
+        if found != ref.sha256:
+            raise DamagedArtifact(self._uri(path), ref.sha256, found, ref.size, len(data))
+        return data
+
+    def exists(self, ref: CheckpointRef) -> bool:
+        """Whether something lies at the reference's place; only `get` tells whether it is whole."""
+        return bool(self._fs.exists(self._path(ref)))
+
+    def stored(self) -> Iterator[CheckpointRef]:
+        """Every artifact of the store, by name and size, unread."""
+        for path, size in self._files():
+            name = posixpath.basename(path)
+            if _SHA256.fullmatch(name):
+                yield CheckpointRef(uri=self._uri(path), sha256=name, size=size)
+
+    def collect(
+        self, referenced: set[str], older_than: timedelta, *, now: datetime | None = None
+    ) -> Collected:
+        """Remove what no reference names (by sha256) and is older than `older_than`; leftovers of killed
+        writers too. The age must exceed the longest time between a put and the commit that names it.
+        """
+        limit = (now or datetime.now(UTC)) - older_than
+        removed: list[str] = []
+        freed = 0
+        for path, size in list(self._files()):
+            if posixpath.basename(path) in referenced or not self._remove_if_before(path, limit):
+                continue
+            removed.append(self._uri(path))
+            freed += size
+        return Collected(uris=tuple(removed), bytes_freed=freed)
+
+    def _remove_if_before(self, path: str, limit: datetime) -> bool:
+        # The age is read at the last moment, because a put may have renewed it since the listing.
+        try:
+            if self._fs.modified(path) >= limit:
+                return False
+            self._fs.rm_file(path)
+        except FileNotFoundError:
+            return False
+        return True
+
+    def _files(self) -> Iterator[tuple[str, int]]:
+        """Artifacts and abandoned partial writes; anything else under the root is not ours to touch."""
+        self._fs.invalidate_cache()
+        found = self._fs.find(self._root, detail=True) if self._fs.exists(self._root) else {}
+        for path, info in sorted(found.items()):
+            name = posixpath.basename(path)
+            if _SHA256.fullmatch(name[:64]) and name[64:] in ("", _partial_suffix(name)):
+                yield path, int(info["size"])
+
+    def _path(self, ref: CheckpointRef) -> str:
+        parts = ref.uri.rsplit("/", 3)[-3:]
+        well_formed = len(parts) == 3 and _KIND.fullmatch(parts[0]) and _SHA256.fullmatch(ref.sha256)
+        if not well_formed or parts[1:] != [ref.sha256[:2], ref.sha256]:
+            raise MissingArtifact(ref.uri, ref.sha256)
+        return posixpath.join(self._root, *parts)
+
+    def _uri(self, path: str) -> str:
+        return str(self._fs.unstrip_protocol(path))
+
+
+def _partial_suffix(name: str) -> str:
+    return name[64:] if name.endswith(_PARTIAL) else ""
+
+
+def _write_durably(path: Path, data: bytes) -> None:
+    """Write beside the final name, flush to the disk, then rename: the name never shows half an artifact."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    partial = path.with_name(f"{path.name}.{uuid.uuid4().hex}{_PARTIAL}")
+    try:
+        with partial.open("wb") as file:
+            file.write(data)
+            file.flush()
+            os.fsync(file.fileno())
+        partial.replace(path)
+    except BaseException:
+        with suppress(OSError):
+            partial.unlink()
+        raise
+    _flush_directory(path.parent)
+
+
+def _flush_directory(directory: Path) -> None:
+    descriptor = os.open(directory, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)

@@ -1,0 +1,167 @@
+"""Checkpoints: everything a generation needs to go on exactly where the last one ended.
+
+One artifact is one safetensors file whose metadata holds the rest as JSON. Never pickle; no times and no ids,
+so that equal training gives equal bytes and therefore the same hash.
+
+    CheckpointError
+    ├── UnreadableCheckpoint   not a checkpoint, or of a format this version does not know
+    └── CheckpointMismatch     a checkpoint of something else: names, shapes or types differ
+"""
+
+from __future__ import annotations
+
+import json
+import struct
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import torch
+from safetensors import SafetensorError
+from safetensors.torch import load as load_tensors
+from safetensors.torch import save as save_tensors
+from torch import Tensor
+
+from league.types import CheckpointRef
+from orchestrator.artifacts import ArtifactStore
+from orchestrator.catalog import Component
+
+KIND = "checkpoint"
+FORMAT = 1
+_METADATA = "lanista"
+_SECTIONS = ("weights", "optimizer", "normaliser", "rng")
+
+State = Mapping[str, Any]
+"""A flat mapping of names to tensors or JSON values (numbers, strings, lists, mappings with string keys)."""
+
+
+class CheckpointError(Exception):
+    """A checkpoint that cannot be used."""
+
+
+class UnreadableCheckpoint(CheckpointError):
+    """The bytes are whole but are no checkpoint of a known format."""
+
+
+class CheckpointMismatch(CheckpointError):
+    """The checkpoint does not fit what it should be loaded into; the message lists every difference."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Checkpoint:
+    """A player's whole learning state. Weights are tensors; the other states may hold scalars too."""
+
+    model: Component
+    game: Component
+    weights: Mapping[str, Tensor]
+    optimizer: State = field(default_factory=dict)
+    normaliser: State = field(default_factory=dict)
+    rng: State = field(default_factory=dict)
+    steps: int = 0
+
+
+def save(store: ArtifactStore, checkpoint: Checkpoint) -> CheckpointRef:
+    """Store the checkpoint; equal checkpoints give equal references."""
+    return store.put(encode(checkpoint), kind=KIND)
+
+
+def load(store: ArtifactStore, ref: CheckpointRef, *, like: Mapping[str, Tensor] | None = None) -> Checkpoint:
+    """Read a checkpoint back; its weights must have the names and shapes of `like`, a module's state_dict."""
+    try:
+        checkpoint = decode(store.get(ref))
+        if like is not None:
+            check_weights(checkpoint.weights, like)
+    except CheckpointError as error:
+        raise type(error)(f"{ref.uri}: {error}") from error
+    return checkpoint
+
+
+def encode(checkpoint: Checkpoint) -> bytes:
+    """The checkpoint as bytes, the same for equal checkpoints on every run."""
+    tensors: dict[str, Tensor] = {}
+    scalars: dict[str, dict[str, Any]] = {}
+    for section in _SECTIONS:
+        state: State = getattr(checkpoint, section)
+        tensors |= {f"{section}/{name}": _packed(v) for name, v in state.items() if isinstance(v, Tensor)}
+        scalars[section] = {name: v for name, v in state.items() if not isinstance(v, Tensor)}
+    if scalars["weights"]:
+        raise ValueError(f"weights must be tensors, these are not: {', '.join(sorted(scalars['weights']))}")
+    metadata = {
+        "format": FORMAT,
+        "model": _described(checkpoint.model),
+        "game": _described(checkpoint.game),
+        "steps": checkpoint.steps,
+        "scalars": scalars,
+    }
+    # One metadata key only: safetensors writes several in an order that changes from run to run.
+    return bytes(save_tensors(tensors, {_METADATA: _exact_json(metadata)}))
+
+
+def decode(data: bytes) -> Checkpoint:
+    """The checkpoint those bytes hold."""
+    metadata = _metadata(data)
+    try:
+        tensors = load_tensors(data)
+    except SafetensorError as error:
+        raise UnreadableCheckpoint(f"not a safetensors file: {error}") from error
+    states: dict[str, dict[str, Any]] = {name: {} for name in _SECTIONS}
+    for key, tensor in tensors.items():
+        section, _, name = key.partition("/")
+        if section not in states or not name:
+            raise UnreadableCheckpoint(f"tensor {key!r}: allowed are names below {', '.join(_SECTIONS)}")
+        states[section][name] = tensor
+    try:
+        for section in _SECTIONS:
+            states[section] |= metadata["scalars"].get(section, {})
+        model, game = Component(**metadata["model"]), Component(**metadata["game"])
+        return Checkpoint(model=model, game=game, steps=int(metadata["steps"]), **states)
+    except (KeyError, TypeError, AttributeError, ValueError) as error:
+        raise UnreadableCheckpoint(f"incomplete metadata: {error!r}") from error
+
+
+def check_weights(found: Mapping[str, Tensor], expected: Mapping[str, Tensor]) -> None:
+    """Raise CheckpointMismatch naming every missing, unexpected or differently shaped or typed tensor."""
+    differences = [f"{name} is missing" for name in sorted(expected.keys() - found.keys())]
+    differences += [f"{name} is not in the model" for name in sorted(found.keys() - expected.keys())]
+    for name in sorted(expected.keys() & found.keys()):
+        has, wants = _shape(found[name]), _shape(expected[name])
+        if has != wants:
+            differences.append(f"{name} is {has}, the model has {wants}")
+    if differences:
+        raise CheckpointMismatch("weights do not fit the model: " + "; ".join(differences))
+
+
+def _metadata(data: bytes) -> dict[str, Any]:
+    """Our JSON from the safetensors header (8-byte length, then JSON), which its reader does not hand out."""
+    if len(data) < 8 or (length := struct.unpack_from("<Q", data)[0]) > len(data) - 8:
+        raise UnreadableCheckpoint(f"not a safetensors file ({len(data)} bytes)")
+    try:
+        header = json.loads(data[8 : 8 + length])
+        metadata = json.loads(header["__metadata__"][_METADATA])
+        version = metadata["format"]
+    except (ValueError, KeyError, TypeError) as error:
+        raise UnreadableCheckpoint(f"no checkpoint metadata in it: {error!r}") from error
+    if version != FORMAT:
+        raise UnreadableCheckpoint(f"checkpoint format {version!r}, this version reads {FORMAT}")
+    return dict(metadata)
+
+
+def _packed(tensor: Tensor) -> Tensor:
+    """The tensor alone: one that shares its storage would drag the rest along or be refused."""
+    return tensor.detach().cpu().clone(memory_format=torch.contiguous_format)
+
+
+def _described(component: Component) -> dict[str, Any]:
+    return {"id": component.id, "options": dict(component.options)}
+
+
+def _exact_json(value: Any) -> str:
+    """JSON with one spelling only; what JSON has no value for (NaN, objects) is refused."""
+    try:
+        return json.dumps(value, sort_keys=True, separators=(",", ":"), allow_nan=False)
+    except (TypeError, ValueError) as error:
+        raise ValueError(f"a checkpoint's scalars must be JSON values: {error}") from error
+
+
+def _shape(tensor: Tensor) -> str:
+    return f"{str(tensor.dtype).removeprefix('torch.')}{list(tensor.shape)}"
