@@ -19,6 +19,4 @@ class IllegalAction(GameError, ValueError):
 
     def __init__(self, game: str, table: int, seat: int, action: int, allowed: list[int]) -> None:
         self.table, self.seat, self.action, self.allowed = table, seat, action, allowed
-        super().__init__(
-            f"{game}: seat {seat} at table {table} chose action {action}; legal there: {allowed}"
-        )
+        super().__init__(f"{game}: seat {seat} at table {table} chose action {action}; legal there: {allowed}")

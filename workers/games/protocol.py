@@ -74,7 +74,7 @@ class VectorGame(ABC):
     """n tables of one game, stepped together. A game is a pure function of its seed and the actions.
 
     A subclass calls `super().__init__(spec, tables)` and defines `begin`, `turn`, `advance` and
-    `render_text`. All randomness comes from `game_seeds` (see `workers.games.seeding`).
+    `render_text`. All randomness comes from `seeds_of` (see `workers.games.seeding`).
     """
 
     auto_reset: bool = True
@@ -88,23 +88,20 @@ class VectorGame(ABC):
         self.table_seeds = np.zeros(tables, np.uint64)
         self.games = np.zeros(tables, np.int64)
         """How many games each table has finished since `reset`."""
-        self.game_seeds = np.zeros(tables, np.uint64)
-        """The seed of the game now at each table: `reset` with it plays the same game again."""
         self.plies = np.zeros(tables, np.int64)
         """Steps taken in the game now at each table."""
-        width = tables * (spec.seats if spec.simultaneous else 1)
-        small = next(
-            kind for kind in (np.uint8, np.uint16, np.int64) if spec.actions - 1 <= np.iinfo(kind).max
-        )
+        self._rows = tables * (spec.seats if spec.simultaneous else 1)
+        """Rows of the present turn; constant unless seats can leave a game that goes on."""
+        small = next(kind for kind in (np.uint8, np.uint16, np.int64) if spec.actions - 1 <= np.iinfo(kind).max)
         # One row per step, written round and round: a game is never longer than the ring.
-        self._moves = np.zeros((spec.max_steps, width), small)
+        self._moves = np.zeros((spec.max_steps, self._rows), small)
         self._clock = 0
 
     # What a game defines
 
     @abstractmethod
     def begin(self, tables: NDArray[np.int64]) -> None:
-        """Set these tables to the start of the game named by their `game_seeds`."""
+        """Set these tables to the start of the game named by `seeds_of(tables)`."""
 
     @abstractmethod
     def turn(self) -> Turn:
@@ -133,7 +130,6 @@ class VectorGame(ABC):
                 f"not {seeds.dtype} of shape {seeds.shape}"
             )
         self.table_seeds[:] = seeds
-        self.game_seeds[:] = seeds
         self.games[:] = 0
         self.plies[:] = 0
         self._clock = 0
@@ -141,16 +137,29 @@ class VectorGame(ABC):
 
     def step(self, actions: NDArray[np.int64]) -> StepResult:
         """Play one action per row of `turn()` and start the next game wherever one ended."""
+        if actions.dtype != np.int64 or actions.shape != (self._rows,):
+            raise BadGame(
+                f"{self.spec.id}: step takes int64 actions of shape ({self._rows},), one per row of turn(), "
+                f"not {actions.dtype} of shape {actions.shape}"
+            )
         result = self.advance(actions)
         self._remember(actions)
         self.plies += 1
         if self.auto_reset and result.done.any():
             tables = np.flatnonzero(result.done)
             self.games[tables] += 1
-            self.game_seeds[tables] = seeding.game_seeds(self.table_seeds[tables], self.games[tables])
             self.plies[tables] = 0
             self.begin(tables)
         return result
+
+    def seeds_of(self, tables: NDArray[np.int64]) -> NDArray[np.uint64]:
+        """The seed of the game now at each of these tables: `reset` with it plays the same game again."""
+        return seeding.game_seeds(self.table_seeds[tables], self.games[tables])
+
+    @property
+    def game_seeds(self) -> NDArray[np.uint64]:
+        """The seed of the game now at every table."""
+        return seeding.game_seeds(self.table_seeds, self.games)
 
     def history(self, table: int) -> list[int]:
         """The actions of the game at this table so far, chance outcomes included, in OpenSpiel's order."""

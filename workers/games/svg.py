@@ -28,9 +28,7 @@ def circle(x: float, y: float, radius: float, fill: str) -> str:
 
 
 def line(x1: float, y1: float, x2: float, y2: float, colour: str = INK, width: float = 2) -> str:
-    return (
-        f'<line x1="{x1:g}" y1="{y1:g}" x2="{x2:g}" y2="{y2:g}" stroke="{colour}" stroke-width="{width:g}"/>'
-    )
+    return f'<line x1="{x1:g}" y1="{y1:g}" x2="{x2:g}" y2="{y2:g}" stroke="{colour}" stroke-width="{width:g}"/>'
 
 
 def label(x: float, y: float, text: str, size: float = 14, colour: str = INK, anchor: str = "middle") -> str:
