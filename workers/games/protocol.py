@@ -92,9 +92,7 @@ class VectorGame(ABC):
         """Steps taken in the game now at each table."""
         self._rows = tables * (spec.seats if spec.simultaneous else 1)
         """Rows of the present turn; constant unless seats can leave a game that goes on."""
-        small = next(kind for kind in (np.uint8, np.uint16, np.int64) if spec.actions - 1 <= np.iinfo(kind).max)
-        # One row per step, written round and round: a game is never longer than the ring.
-        self._moves = np.zeros((spec.max_steps, self._rows), small)
+        self._moves: NDArray[np.integer] | None = None
         self._clock = 0
 
     # What a game defines
@@ -163,13 +161,18 @@ class VectorGame(ABC):
 
     def history(self, table: int) -> list[int]:
         """The actions of the game at this table so far, chance outcomes included, in OpenSpiel's order."""
-        ply = int(self.plies[table])
-        rows = np.arange(self._clock - ply, self._clock) % len(self._moves)
-        width = self._moves.shape[1] // self.tables
-        moves: list[int] = self._moves[rows, table * width : (table + 1) * width].ravel().tolist()
+        if self._moves is None:
+            return []
+        steps = np.arange(self._clock - self.plies[table], self._clock) % len(self._moves)
+        width = self._rows // self.tables
+        moves: list[int] = self._moves[steps, table * width : (table + 1) * width].ravel().tolist()
         return moves
 
     def _remember(self, actions: NDArray[np.int64]) -> None:
+        """Keep the actions of this step in a ring of `max_steps` rows: no game is longer than that."""
+        if self._moves is None:
+            small = np.uint8 if self.spec.actions <= 256 else np.int32
+            self._moves = np.zeros((self.spec.max_steps, self._rows), small)
         self._moves[self._clock % len(self._moves)] = actions
         self._clock += 1
 

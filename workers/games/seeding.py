@@ -11,6 +11,8 @@ _GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 _MIX_1 = np.uint64(0xBF58476D1CE4E5B9)
 _MIX_2 = np.uint64(0x94D049BB133111EB)
 
+_ALL = (1 << 64) - 1
+
 
 def _scramble(words: NDArray[np.uint64]) -> NDArray[np.uint64]:
     """The finaliser of SplitMix64: a bijection in which every input bit moves every output bit."""
@@ -41,3 +43,18 @@ def uniform(keys: NDArray[np.uint64]) -> NDArray[np.float64]:
 def below(keys: NDArray[np.uint64], bounds: int | NDArray[np.int64]) -> NDArray[np.int64]:
     """One integer in [0, bound) from each key."""
     return (uniform(keys) * bounds).astype(np.int64)
+
+
+def mix_ints(first: int, *rest: int) -> int:
+    """`mix` of plain integers, for code that handles one table at a time."""
+    key = _scramble_int(first + int(_GOLDEN))
+    for word in rest:
+        key = _scramble_int((key ^ word) + int(_GOLDEN))
+    return key
+
+
+def _scramble_int(word: int) -> int:
+    word &= _ALL
+    word = (word ^ (word >> 30)) * int(_MIX_1) & _ALL
+    word = (word ^ (word >> 27)) * int(_MIX_2) & _ALL
+    return word ^ (word >> 31)
