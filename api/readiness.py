@@ -1,0 +1,75 @@
+"""Whether the parts the API depends on can be reached, each by name."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+
+from pydantic import BaseModel, Field
+from sqlalchemy import Engine, text
+from temporalio.client import Client
+from temporalio.service import RPCError
+
+PATIENCE = 3.0
+
+
+class PartReadiness(BaseModel):
+    """One part."""
+
+    ok: bool = Field(description="whether the part answered")
+    detail: str = Field(description="its version, or what went wrong", examples=["PostgreSQL 18.4"])
+
+
+class Readiness(BaseModel):
+    """All parts."""
+
+    ready: bool = Field(description="true when every part answered")
+    parts: dict[str, PartReadiness] = Field(description="postgres, temporal and ray, each by name")
+
+
+@dataclass(frozen=True)
+class ReadinessChecks:
+    """Looks at each part, all at once, and never waits longer than a few seconds."""
+
+    engine: Engine
+    temporal: Client
+    ray_address: str
+
+    async def run(self) -> Readiness:
+        checks: dict[str, Callable[[], Awaitable[str]]] = {"postgres": self._postgres, "temporal": self._temporal}
+        if self.ray_address:
+            checks["ray"] = self._ray
+        answers = await asyncio.gather(*(_attempt(check) for check in checks.values()))
+        parts = dict(zip(checks, answers, strict=True))
+        return Readiness(ready=all(part.ok for part in answers), parts=parts)
+
+    async def _postgres(self) -> str:
+        def ask() -> str:
+            with self.engine.connect() as connection:
+                return str(connection.execute(text("SHOW server_version")).scalar_one())
+
+        return f"PostgreSQL {await asyncio.to_thread(ask)}"
+
+    async def _temporal(self) -> str:
+        from temporalio.api.workflowservice.v1 import GetSystemInfoRequest
+
+        info = await self.temporal.workflow_service.get_system_info(GetSystemInfoRequest())
+        return f"Temporal {info.server_version}"
+
+    async def _ray(self) -> str:
+        host, _, port = self.ray_address.rpartition(":")
+        _, writer = await asyncio.open_connection(host, int(port))
+        writer.close()
+        return f"Ray head at {self.ray_address}"
+
+
+async def _attempt(check: Callable[[], Awaitable[str]]) -> PartReadiness:
+    try:
+        return PartReadiness(ok=True, detail=await asyncio.wait_for(check(), PATIENCE))
+    except TimeoutError:
+        return PartReadiness(ok=False, detail=f"no answer within {PATIENCE:g} s")
+    except RPCError as error:
+        return PartReadiness(ok=False, detail=f"not reachable: {error.status.name}")
+    except Exception as error:  # whatever a driver raises, its class tells; its text could hold a password
+        return PartReadiness(ok=False, detail=f"not reachable: {type(error).__name__}")

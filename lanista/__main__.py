@@ -1,0 +1,5 @@
+"""`python -m lanista` is `lanista`."""
+
+from lanista.cli import main
+
+main()

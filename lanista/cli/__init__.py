@@ -1,0 +1,40 @@
+"""The command line."""
+
+from __future__ import annotations
+
+import sys
+
+import typer
+
+from lanista.cli import demo, doctor, roles, stack
+from lanista.cli.terminal import errors
+from lanista.settings import refuse_unknown
+from lanista.stack.errors import StackError
+from orchestrator.settings import SettingsError
+
+app = typer.Typer(
+    name="lanista",
+    help="Durable league training for game-playing agents.",
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+app.command()(stack.up)
+app.command()(stack.down)
+app.command()(stack.status)
+app.command()(doctor.doctor)
+app.command()(demo.demo)
+app.command()(roles.api)
+app.add_typer(roles.worker, name="worker")
+
+
+def main() -> None:
+    """Run the command; what a person did wrong comes out as one clear message, never as a stack trace."""
+    try:
+        refuse_unknown()
+        app()
+    except (StackError, SettingsError) as error:
+        errors.print(f"[bold red]Error:[/] {error}", highlight=False)
+        sys.exit(1)
+    except KeyboardInterrupt:
+        sys.exit(130)

@@ -1,0 +1,29 @@
+"""`lanista doctor`: look at each part by name and say how to mend what is wrong."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import asdict
+
+import typer
+from rich.markup import escape
+from rich.table import Table
+
+from lanista.cli.stack import HomeOption, JsonOption, load_settings
+from lanista.cli.terminal import out, print_json
+from lanista.doctor import examine
+
+
+def doctor(home: HomeOption = None, as_json: JsonOption = False) -> None:
+    """Check every part: version, reachability, disk, memory, Ray's resources. Exit code 0 when all is well."""
+    findings = asyncio.run(examine(load_settings(home=home)))
+    if as_json:
+        print_json([asdict(finding) for finding in findings])
+    else:
+        table = Table("part", "", "finding", "what to do")
+        for finding in findings:
+            sign = "[green]ok[/]" if finding.ok else "[red]wrong[/]"
+            table.add_row(finding.part, sign, escape(finding.detail), escape(finding.mend))
+        out.print(table)
+    if not all(finding.ok for finding in findings):
+        raise typer.Exit(1)

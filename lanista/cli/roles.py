@@ -1,0 +1,35 @@
+"""One role alone, as on a cluster: `lanista api`, `lanista worker store`, `lanista worker train`."""
+
+from __future__ import annotations
+
+import asyncio
+
+import typer
+
+worker = typer.Typer(help="Run one worker in the foreground, as on a cluster.", no_args_is_help=True)
+
+
+@worker.command("store")
+def store() -> None:
+    """The store worker: workflows and everything that speaks SQL."""
+    from api.settings import StoreSettings
+    from api.worker import run_store_worker
+
+    asyncio.run(run_store_worker(StoreSettings.load()))
+
+
+@worker.command("train")
+def train() -> None:
+    """The train worker: the queues train, play and interactive, on Ray."""
+    from workers.settings import WorkerSettings
+    from workers.worker import run_train_worker
+
+    asyncio.run(run_train_worker(WorkerSettings.load()))
+
+
+def api() -> None:
+    """Serve the REST API and the page."""
+    from api.app import run_api
+    from api.settings import ApiSettings
+
+    run_api(ApiSettings.load())

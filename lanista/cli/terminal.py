@@ -1,0 +1,22 @@
+"""Where the command line writes: results to stdout, words to stderr."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from rich.console import Console
+
+out = Console()
+errors = Console(stderr=True)
+
+STATE_COLOURS = {"ready": "green", "starting": "yellow", "waiting": "yellow", "restarting": "yellow", "failing": "red"}
+
+
+def coloured(state: str) -> str:
+    colour = STATE_COLOURS.get(state, "default")
+    return f"[{colour}]{state}[/]"
+
+
+def print_json(value: Any) -> None:
+    out.print_json(json.dumps(value, default=str))

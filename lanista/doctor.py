@@ -1,0 +1,181 @@
+"""Examinations of the machine and of each part, with how to mend what is wrong."""
+
+from __future__ import annotations
+
+import asyncio
+import platform
+import shutil
+import sys
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from datetime import timedelta
+from importlib.metadata import version
+
+import httpx
+import psutil
+from sqlalchemy import text
+from temporalio.api.enums.v1 import TaskQueueType
+from temporalio.api.taskqueue.v1 import TaskQueue
+from temporalio.api.workflowservice.v1 import DescribeTaskQueueRequest, GetSystemInfoRequest
+from temporalio.client import Client
+
+from api.store.engine import create_store_engine
+from lanista.settings import StackSettings
+from lanista.stack import remote
+from lanista.stack.errors import StackError
+from lanista.stack.home import Home
+from lanista.system_check import check_system
+from orchestrator.contracts import Queue
+from orchestrator.settings import TemporalSettings
+from orchestrator.temporal import connect
+
+MINIMUM_DISK_GB = 2.0
+MINIMUM_MEMORY_GB = 2.0
+PATIENCE = 5.0
+
+
+@dataclass(frozen=True)
+class Finding:
+    """What was seen of one part; `mend` is empty when all is well."""
+
+    part: str
+    ok: bool
+    detail: str
+    mend: str = ""
+
+
+async def examine(settings: StackSettings) -> list[Finding]:
+    """All findings: the machine first, then each part of the running stack."""
+    home = Home(settings.home)
+    findings = [_python(), _packages(), _disk(home), _memory(), _supervisor(home)]
+    try:
+        environment = remote.reach(home)
+    except StackError as error:
+        return [*findings, Finding("parts", False, str(error), "lanista up")]
+    checks: dict[str, tuple[Callable[[dict[str, str]], Awaitable[str]], str]] = {
+        "postgres": (_postgres, "lanista status; the log is logs/postgres.log; or check LANISTA_DATABASE_URL"),
+        "temporal": (_temporal, "lanista status; the log is logs/temporal.log; or check LANISTA_TEMPORAL_ADDRESS"),
+        "store worker": (_store_worker, "lanista status; the log is logs/store-worker.log"),
+        "train worker": (_train_worker, "lanista status; the log is logs/train-worker.log"),
+        "ray": (_ray, "lanista status; the log is logs/ray.log; or check RAY_ADDRESS"),
+        "api": (_api, "lanista status; the log is logs/api.log"),
+        "tensorboard": (_tensorboard, "lanista status; the log is logs/tensorboard.log"),
+    }
+    answers = await asyncio.gather(*(_attempt(name, *check, environment) for name, check in checks.items()))
+    return [*findings, *answers]
+
+
+async def _attempt(
+    part: str, check: Callable[[dict[str, str]], Awaitable[str]], mend: str, environment: dict[str, str]
+) -> Finding:
+    try:
+        return Finding(part, True, await asyncio.wait_for(check(environment), PATIENCE * 3))
+    except TimeoutError:
+        return Finding(part, False, f"no answer within {PATIENCE * 3:g} s", mend)
+    except Exception as error:  # any failure of a part is a finding, not a crash of the doctor
+        first_line = str(error).strip().splitlines()[:1]
+        return Finding(part, False, f"{type(error).__name__}: {''.join(first_line)}", mend)
+
+
+def _python() -> Finding:
+    good = sys.version_info >= (3, 11)
+    return Finding("python", good, platform.python_version(), "" if good else "Install Python 3.11 or newer.")
+
+
+def _packages() -> Finding:
+    names = ("lanista", "temporalio", "ray", "torch", "sqlalchemy", "fastapi")
+    return Finding("packages", True, ", ".join(f"{name} {version(name)}" for name in names))
+
+
+def _disk(home: Home) -> Finding:
+    place = home.root if home.root.exists() else home.root.parent
+    free = shutil.disk_usage(place if place.exists() else "/").free / 1e9
+    good = free >= MINIMUM_DISK_GB
+    mend = "" if good else f"Free at least {MINIMUM_DISK_GB:g} GB, or set LANISTA_HOME to a larger disk."
+    return Finding("disk", good, f"{free:.1f} GB free for {home.root}", mend)
+
+
+def _memory() -> Finding:
+    available = psutil.virtual_memory().available / 1e9
+    good = available >= MINIMUM_MEMORY_GB
+    mend = "" if good else f"Free at least {MINIMUM_MEMORY_GB:g} GB, or lower LANISTA_RAY_OBJECT_STORE_MB."
+    return Finding("memory", good, f"{available:.1f} GB available", mend)
+
+
+def _supervisor(home: Home) -> Finding:
+    if home.is_supervised():
+        return Finding("supervisor", True, f"runs with the data folder {home.root}")
+    left = len(remote.orphans(home))
+    detail = f"gone, but {left} of its processes run on" if left else "does not run"
+    return Finding("supervisor", False, detail, "lanista up")
+
+
+async def _postgres(environment: dict[str, str]) -> str:
+    def ask() -> str:
+        engine = create_store_engine(environment["LANISTA_DATABASE_URL"])
+        try:
+            with engine.connect() as connection:
+                server = connection.execute(text("SHOW server_version")).scalar_one()
+                schema = connection.execute(text("SELECT version_num FROM alembic_version")).scalar_one()
+        finally:
+            engine.dispose()
+        return f"PostgreSQL {server}, schema {schema}"
+
+    return await asyncio.to_thread(ask)
+
+
+async def _client(environment: dict[str, str]) -> Client:
+    return await connect(TemporalSettings.load(temporal_address=environment["LANISTA_TEMPORAL_ADDRESS"]))
+
+
+async def _temporal(environment: dict[str, str]) -> str:
+    client = await _client(environment)
+    info = await client.workflow_service.get_system_info(GetSystemInfoRequest())
+    return f"Temporal {info.server_version} at {environment['LANISTA_TEMPORAL_ADDRESS']}"
+
+
+async def _store_worker(environment: dict[str, str]) -> str:
+    return await _pollers(environment, {Queue.LEAGUE: "workflow", Queue.STORE: "activity"})
+
+
+async def _train_worker(environment: dict[str, str]) -> str:
+    return await _pollers(environment, dict.fromkeys((Queue.TRAIN, Queue.PLAY, Queue.INTERACTIVE), "activity"))
+
+
+async def _pollers(environment: dict[str, str], queues: dict[Queue, str]) -> str:
+    """Temporal knows who asked a queue for work lately; a queue nobody asks is a worker that is away."""
+    client = await _client(environment)
+    kinds = {
+        "workflow": TaskQueueType.TASK_QUEUE_TYPE_WORKFLOW,
+        "activity": TaskQueueType.TASK_QUEUE_TYPE_ACTIVITY,
+    }
+    for queue, kind in queues.items():
+        request = DescribeTaskQueueRequest(
+            namespace=client.namespace, task_queue=TaskQueue(name=queue), task_queue_type=kinds[kind]
+        )
+        answer = await client.workflow_service.describe_task_queue(request)
+        if not answer.pollers:
+            raise StackError(f"nobody serves the queue {queue}")
+    return "serves " + ", ".join(queues)
+
+
+async def _ray(environment: dict[str, str]) -> str:
+    report = await check_system(await _client(environment), patience=timedelta(seconds=PATIENCE * 2))
+    return next(part.detail for part in report.parts if part.part == "train")
+
+
+async def _api(environment: dict[str, str]) -> str:
+    page = f"http://{environment['LANISTA_HOST']}:{environment['LANISTA_PORT']}"
+    async with httpx.AsyncClient(timeout=PATIENCE) as client:
+        answer = (await client.get(f"{page}/readyz")).json()
+    away = [name for name, part in answer["parts"].items() if not part["ok"]]
+    if away:
+        raise StackError(f"{page} answers, but cannot reach {', '.join(away)}")
+    return f"{page} answers and reaches {', '.join(answer['parts'])}"
+
+
+async def _tensorboard(environment: dict[str, str]) -> str:
+    url = environment["LANISTA_TENSORBOARD_URL"]
+    async with httpx.AsyncClient(timeout=PATIENCE) as client:
+        (await client.get(url)).raise_for_status()
+    return f"{url} answers"

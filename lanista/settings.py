@@ -1,0 +1,116 @@
+"""Settings of the local stack, and the list of all settings that exist."""
+
+from __future__ import annotations
+
+import difflib
+import os
+import tomllib
+from pathlib import Path
+from typing import Any
+
+from pydantic import Field, SecretStr
+
+from api.settings import ApiSettings, StoreSettings
+from orchestrator.settings import (
+    ENV_PREFIX,
+    LanistaSettings,
+    LogSettings,
+    SettingsError,
+    TemporalSettings,
+    config_file,
+    environment_name,
+)
+from workers.settings import WorkerSettings
+
+
+class StackSettings(LogSettings):
+    """What `lanista up` needs to know. A part whose address is set is used where it is and not started."""
+
+    home: Path = Field(default=Path(".lanista"), description="data folder of the local stack")
+    host: str = Field(default="127.0.0.1", min_length=1, description="address the API binds; loopback by default")
+    port: int = Field(default=8800, ge=1, le=65535, description="port of the API and the page")
+    database_url: SecretStr | None = Field(
+        default=None, description="Postgres, as postgresql+psycopg://user:password@host:port/database"
+    )
+    temporal_address: str = Field(
+        default="",
+        pattern=r"^([^\s:/]+:\d{1,5})?$",
+        description="host:port of the Temporal frontend; set it to use a server of your own",
+    )
+    ray_address: str = Field(
+        default="", validation_alias="ray_address", description="host:port of a Ray cluster of your own"
+    )
+    artifacts: str = Field(
+        default="", description="folder or fsspec URL (s3://bucket/path) that holds checkpoints; empty: in the home"
+    )
+    postgres_port: int = Field(default=0, ge=0, le=65535, description="port of the embedded Postgres; 0: any free")
+    temporal_port: int = Field(default=0, ge=0, le=65535, description="port of the embedded Temporal; 0: any free")
+    ray_port: int = Field(default=0, ge=0, le=65535, description="port of the embedded Ray; 0: any free")
+    tensorboard_port: int = Field(default=0, ge=0, le=65535, description="port of TensorBoard; 0: any free")
+    temporal_ui: bool = Field(default=False, description="true to serve Temporal's own page (it knows no password)")
+    ray_cpus: int = Field(default=0, ge=0, le=4096, description="CPUs that Ray may use; 0: all of the machine's")
+    ray_object_store_mb: int = Field(
+        default=512, ge=80, le=1_000_000, description="memory of Ray's object store, in megabytes"
+    )
+
+
+class ClientSettings(LanistaSettings):
+    """Where the command line finds the API and who it is there."""
+
+    url: str = Field(default="", pattern="^(https?://.+)?$", description="address of the API; empty: the local stack's")
+    token: SecretStr | None = Field(default=None, description="API token; empty: the local stack's admin token")
+
+
+ALL_SETTINGS: tuple[type[LanistaSettings], ...] = (
+    StackSettings,
+    ClientSettings,
+    ApiSettings,
+    StoreSettings,
+    WorkerSettings,
+    TemporalSettings,
+    LogSettings,
+)
+
+INTERNAL = {"LANISTA_CONFIG", "LANISTA_STACK", "LANISTA_READY_FILE"}
+"""Variables that are not settings: which file to read, and what the supervisor tells its children."""
+
+
+def known_settings() -> dict[str, str]:
+    """Every setting's environment variable and its name in lanista.toml."""
+    return {environment_name(group, field): field for group in ALL_SETTINGS for field in group.model_fields}
+
+
+def refuse_unknown() -> None:
+    """A misspelt setting must not be passed over in silence."""
+    names = known_settings()
+    problems = [
+        _unknown(variable, sorted(names), "environment variable")
+        for variable in os.environ
+        if variable.startswith(ENV_PREFIX) and variable not in names and variable not in INTERNAL
+    ]
+    problems += [
+        _unknown(key, sorted(set(names.values())), f"key in {config_file()}")
+        for key in _toml_keys()
+        if key not in names.values()
+    ]
+    if problems:
+        raise SettingsError("\n".join(problems))
+
+
+def _toml_keys() -> list[str]:
+    path = config_file()
+    if not path.exists():
+        if "LANISTA_CONFIG" in os.environ:
+            raise SettingsError(f"LANISTA_CONFIG={str(path)!r}: there is no such file.")
+        return []
+    try:
+        values: dict[str, Any] = tomllib.loads(path.read_text())
+    except tomllib.TOMLDecodeError as error:
+        raise SettingsError(f"{path}: not valid TOML: {error}") from None
+    return list(values)
+
+
+def _unknown(name: str, allowed: list[str], kind: str) -> str:
+    near = difflib.get_close_matches(name, allowed, n=1)
+    hint = f"Did you mean {near[0]}?" if near else f"Known: {', '.join(allowed)}."
+    return f"{name}: no such setting ({kind}). {hint}"

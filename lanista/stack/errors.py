@@ -1,0 +1,25 @@
+"""What can go wrong with the local stack.
+
+StackError
+├── AlreadyRunning
+├── PortInUse
+└── ChildFailed
+"""
+
+from __future__ import annotations
+
+
+class StackError(Exception):
+    """The message says what is wrong and what to do."""
+
+
+class AlreadyRunning(StackError):
+    """Another supervisor holds this data folder."""
+
+
+class PortInUse(StackError):
+    """A port that a part needs is taken by another program."""
+
+
+class ChildFailed(StackError):
+    """A part does not come up."""

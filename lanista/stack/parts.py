@@ -1,0 +1,217 @@
+"""The parts of the local stack: their commands, their needs, and how each is known to be ready."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import shutil
+import signal
+import sys
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+
+import httpx
+from temporalio.api.workflowservice.v1 import GetSystemInfoRequest
+
+from lanista.settings import StackSettings
+from lanista.stack.child import ChildSpec
+from lanista.stack.home import Home
+from lanista.stack.ports import answers, choose_ports
+from lanista.stack.postgres import EmbeddedPostgres
+from orchestrator.settings import TemporalSettings
+from orchestrator.temporal import connect
+
+PORTS = ("postgres", "temporal", "temporal_ui", "ray", "ray_client", "ray_agent", "tensorboard")
+LOCAL = "127.0.0.1"
+
+
+class Parts:
+    """Builds the children that this machine must run, and the environment that ties them together."""
+
+    def __init__(self, settings: StackSettings, home: Home) -> None:
+        self.settings = settings
+        self.home = home
+        fixed = {
+            "postgres": settings.postgres_port,
+            "temporal": settings.temporal_port,
+            "ray": settings.ray_port,
+            "tensorboard": settings.tensorboard_port,
+        }
+        self.ports = choose_ports(home, PORTS, fixed)
+        self.postgres = None if settings.database_url else EmbeddedPostgres(home, self.ports["postgres"])
+        self.database_url = (
+            self.postgres.url() if self.postgres else settings.database_url.get_secret_value()  # type: ignore[union-attr]
+        )
+        self.temporal_address = settings.temporal_address or f"{LOCAL}:{self.ports['temporal']}"
+        self.ray_address = settings.ray_address or f"{LOCAL}:{self.ports['ray']}"
+        self.page = f"http://{LOCAL if settings.host in ('0.0.0.0', '::') else settings.host}:{settings.port}"
+        self.links = {"tensorboard": f"http://{LOCAL}:{self.ports['tensorboard']}"}
+        if settings.temporal_ui and not settings.temporal_address:
+            self.links["temporal"] = f"http://{LOCAL}:{self.ports['temporal_ui']}"
+
+    def environment(self) -> dict[str, str]:
+        """What every child is told. Secrets travel here and never in arguments, which anyone on the machine sees."""
+        values = {
+            "LANISTA_HOME": str(self.home.root),
+            "LANISTA_DATABASE_URL": self.database_url,
+            "LANISTA_TEMPORAL_ADDRESS": self.temporal_address,
+            "LANISTA_ARTIFACTS": self.settings.artifacts or str(self.home.artifacts),
+            "LANISTA_TENSORBOARD_DIR": str(self.home.tensorboard),
+            "LANISTA_TENSORBOARD_URL": self.links["tensorboard"],
+            "LANISTA_TEMPORAL_UI_URL": self.links.get("temporal", ""),
+            "LANISTA_HOST": self.settings.host,
+            "LANISTA_PORT": str(self.settings.port),
+            "RAY_ADDRESS": self.ray_address,
+            "PYTHONUNBUFFERED": "1",
+        }
+        return {**values, **self._ray_environment()}
+
+    def _ray_environment(self) -> dict[str, str]:
+        shared = {"RAY_gcs_rpc_server_reconnect_timeout_s": "5", "RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO": "0"}
+        if self.settings.ray_address:
+            return shared
+        self.home.secret("ray.token")
+        return {
+            **shared,
+            "RAY_AUTH_MODE": "token",
+            "RAY_AUTH_TOKEN_PATH": str(self.home.root / "ray.token"),
+            # Ray swaps loopback for the machine's outer address unless told that this is no cluster
+            "RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER": "0",
+        }
+
+    def specs(self, migrate: Callable[[], None]) -> list[ChildSpec]:
+        """The children in the order of starting; `migrate` brings the database up to date."""
+        children = [self._store_worker(), self._train_worker(), self._api(), self._tensorboard()]
+        if not self.settings.ray_address:
+            children.insert(0, self._ray())
+        if not self.settings.temporal_address:
+            children.insert(0, self._temporal())
+        if self.postgres:
+            children.insert(0, self._postgres(self.postgres, migrate))
+        present = {child.name for child in children}
+        for child in children:
+            child.needs = tuple(need for need in child.needs if need in present)
+            child.follows = child.follows if child.follows in present else ""
+        return children
+
+    def _postgres(self, postgres: EmbeddedPostgres, migrate: Callable[[], None]) -> ChildSpec:
+        def set_up() -> None:
+            postgres.ensure_database()
+            migrate()
+
+        return ChildSpec(
+            name="postgres",
+            command=postgres.command(),
+            prepare=postgres.prepare,
+            is_ready=lambda: asyncio.to_thread(postgres.is_ready),
+            when_ready=set_up,
+            identity=postgres.identity(),
+            stop_signal=signal.SIGINT,  # Postgres' fast shutdown: ends sessions, closes files
+            address=f"{LOCAL}:{postgres.port}",
+        )
+
+    def _temporal(self) -> ChildSpec:
+        server = shutil.which("temporal", path=str(Path(sys.executable).parent)) or "temporal"
+        port = str(self.ports["temporal"])
+        command = [server, "server", "start-dev", "--ip", LOCAL, "--port", port, "--log-level", "error"]
+        command += ["--db-filename", str(self.home.temporal_db)]
+        page = ["--ui-port", str(self.ports["temporal_ui"])] if "temporal" in self.links else ["--headless"]
+        return ChildSpec(
+            name="temporal",
+            command=[*command, *page],
+            is_ready=self._temporal_answers,
+            address=self.temporal_address,
+        )
+
+    async def _temporal_answers(self) -> bool:
+        if not answers(self.ports["temporal"]):
+            return False
+        try:
+            settings = TemporalSettings(temporal_address=self.temporal_address)
+            client = await asyncio.wait_for(connect(settings), 3)
+            await asyncio.wait_for(client.workflow_service.get_system_info(GetSystemInfoRequest()), 3)
+        except Exception:  # whatever the SDK raises while the server comes up, the answer is: not yet
+            return False
+        return True
+
+    def _ray(self) -> ChildSpec:
+        settings, ports = self.settings, self.ports
+        options = {
+            "--port": ports["ray"],
+            "--node-ip-address": LOCAL,
+            "--num-cpus": settings.ray_cpus or os.cpu_count(),
+            "--object-store-memory": settings.ray_object_store_mb * 1024 * 1024,
+            "--temp-dir": self.home.scratch / "ray",
+            # fixed defaults of Ray would clash with a second stack on the same machine
+            "--ray-client-server-port": ports["ray_client"],
+            "--dashboard-agent-listen-port": ports["ray_agent"],
+            "--min-worker-port": 0,
+            "--max-worker-port": 0,
+            "--include-dashboard": "false",
+            "--include-log-monitor": "false",
+        }
+        flags = [part for key, value in options.items() for part in (key, str(value))]
+        ray = Path(sys.executable).parent / "ray"
+        return ChildSpec(
+            name="ray",
+            command=[str(ray), "start", "--head", "--block", "--disable-usage-stats", *flags],
+            environment=self._ray_environment(),
+            prepare=lambda: shutil.rmtree(self.home.scratch / "ray", ignore_errors=True),
+            is_ready=_connects(ports["ray"]),
+            stop_signal=signal.SIGKILL,  # it holds nothing that outlives it, and its own farewell takes half a minute
+            address=self.ray_address,
+        )
+
+    def _role(self, name: str, *arguments: str, needs: tuple[str, ...]) -> ChildSpec:
+        return ChildSpec(
+            name=name,
+            command=[sys.executable, "-m", "lanista", *arguments],
+            environment=self.environment(),
+            needs=needs,
+            is_ready=_exists(self.home.ready_file(name)),
+        )
+
+    def _store_worker(self) -> ChildSpec:
+        return self._role("store-worker", "worker", "store", needs=("postgres", "temporal"))
+
+    def _train_worker(self) -> ChildSpec:
+        spec = self._role("train-worker", "worker", "train", needs=("temporal", "ray"))
+        spec.follows = "ray"
+        return spec
+
+    def _api(self) -> ChildSpec:
+        spec = self._role("api", "api", needs=("postgres", "temporal"))
+        spec.is_ready = self._api_answers
+        spec.address = self.page
+        return spec
+
+    async def _api_answers(self) -> bool:
+        try:
+            async with httpx.AsyncClient(timeout=2) as client:
+                return (await client.get(f"{self.page}/healthz")).is_success
+        except httpx.HTTPError:
+            return False
+
+    def _tensorboard(self) -> ChildSpec:
+        port = self.ports["tensorboard"]
+        arguments = ["--logdir", str(self.home.tensorboard), "--host", LOCAL, "--port", str(port)]
+        return ChildSpec(
+            name="tensorboard",
+            command=[sys.executable, "-m", "tensorboard.main", *arguments],
+            is_ready=_connects(port),
+            address=self.links["tensorboard"],
+        )
+
+
+def _connects(port: int) -> Callable[[], Awaitable[bool]]:
+    async def check() -> bool:
+        return await asyncio.to_thread(answers, port)
+
+    return check
+
+
+def _exists(path: Path) -> Callable[[], Awaitable[bool]]:
+    async def check() -> bool:
+        return await asyncio.to_thread(path.exists)
+
+    return check

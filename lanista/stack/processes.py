@@ -1,0 +1,70 @@
+"""Finding and ending processes that a supervisor left behind, without ever touching a stranger's."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import signal
+import time
+from collections.abc import Iterable
+
+import psutil
+
+from lanista.stack.home import Home
+
+MARK = "LANISTA_STACK"
+"""Every child carries this variable with the data folder's path, and hands it down to its own children."""
+
+
+def leftovers(home: Home) -> list[psutil.Process]:
+    """Processes of this data folder's stack, by their mark; the caller and its ancestors are never among them."""
+    mine = {os.getpid(), *(parent.pid for parent in psutil.Process().parents())}
+    return [process for process in psutil.process_iter() if process.pid not in mine and _is_marked(process, home)]
+
+
+def _is_marked(process: psutil.Process, home: Home) -> bool:
+    try:
+        if process.environ().get(MARK) == str(home.root):
+            return True
+        # Postgres overwrites its environment with a title; its data folder is in the arguments.
+        command = process.cmdline()
+        return bool(command) and "postgres" in command[0] and str(home.postgres) in command
+    except (psutil.NoSuchProcess, psutil.AccessDenied, psutil.ZombieProcess, OSError):
+        return False
+
+
+def end_leftovers(home: Home, *, patience: float = 10.0) -> int:
+    """End what an earlier supervisor left running: politely first, so that Postgres can close its files."""
+    found = leftovers(home)
+    _signal(found, signal.SIGTERM)
+    # SIGTERM makes Postgres wait for its clients; SIGINT is its fast shutdown
+    _signal((process for process in found if _name(process) == "postgres"), signal.SIGINT)
+    _wait_gone(found, patience)
+    deadline = time.monotonic() + patience
+    while (remaining := leftovers(home)) and time.monotonic() < deadline:
+        _signal(remaining, signal.SIGKILL)
+        _wait_gone(remaining, 1.0)
+    return len(found)
+
+
+def kill_group(leader: int, signum: int) -> None:
+    """Signal a child's whole process group; gone already is fine."""
+    with contextlib.suppress(ProcessLookupError, PermissionError):
+        os.killpg(leader, signum)
+
+
+def _name(process: psutil.Process) -> str:
+    try:
+        return str(process.name())
+    except psutil.Error:
+        return ""
+
+
+def _signal(processes: Iterable[psutil.Process], signum: int) -> None:
+    for process in processes:
+        with contextlib.suppress(psutil.NoSuchProcess, psutil.AccessDenied):
+            process.send_signal(signum)
+
+
+def _wait_gone(processes: list[psutil.Process], patience: float) -> None:
+    psutil.wait_procs(processes, timeout=patience)

@@ -1,0 +1,40 @@
+"""What every worker process does around its Temporal workers: signals, readiness, an orderly end."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+from collections.abc import Sequence
+from pathlib import Path
+
+import structlog
+from temporalio.worker import Worker
+
+log = structlog.get_logger()
+
+READY_FILE = "LANISTA_READY_FILE"
+"""The supervisor names a file here; it appears, with the process id inside, once the process can serve."""
+
+
+def announce_ready() -> None:
+    """Tell whoever started this process that it serves now."""
+    if path := os.environ.get(READY_FILE):
+        Path(path).write_text(str(os.getpid()))
+
+
+async def run_workers(workers: Sequence[Worker], *, role: str) -> None:
+    """Run Temporal workers until SIGTERM or SIGINT, or until one of them fails, which ends the process."""
+    stop = asyncio.Event()
+    loop = asyncio.get_running_loop()
+    for signum in (signal.SIGTERM, signal.SIGINT):
+        loop.add_signal_handler(signum, stop.set)
+    running = [asyncio.create_task(worker.run()) for worker in workers]
+    stopping = asyncio.create_task(stop.wait())
+    announce_ready()
+    log.info("worker ready", queues=sorted({worker.task_queue for worker in workers}))
+    await asyncio.wait([*running, stopping], return_when=asyncio.FIRST_COMPLETED)
+    log.info("worker stopping", role=role)
+    await asyncio.gather(*(worker.shutdown() for worker in workers))
+    stopping.cancel()
+    await asyncio.gather(*running)

@@ -1,0 +1,1 @@
+"""All workflows: the only code that enters Temporal's sandbox."""

@@ -1,0 +1,52 @@
+"""Activities of the train worker: the queues train, play and interactive."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+
+import ray
+import torch
+from temporalio import activity
+
+from orchestrator import contracts
+from orchestrator.contracts import PartReport, PartRequest
+
+
+@ray.remote(num_cpus=0)
+def _dot_on_ray(size: int) -> float:
+    """A little real work for a Ray process: a product whose value is known."""
+    ones = torch.ones(size)
+    return float(ones @ ones)
+
+
+async def _prove_ray(part: str, size: int) -> PartReport:
+    started = time.perf_counter()
+    pending = _dot_on_ray.remote(size)
+    while not (await asyncio.to_thread(ray.wait, [pending], timeout=0.5))[0]:
+        activity.heartbeat("waiting for Ray")
+    value = ray.get(pending)
+    if value != float(size):
+        raise ArithmeticError(f"a Ray process answered {value} where {size} was due")
+    cpus = ray.cluster_resources().get("CPU", 0)
+    return PartReport(
+        part=part,
+        detail=f"Ray {ray.__version__} with {cpus:g} CPUs ran torch {torch.__version__}",
+        milliseconds=(time.perf_counter() - started) * 1000,
+    )
+
+
+class SystemCheckActivities:
+    """Proofs that the train worker's queues and Ray work."""
+
+    @activity.defn(name=contracts.check_train.name)
+    async def check_train(self, request: PartRequest) -> PartReport:
+        return await _prove_ray("train", 64)
+
+    @activity.defn(name=contracts.check_play.name)
+    async def check_play(self, request: PartRequest) -> PartReport:
+        return await _prove_ray("play", 32)
+
+    @activity.defn(name=contracts.check_interactive.name)
+    async def check_interactive(self, request: PartRequest) -> PartReport:
+        return PartReport(part="interactive", detail=f"torch {torch.__version__}, no Ray needed", milliseconds=0.0)

@@ -1,0 +1,30 @@
+"""Settings of the train worker."""
+
+from __future__ import annotations
+
+from pydantic import Field
+
+from orchestrator.settings import LogSettings, TemporalSettings
+
+
+class WorkerSettings(TemporalSettings, LogSettings):
+    """What the train worker needs to know."""
+
+    ray_address: str = Field(
+        default="auto",
+        validation_alias="ray_address",
+        description="host:port of a Ray cluster (RAY_ADDRESS, Ray's own variable); auto: one on this machine",
+    )
+    artifacts: str = Field(
+        default=".lanista/artifacts",
+        min_length=1,
+        description="folder or fsspec URL (s3://bucket/path) that holds checkpoints",
+    )
+    tensorboard_dir: str = Field(
+        default=".lanista/tensorboard", min_length=1, description="folder or URL that TensorBoard files are written to"
+    )
+    train_slots: int = Field(
+        default=0, ge=0, le=1024, description="generations under way at once; 0 means as many as Ray has CPUs for"
+    )
+    play_slots: int = Field(default=1, ge=1, le=1024, description="match batches under way at once")
+    interactive_slots: int = Field(default=4, ge=1, le=1024, description="interactive answers under way at once")
