@@ -40,7 +40,8 @@ def label(x: float, y: float, text: str, size: float = 14, colour: str = INK, an
 
 def text_svg(text: str, title: str) -> str:
     """Text as an image, in fixed-width type: the drawing of a game that has no better one."""
-    lines = text.splitlines() or [""]
+    # Control characters are not allowed in XML at all, not even escaped.
+    lines = ["".join(filter(str.isprintable, row)) for row in text.splitlines()] or [""]
     parts = [
         f'<text x="8" y="{20 + 18 * i}" font-family="monospace" font-size="14" fill="{INK}" '
         f'xml:space="preserve">{escape(row)}</text>'

@@ -1,0 +1,63 @@
+"""Any Gymnasium environment with discrete actions, as a game of one seat whose returns are tallied."""
+
+from typing import Any
+
+import gymnasium
+
+from workers.games.environments import EnvironmentGame, Shown, factory
+from workers.games.errors import BadGame
+from workers.games.protocol import GameSpec
+from workers.games.spaces import action_count, senses
+
+
+class GymnasiumGame(EnvironmentGame):
+    """`env` is a registered id ("CartPole-v1") or a factory `module:attr`; `options` go to it.
+
+    `max_steps` cuts games short; it may be left out where the environment has a limit of its own. An
+    `action_mask` in the info is the legal mask.
+    """
+
+    def __init__(
+        self, *, tables: int, env: str, options: dict[str, Any] | None = None, max_steps: int | None = None
+    ) -> None:
+        first = _make(env, options or {})
+        limit = first.spec.max_episode_steps if first.spec is not None else None
+        if max_steps is None and limit is None:
+            raise BadGame(f"{env}: it has no limit of steps of its own; give max_steps")
+        sense = senses(first.observation_space, env)
+        actions = action_count(first.action_space, env)
+        spec = GameSpec(
+            id=f"gymnasium/{env}",
+            seats=1,
+            actions=actions,
+            observation_shape=sense.shape,
+            max_steps=min(steps for steps in (max_steps, limit) if steps is not None),
+            scoring="returns",
+        )
+        others = [_make(env, options or {}) for _ in range(tables - 1)]
+        super().__init__(spec, [first, *others], [sense], [actions])
+        self._shown: list[Shown] = [Shown(0, None, {})] * tables
+
+    def _start(self, table: int, seed: int) -> None:
+        value, info = self._environments[table].reset(seed=seed)
+        self._shown[table] = Shown(0, value, info)
+
+    def _acting(self, table: int) -> list[Shown]:
+        return [self._shown[table]]
+
+    def _play(self, table: int, seats: list[int], actions: list[int]) -> tuple[dict[int, float], bool, bool]:
+        value, reward, terminated, truncated, info = self._environments[table].step(actions[0])
+        self._shown[table] = Shown(0, value, info)
+        return {0: float(reward)}, terminated or truncated, truncated and not terminated
+
+
+def _make(env: str, options: dict[str, Any]) -> gymnasium.Env[Any, Any]:
+    if ":" in env:
+        made = factory(env)(**options)
+        if not isinstance(made, gymnasium.Env):
+            raise BadGame(f"{env} makes a {type(made).__name__}; allowed: gymnasium.Env")
+        return made
+    try:
+        return gymnasium.make(env, **options)
+    except gymnasium.error.Error as error:
+        raise BadGame(f"Gymnasium cannot make {env!r}: {error}") from error

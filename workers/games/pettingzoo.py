@@ -1,0 +1,137 @@
+"""Any PettingZoo game with discrete actions: AEC games as turn-based, parallel ones as simultaneous."""
+
+from typing import Any, Literal
+
+import pettingzoo
+from pettingzoo.env_registry.exceptions import PettingZooRegistryError
+
+from workers.games.environments import EnvironmentGame, Shown, factory
+from workers.games.errors import BadGame
+from workers.games.protocol import GameSpec
+from workers.games.spaces import Senses, action_count, senses
+
+
+class _PettingZooGame(EnvironmentGame):
+    """`env` is a registered id ("classic/tictactoe_v3") or a factory `module:attr`; `options` go to it.
+
+    Seats are the environment's `possible_agents`, in their order. Games are cut off at `max_steps`.
+    PettingZoo does not say whether players see everything, so hidden information is assumed.
+    """
+
+    kind: Literal["aec", "parallel"]
+
+    def __init__(
+        self,
+        *,
+        tables: int,
+        env: str,
+        options: dict[str, Any] | None = None,
+        max_steps: int = 1000,
+        hidden_information: bool = True,
+    ) -> None:
+        environments = [_make(self.kind, env, options or {}) for _ in range(tables)]
+        agents = _agents(environments[0], env)
+        sees, counts = _spaces(environments[0], agents, env)
+        spec = GameSpec(
+            id=f"pettingzoo/{env}",
+            seats=len(agents),
+            actions=max(counts),
+            observation_shape=sees[0].shape,
+            simultaneous=self.kind == "parallel",
+            hidden_information=hidden_information,
+            max_steps=max_steps,
+            scoring="returns" if len(agents) == 1 else "outcome",
+        )
+        super().__init__(spec, environments, sees, counts)
+        self._agents = agents
+        self._seat_of = {agent: seat for seat, agent in enumerate(agents)}
+
+
+class AecGame(_PettingZooGame):
+    """A turn-based PettingZoo game (its AEC interface); seats that are out are passed over."""
+
+    kind = "aec"
+
+    def _start(self, table: int, seed: int) -> None:
+        self._environments[table].reset(seed=seed)
+
+    def _acting(self, table: int) -> list[Shown]:
+        env = self._environments[table]
+        agent = env.agent_selection
+        return [Shown(self._seat_of[agent], env.observe(agent), env.infos[agent])]
+
+    def _play(self, table: int, seats: list[int], actions: list[int]) -> tuple[dict[int, float], bool, bool]:
+        env = self._environments[table]
+        env.step(actions[0])
+        rewards = {self._seat_of[agent]: float(reward) for agent, reward in env.rewards.items()}
+        cut = any(env.truncations.values()) and not any(env.terminations.values())
+        # PettingZoo keeps an agent that is out until it has been stepped once more, with no action.
+        while env.agents and _is_out(env, env.agent_selection):
+            env.step(None)
+        over = not env.agents
+        return rewards, over, over and cut
+
+
+class ParallelGame(_PettingZooGame):
+    """A simultaneous PettingZoo game. Rows of a turn grow fewer when agents leave before the end."""
+
+    kind = "parallel"
+
+    def __init__(self, **settings: Any) -> None:
+        super().__init__(**settings)
+        self._seen: list[tuple[dict[Any, Any], dict[Any, Any]]] = [({}, {})] * self.tables
+
+    def _start(self, table: int, seed: int) -> None:
+        self._seen[table] = self._environments[table].reset(seed=seed)
+
+    def _acting(self, table: int) -> list[Shown]:
+        values, infos = self._seen[table]
+        alive = set(self._environments[table].agents)
+        return [
+            Shown(seat, values[agent], infos.get(agent, {}))
+            for seat, agent in enumerate(self._agents)
+            if agent in alive
+        ]
+
+    def _play(self, table: int, seats: list[int], actions: list[int]) -> tuple[dict[int, float], bool, bool]:
+        env = self._environments[table]
+        chosen = {self._agents[seat]: action for seat, action in zip(seats, actions, strict=True)}
+        values, rewards, terminations, truncations, infos = env.step(chosen)
+        self._seen[table] = (values, infos)
+        over = not env.agents
+        cut = any(truncations.values()) and not any(terminations.values())
+        return {self._seat_of[agent]: float(r) for agent, r in rewards.items()}, over, over and cut
+
+
+def _is_out(env: Any, agent: Any) -> bool:
+    return bool(env.terminations[agent] or env.truncations[agent])
+
+
+def _make(kind: Literal["aec", "parallel"], env: str, options: dict[str, Any]) -> Any:
+    if ":" in env:
+        made = factory(env)(**options)
+    else:
+        try:
+            made = pettingzoo.make(kind, env, **options)
+        except PettingZooRegistryError as error:
+            raise BadGame(f"PettingZoo cannot make {env!r} as {kind}: {error}") from error
+    wanted = pettingzoo.AECEnv if kind == "aec" else pettingzoo.ParallelEnv
+    if not isinstance(made, wanted):
+        raise BadGame(f"{env} makes a {type(made).__name__}; allowed: {wanted.__name__}")
+    return made
+
+
+def _agents(environment: Any, env: str) -> list[Any]:
+    agents = list(getattr(environment, "possible_agents", []))
+    if not agents:
+        raise BadGame(f"{env}: it names no possible_agents, so its seats are unknown")
+    return agents
+
+
+def _spaces(environment: Any, agents: list[Any], env: str) -> tuple[list[Senses], list[int]]:
+    """Each seat's senses and number of actions; one network sees them all, so shapes must agree."""
+    sees = [senses(environment.observation_space(agent), env) for agent in agents]
+    shapes = {sense.shape for sense in sees}
+    if len(shapes) > 1:
+        raise BadGame(f"{env}: agents observe different shapes {sorted(shapes)}; allowed: one for all")
+    return sees, [action_count(environment.action_space(agent), env) for agent in agents]

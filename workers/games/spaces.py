@@ -1,0 +1,49 @@
+"""Gymnasium's spaces as arrays: observations as float32 of a fixed shape, actions as 0..n-1."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from gymnasium import spaces
+from numpy.typing import NDArray
+
+from workers.games.errors import BadGame
+
+
+@dataclass(frozen=True)
+class Senses:
+    """How what an agent is shown becomes a row of numbers; a mask in it is told apart from the rest."""
+
+    space: spaces.Space[Any]
+    shape: tuple[int, ...]
+    masked: bool
+
+    def write(self, shown: Any, row: NDArray[np.float32]) -> None:
+        value = shown["observation"] if self.masked else shown
+        flat: Any = value if isinstance(self.space, spaces.Box) else spaces.flatten(self.space, value)
+        row[...] = flat
+
+    def mask(self, shown: Any, info: dict[str, Any]) -> Any:
+        """The legal actions as the environment gives them, in the observation or in the info; or None."""
+        return shown["action_mask"] if self.masked else info.get("action_mask")
+
+
+def senses(space: spaces.Space[Any], game: str) -> Senses:
+    """A box keeps its shape; everything else is flattened, discrete parts one-hot."""
+    masked = isinstance(space, spaces.Dict) and set(space.keys()) == {"observation", "action_mask"}
+    inner = space["observation"] if masked else space  # type: ignore[index]
+    if isinstance(inner, spaces.Box):
+        return Senses(inner, inner.shape or (1,), masked)
+    try:
+        return Senses(inner, (spaces.flatdim(inner),), masked)
+    except (ValueError, NotImplementedError) as error:
+        raise BadGame(f"{game}: observations of {inner} have no fixed size: {error}") from error
+
+
+def action_count(space: spaces.Space[Any], game: str) -> int:
+    """The number of actions; only discrete ones can be masked, tallied and replayed."""
+    if not isinstance(space, spaces.Discrete):
+        raise BadGame(f"{game}: actions are {space}; allowed: Discrete")
+    if space.start != 0:
+        raise BadGame(f"{game}: its actions start at {space.start}; allowed: Discrete from 0")
+    return int(space.n)
