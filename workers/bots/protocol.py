@@ -1,0 +1,56 @@
+"""What a bot is: it decides many rows at once, and every random draw comes from the row's own key.
+
+BadBot    the bot cannot be made: an unknown name, bad numbers, or a game it cannot play
+"""
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from workers.games.protocol import GameSpec, Turn, VectorGame
+from workers.games.seeding import mix
+
+_BOTS = 3  # tells the bots' draws from the games' own on the same seed
+
+
+class BadBot(ValueError):
+    """The bot cannot be made: an unknown name, bad numbers, or a game it cannot play."""
+
+
+@dataclass(slots=True)
+class Decisions:
+    """The rows a bot must decide. Nothing here needs a VectorGame, so remote games can fill it too."""
+
+    seats: NDArray[np.int64]
+    observations: NDArray[np.float32]
+    legal: NDArray[np.bool_]
+    keys: NDArray[np.uint64]
+    """All the randomness of each decision: a hash of game seed, ply and seat."""
+    history: Callable[[int], list[int]]
+    """The actions so far in the game of a row, chance outcomes included."""
+
+
+class Bot(ABC):
+    """A scripted player. It keeps no state between decisions, so a match is a function of its seeds."""
+
+    def __init__(self, spec: GameSpec) -> None:
+        self.spec = spec
+
+    @abstractmethod
+    def act(self, decisions: Decisions) -> NDArray[np.int64]:
+        """One legal action per row."""
+
+
+def decisions(game: VectorGame, turn: Turn, rows: NDArray[np.int64] | slice = slice(None), salt: int = 0) -> Decisions:
+    """These rows of the present turn, as a bot takes them; `salt` gives other draws on the same seeds."""
+    tables, seats = turn.tables[rows], turn.seats[rows]
+    return Decisions(
+        seats=seats,
+        observations=turn.observations[rows],
+        legal=turn.legal[rows],
+        keys=mix(game.seeds_of(tables), game.plies[tables], seats, _BOTS, salt),
+        history=lambda row: game.history(int(tables[row])),
+    )

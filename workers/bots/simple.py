@@ -1,0 +1,61 @@
+"""Bots that look at nothing but the legal moves: random, first legal, and fixed mixed strategies."""
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from workers.bots.protocol import BadBot, Bot, Decisions
+from workers.games.protocol import GameSpec
+from workers.games.seeding import uniform
+
+
+def draw(weights: NDArray[np.float64], keys: NDArray[np.uint64]) -> NDArray[np.int64]:
+    """One column per row, drawn in proportion to the row's weights; a column of weight 0 never comes."""
+    rising = np.cumsum(weights, axis=1)
+    return np.asarray(np.argmax(rising > (uniform(keys) * rising[:, -1])[:, None], axis=1))
+
+
+class RandomBot(Bot):
+    """Any legal move, uniformly."""
+
+    def act(self, decisions: Decisions) -> NDArray[np.int64]:
+        return draw(decisions.legal.astype(np.float64), decisions.keys)
+
+
+class FirstLegalBot(Bot):
+    """The legal move with the lowest number."""
+
+    def act(self, decisions: Decisions) -> NDArray[np.int64]:
+        return np.asarray(np.argmax(decisions.legal, axis=1))
+
+
+class MixedBot(Bot):
+    """A fixed probability for each action; where none of the likely ones is legal, any legal one."""
+
+    def __init__(self, spec: GameSpec, *, probabilities: Sequence[float]) -> None:
+        super().__init__(spec)
+        given = np.asarray(probabilities, np.float64)
+        if given.shape != (spec.actions,):
+            raise BadBot(f"mixed: {len(given)} probabilities; {spec.id} has {spec.actions} actions")
+        if not (given >= 0).all() or abs(given.sum() - 1) > 1e-6:
+            raise BadBot(f"mixed: probabilities must be at least 0 and add up to 1, not {given.tolist()}")
+        self.probabilities = given
+
+    def act(self, decisions: Decisions) -> NDArray[np.int64]:
+        weights = decisions.legal * self.probabilities
+        stuck = ~weights.any(axis=1)
+        weights[stuck] = decisions.legal[stuck]
+        return draw(weights, decisions.keys)
+
+
+def always(spec: GameSpec, action: str) -> MixedBot:
+    """The bot that plays one action, given by its name or its number."""
+    names = spec.action_names or tuple(map(str, range(spec.actions)))
+    if action in names:
+        chosen = names.index(action)
+    elif action.isdecimal() and int(action) < spec.actions:
+        chosen = int(action)
+    else:
+        raise BadBot(f"always: {spec.id} has no action {action!r}; allowed: {', '.join(names)}")
+    return MixedBot(spec, probabilities=np.eye(spec.actions)[chosen].tolist())
