@@ -73,7 +73,7 @@ class TwoPlayerBoard(VectorGame):
 
     def _refuse(self, actions: NDArray[np.int64]) -> None:
         self._look(self._stones)
-        self._refuse_illegal(actions, self._turn)
+        self.refuse_illegal(actions, self._turn)
 
     def _cells(self, table: int) -> NDArray[np.int64]:
         """The observation's grid of one table: 0 or 1 for a seat's stone, -1 for none; first row first."""

@@ -73,7 +73,7 @@ class EnvironmentGame(VectorGame):
 
     def advance(self, actions: NDArray[np.int64]) -> StepResult:
         turn = self.turn()
-        self._refuse_illegal(actions, turn)
+        self.refuse_illegal(actions, turn)
         rewards = np.zeros((self.tables, self.spec.seats), np.float32)
         done, truncated = np.zeros((2, self.tables), np.bool_)
         bounds = np.searchsorted(turn.tables, np.arange(self.tables + 1)).tolist()

@@ -79,7 +79,7 @@ class OpenSpielGame(VectorGame):
         return self._turn
 
     def advance(self, actions: NDArray[np.int64]) -> StepResult:
-        self._refuse_illegal(actions, self.turn())
+        self.refuse_illegal(actions, self.turn())
         if self.spec.simultaneous:
             self._apply_jointly(actions, self.turn())
         else:

@@ -102,7 +102,7 @@ class TwoSeatPoker(VectorGame):
         inside = actions.view(np.uint64) < self.spec.actions
         after = self._tree.child[self._stage, np.where(inside, actions, 0)]
         if not inside.all() or (after < 0).any():
-            self._refuse_illegal(actions, self.turn())
+            self.refuse_illegal(actions, self.turn())
         self._stage[:] = after
         showdown = self._tree.stake[after] * self._poker.gain[self._deal]
         np.add(self._tree.fold_gain[after], showdown, out=self._rewards[:, 0])

@@ -176,7 +176,7 @@ class VectorGame(ABC):
         self._moves[self._clock % len(self._moves)] = actions
         self._clock += 1
 
-    def _refuse_illegal(self, actions: NDArray[np.int64], turn: Turn) -> None:
+    def refuse_illegal(self, actions: NDArray[np.int64], turn: Turn) -> None:
         """Raise IllegalAction for the first row whose action its mask forbids."""
         inside = (actions >= 0) & (actions < self.spec.actions)
         legal = inside & turn.legal[np.arange(len(actions)), np.where(inside, actions, 0)]

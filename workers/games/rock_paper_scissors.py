@@ -43,7 +43,7 @@ class RockPaperScissors(VectorGame):
         return self._turn
 
     def advance(self, actions: NDArray[np.int64]) -> StepResult:
-        self._refuse_illegal(actions, self._turn)
+        self.refuse_illegal(actions, self._turn)
         self._chosen[:] = actions.reshape(-1, 2)
         # In the cycle rock, paper, scissors each beats the one before it: 0 ties, 1 wins, 2 loses.
         ahead = (self._chosen[:, 0] - self._chosen[:, 1]) % 3

@@ -36,12 +36,12 @@ def game_seeds(table_seeds: NDArray[np.uint64], games: NDArray[np.int64]) -> NDA
 
 
 def uniform(keys: NDArray[np.uint64]) -> NDArray[np.float64]:
-    """One number in [0, 1) from each key."""
+    """One number in [0, 1) from each key made by `mix` (a bare seed is no key: small ones all give 0)."""
     return (keys >> np.uint64(11)).astype(np.float64) * 2.0**-53
 
 
 def below(keys: NDArray[np.uint64], bounds: int | NDArray[np.int64]) -> NDArray[np.int64]:
-    """One integer in [0, bound) from each key."""
+    """One integer in [0, bound) from each key made by `mix`."""
     return (uniform(keys) * bounds).astype(np.int64)
 
 
