@@ -1,0 +1,44 @@
+"""Engines and sessions from a URL. Nothing happens on import."""
+
+from __future__ import annotations
+
+from sqlalchemy import Engine, create_engine
+from sqlalchemy.engine import URL, make_url
+from sqlalchemy.exc import ArgumentError
+from sqlalchemy.orm import Session, sessionmaker
+
+from api.store.errors import InvalidDatabaseUrl
+
+_POSTGRES_SCHEMES = frozenset({"postgres", "postgresql", "postgresql+psycopg"})
+
+
+def database_url(url: str) -> URL:
+    """The URL with psycopg 3 as its driver; other databases and drivers are refused."""
+    try:
+        parsed = make_url(url)
+    except ArgumentError:
+        # the text itself may hold a password, so it is not repeated
+        raise InvalidDatabaseUrl(
+            "the database URL cannot be read; expected postgresql://user:password@host:port/database"
+        ) from None
+    if parsed.drivername not in _POSTGRES_SCHEMES:
+        raise InvalidDatabaseUrl(
+            f"the database URL starts with {parsed.drivername!r}; allowed: postgresql://, postgresql+psycopg://"
+        )
+    return parsed.set(drivername="postgresql+psycopg")
+
+
+def create_store_engine(url: str, *, pool_size: int = 5, max_overflow: int = 5, application: str = "lanista") -> Engine:
+    """A pooled engine that notices a restarted Postgres before it hands out a dead connection."""
+    return create_engine(
+        database_url(url),
+        pool_size=pool_size,
+        max_overflow=max_overflow,
+        pool_pre_ping=True,
+        connect_args={"application_name": application, "options": "-c timezone=UTC"},
+    )
+
+
+def session_factory(engine: Engine) -> sessionmaker[Session]:
+    """Sessions that keep loaded values readable after commit."""
+    return sessionmaker(engine, expire_on_commit=False)

@@ -1,0 +1,28 @@
+"""What the store refuses, as one tree:
+
+StoreError
+├── InvalidDatabaseUrl    the URL does not name a Postgres database
+├── MigrationError        the schema cannot be brought to the version this code needs
+├── NotFound              a row that was asked for by id or name is not there
+└── Conflict              the change contradicts what is already recorded
+"""
+
+
+class StoreError(Exception):
+    """Anything the store refuses."""
+
+
+class InvalidDatabaseUrl(StoreError):
+    """The URL does not name a Postgres database."""
+
+
+class MigrationError(StoreError):
+    """The schema cannot be brought to the version this code needs."""
+
+
+class NotFound(StoreError):
+    """A row that was asked for by id or name is not there."""
+
+
+class Conflict(StoreError):
+    """The change contradicts what is already recorded."""

@@ -1,0 +1,43 @@
+"""The payoff: what players have shown against each other, recomputable from the tallies."""
+
+from __future__ import annotations
+
+from sqlalchemy import CheckConstraint
+from sqlalchemy.orm import Mapped, mapped_column
+
+from api.store.models.base import Base, Ref, Word, in_commit, not_negative, one_of, same_trial
+from league.types import Stream
+
+
+class Payoff(Base):
+    """One cell: decayed and raw results of a player against an opponent. Both directions are kept, mirrored."""
+
+    __tablename__ = "payoffs"
+    __table_args__ = (
+        same_trial("player_id", "players"),
+        same_trial("opponent_id", "players"),
+        in_commit("revision"),
+        one_of("stream", Stream),
+        # gating games count for their gate and nowhere else
+        CheckConstraint("stream <> 'gating'", name="no_gating"),
+        CheckConstraint("player_id <> opponent_id", name="opponents_differ"),
+        CheckConstraint(
+            # decaying only ever takes away; the margin is for rounding over many updates
+            "wins <= raw_wins * (1 + 1e-9) AND draws <= raw_draws * (1 + 1e-9) AND losses <= raw_losses * (1 + 1e-9)",
+            name="decayed_within_raw",
+        ),
+        not_negative("wins", "draws", "losses", "raw_wins", "raw_draws", "raw_losses"),
+    )
+
+    trial_id: Mapped[Ref] = mapped_column(primary_key=True)
+    stream: Mapped[Stream] = mapped_column(Word(Stream), primary_key=True)
+    player_id: Mapped[Ref] = mapped_column(primary_key=True)
+    opponent_id: Mapped[Ref] = mapped_column(primary_key=True)
+    wins: Mapped[float]
+    draws: Mapped[float]
+    losses: Mapped[float]
+    raw_wins: Mapped[int]
+    raw_draws: Mapped[int]
+    raw_losses: Mapped[int]
+    revision: Mapped[int]
+    """The commit that last changed the cell."""

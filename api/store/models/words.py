@@ -1,0 +1,131 @@
+"""The closed vocabularies of the store's columns, beyond those of `league.types`."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+
+
+class TrialStatus(StrEnum):
+    PENDING = "pending"
+    RUNNING = "running"
+    PAUSING = "pausing"
+    PAUSED = "paused"
+    STOPPING = "stopping"
+    STOPPED = "stopped"
+    COMPLETED = "completed"
+    FAILED = "failed"
+
+    @property
+    def final(self) -> bool:
+        return self in (TrialStatus.STOPPED, TrialStatus.COMPLETED, TrialStatus.FAILED)
+
+
+class CommitKind(StrEnum):
+    """What changed the league at a commit."""
+
+    CREATED = "created"
+    """Commit 0: the trial itself, with its first players and versions."""
+    GENERATION = "generation"
+    SNAPSHOT = "snapshot"
+    RESET = "reset"
+    ROLLBACK = "rollback"
+    IMPORT = "import"
+    ROSTER = "roster"
+    """A player added, retired or retuned."""
+    PAIRING = "pairing"
+    """Rating games that count in the trial's payoff."""
+
+
+class PlayerStatus(StrEnum):
+    ACTIVE = "active"
+    RETIRED = "retired"
+
+
+class VersionOrigin(StrEnum):
+    """How a model version came to be."""
+
+    INITIAL = "initial"
+    IMPORTED = "imported"
+    TRAINED = "trained"
+    SNAPSHOT = "snapshot"
+    RESET = "reset"
+    ROLLBACK = "rollback"
+    FORK = "fork"
+    BOT = "bot"
+    """A scripted player: it has a version, so that games can name it, but no checkpoint."""
+
+
+class AliasMove(StrEnum):
+    PROMOTED = "promoted"
+    SET = "set"
+    ROLLED_BACK = "rolled_back"
+
+
+class GateStatus(StrEnum):
+    WAITING = "waiting"
+    RUNNING = "running"
+    PASSED = "passed"
+    FAILED = "failed"
+    EXHAUSTED = "exhausted"
+    """The allowed games ran out before the test decided."""
+    INVALID = "invalid"
+    """Stopped early by an operator: no verdict."""
+    SUPERSEDED = "superseded"
+    """A newer candidate took its place while it waited."""
+
+
+class MatchResult(StrEnum):
+    """From the view of the match's first-named version."""
+
+    WIN = "win"
+    DRAW = "draw"
+    LOSS = "loss"
+
+
+class TournamentFormat(StrEnum):
+    ROUND_ROBIN = "round_robin"
+    GAUNTLET = "gauntlet"
+    SWISS = "swiss"
+    KNOCKOUT = "knockout"
+    ADAPTIVE = "adaptive"
+
+
+class TournamentStatus(StrEnum):
+    PENDING = "pending"
+    RUNNING = "running"
+    COMPLETED = "completed"
+    CANCELLED = "cancelled"
+    FAILED = "failed"
+
+
+class PairingStatus(StrEnum):
+    PLANNED = "planned"
+    PLAYED = "played"
+    CANCELLED = "cancelled"
+
+
+class Overlap(StrEnum):
+    """What a schedule does when its last tournament still runs; Temporal's own policies."""
+
+    SKIP = "skip"
+    BUFFER_ONE = "buffer_one"
+    BUFFER_ALL = "buffer_all"
+    CANCEL_OTHER = "cancel_other"
+    TERMINATE_OTHER = "terminate_other"
+    ALLOW_ALL = "allow_all"
+
+
+class RatingMethod(StrEnum):
+    BRADLEY_TERRY = "bradley_terry"
+    ELO_ONLINE = "elo_online"
+    OPENSKILL = "openskill"
+    ALPHA_RANK = "alpha_rank"
+    NASH_AVERAGING = "nash_averaging"
+
+
+class Scope(StrEnum):
+    """What a token may do; each includes the ones before it."""
+
+    VIEWER = "viewer"
+    OPERATOR = "operator"
+    ADMIN = "admin"
