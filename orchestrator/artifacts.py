@@ -154,9 +154,7 @@ class ArtifactStore:
             if _SHA256.fullmatch(name):
                 yield CheckpointRef(uri=self._uri(path), sha256=name, size=size)
 
-    def collect(
-        self, referenced: set[str], older_than: timedelta, *, now: datetime | None = None
-    ) -> Collected:
+    def collect(self, referenced: set[str], older_than: timedelta, *, now: datetime | None = None) -> Collected:
         """Remove what no reference names (by sha256) and is older than `older_than`; leftovers of killed
         writers too. The age must exceed the longest time between a put and the commit that names it.
         """

@@ -14,15 +14,25 @@ from __future__ import annotations
 import difflib
 import importlib
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 from functools import cache
 from importlib.metadata import entry_points
-from typing import Any
+from itertools import zip_longest
+from types import MappingProxyType
+from typing import Any, NamedTuple
 
 _IMPORT_PATH = re.compile(r"[A-Za-z_][\w.]*:[A-Za-z_][\w.]*")
-_NUMBERS = re.compile(r"-(\d+(?:\.\d+)?(?:-\d+(?:\.\d+)?)*)$")
+_PLACE = re.compile(r"<(\w+):(\w+)>")
+_NUMBER = r"\d+(?:\.\d+)?"
+_PARAMETERS: Mapping[str, tuple[str, Callable[[str], Any]]] = {
+    "int": (r"\d+", int),
+    "number": (_NUMBER, float),
+    "numbers": (rf"{_NUMBER}(?:-{_NUMBER})*", lambda text: [float(part) for part in text.split("-")]),
+    "word": (r"\w+", str),
+}
+"""How a parameter in a name is written, and what it becomes."""
 
 
 class Kind(StrEnum):
@@ -39,47 +49,64 @@ class Kind(StrEnum):
         return f"lanista.{self.value}s"
 
 
-_BUILT_INS: Mapping[Kind, Mapping[str, tuple[str, str, tuple[str, ...]]]] = {
+class _BuiltIn(NamedTuple):
+    target: str
+    description: str
+    options: Mapping[str, Any] = MappingProxyType({})
+
+
+_BUILT_INS: Mapping[Kind, Mapping[str, _BuiltIn]] = {
     Kind.GAME: {
-        "connect_four": ("workers.games.connect_four:ConnectFour", "Connect four, 7 columns by 6 rows", ()),
-        "tic_tac_toe": ("workers.games.tic_tac_toe:TicTacToe", "Tic-tac-toe, 3 by 3", ()),
-        "rock_paper_scissors": (
+        "connect_four": _BuiltIn("workers.games.connect_four:ConnectFour", "Connect four, 7 columns by 6 rows"),
+        "tic_tac_toe": _BuiltIn("workers.games.tic_tac_toe:TicTacToe", "Tic-tac-toe, 3 by 3"),
+        "rock_paper_scissors": _BuiltIn(
             "workers.games.rock_paper_scissors:RockPaperScissors",
             "Rock, paper, scissors; both seats choose at once",
-            (),
         ),
-        "kuhn_poker": ("workers.games.kuhn_poker:KuhnPoker", "Kuhn poker, three cards, hidden hands", ()),
-        "leduc_poker": ("workers.games.leduc_poker:LeducPoker", "Leduc poker, six cards, two rounds", ()),
-        "openspiel": ("workers.games.openspiel:OpenSpielGame", "Any game of OpenSpiel, by its name", ()),
-        "pettingzoo_aec": ("workers.games.pettingzoo:AecGame", "Any turn-based PettingZoo game", ()),
-        "pettingzoo_parallel": ("workers.games.pettingzoo:ParallelGame", "Any parallel PettingZoo game", ()),
-        "gymnasium": ("workers.games.gymnasium:GymnasiumGame", "Any one-seat Gymnasium environment", ()),
+        "kuhn_poker": _BuiltIn("workers.games.kuhn_poker:KuhnPoker", "Kuhn poker, three cards, hidden hands"),
+        "leduc_poker": _BuiltIn("workers.games.leduc_poker:LeducPoker", "Leduc poker, six cards, two rounds"),
+        "openspiel": _BuiltIn("workers.games.openspiel:OpenSpielGame", "Any game of OpenSpiel, by its name"),
+        "pettingzoo_aec": _BuiltIn("workers.games.pettingzoo:AecGame", "Any turn-based PettingZoo game"),
+        "pettingzoo_parallel": _BuiltIn("workers.games.pettingzoo:ParallelGame", "Any parallel PettingZoo game"),
+        "gymnasium": _BuiltIn("workers.games.gymnasium:GymnasiumGame", "Any one-seat Gymnasium environment"),
     },
     Kind.MODEL: {
-        "mlp": ("workers.models.mlp:Mlp", "Multi-layer perceptron, policy and value", ()),
-        "conv": ("workers.models.conv:ConvNet", "Small convolutional residual net for boards", ()),
-        "gru": ("workers.models.gru:GruNet", "Recurrent (GRU) net, for hidden information", ()),
+        "mlp": _BuiltIn("workers.models.mlp:Mlp", "Multi-layer perceptron, policy and value"),
+        "conv": _BuiltIn("workers.models.conv:ConvNet", "Small convolutional residual net for boards"),
+        "gru": _BuiltIn("workers.models.gru:GruNet", "Recurrent (GRU) net, for hidden information"),
     },
     Kind.ALGORITHM: {
-        "ppo": ("workers.algorithms.ppo:Ppo", "Proximal policy optimisation with GAE", ()),
-        "vtrace": ("workers.algorithms.vtrace:Vtrace", "V-trace (IMPALA), corrects for stale samples", ()),
+        "ppo": _BuiltIn("workers.algorithms.ppo:Ppo", "Proximal policy optimisation with GAE"),
+        "vtrace": _BuiltIn("workers.algorithms.vtrace:Vtrace", "V-trace (IMPALA), corrects for stale samples"),
     },
     Kind.BOT: {
-        "random": ("workers.bots.simple:RandomBot", "Any legal move, uniformly", ()),
-        "first-legal": ("workers.bots.simple:FirstLegalBot", "The legal move with the lowest number", ()),
-        "minimax": ("workers.bots.minimax:MinimaxBot", "Exact play in tic-tac-toe", ()),
-        "mcts": ("workers.bots.mcts:MctsBot", "Monte Carlo tree search (OpenSpiel's)", ("simulations",)),
+        "random": _BuiltIn("workers.bots.simple:RandomBot", "Any legal move, uniformly"),
+        "first-legal": _BuiltIn("workers.bots.simple:FirstLegalBot", "The legal move with the lowest number"),
+        "minimax": _BuiltIn("workers.bots.minimax:MinimaxBot", "Exact play in tic-tac-toe"),
+        "minimax-random": _BuiltIn(
+            "workers.bots.minimax:MinimaxBot", "Exact play in tic-tac-toe, ties at random", {"ties": "random"}
+        ),
+        "minimax-<skill:number>": _BuiltIn(
+            "workers.bots.minimax:MinimaxBot",
+            "A best move of tic-tac-toe with this probability, else any",
+            {"ties": "random"},
+        ),
+        "mcts-<simulations:int>": _BuiltIn("workers.bots.mcts:MctsBot", "Monte Carlo tree search, nothing hidden"),
+        "mixed-<probabilities:numbers>": _BuiltIn(
+            "workers.bots.simple:MixedBot", "A fixed probability for each action"
+        ),
+        "always-<action:word>": _BuiltIn("workers.bots.simple:always", "One action, by name or number"),
     },
     Kind.MATCHMAKER: {
-        "self_play": ("league.matchmaking:self_play", "The latest self only", ()),
-        "fictitious": ("league.matchmaking:fictitious", "Uniform over the past", ()),
-        "pfsp": ("league.matchmaking:pfsp", "Prioritised by win rate", ()),
-        "alphastar": ("league.matchmaking:alphastar", "Mains, main and league exploiters", ()),
-        "openai_five": ("league.matchmaking:openai_five", "80 % latest, 20 % past by quality", ()),
-        "psro": ("league.matchmaking:psro", "The meta-game's equilibrium over the pool", ()),
+        "self_play": _BuiltIn("league.matchmaking.simple:self_play", "The latest self only"),
+        "fictitious": _BuiltIn("league.matchmaking.simple:fictitious", "Uniform over the past"),
+        "pfsp": _BuiltIn("league.matchmaking.simple:prioritised", "Prioritised by win rate"),
+        "alphastar": _BuiltIn("league.matchmaking.alphastar:alphastar", "Mains, main and league exploiters"),
+        "openai_five": _BuiltIn("league.matchmaking.openai_five:openai_five", "80 % latest, 20 % past by quality"),
+        "psro": _BuiltIn("league.matchmaking.psro:psro", "The meta-game's equilibrium over the pool"),
     },
 }
-"""name -> (target, one line for people, the numbers that follow the name)"""
+"""Name -> what it stands for. `<simulations:int>` in a name is a number written there, and an option."""
 
 
 class CatalogError(Exception):
@@ -108,52 +135,59 @@ class Component:
 
 @dataclass(frozen=True, kw_only=True)
 class Entry:
-    """One name of the catalog. `parameters` are the numbers that follow it, as in `mcts-100`."""
+    """One name of the catalog, or a form of names such as `mcts-<simulations:int>`."""
 
     kind: Kind
-    name: str
+    form: str
     target: str
     description: str
     source: str
-    parameters: tuple[str, ...] = ()
+    options: Mapping[str, Any] = field(default_factory=dict)
+    """Options that the name stands for, besides those written in it."""
 
     @property
-    def pattern(self) -> str:
-        """How the name is written: `mcts-<simulations>`."""
-        return "-".join([self.name, *(f"<{parameter}>" for parameter in self.parameters)])
+    def name(self) -> str:
+        """The name as people read it: `mcts-<simulations>`."""
+        return _PLACE.sub(r"<\1>", self.form)
+
+    def parse(self, name: str) -> dict[str, Any] | None:
+        """The options written in a name of this form; None when it has another form."""
+        places = _PLACE.findall(self.form)
+        literals = [re.escape(part) for part in _PLACE.split(self.form)[::3]]
+        written = [f"({_PARAMETERS[kind][0]})" for _, kind in places]
+        pattern = "".join(part for parts in zip_longest(literals, written, fillvalue="") for part in parts)
+        match = re.fullmatch(pattern, name)
+        if match is None:
+            return None
+        read = [_PARAMETERS[kind][1](text) for (_, kind), text in zip(places, match.groups(), strict=True)]
+        return {**self.options, **{option: value for (option, _), value in zip(places, read, strict=True)}}
 
 
 @dataclass(frozen=True, kw_only=True)
 class Resolved:
-    """An entry and the options its name itself carries: `mcts-100` is `mcts` with 100 simulations."""
+    """An entry and the options that the name itself carries: `mcts-100` has 100 simulations."""
 
     entry: Entry
-    options: Mapping[str, int | float]
+    options: Mapping[str, Any]
 
 
 def names(kind: Kind) -> dict[str, Entry]:
-    """Every name of the kind, built-ins first, without importing any target."""
-    return {name: claims[0] for name, claims in _claims(kind).items()}
+    """Every name of the kind as people write it, built-ins first, without importing any target."""
+    return {entry.name: entry for entry in _entries(kind)}
 
 
 def resolve(kind: Kind, name: str) -> Resolved:
     """The entry a name stands for, unimported; raises UnknownName or AmbiguousName."""
     if _IMPORT_PATH.fullmatch(name):
-        entry = Entry(kind=kind, name=name, target=name, description="import path", source="import path")
+        entry = Entry(kind=kind, form=name, target=name, description="import path", source="import path")
         return Resolved(entry=entry, options={})
-    claims = _claims(kind)
-    numbers = _NUMBERS.search(name)
-    base = name if name in claims or numbers is None else name[: numbers.start()]
-    if base not in claims:
+    found = [(entry, options) for entry in _entries(kind) if (options := entry.parse(name)) is not None]
+    if not found:
         raise UnknownName(_unknown(kind, name))
-    entry, *others = claims[base]
-    if others:
-        sources = " and ".join(claim.source for claim in claims[base])
-        raise AmbiguousName(f"{kind} {base!r} is claimed by {sources}: rename or remove one")
-    given = numbers.group(1).split("-") if numbers is not None and base != name else []
-    if len(given) != len(entry.parameters):
-        raise UnknownName(f"{kind} {name!r}: it is written {entry.pattern}")
-    options = {key: _number(text) for key, text in zip(entry.parameters, given, strict=True)}
+    if len(found) > 1:
+        sources = " and ".join(entry.source for entry, _ in found)
+        raise AmbiguousName(f"{kind} {name!r} is claimed by {sources}: rename or remove one")
+    entry, options = found[0]
     return Resolved(entry=entry, options=options)
 
 
@@ -174,38 +208,30 @@ def describe() -> dict[str, list[dict[str, str]]]:
     """The whole catalog for people and the API: per kind, how to write each name and what it is."""
     return {
         f"{kind}s": [
-            {"name": entry.pattern, "description": entry.description, "source": entry.source}
-            for entry in names(kind).values()
+            {"name": entry.name, "description": entry.description, "source": entry.source} for entry in _entries(kind)
         ]
         for kind in Kind
     }
 
 
 @cache
-def _claims(kind: Kind) -> dict[str, tuple[Entry, ...]]:
-    """Who claims each name: the built-ins first, then third parties by their entry points."""
-    claims: dict[str, tuple[Entry, ...]] = {
-        name: (
-            Entry(kind=kind, name=name, target=target, description=text, source="built-in", parameters=given),
-        )
-        for name, (target, text, given) in _BUILT_INS[kind].items()
-    }
+def _entries(kind: Kind) -> tuple[Entry, ...]:
+    """The built-ins, then what third parties add by their entry points."""
+    entries = [
+        Entry(kind=kind, form=form, source="built-in", **built_in._asdict())
+        for form, built_in in _BUILT_INS[kind].items()
+    ]
     for point in entry_points(group=kind.group):
         owner = f"{point.dist.name} {point.dist.version}" if point.dist else point.value
-        entry = Entry(
-            kind=kind, name=point.name, target=point.value, description=f"from {owner}", source=owner
-        )
-        claims[point.name] = (*claims.get(point.name, ()), entry)
-    return claims
+        entries.append(Entry(kind=kind, form=point.name, target=point.value, description=f"from {owner}", source=owner))
+    return tuple(entries)
 
 
 def _unknown(kind: Kind, name: str) -> str:
-    known = names(kind)
-    nearest = difflib.get_close_matches(name, known, n=1)
-    hint = f", did you mean {known[nearest[0]].pattern!r}?" if nearest else "."
-    allowed = ", ".join(sorted(entry.pattern for entry in known.values()))
-    return f"unknown {kind} {name!r}{hint} Allowed: {allowed}, or an import path module:attr"
-
-
-def _number(text: str) -> int | float:
-    return float(text) if "." in text else int(text)
+    known = {entry.name.partition("-<")[0]: entry.name for entry in reversed(_entries(kind))}
+    # "mcts" and "mtcs-50" are both nearest to mcts-<simulations>.
+    nearest = difflib.get_close_matches(name, known, n=1) or difflib.get_close_matches(
+        name.partition("-")[0], known, n=1
+    )
+    hint = f", did you mean {known[nearest[0]]!r}?" if nearest else "."
+    return f"unknown {kind} {name!r}{hint} Allowed: {', '.join(sorted(names(kind)))}, or an import path module:attr"

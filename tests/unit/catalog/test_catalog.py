@@ -1,5 +1,6 @@
 """Names resolve without imports, unknown ones say what is allowed, and third parties join by entry points."""
 
+import importlib
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -9,6 +10,8 @@ import pytest
 
 from orchestrator import catalog
 from orchestrator.catalog import AmbiguousName, BrokenTarget, Kind, UnknownName
+from workers.bots.names import make_bot
+from workers.games.names import make_game
 
 
 @pytest.fixture
@@ -22,22 +25,54 @@ def third_party(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Pat
     )
     (tmp_path / "hexgames.py").write_text("class Hex: pass\n")
     monkeypatch.syspath_prepend(str(tmp_path))
-    catalog._claims.cache_clear()
+    catalog._entries.cache_clear()
     yield tmp_path
-    catalog._claims.cache_clear()
+    catalog._entries.cache_clear()
     sys.modules.pop("hexgames", None)
 
 
-def test_a_parameter_is_part_of_a_bots_name() -> None:
-    resolved = catalog.resolve(Kind.BOT, "mcts-100")
-    assert resolved.entry.name == "mcts"
-    assert resolved.options == {"simulations": 100}
+@pytest.mark.parametrize(
+    ("name", "options"),
+    [
+        ("random", {}),
+        ("mcts-100", {"simulations": 100}),
+        ("minimax", {}),
+        ("minimax-random", {"ties": "random"}),
+        ("minimax-0.3", {"ties": "random", "skill": 0.3}),
+        ("mixed-0.5-0.25-0.25", {"probabilities": [0.5, 0.25, 0.25]}),
+        ("always-rock", {"action": "rock"}),
+    ],
+)
+def test_options_are_part_of_a_bots_name(name: str, options: dict[str, object]) -> None:
+    assert catalog.resolve(Kind.BOT, name).options == options
 
 
-@pytest.mark.parametrize("name", ["mcts", "mcts-", "mcts-many", "mcts-1-2", "random-3"])
-def test_wrong_parameters_are_refused(name: str) -> None:
-    with pytest.raises(UnknownName, match=r"mcts-<simulations>|written random"):
+@pytest.mark.parametrize("name", ["mcts", "mcts-", "mcts-many", "mcts-1-2", "mtcs-50", "mcts--5"])
+def test_wrong_parameters_are_refused_and_the_right_form_is_shown(name: str) -> None:
+    with pytest.raises(UnknownName, match="did you mean 'mcts-<simulations>'"):
         catalog.resolve(Kind.BOT, name)
+
+
+@pytest.mark.parametrize("kind", Kind)
+def test_every_built_in_imports(kind: Kind) -> None:
+    for entry in catalog.names(kind).values():
+        if entry.source == "built-in":
+            module, _, attribute = entry.target.partition(":")
+            assert callable(getattr(importlib.import_module(module), attribute)), entry.name
+
+
+def test_names_made_by_the_bots_and_by_the_catalog_are_the_same() -> None:
+    spec = make_game("tic_tac_toe", 1).spec
+    for name in ("random", "first-legal", "minimax", "minimax-random", "minimax-0.3", "mcts-5", "always-2"):
+        resolved = catalog.resolve(Kind.BOT, name)
+        made = catalog.load(Kind.BOT, name)(spec, **resolved.options)
+        by_name = make_bot(name, spec)
+        assert type(made) is type(by_name)
+        assert _plain(made) == _plain(by_name)
+
+
+def _plain(bot: object) -> dict[str, str]:
+    return {key: str(value) for key, value in vars(bot).items() if not key.startswith("_")}
 
 
 def test_an_unknown_name_lists_what_is_allowed_and_the_nearest() -> None:
@@ -80,7 +115,5 @@ def test_the_description_names_every_kind_with_one_line_each() -> None:
     described = catalog.describe()
     assert sorted(described) == ["algorithms", "bots", "games", "matchmakers", "models"]
     rows = [row for rows in described.values() for row in rows]
-    assert {"name": "mcts-<simulations>"}.items() <= next(
-        r for r in rows if r["name"].startswith("mcts")
-    ).items()
+    assert {"name": "mcts-<simulations>"}.items() <= next(r for r in rows if r["name"].startswith("mcts")).items()
     assert all(row["description"] and "\n" not in row["description"] for row in rows)
