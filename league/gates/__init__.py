@@ -1,0 +1,19 @@
+"""Gates: sequential tests that decide a promotion, with error rates that hold."""
+
+from league.gates.planning import Forecast, forecast, pair_distribution
+from league.gates.ratio import elo_of_score, log_likelihood_ratio, score_of_elo
+from league.gates.spending import alpha_for_candidate
+from league.gates.sprt import GateStatus, GateVerdict, Sprt
+
+__all__ = [
+    "Forecast",
+    "GateStatus",
+    "GateVerdict",
+    "Sprt",
+    "alpha_for_candidate",
+    "elo_of_score",
+    "forecast",
+    "log_likelihood_ratio",
+    "pair_distribution",
+    "score_of_elo",
+]

@@ -1,0 +1,30 @@
+"""Matchmaking: who plays whom in a generation, as closed-form mixtures with a reason for every opponent."""
+
+from league.matchmaking.explanation import explain
+from league.matchmaking.mixture import MOST_OPPONENTS, Mixture, Share, draw_plan, full_plan, matchmaking_decision
+from league.matchmaking.openai_five import joined_qualities, qualities_after_wins, replay_qualities
+from league.matchmaking.registry import BUILT_INS, Matchmaker, matchmaker, mix
+from league.matchmaking.roster import Member, Request, Roster
+from league.matchmaking.weighting import WEIGHTINGS, pfsp
+
+__all__ = [
+    "BUILT_INS",
+    "MOST_OPPONENTS",
+    "WEIGHTINGS",
+    "Matchmaker",
+    "Member",
+    "Mixture",
+    "Request",
+    "Roster",
+    "Share",
+    "draw_plan",
+    "explain",
+    "full_plan",
+    "joined_qualities",
+    "matchmaker",
+    "matchmaking_decision",
+    "mix",
+    "pfsp",
+    "qualities_after_wins",
+    "replay_qualities",
+]

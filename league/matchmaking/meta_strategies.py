@@ -1,0 +1,69 @@
+"""Meta-strategies of a symmetric zero-sum game of win rates: how much of each player goes into the mix."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Final
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from league.ratings import alpha_rank, nash_average
+from league.validation import Floats, margins, whole_count
+
+
+def fictitious_play(payoff: ArrayLike, iterations: int = 20_000) -> Floats:
+    """The average of repeated best responses; equal best responses share, so names do not matter."""
+    game = margins(payoff)
+    whole_count(iterations, "iterations")
+    n = len(game)
+    if n == 0:
+        return np.zeros(0)
+    total = np.full(n, 1.0 / n)
+    values = game @ total
+    for _ in range(iterations):
+        best = np.flatnonzero(values >= values.max() - 1e-12)
+        total[best] += 1 / best.size
+        values += game[:, best].mean(axis=1)
+    return np.asarray(total / total.sum())
+
+
+def projected_replicator(
+    payoff: ArrayLike, iterations: int = 20_000, step: float = 0.01, floor: float = 1e-6
+) -> Floats:
+    """Replicator dynamics kept at least `floor` away from zero, averaged over the whole run."""
+    game = margins(payoff)
+    whole_count(iterations, "iterations")
+    n = len(game)
+    if n == 0:
+        return np.zeros(0)
+    now = np.full(n, 1.0 / n)
+    total = now.copy()
+    for _ in range(iterations):
+        values = game @ now
+        now = project_to_simplex(now + step * now * (values - values @ now), floor)
+        total += now
+    return np.asarray(total / total.sum())
+
+
+def project_to_simplex(point: Floats, floor: float) -> Floats:
+    """The nearest distribution whose every probability is at least `floor`."""
+    ordered = np.sort(point)[::-1]
+    counts = np.arange(1, point.size + 1)
+    # the shift that makes the k largest sum to 1 while the others sit on the floor
+    shifts = (1 - np.cumsum(ordered) - (point.size - counts) * floor) / counts
+    largest = int(np.flatnonzero(ordered + shifts > floor)[-1]) if (ordered + shifts > floor).any() else 0
+    return np.asarray(np.maximum(point + shifts[largest], floor))
+
+
+def _uniform(payoff: Floats, alpha: float) -> Floats:
+    return np.full(len(payoff), 1 / len(payoff))
+
+
+META_STRATEGIES: Final[dict[str, Callable[[Floats, float], Floats]]] = {
+    "nash": lambda payoff, alpha: nash_average(payoff)[0],
+    "fictitious_play": lambda payoff, alpha: fictitious_play(payoff),
+    "alpha_rank": lambda payoff, alpha: alpha_rank(payoff, alpha=alpha),
+    "uniform": _uniform,
+    "projected_replicator": lambda payoff, alpha: projected_replicator(payoff),
+}

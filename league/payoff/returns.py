@@ -1,0 +1,44 @@
+"""One-seat games have returns, not wins: count, mean and spread of them."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy.stats import t as student
+
+from league.validation import finite_array, strictly_between
+
+
+@dataclass(frozen=True)
+class Returns:
+    """Games, mean return, and the sum of squared deviations from that mean."""
+
+    games: int = 0
+    mean: float = 0.0
+    deviations: float = 0.0
+
+    def plus(self, returns: ArrayLike) -> Returns:
+        """With more games; merging means and deviations loses no digits where summing squares would."""
+        batch = finite_array(returns, "returns", dimensions=1)
+        if not batch.size:
+            return self
+        mean = float(batch.mean())
+        games = self.games + batch.size
+        gap = mean - self.mean
+        return Returns(
+            games,
+            self.mean + gap * batch.size / games,
+            self.deviations + float(np.square(batch - mean).sum()) + gap * gap * self.games * batch.size / games,
+        )
+
+    def interval(self, level: float = 0.95) -> tuple[float, float]:
+        """Student's interval of the mean; unbounded below two games."""
+        strictly_between(level, 0, 1, "level")
+        if self.games < 2:
+            return -math.inf, math.inf
+        error = math.sqrt(self.deviations / (self.games - 1) / self.games)
+        half = float(student.ppf((1 + level) / 2, self.games - 1)) * error
+        return self.mean - half, self.mean + half
