@@ -44,6 +44,8 @@ class EnvironmentGame(VectorGame):
         self._own_actions = np.arange(spec.actions) < np.array(counts)[:, None]
         self._played: list[list[int]] = [[] for _ in environments]
         self._earned = np.zeros((self.tables, spec.seats))
+        self._last: list[Any] = [None] * self.tables
+        """What each environment last returned, for those that show it only once."""
         self._turn: Turn | None = None
 
     @abstractmethod

@@ -36,18 +36,17 @@ class GymnasiumGame(EnvironmentGame):
         )
         others = [_make(env, options or {}) for _ in range(tables - 1)]
         super().__init__(spec, [first, *others], [sense], [actions])
-        self._shown: list[Shown] = [Shown(0, None, {})] * tables
 
     def _start(self, table: int, seed: int) -> None:
         value, info = self._environments[table].reset(seed=seed)
-        self._shown[table] = Shown(0, value, info)
+        self._last[table] = Shown(0, value, info)
 
     def _acting(self, table: int) -> list[Shown]:
-        return [self._shown[table]]
+        return [self._last[table]]
 
     def _play(self, table: int, seats: list[int], actions: list[int]) -> tuple[dict[int, float], bool, bool]:
         value, reward, terminated, truncated, info = self._environments[table].step(actions[0])
-        self._shown[table] = Shown(0, value, info)
+        self._last[table] = Shown(0, value, info)
         return {0: float(reward)}, terminated or truncated, truncated and not terminated
 
 

@@ -1,6 +1,7 @@
 """Any game of OpenSpiel as a VectorGame: one C++ state per table, arrays around them."""
 
 from bisect import bisect
+from collections.abc import Sequence
 from itertools import accumulate
 from typing import Literal
 
@@ -105,6 +106,14 @@ class OpenSpielGame(VectorGame):
     def history(self, table: int) -> list[int]:
         moves: list[int] = self._states[table].history()
         return moves
+
+    def place(self, table: int, history: Sequence[int]) -> None:
+        """Put the table where this history leads; its seed then no longer names the game."""
+        state = self._states[table] = self._game.new_initial_state()
+        for action in history:
+            state.apply_action(action)
+        self._turn = None
+        self._movers[table] = self._settle(table, state.current_player())
 
     def render_text(self, table: int, seat: int | None = None) -> str:
         state = self._states[table]

@@ -77,15 +77,11 @@ class ParallelGame(_PettingZooGame):
 
     kind = "parallel"
 
-    def __init__(self, **settings: Any) -> None:
-        super().__init__(**settings)
-        self._seen: list[tuple[dict[Any, Any], dict[Any, Any]]] = [({}, {})] * self.tables
-
     def _start(self, table: int, seed: int) -> None:
-        self._seen[table] = self._environments[table].reset(seed=seed)
+        self._last[table] = self._environments[table].reset(seed=seed)
 
     def _acting(self, table: int) -> list[Shown]:
-        values, infos = self._seen[table]
+        values, infos = self._last[table]
         alive = set(self._environments[table].agents)
         return [
             Shown(seat, values[agent], infos.get(agent, {}))
@@ -97,7 +93,7 @@ class ParallelGame(_PettingZooGame):
         env = self._environments[table]
         chosen = {self._agents[seat]: action for seat, action in zip(seats, actions, strict=True)}
         values, rewards, terminations, truncations, infos = env.step(chosen)
-        self._seen[table] = (values, infos)
+        self._last[table] = (values, infos)
         over = not env.agents
         cut = any(truncations.values()) and not any(terminations.values())
         return {self._seat_of[agent]: float(r) for agent, r in rewards.items()}, over, over and cut

@@ -1,5 +1,6 @@
 """Two-seat poker over a betting tree: the deal comes from the seed, the rest is lookups."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -116,6 +117,18 @@ class TwoSeatPoker(VectorGame):
         for betting in later:
             moves += [cards[2], *betting]
         return moves
+
+    def place(self, table: int, history: Sequence[int]) -> None:
+        """Put the table where this history leads; its seed then no longer names the game."""
+        cards, stage = list(history[:2]), 0
+        for move in history[2:]:
+            path = self._tree.stages[stage].path
+            if len(cards) < len(path) + 1:
+                cards.append(move)
+            else:
+                stage = int(self._tree.child[stage, move])
+        fitting = (self._poker.deals[:, : len(cards)] == cards).all(axis=1)
+        self._deal[table], self._stage[table] = np.argmax(fitting), stage
 
     def render_text(self, table: int, seat: int | None = None) -> str:
         stage, cards = self._shown(table, seat)
