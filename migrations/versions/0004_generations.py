@@ -14,6 +14,7 @@ depends_on = None
 
 def upgrade() -> None:
     _create_payoffs()
+    _create_return_tallies()
     _create_tallies()
     _create_decisions()
     _create_generations()
@@ -25,6 +26,7 @@ def downgrade() -> None:
     op.drop_table("generations")
     op.drop_table("decisions")
     op.drop_table("tallies")
+    op.drop_table("return_tallies")
     op.drop_table("payoffs")
 
 
@@ -35,6 +37,8 @@ def _create_payoffs() -> None:
         sa.Column("stream", sa.Text(), nullable=False),
         sa.Column("player_id", sa.Uuid(), nullable=False),
         sa.Column("opponent_id", sa.Uuid(), nullable=False),
+        sa.Column("seat", sa.SmallInteger(), autoincrement=False, nullable=False),
+        sa.Column("opponent_seat", sa.SmallInteger(), autoincrement=False, nullable=False),
         sa.Column("wins", sa.Double(), nullable=False),
         sa.Column("draws", sa.Double(), nullable=False),
         sa.Column("losses", sa.Double(), nullable=False),
@@ -45,6 +49,8 @@ def _create_payoffs() -> None:
         sa.CheckConstraint("stream <> 'gating'", name=op.f("ck_payoffs_no_gating")),
         sa.CheckConstraint("stream IN ('training', 'gating', 'rating')", name=op.f("ck_payoffs_stream")),
         sa.CheckConstraint("player_id <> opponent_id", name=op.f("ck_payoffs_opponents_differ")),
+        sa.CheckConstraint("raw_wins + raw_draws + raw_losses > 0", name=op.f("ck_payoffs_played")),
+        sa.CheckConstraint("seat >= 0 AND opponent_seat >= 0 AND seat <> opponent_seat", name=op.f("ck_payoffs_seats")),
         sa.CheckConstraint(
             "wins <= raw_wins * (1 + 1e-9) AND draws <= raw_draws * (1 + 1e-9) AND losses <= raw_losses * (1 + 1e-9)",
             name=op.f("ck_payoffs_decayed_within_raw"),
@@ -64,8 +70,38 @@ def _create_payoffs() -> None:
         sa.ForeignKeyConstraint(
             ["trial_id", "revision"], ["commits.trial_id", "commits.number"], name=op.f("fk_payoffs_trial_id_revision")
         ),
-        sa.PrimaryKeyConstraint("trial_id", "stream", "player_id", "opponent_id", name=op.f("pk_payoffs")),
+        sa.PrimaryKeyConstraint(
+            "trial_id", "stream", "player_id", "opponent_id", "seat", "opponent_seat", name=op.f("pk_payoffs")
+        ),
     )
+
+
+def _create_return_tallies() -> None:
+    op.create_table(
+        "return_tallies",
+        sa.Column("trial_id", sa.Uuid(), nullable=False),
+        sa.Column("commit", sa.BigInteger(), autoincrement=False, nullable=False),
+        sa.Column("version_id", sa.Uuid(), nullable=False),
+        sa.Column("stream", sa.Text(), nullable=False),
+        sa.Column("games", sa.BigInteger(), nullable=False),
+        sa.Column("mean", sa.Double(), nullable=False),
+        sa.Column("deviations", sa.Double(), nullable=False),
+        sa.CheckConstraint("stream IN ('training', 'gating', 'rating')", name=op.f("ck_return_tallies_stream")),
+        sa.CheckConstraint("deviations >= 0", name=op.f("ck_return_tallies_deviations")),
+        sa.CheckConstraint("games > 0", name=op.f("ck_return_tallies_played")),
+        sa.ForeignKeyConstraint(
+            ["trial_id", "commit"],
+            ["commits.trial_id", "commits.number"],
+            name=op.f("fk_return_tallies_trial_id_commit"),
+        ),
+        sa.ForeignKeyConstraint(
+            ["trial_id", "version_id"],
+            ["model_versions.trial_id", "model_versions.id"],
+            name=op.f("fk_return_tallies_trial_id_version_id"),
+        ),
+        sa.PrimaryKeyConstraint("trial_id", "commit", "version_id", "stream", name=op.f("pk_return_tallies")),
+    )
+    op.create_index(op.f("ix_return_tallies_version_id"), "return_tallies", ["version_id"])
 
 
 def _create_tallies() -> None:
@@ -76,13 +112,14 @@ def _create_tallies() -> None:
         sa.Column("learner_version_id", sa.Uuid(), nullable=False),
         sa.Column("opponent_version_id", sa.Uuid(), nullable=False),
         sa.Column("seat", sa.SmallInteger(), autoincrement=False, nullable=False),
+        sa.Column("opponent_seat", sa.SmallInteger(), autoincrement=False, nullable=False),
         sa.Column("stream", sa.Text(), nullable=False),
         sa.Column("wins", sa.BigInteger(), nullable=False),
         sa.Column("draws", sa.BigInteger(), nullable=False),
         sa.Column("losses", sa.BigInteger(), nullable=False),
         sa.CheckConstraint("stream IN ('training', 'gating', 'rating')", name=op.f("ck_tallies_stream")),
         sa.CheckConstraint("learner_version_id <> opponent_version_id", name=op.f("ck_tallies_opponents_differ")),
-        sa.CheckConstraint("seat >= 0", name=op.f("ck_tallies_seat")),
+        sa.CheckConstraint("seat >= 0 AND opponent_seat >= 0 AND seat <> opponent_seat", name=op.f("ck_tallies_seats")),
         sa.CheckConstraint("wins + draws + losses > 0", name=op.f("ck_tallies_played")),
         sa.CheckConstraint("wins >= 0 AND draws >= 0 AND losses >= 0", name=op.f("ck_tallies_counts")),
         sa.ForeignKeyConstraint(
@@ -99,7 +136,14 @@ def _create_tallies() -> None:
             name=op.f("fk_tallies_trial_id_opponent_version_id"),
         ),
         sa.PrimaryKeyConstraint(
-            "trial_id", "commit", "learner_version_id", "opponent_version_id", "seat", "stream", name=op.f("pk_tallies")
+            "trial_id",
+            "commit",
+            "learner_version_id",
+            "opponent_version_id",
+            "seat",
+            "opponent_seat",
+            "stream",
+            name=op.f("pk_tallies"),
         ),
     )
     op.create_index(op.f("ix_tallies_learner_version_id"), "tallies", ["learner_version_id"])

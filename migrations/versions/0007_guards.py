@@ -16,6 +16,7 @@ APPEND_ONLY = (
     "decisions",
     "generations",
     "tallies",
+    "return_tallies",
     "metrics",
     "gate_batches",
     "matches",

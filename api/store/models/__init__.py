@@ -6,7 +6,7 @@ from api.store.models.base import Base
 from api.store.models.decisions import Decision
 from api.store.models.events import EVENTS_CHANNEL, Event
 from api.store.models.gates import Gate, GateBatch
-from api.store.models.generations import Generation, Metric, Tally
+from api.store.models.generations import Generation, Metric, ReturnTally, Tally
 from api.store.models.matches import Match
 from api.store.models.payoffs import Payoff
 from api.store.models.players import ModelVersion, Player
@@ -39,6 +39,7 @@ __all__ = [
     "Rating",
     "RatingCovariance",
     "RatingFit",
+    "ReturnTally",
     "Schedule",
     "Tally",
     "Tournament",

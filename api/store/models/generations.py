@@ -73,7 +73,7 @@ class Tally(Base):
         in_commit(),
         one_of("stream", Stream),
         CheckConstraint("learner_version_id <> opponent_version_id", name="opponents_differ"),
-        CheckConstraint("seat >= 0", name="seat"),
+        CheckConstraint("seat >= 0 AND opponent_seat >= 0 AND seat <> opponent_seat", name="seats"),
         CheckConstraint("wins + draws + losses > 0", name="played"),
         not_negative("wins", "draws", "losses"),
         Index(None, "learner_version_id"),
@@ -85,10 +85,34 @@ class Tally(Base):
     learner_version_id: Mapped[Ref] = mapped_column(primary_key=True)
     opponent_version_id: Mapped[Ref] = mapped_column(primary_key=True)
     seat: Mapped[Small] = mapped_column(primary_key=True, autoincrement=False)
+    opponent_seat: Mapped[Small] = mapped_column(primary_key=True, autoincrement=False)
     stream: Mapped[Stream] = mapped_column(Word(Stream), primary_key=True)
     wins: Mapped[int]
     draws: Mapped[int]
     losses: Mapped[int]
+
+
+class ReturnTally(Base):
+    """Returns of a version in a game of one seat, which has no opponent to win against."""
+
+    __tablename__ = "return_tallies"
+    __table_args__ = (
+        same_trial("version_id", "model_versions"),
+        in_commit(),
+        one_of("stream", Stream),
+        CheckConstraint("games > 0", name="played"),
+        CheckConstraint("deviations >= 0", name="deviations"),
+        Index(None, "version_id"),
+    )
+
+    trial_id: Mapped[Ref] = mapped_column(primary_key=True)
+    commit: Mapped[int] = mapped_column(primary_key=True, autoincrement=False)
+    version_id: Mapped[Ref] = mapped_column(primary_key=True)
+    stream: Mapped[Stream] = mapped_column(Word(Stream), primary_key=True)
+    games: Mapped[int]
+    mean: Mapped[float]
+    deviations: Mapped[float]
+    """The sum of squared deviations from the mean."""
 
 
 class Metric(Base):

@@ -5,12 +5,12 @@ from __future__ import annotations
 from sqlalchemy import CheckConstraint
 from sqlalchemy.orm import Mapped, mapped_column
 
-from api.store.models.base import Base, Ref, Word, in_commit, not_negative, one_of, same_trial
+from api.store.models.base import Base, Ref, Small, Word, in_commit, not_negative, one_of, same_trial
 from league.types import Stream
 
 
 class Payoff(Base):
-    """One cell: decayed and raw results of a player against an opponent. Both directions are kept, mirrored."""
+    """One cell: decayed and raw results of a player against an opponent in one seating, kept from both sides."""
 
     __tablename__ = "payoffs"
     __table_args__ = (
@@ -21,6 +21,8 @@ class Payoff(Base):
         # gating games count for their gate and nowhere else
         CheckConstraint("stream <> 'gating'", name="no_gating"),
         CheckConstraint("player_id <> opponent_id", name="opponents_differ"),
+        CheckConstraint("seat >= 0 AND opponent_seat >= 0 AND seat <> opponent_seat", name="seats"),
+        CheckConstraint("raw_wins + raw_draws + raw_losses > 0", name="played"),
         CheckConstraint(
             # decaying only ever takes away; the margin is for rounding over many updates
             "wins <= raw_wins * (1 + 1e-9) AND draws <= raw_draws * (1 + 1e-9) AND losses <= raw_losses * (1 + 1e-9)",
@@ -33,6 +35,8 @@ class Payoff(Base):
     stream: Mapped[Stream] = mapped_column(Word(Stream), primary_key=True)
     player_id: Mapped[Ref] = mapped_column(primary_key=True)
     opponent_id: Mapped[Ref] = mapped_column(primary_key=True)
+    seat: Mapped[Small] = mapped_column(primary_key=True, autoincrement=False)
+    opponent_seat: Mapped[Small] = mapped_column(primary_key=True, autoincrement=False)
     wins: Mapped[float]
     draws: Mapped[float]
     losses: Mapped[float]
