@@ -56,7 +56,7 @@ def configure_logs(settings: LogSettings, *, role: str) -> None:
     root = logging.getLogger()
     root.handlers[:] = [handler]
     root.setLevel(settings.log_level.upper())
-    for chatty in ("httpx", "httpcore", "alembic.runtime.plugins", "uvicorn.access"):
+    for chatty in ("httpx", "httpcore", "alembic", "uvicorn.access"):
         logging.getLogger(chatty).setLevel(logging.WARNING)
 
 

@@ -49,12 +49,13 @@ def choose_ports(home: Home, names: tuple[str, ...], fixed: dict[str, int]) -> d
         elif name in remembered and is_free(remembered[name]) and remembered[name] not in ports.values():
             ports[name] = remembered[name]
         else:
-            ports[name] = _unused(set(ports.values()))
+            ports[name] = unused_port(set(ports.values()))
     write_atomically(home.ports_file, json.dumps({**remembered, **ports}))
     return ports
 
 
-def _unused(taken: set[int]) -> int:
+def unused_port(taken: set[int] | frozenset[int] = frozenset()) -> int:
+    """A port that no server holds now and that is not among `taken`."""
     for _ in range(200):
         port = random.randint(FIRST, LAST)
         if port not in taken and is_free(port):

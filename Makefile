@@ -1,0 +1,59 @@
+# Lanista's commands. Each does all the set-up it needs; a second run installs nothing.
+SHELL := /bin/bash
+PYTHON ?= python3
+BIN := .venv/bin
+PIP := $(BIN)/python -m pip --disable-pip-version-check
+
+.PHONY: help install demo test check format bench pins clean
+
+help:  ## list the commands
+	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
+
+install: .venv/.installed  ## make .venv and install Lanista with the exact pins
+
+demo: .venv/.installed  ## start the stack and show it at work; Ctrl-C ends it
+	$(BIN)/lanista demo $(ARGS)
+
+test: check chromium  ## lint, types, layers and all tests
+	$(BIN)/python -m pytest $(ARGS)
+
+check: .venv/.installed-test  ## lint, types and import layers
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+format: .venv/.installed-test  ## put the code into the house's form
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+bench: .venv/.installed-test  ## list the measurements in benchmarks/ and how to run each
+	@$(BIN)/python -m benchmarks
+
+pins: .venv/.installed-test  ## write constraints.txt anew from what is installed
+	$(PIP) freeze --exclude-editable | sed -E 's/^(torch==[0-9.]+).*/\1/' > constraints.txt
+
+clean:  ## remove the virtual environment and caches; data stays
+	rm -rf .venv build .mypy_cache .ruff_cache .pytest_cache .hypothesis
+
+.venv/bin/python:
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
+	  { echo "Lanista needs Python 3.11 or newer; $(PYTHON) is $$($(PYTHON) --version 2>&1). Try: make PYTHON=python3.11 $(MAKECMDGOALS)"; exit 1; }
+	$(PYTHON) -m venv .venv
+
+.venv/.installed: pyproject.toml constraints.txt | .venv/bin/python
+	$(PIP) install --quiet --constraint constraints.txt --editable .
+	@touch $@
+
+.venv/.installed-test: pyproject.toml constraints.txt | .venv/bin/python
+	$(PIP) install --quiet --constraint constraints.txt --editable '.[test]'
+	@touch .venv/.installed $@
+
+# The browser tests need Chromium, and the cluster test reads docker-compose.yml with the real tool.
+.PHONY: chromium
+chromium:
+	@command -v chromium >/dev/null || { \
+	  if [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then \
+	    echo "Installing Chromium for the browser tests ..."; \
+	    apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq chromium >/dev/null; \
+	  else echo "The browser tests need Chromium. Run: sudo apt-get install chromium"; exit 1; fi; }

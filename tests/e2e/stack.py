@@ -1,0 +1,97 @@
+"""A real local stack in a folder of its own, driven through the command line as a person would."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import httpx
+import psutil
+
+from lanista.stack.home import Home
+from lanista.stack.ports import unused_port
+from lanista.stack.processes import leftovers
+
+
+@dataclass
+class LocalStack:
+    """`lanista` commands against one data folder."""
+
+    folder: Path
+    port: int
+
+    @classmethod
+    def at(cls, folder: Path) -> LocalStack:
+        return cls(folder, unused_port())
+
+    @property
+    def home(self) -> Home:
+        return Home(self.folder / ".lanista")
+
+    @property
+    def page(self) -> str:
+        return f"http://127.0.0.1:{self.port}"
+
+    def lanista(self, *arguments: str, timeout: float = 150) -> subprocess.CompletedProcess[str]:
+        return subprocess.run(
+            [sys.executable, "-m", "lanista", *arguments],
+            cwd=self.folder,
+            env=self.environment(),
+            capture_output=True,
+            text=True,
+            timeout=timeout,
+        )
+
+    def environment(self) -> dict[str, str]:
+        clean = {key: value for key, value in os.environ.items() if not key.startswith(("LANISTA_", "RAY_"))}
+        return {**clean, "COLUMNS": "200"}
+
+    def up(self) -> subprocess.CompletedProcess[str]:
+        return self.lanista("up", "--detach", "--port", str(self.port))
+
+    def down(self) -> subprocess.CompletedProcess[str]:
+        return self.lanista("down")
+
+    def status(self) -> dict[str, Any]:
+        answer: dict[str, Any] = json.loads(self.lanista("status", "--json").stdout)
+        return answer
+
+    def pid(self, child: str) -> int:
+        state = self.home.read_state()
+        assert state is not None
+        if child == "supervisor":
+            return state.pid
+        pid = state.children[child].pid
+        assert pid is not None, f"{child} has no process"
+        return pid
+
+    def kill(self, *children: str) -> None:
+        for pid in [self.pid(child) for child in children]:
+            os.kill(pid, signal.SIGKILL)
+
+    def processes(self) -> list[psutil.Process]:
+        return leftovers(self.home)
+
+    def wait_until_whole(self, *, newer_than: dict[str, int] | None = None, patience: float = 60) -> None:
+        """Until every part is ready, the API reaches all of them, and the named parts have new processes."""
+        deadline = time.monotonic() + patience
+        while time.monotonic() < deadline:
+            state = self.home.read_state()
+            renewed = state is not None and all(state.children[n].pid not in (p, None) for n, p in (newer_than or {}).items())
+            if state and state.ready and renewed and self._api_is_ready():
+                return
+            time.sleep(0.2)
+        raise AssertionError(f"not whole after {patience} s: {self.lanista('status').stdout}")
+
+    def _api_is_ready(self) -> bool:
+        try:
+            return httpx.get(f"{self.page}/readyz", timeout=5).is_success
+        except httpx.HTTPError:
+            return False
