@@ -1,0 +1,1 @@
+"""Learning from samples. The interface is in `workers.algorithms.contract`."""

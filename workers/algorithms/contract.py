@@ -1,0 +1,106 @@
+"""What an algorithm is: a sample batch in, metrics out, and a learner that changed in between."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, fields
+from typing import Any, ClassVar, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from orchestrator.catalog import Component, Kind, load
+from workers.algorithms.learner import Learner
+from workers.rollout.batch import SampleBatch
+
+
+class BadAlgorithm(ValueError):
+    """The algorithm's name or options cannot be used; the message says what is allowed."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class AlgorithmOptions:
+    """What every algorithm has; each adds its own."""
+
+    learning_rate: float = 1e-3
+    gamma: float = 1.0
+    """Discount per own decision of a seat, not per step of the game."""
+    entropy: float = 0.02
+    """Weight of the entropy bonus; too little and self-play collapses onto a few openings."""
+    value_weight: float = 0.5
+    gradient_clip: float = 0.5
+    """Largest norm of a gradient; 0 for no limit."""
+    rollout_steps: int = 32
+    """Steps at every table between two updates."""
+    minibatch: int = 8192
+    """Rows of one gradient step, over all processes."""
+
+    def __post_init__(self) -> None:
+        self._at_least("learning_rate", 0.0)
+        self._at_least("entropy", 0.0)
+        self._at_least("value_weight", 0.0)
+        self._at_least("gradient_clip", 0.0)
+        self._at_least("rollout_steps", 1)
+        self._at_least("minibatch", 1)
+        self._share("gamma")
+
+    def _at_least(self, name: str, least: float) -> None:
+        value = getattr(self, name)
+        if isinstance(value, bool) or not isinstance(value, int | float) or not value >= least:
+            raise BadAlgorithm(f"{name} must be a number of at least {least}, not {value!r}")
+
+    def _share(self, name: str) -> None:
+        value = getattr(self, name)
+        if isinstance(value, bool) or not isinstance(value, int | float) or not 0.0 <= value <= 1.0:
+            raise BadAlgorithm(f"{name} must lie in 0 to 1, not {value!r}")
+
+
+class Algorithm(ABC):
+    """Improves a learner from batches of samples."""
+
+    options_class: ClassVar[type[AlgorithmOptions]]
+
+    def __init__(self, learner: Learner, options: AlgorithmOptions, expected_rows: int) -> None:
+        """`expected_rows`: rows of one batch over all processes, from which every process counts its minibatches."""
+        self.learner = learner
+        self.options = options
+        self.minibatches = max(1, round(expected_rows / options.minibatch))
+
+    @abstractmethod
+    def update(self, batch: SampleBatch, rng: np.random.Generator) -> dict[str, float]:
+        """Learn from the batch; returns what happened as numbers."""
+
+
+Factory = Callable[[Learner, AlgorithmOptions, int], Algorithm]
+Chosen = TypeVar("Chosen", bound=AlgorithmOptions)
+
+
+def algorithm_class(component: Component) -> type[Algorithm]:
+    """The class the name stands for."""
+    found = load(Kind.ALGORITHM, component.id)
+    if not (isinstance(found, type) and issubclass(found, Algorithm)):
+        raise BadAlgorithm(f"algorithm {component.id!r} is not a subclass of workers.algorithms.Algorithm")
+    return found
+
+
+def parse_options(component: Component) -> AlgorithmOptions:
+    """The component's options, checked."""
+    return make_options(component.id, algorithm_class(component).options_class, component.options)
+
+
+def make_options(name: str, kind: type[Chosen], given: Mapping[str, Any]) -> Chosen:
+    """Options of this kind from a mapping; unknown names are refused."""
+    allowed = {field.name for field in fields(kind)}
+    unknown = sorted(set(given) - allowed)
+    if unknown:
+        raise BadAlgorithm(
+            f"algorithm {name!r} has no option {', '.join(unknown)}; allowed: {', '.join(sorted(allowed))}"
+        )
+    return kind(**given)
+
+
+def explained_variance(predicted: NDArray[np.float32], actual: NDArray[np.float32]) -> float:
+    """1 for a perfect value head, 0 for one that knows no more than the mean."""
+    spread = float(actual.var())
+    return 1.0 - float((actual - predicted).var()) / spread if spread > 0.0 else 0.0

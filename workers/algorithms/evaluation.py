@@ -1,0 +1,154 @@
+"""Running a model over rows of a batch, forwards and backwards.
+
+The algorithms write their gradients down in closed form at the two heads; only the network between the
+observations and the heads is differentiated here, by autograd or, for perceptrons, directly.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterator
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor, nn
+
+from workers.algorithms.learner import Learner
+from workers.models.contract import ILLEGAL, state_size
+from workers.models.mlp import Mlp
+from workers.rollout.batch import PENDING, SampleBatch
+
+Rows = NDArray[np.int64]
+
+
+class Evaluation(ABC):
+    """One batch under one model. `forward`, then `backward` with the gradients at what it returned."""
+
+    def __init__(self, learner: Learner, batch: SampleBatch) -> None:
+        self.learner = learner
+        self.model: nn.Module = learner.model
+        self.batch = batch
+        self.observations = torch.from_numpy(batch.observations)
+        self.legal = torch.from_numpy(batch.legal)
+
+    def minibatches(self, count: int, rng: np.random.Generator) -> Iterator[Rows]:
+        """The trainable rows, shuffled, in `count` parts (some empty where rows are fewer)."""
+        yield from np.array_split(rng.permutation(self.batch.trainable), count)
+
+    @abstractmethod
+    def forward(self, rows: Rows) -> tuple[Tensor, Tensor]:
+        """Masked logits [actions, rows] and values of these rows, detached."""
+
+    @abstractmethod
+    def backward(self, logits: Tensor, values: Tensor) -> None:
+        """Set the learner's gradient from those at the logits and values of the last `forward`."""
+
+
+def evaluate(learner: Learner, batch: SampleBatch) -> Evaluation:
+    """The evaluation that fits the model."""
+    if state_size(learner.model):
+        return RecurrentEvaluation(learner, batch)
+    return DirectEvaluation(learner, batch) if type(learner.model) is Mlp else AutogradEvaluation(learner, batch)
+
+
+class AutogradEvaluation(Evaluation):
+    """Any feed-forward model."""
+
+    def forward(self, rows: Rows) -> tuple[Tensor, Tensor]:
+        index = torch.from_numpy(rows)
+        self._outputs = self.model(self.observations.index_select(0, index), self.legal.index_select(0, index))
+        logits, values = self._outputs
+        return logits.detach().t().contiguous(), values.detach()
+
+    def backward(self, logits: Tensor, values: Tensor) -> None:
+        self.learner.gradient.zero_()
+        torch.autograd.backward(self._outputs, (logits.t(), values))
+
+
+class RecurrentEvaluation(Evaluation):
+    """Recurrent models: every seat's decisions of one game in order, from the state stored at the first."""
+
+    def __init__(self, learner: Learner, batch: SampleBatch) -> None:
+        super().__init__(learner, batch)
+        self._states = torch.from_numpy(batch.states)
+        trained = batch.next_row != PENDING
+        followed = np.zeros(len(batch), np.bool_)
+        followed[batch.next_row[batch.next_row >= 0]] = True
+        self._heads = np.flatnonzero(trained & ~followed)
+        # A link into a pending row ends the chain: that row only lends its value.
+        self._next = np.where((batch.next_row >= 0) & trained[batch.next_row], batch.next_row, -1)
+
+    def minibatches(self, count: int, rng: np.random.Generator) -> Iterator[Rows]:
+        """Whole chains of decisions, shuffled, in `count` parts."""
+        for heads in np.array_split(rng.permutation(self._heads), count):
+            levels = [heads]
+            while len(levels[-1]):
+                following = self._next[levels[-1]]
+                levels.append(following[following >= 0])
+            yield np.concatenate(levels)
+
+    def forward(self, rows: Rows) -> tuple[Tensor, Tensor]:
+        outputs: list[tuple[Tensor, Tensor]] = []
+        level = rows[np.isin(rows, self._heads)]
+        state = self._states[torch.from_numpy(level)]
+        while len(level):
+            index = torch.from_numpy(level)
+            logits, values, state = self.model(self.observations[index], self.legal[index], state)
+            outputs.append((logits, values))
+            following = self._next[level]
+            state = state[torch.from_numpy(following >= 0)]
+            level = following[following >= 0]
+        self._outputs = tuple(torch.cat(part) for part in zip(*outputs, strict=True))
+        return self._outputs[0].detach().t().contiguous(), self._outputs[1].detach()
+
+    def backward(self, logits: Tensor, values: Tensor) -> None:
+        self.learner.gradient.zero_()
+        torch.autograd.backward(self._outputs, (logits.t(), values))
+
+
+class DirectEvaluation(Evaluation):
+    """Perceptrons, differentiated by hand: at small minibatches autograd's bookkeeping costs more than the maths."""
+
+    model: Mlp
+
+    def __init__(self, learner: Learner, batch: SampleBatch) -> None:
+        super().__init__(learner, batch)
+        self.observations = self.observations.flatten(1)
+        linears = self.model.linears()
+        self._weights = [layer.weight.detach() for layer in linears]
+        self._biases = [layer.bias.detach() for layer in linears]
+        self._gradients = [(layer.weight.grad, layer.bias.grad) for layer in linears]
+        self._relu = self.model.activation == "relu"
+
+    @torch.no_grad()
+    def forward(self, rows: Rows) -> tuple[Tensor, Tensor]:
+        index = torch.from_numpy(rows)
+        layer = self.observations.index_select(0, index)
+        self._inputs = [layer]
+        for weight, bias in zip(self._weights[:-1], self._biases[:-1], strict=True):
+            layer = torch.addmm(bias, layer, weight.t())
+            layer = layer.relu_() if self._relu else layer.tanh_()
+            self._inputs.append(layer)
+        out = torch.addmm(self._biases[-1].unsqueeze(1), self._weights[-1], layer.t())
+        actions = self.model.actions
+        self._legal = self.legal.index_select(0, index).t()
+        return torch.where(self._legal, out[:actions], ILLEGAL), out[actions]
+
+    @torch.no_grad()
+    def backward(self, logits: Tensor, values: Tensor) -> None:
+        error = torch.empty(self.model.actions + 1, len(values))
+        torch.mul(logits, self._legal, out=error[:-1])
+        error[-1] = values
+        error = error.t()
+        for depth in range(len(self._weights) - 1, -1, -1):
+            weight, bias = self._gradients[depth]
+            inputs = self._inputs[depth]
+            torch.mm(error.t(), inputs, out=weight)
+            torch.sum(error, 0, out=bias)
+            if depth:
+                error = error @ self._weights[depth]
+                if self._relu:
+                    error = torch.ops.aten.threshold_backward(error, inputs, 0.0)
+                else:
+                    error = torch.ops.aten.tanh_backward(error, inputs)

@@ -1,0 +1,118 @@
+"""Proximal policy optimisation."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from workers.algorithms.contract import Algorithm, AlgorithmOptions, explained_variance
+from workers.algorithms.evaluation import Rows, evaluate
+from workers.algorithms.heads import logit_gradient, policy_terms, value_gradient
+from workers.rollout.batch import SampleBatch, gae
+
+
+@dataclass(frozen=True, kw_only=True)
+class PpoOptions(AlgorithmOptions):
+    """Settings of PPO."""
+
+    gae_lambda: float = 0.95
+    clip: float = 0.2
+    value_clip: float = 0.2
+    """How far a value may move in one update; 0 for no limit."""
+    epochs: int = 4
+    normalise_advantages: bool = True
+    target_kl: float = 0.03
+    """No further epoch of an update beyond 1.5 times this divergence; 0 for no limit."""
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        self._share("gae_lambda")
+        self._at_least("clip", 0.0)
+        self._at_least("value_clip", 0.0)
+        self._at_least("epochs", 1)
+        self._at_least("target_kl", 0.0)
+
+
+@dataclass(slots=True)
+class _Columns:
+    """The batch's numbers per row as tensors: actions, and one gather's worth of the rest."""
+
+    actions: Tensor
+    numbers: Tensor
+    """[4, rows]: log-probability, value, advantage, return."""
+
+
+class Ppo(Algorithm):
+    """Clipped policy ratio, generalised advantages, and an early end of the update when the policy has moved enough."""
+
+    options_class: ClassVar[type[AlgorithmOptions]] = PpoOptions
+    options: PpoOptions
+
+    def update(self, batch: SampleBatch, rng: np.random.Generator) -> dict[str, float]:
+        options = self.options
+        targets = gae(batch, options.gamma, options.gae_lambda)
+        trainable = batch.trainable
+        advantages = targets.advantages
+        if options.normalise_advantages and len(trainable) > 1:
+            known = advantages[trainable]
+            advantages = (advantages - known.mean()) / (known.std() + np.float32(1e-8))
+        columns = _Columns(
+            torch.from_numpy(batch.actions),
+            torch.from_numpy(np.stack([batch.log_probs, batch.values, advantages, targets.returns])),
+        )
+        metrics = self._epochs(batch, columns, rng)
+        metrics["explained_variance"] = explained_variance(batch.values[trainable], targets.returns[trainable])
+        metrics["rows"] = float(len(trainable))
+        return metrics
+
+    def _epochs(self, batch: SampleBatch, columns: _Columns, rng: np.random.Generator) -> dict[str, float]:
+        options = self.options
+        evaluation = evaluate(self.learner, batch)
+        metrics: dict[str, float] = {}
+        for epoch in range(options.epochs):
+            kl = 0.0
+            parts = evaluation.minibatches(self.minibatches, rng)
+            for number, rows in enumerate(parts, start=1):
+                # Measured once an epoch, at its last part: it costs as much as the gradient itself.
+                measure = metrics if number == self.minibatches else None
+                if len(rows):
+                    logits, values = evaluation.forward(rows)
+                    evaluation.backward(*self._gradients(logits, values, columns, rows, measure))
+                else:
+                    self.learner.gradient.zero_()
+                kl = self.learner.step(
+                    options.learning_rate, options.gradient_clip, 0.0 if measure is None else metrics.get("kl", 0.0)
+                )
+            metrics["kl"], metrics["epochs"] = kl, epoch + 1.0
+            if options.target_kl and kl > 1.5 * options.target_kl:
+                break
+        return metrics
+
+    @torch.no_grad()
+    def _gradients(
+        self, logits: Tensor, values: Tensor, columns: _Columns, rows: Rows, measure: dict[str, float] | None
+    ) -> tuple[Tensor, Tensor]:
+        options, count = self.options, len(rows)
+        index = torch.from_numpy(rows)
+        actions = columns.actions.index_select(0, index).unsqueeze(0)
+        old_log_probs, old_values, advantages, returns = columns.numbers.index_select(1, index)
+        terms = policy_terms(logits, actions)
+        shift = terms.taken - old_log_probs
+        ratio = shift.exp()
+        low, high = 1.0 - options.clip, 1.0 + options.clip
+        # The clipped surrogate has no gradient where the ratio already went too far the advantage's way.
+        free = torch.where(advantages >= 0, ratio <= high, ratio >= low)
+        if measure is not None:
+            measure["kl"] = float((ratio - 1.0 - shift).mean())
+            measure["entropy"] = float(terms.entropy.mean())
+            measure["clip_fraction"] = 1.0 - float(free.float().mean())
+            measure["value_loss"] = float((values - returns).square().mean())
+        pull = ratio.mul_(advantages).mul_(free).mul_(-1.0 / count)
+        return (
+            logit_gradient(terms, actions, pull, options.entropy / count),
+            value_gradient(values, returns, old_values, options.value_clip).mul_(options.value_weight / count),
+        )

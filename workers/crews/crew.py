@@ -1,0 +1,192 @@
+"""A crew on Ray, seen from its driver: start it, wait for it without blocking, end it."""
+
+from __future__ import annotations
+
+import math
+import time
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import ray
+from ray.exceptions import RayError, RayTaskError
+
+from league.types import CheckpointRef, Tally, VersionId
+from orchestrator.artifacts import ArtifactStore
+from workers.algorithms.contract import parse_options
+from workers.crews.errors import CrewLost, CrewUnavailable, GenerationStopped
+from workers.crews.member import CrewPlan
+from workers.crews.task import GenerationResult, GenerationTask, Progress
+from workers.crews.workers import Worker, total
+from workers.rollout.tally import Counts
+
+Tell = Callable[[Progress], None]
+Ask = Callable[[], bool]
+Actor = Any
+"""A handle of Ray's, whose methods its types do not know."""
+
+POLL_SECONDS = 0.1
+GRACE_SECONDS = 0.6
+"""How long after a stop the work under way may take to end by itself; then its processes are ended."""
+CALL_SECONDS = 0.2
+"""What one call to an actor should take: long against its 1 ms of overhead, short against a stop."""
+
+
+class Crew(ABC):
+    """Ray actors owned by this process: when it dies, they die."""
+
+    def __init__(self, plan: CrewPlan, store: ArtifactStore) -> None:
+        self.plan = plan
+        self._store = store
+        self._actors: list[Actor] = []
+        self._should_stop: Ask = lambda: False
+        self._warm = False
+        self._rollout_steps = parse_options(plan.algorithm).rollout_steps
+        self.live: str | None = None
+        """sha256 of the checkpoint that the learners hold; None while that is unknown."""
+
+    @abstractmethod
+    def start(self, should_stop: Ask) -> None:
+        """Start the actors and wait until they stand."""
+
+    @abstractmethod
+    def _generation(self, task: GenerationTask, tell: Tell) -> GenerationResult:
+        """Run the task on actors that stand."""
+
+    def run(self, task: GenerationTask, tell: Tell, should_stop: Ask) -> GenerationResult:
+        """One generation. The crew can be used again afterwards while it `stands`."""
+        self._should_stop = should_stop
+        self._warm = task.learner is not None and task.learner.sha256 == self.live
+        self.live = None
+        try:
+            done = self._generation(task, tell)
+        except GenerationStopped:
+            raise
+        except Exception:
+            # Whatever went wrong in one process, the others may now wait for it for ever.
+            self.close()
+            raise
+        self.live = done.checkpoint.sha256
+        return done
+
+    @property
+    def stands(self) -> bool:
+        """Whether it has actors to work with."""
+        return bool(self._actors)
+
+    def close(self) -> None:
+        """End the actors at once."""
+        for actor in self._actors:
+            ray.kill(actor, no_restart=True)
+        self._actors = []
+
+    def _launch(self, kind: type[Worker], count: int) -> list[Actor]:
+        # A returning actor would have lost its state: the generation is run again instead.
+        remote: Any = ray.remote(num_cpus=self.plan.threads, max_restarts=0)(kind)
+        actors = [remote.remote(self.plan, self._store, rank) for rank in range(count)]
+        self._actors += actors
+        return actors
+
+    def _check_room(self) -> None:
+        needed = self.plan.processes * self.plan.threads
+        total_cpus = ray.cluster_resources().get("CPU", 0.0)
+        if needed > total_cpus:
+            raise CrewUnavailable(
+                f"the crew needs {needed} CPUs ({self.plan.processes} processes of {self.plan.threads} threads), "
+                f"Ray has {total_cpus:g}"
+            )
+
+    def _form_ring(self, actors: Sequence[Actor]) -> None:
+        if len(actors) > 1:
+            address = self._wait([actors[0].host.remote(ray.util.get_node_ip_address())])[0]
+            self._wait([actor.join.remote(*address) for actor in actors])
+
+    def _wait(self, refs: Sequence[Any]) -> list[Any]:
+        """The results of these calls, waited for in short turns; raises what they raised."""
+        self._wait_only(refs)
+        return _results(refs)
+
+    def _wait_only(self, refs: Sequence[Any]) -> None:
+        """Wait for these calls and leave their results where they are; raises what they raised."""
+        waiting = list(refs)
+        while waiting:
+            if self._should_stop():
+                self._stop(waiting)
+            ready, waiting = ray.wait(waiting, timeout=POLL_SECONDS, fetch_local=False)
+            # A failed call is reported at once: the others may wait for it for ever.
+            _results(ready)
+
+    def _stop(self, waiting: Sequence[Any]) -> None:
+        """End within the grace: by itself if the work under way ends in time, else by force."""
+        _, late = ray.wait(list(waiting), num_returns=len(waiting), timeout=GRACE_SECONDS)
+        if late:
+            self.close()
+        raise GenerationStopped(f"stopped on request; the crew {'was ended' if late else 'stands'}")
+
+    def _updates(self, task: GenerationTask) -> int:
+        """Updates that the task's steps make, rounded up."""
+        return math.ceil(task.steps / (self._rollout_steps * self.plan.tables * self.plan.rollout_actors))
+
+    def _result(
+        self, task: GenerationTask, ref: CheckpointRef, steps: int, counts: Sequence[Counts], metrics: dict[str, float]
+    ) -> GenerationResult:
+        return GenerationResult(
+            checkpoint=ref, steps=steps, tallies=_tallies(task, counts), metrics=metrics | _game_metrics(counts)
+        )
+
+
+class Clock:
+    """Times the calls to actors, and says how large the next should be."""
+
+    def __init__(self) -> None:
+        self._started = self._last = time.monotonic()
+        self._per_unit = 0.0
+
+    @property
+    def seconds(self) -> float:
+        return time.monotonic() - self._started
+
+    def took(self, units: int) -> None:
+        """A call of so many units of work came back."""
+        now = time.monotonic()
+        self._per_unit, self._last = (now - self._last) / units, now
+
+    @property
+    def units(self) -> int:
+        """Units of work for a call of about CALL_SECONDS; 1 while nothing is known."""
+        return max(1, int(CALL_SECONDS / self._per_unit)) if self._per_unit > 0 else 1
+
+
+def _tallies(task: GenerationTask, counts: Sequence[Counts]) -> tuple[Tally, ...]:
+    return tuple(
+        Tally(
+            learner=VersionId(task.version),
+            opponent=VersionId(task.others[opponent].version),
+            seat=seat,
+            wins=int(wins),
+            draws=int(draws),
+            losses=int(losses),
+        )
+        for (opponent, seat), (wins, draws, losses) in sorted(total(counts).items())
+    )
+
+
+def _game_metrics(counts: Sequence[Counts]) -> dict[str, float]:
+    """What the finished games say together."""
+    games = sum(count.games for count in counts)
+    seats = sum(count.seats_played for count in counts)
+    metrics = {"games": float(games)}
+    if games:
+        metrics["game_length"] = sum(count.steps for count in counts) / games
+        metrics["return_mean"] = sum(count.returns for count in counts) / max(1, seats)
+    return metrics
+
+
+def _results(refs: Sequence[Any]) -> list[Any]:
+    """Results that have arrived, with Ray's wrapping of errors taken off."""
+    try:
+        return list(ray.get(list(refs)))
+    except RayTaskError as error:
+        raise error.cause from error
+    except RayError as error:
+        raise CrewLost(f"the crew was lost: {error}") from error

@@ -1,0 +1,71 @@
+"""The split topology: rollout actors feed trainers, weights flow back, and both work at the same time."""
+
+from __future__ import annotations
+
+from collections import deque
+from typing import Any
+
+from workers.crews.crew import Actor, Ask, Clock, Crew, Tell
+from workers.crews.task import GenerationResult, GenerationTask, Progress
+from workers.crews.workers import Report, RolloutWorker, TrainerWorker
+
+_AHEAD = 2
+"""Updates given out before the first has come back; the trainer always has the next batch at hand."""
+
+
+class SplitCrew(Crew):
+    """Best for large models, whose gradients are slow to average. Samples are always one update old: batch k is
+    played with the weights that came of batch k-2, whatever the timing, so that results stay exact."""
+
+    _rollouts: list[Actor]
+    _trainers: list[Actor]
+
+    def start(self, should_stop: Ask) -> None:
+        self._should_stop = should_stop
+        self._check_room()
+        self._trainers = self._launch(TrainerWorker, self.plan.trainers)
+        self._rollouts = self._launch(RolloutWorker, self.plan.rollout_actors)
+        self._wait([actor.ready.remote() for actor in self._actors])
+        self._form_ring(self._trainers)
+
+    def _generation(self, task: GenerationTask, tell: Tell) -> GenerationResult:
+        # Kept as references throughout: weights and samples never pass through the driver.
+        prepared = [trainer.prepare.remote(task, not self._warm) for trainer in self._trainers]
+        self._wait_only([*prepared, *(actor.prepare.remote(task) for actor in self._rollouts)])
+        clock = Clock()
+        weights, metrics = self._train(task, tell, clock, prepared[0])
+        steps = self._updates(task) * self._rollout_steps * self.plan.tables * self.plan.rollout_actors
+        metrics |= {"steps_per_second": steps / clock.seconds, "sample_age": 1.0}
+        while any(self._wait([actor.play_out.remote(weights, 1) for actor in self._rollouts])):
+            pass
+        counts = self._wait([actor.counts.remote() for actor in self._rollouts])
+        saved = self._wait([t.finish.remote(steps, rank == 0) for rank, t in enumerate(self._trainers)])
+        return self._result(task, saved[0], steps, counts, metrics)
+
+    def _train(self, task: GenerationTask, tell: Tell, clock: Clock, weights: Any) -> tuple[Any, dict[str, float]]:
+        updates, metrics = self._updates(task), dict[str, float]()
+        per_update = self._rollout_steps * self.plan.tables * self.plan.rollout_actors
+        flying: deque[list[Any]] = deque()
+        batches = self._sample(weights)
+        for number in range(1, updates + 1):
+            following = self._sample(weights) if number < updates else []
+            weights, reports = self._update(batches)
+            batches = following
+            flying.append(reports)
+            while len(flying) > (_AHEAD if number < updates else 0):
+                told: list[Report] = self._wait(flying.popleft())
+                metrics = told[0].metrics
+                done = number - len(flying)
+                tell(Progress(steps=done * per_update, target=task.steps, seconds=clock.seconds, metrics=metrics))
+        return weights, metrics
+
+    def _sample(self, weights: Any) -> list[Any]:
+        return [actor.sample.remote(weights) for actor in self._rollouts]
+
+    def _update(self, batches: list[Any]) -> tuple[Any, list[Any]]:
+        """Share the batches out among the trainers; the first one's weights are everyone's."""
+        calls: list[tuple[Any, Any]] = [
+            trainer.train.options(num_returns=2).remote(*batches[rank :: len(self._trainers)])
+            for rank, trainer in enumerate(self._trainers)
+        ]
+        return calls[0][0], [report for _, report in calls]

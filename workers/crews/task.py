@@ -1,0 +1,121 @@
+"""What a generation is asked to do, says on the way, and hands back: plain values, all of them."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+from league.types import CheckpointRef, Tally
+from orchestrator.catalog import Component
+from workers.crews.errors import BadTask
+from workers.rollout.openings import OpeningRules
+
+
+class Topology(StrEnum):
+    """How a crew is put together."""
+
+    AUTO = "auto"
+    """Fused for small models, split for large ones."""
+    FUSED = "fused"
+    """Every actor samples and learns; gradients are averaged between them."""
+    SPLIT = "split"
+    """Rollout actors send samples to trainers and get weights back, both working at the same time."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class TaskOpponent:
+    """One opponent of the mixture: a checkpoint, a bot by name, or (neither) the live learner itself."""
+
+    player: str
+    version: str
+    probability: float
+    checkpoint: CheckpointRef | None = None
+    bot: str | None = None
+
+    @property
+    def is_self(self) -> bool:
+        return self.checkpoint is None and self.bot is None
+
+
+@dataclass(frozen=True, kw_only=True)
+class GenerationTask:
+    """One unit of learning of one player. Equal tasks with one actor give equal checkpoints."""
+
+    game: Component
+    model: Component
+    algorithm: Component
+    steps: int
+    """Environment steps to sample and learn from, rounded up to whole updates."""
+    seed: int
+    """Source of everything random in the generation, fresh weights included."""
+    learner: CheckpointRef | None = None
+    """Where to go on; None starts with fresh weights."""
+    version: str = "learner"
+    """The version id that tallies are reported for."""
+    opponents: tuple[TaskOpponent, ...] = ()
+    """The mixture that tables draw from; empty means live self-play alone."""
+    tables: int = 1024
+    """Tables of each rollout actor; a multiple of 64 can seat 64 opponents at once."""
+    rollout_actors: int = 1
+    trainers: int = 1
+    """Training processes of a split crew; a fused one trains in every actor."""
+    topology: Topology = Topology.AUTO
+    threads: int = 1
+    """Threads of each process; results are exact for a fixed number only."""
+    openings: OpeningRules = field(default_factory=OpeningRules)
+
+    def __post_init__(self) -> None:
+        for name in ("steps", "tables", "rollout_actors", "trainers", "threads"):
+            if getattr(self, name) < 1:
+                raise BadTask(f"{name} must be at least 1, not {getattr(self, name)}")
+        for opponent in self.opponents:
+            if opponent.checkpoint is not None and opponent.bot is not None:
+                raise BadTask(f"opponent {opponent.version} is both a checkpoint and a bot")
+            if not opponent.probability >= 0.0:
+                raise BadTask(f"opponent {opponent.version} has probability {opponent.probability}")
+        total = math.fsum(opponent.probability for opponent in self.opponents)
+        if self.opponents and not math.isclose(total, 1.0, abs_tol=1e-6):
+            raise BadTask(f"the opponents' probabilities must sum to 1, they sum to {total}")
+        if self.rollout_actors % self.trainers:
+            raise BadTask(f"{self.rollout_actors} rollout actors cannot be shared by {self.trainers} trainers evenly")
+
+    @property
+    def others(self) -> tuple[TaskOpponent, ...]:
+        """The opponents that are not the live learner."""
+        return tuple(opponent for opponent in self.opponents if not opponent.is_self)
+
+    @property
+    def shares(self) -> list[float]:
+        """The share of live self-play, then that of each of `others`."""
+        if not self.opponents:
+            return [1.0]
+        live = math.fsum(opponent.probability for opponent in self.opponents if opponent.is_self)
+        return [live, *(opponent.probability for opponent in self.others)]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Progress:
+    """How far a generation is."""
+
+    steps: int
+    target: int
+    seconds: float
+    """Since the crew was ready."""
+    metrics: dict[str, float]
+
+    @property
+    def steps_per_second(self) -> float:
+        return self.steps / self.seconds if self.seconds > 0 else 0.0
+
+
+@dataclass(frozen=True, kw_only=True)
+class GenerationResult:
+    """What a generation brought."""
+
+    checkpoint: CheckpointRef
+    steps: int
+    """Environment steps sampled and trained in this generation."""
+    tallies: tuple[Tally, ...]
+    """Of every game against an opponent that began in the generation; unfinished ones were played out, untrained."""
+    metrics: dict[str, float]

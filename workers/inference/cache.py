@@ -1,0 +1,42 @@
+"""Policies by reference, the least recently used ones forgotten."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+
+from league.types import CheckpointRef
+from orchestrator.artifacts import ArtifactStore
+from workers.checkpoints import load
+from workers.games.protocol import GameSpec
+from workers.inference.policy import Policy
+
+DEFAULT_BYTES = 128 * 1024 * 1024
+
+
+class PolicyCache:
+    """Keeps policies up to a number of bytes of weights, so that a pool of any size costs no more than that."""
+
+    def __init__(self, store: ArtifactStore, spec: GameSpec, max_bytes: int = DEFAULT_BYTES) -> None:
+        self._store = store
+        self._spec = spec
+        self._max_bytes = max_bytes
+        self._policies: OrderedDict[str, Policy] = OrderedDict()
+        self._bytes = 0
+        self.loads = 0
+        """How often a checkpoint had to be read."""
+
+    def __len__(self) -> int:
+        return len(self._policies)
+
+    def get(self, ref: CheckpointRef) -> Policy:
+        """The policy of this checkpoint, read only when it is not at hand."""
+        policy = self._policies.pop(ref.sha256, None)
+        if policy is None:
+            policy = Policy.from_checkpoint(load(self._store, ref), self._spec)
+            self.loads += 1
+            self._bytes += policy.size
+        self._policies[ref.sha256] = policy
+        while self._bytes > self._max_bytes and len(self._policies) > 1:
+            _, forgotten = self._policies.popitem(last=False)
+            self._bytes -= forgotten.size
+        return policy

@@ -1,0 +1,86 @@
+"""Samples as flat arrays, one row per decision, linked along each seat's own trajectory."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+TERMINAL = -1
+"""Link of a decision after which the game ended."""
+PENDING = -2
+"""Link of a decision whose successor is not known: its value bootstraps others, it is not trained on."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class SampleBatch:
+    """Decisions in the order they were taken. Plain arrays, so that Ray moves them without copying."""
+
+    observations: NDArray[np.float32]
+    legal: NDArray[np.bool_]
+    actions: NDArray[np.int64]
+    log_probs: NDArray[np.float32]
+    """Of the action, under the policy that took it."""
+    values: NDArray[np.float32]
+    """What that policy's value head said of the position."""
+    rewards: NDArray[np.float32]
+    """Everything the seat earned from this decision until its next one."""
+    next_row: NDArray[np.int64]
+    """The row of the same seat's next decision in the same game, or TERMINAL, or PENDING."""
+    offsets: NDArray[np.int64]
+    """Where each step's rows begin, and the end: a link never leads to an earlier step or the same one."""
+    streams: NDArray[np.int64]
+    """Which seat at which table: table * seats + seat."""
+    states: NDArray[np.float32]
+    """The state a recurrent policy had before each decision; [rows, 0] for others."""
+
+    def __len__(self) -> int:
+        return len(self.actions)
+
+    @property
+    def trainable(self) -> NDArray[np.int64]:
+        """Rows to learn from: all whose consequences are known."""
+        return np.flatnonzero(self.next_row != PENDING)
+
+
+def merge(batches: Sequence[SampleBatch]) -> SampleBatch:
+    """Several batches as one; their streams stay apart by their links."""
+    if len(batches) == 1:
+        return batches[0]
+    starts = np.cumsum([0, *(len(batch) for batch in batches[:-1])])
+    columns = {
+        name: np.concatenate([getattr(batch, name) for batch in batches])
+        for name in ("observations", "legal", "actions", "log_probs", "values", "rewards", "streams", "states")
+    }
+    links = [np.where(b.next_row >= 0, b.next_row + s, b.next_row) for b, s in zip(batches, starts, strict=True)]
+    steps = [b.offsets[1:] + s for b, s in zip(batches, starts, strict=True)]
+    return SampleBatch(
+        **columns, next_row=np.concatenate(links), offsets=np.concatenate([np.zeros(1, np.int64), *steps])
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class Targets:
+    """What the value head should have said and how much better the action was than expected, per row."""
+
+    advantages: NDArray[np.float32]
+    returns: NDArray[np.float32]
+
+
+def gae(batch: SampleBatch, gamma: float, lam: float) -> Targets:
+    """Generalised advantage estimates along every seat's own trajectory."""
+    known = (batch.next_row != PENDING).astype(np.float32)
+    # One zero behind the end: TERMINAL (-1) reads it.
+    values = np.append(batch.values, np.float32(0))
+    advantages = np.zeros_like(values)
+    errors = batch.rewards + np.float32(gamma) * values[batch.next_row] - batch.values
+    errors *= known
+    decay = known * np.float32(gamma * lam)
+    offsets = batch.offsets.tolist()
+    for start, end in zip(reversed(offsets[:-1]), reversed(offsets[1:]), strict=True):
+        rows = slice(start, end)
+        following = advantages[batch.next_row[rows]]
+        advantages[rows] = errors[rows] + decay[rows] * following
+    return Targets(advantages=advantages[:-1], returns=advantages[:-1] + batch.values)

@@ -1,0 +1,60 @@
+"""Opening variety: some games start with random moves, so that self-play does not collapse onto a few lines."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from workers.games.protocol import GameSpec
+
+
+@dataclass(frozen=True, kw_only=True)
+class OpeningRules:
+    """How many self-play games start at random, and for how long at most. Random moves are not learnt from."""
+
+    share: float = 0.5
+    plies: int | None = None
+    """None for a quarter of the game's longest course."""
+
+    def __post_init__(self) -> None:
+        if not 0.0 <= self.share <= 1.0:
+            raise ValueError(f"the share of random openings must lie in 0 to 1, not {self.share}")
+        if self.plies is not None and self.plies < 0:
+            raise ValueError(f"random opening plies must be 0 or more, not {self.plies}")
+
+    def longest(self, spec: GameSpec) -> int:
+        """Most random plies for this game; none where a move at random tells others something or ends all."""
+        if spec.simultaneous or spec.hidden_information or spec.seats < 2 or self.share == 0.0:
+            return 0
+        return spec.max_steps // 4 if self.plies is None else self.plies
+
+
+class Openings:
+    """Counts, per table, the random plies still to be played in the game at hand."""
+
+    def __init__(self, rules: OpeningRules, spec: GameSpec, tables: int, rng: np.random.Generator) -> None:
+        self._share = rules.share
+        self._longest = rules.longest(spec)
+        self._rng = rng
+        self.left = np.zeros(tables, np.int64)
+        self.begin(np.arange(tables))
+
+    @property
+    def active(self) -> bool:
+        return self._longest > 0
+
+    def begin(self, tables: NDArray[np.int64]) -> None:
+        """A new game starts at these tables."""
+        if self.active:
+            plies = self._rng.integers(1, self._longest + 1, len(tables))
+            self.left[tables] = np.where(self._rng.random(len(tables)) < self._share, plies, 0)
+
+
+def random_legal(legal: NDArray[np.bool_], draws: NDArray[np.float32]) -> NDArray[np.int64]:
+    """One legal action a row, each equally likely."""
+    ladder = legal.cumsum(1)
+    wanted = (draws * ladder[:, -1]).astype(np.int64) + 1
+    chosen: NDArray[np.int64] = (ladder < wanted[:, None]).sum(1)
+    return chosen

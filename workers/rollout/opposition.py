@@ -1,0 +1,100 @@
+"""The other side of the tables: every opponent's rows decided together."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from itertools import groupby
+
+import numpy as np
+from numpy.typing import NDArray
+
+from workers.bots.protocol import Bot, decisions
+from workers.games.protocol import Turn, VectorGame
+from workers.inference.grouped import PolicyGroup, groupable
+from workers.inference.policy import Policy
+from workers.rollout.seating import LEARNER, Seating
+
+
+class Opposition:
+    """Decides for all opponents of a seating: perceptrons as one group, other policies and bots one by one."""
+
+    def __init__(self, game: VectorGame, seating: Seating, players: Mapping[int, Policy | Bot]) -> None:
+        self._game = game
+        self._owner = seating.owner
+        self._seats = seating.owner.shape[1]
+        self._runs = _runs(seating)
+        self._players = {number: players[number] for number, _, _ in self._runs}
+        self._states = {
+            number: np.zeros((self._owner.size, player.state_size), np.float32)
+            for number, player in self._players.items()
+            if isinstance(player, Policy) and player.state_size
+        }
+        self._first = seating.self_play_tables
+        self._group = self._make_group(seating)
+
+    def act(self, turn: Turn, owner: NDArray[np.int64], draws: NDArray[np.float32], actions: NDArray[np.int64]) -> None:
+        """Write the actions of all rows that belong to opponents."""
+        if self._group is not None and self._complete(turn):
+            self._act_grouped(turn, owner, draws, actions)
+        else:
+            for number, start, end in self._runs:
+                first, last = np.searchsorted(turn.tables, (start, end))
+                rows = first + np.flatnonzero(owner[first:last] == number)
+                if len(rows):
+                    actions[rows] = self._act_alone(number, turn, rows, draws)
+
+    def finish(self, tables: NDArray[np.int64]) -> None:
+        """The games at these tables are over: forget what recurrent opponents remember of them."""
+        for states in self._states.values():
+            states.reshape(len(self._owner), -1)[tables] = 0.0
+
+    def _complete(self, turn: Turn) -> bool:
+        width = self._seats if self._game.spec.simultaneous else 1
+        return len(turn.tables) == len(self._owner) * width
+
+    def _act_grouped(
+        self, turn: Turn, owner: NDArray[np.int64], draws: NDArray[np.float32], actions: NDArray[np.int64]
+    ) -> None:
+        assert self._group is not None
+        # Learning seats' rows run along: fixed shapes and no gathering cost less than leaving them out.
+        first = self._first * (len(turn.tables) // len(self._owner))
+        decided = self._group.decide(turn.observations[first:], turn.legal[first:], draws[first:])
+        theirs = owner[first:] != LEARNER
+        actions[first:][theirs] = decided.actions[theirs]
+
+    def _act_alone(
+        self, number: int, turn: Turn, rows: NDArray[np.int64], draws: NDArray[np.float32]
+    ) -> NDArray[np.int64]:
+        player = self._players[number]
+        if not isinstance(player, Policy):
+            return player.act(decisions(self._game, turn, rows))
+        memory = self._states.get(number)
+        streams = turn.tables[rows] * self._seats + turn.seats[rows]
+        decided = player.decide(
+            turn.observations[rows],
+            turn.legal[rows],
+            draws[rows],
+            None if memory is None else memory[streams],
+        )
+        if memory is not None:
+            memory[streams] = decided.states
+        return decided.actions
+
+    def _make_group(self, seating: Seating) -> PolicyGroup | None:
+        players = list(self._players.values())
+        policies = [player for player in players if isinstance(player, Policy)]
+        if len(players) < 2 or len(policies) < len(players) or not groupable(policies):
+            return None
+        by_number = dict(zip(self._players, policies, strict=True))
+        return PolicyGroup([by_number[block] for block in seating.blocks if block != LEARNER])
+
+
+def _runs(seating: Seating) -> list[tuple[int, int, int]]:
+    """(opponent, first table, end) of each run of neighbouring blocks with one opponent."""
+    runs, start = [], 0
+    for number, blocks in groupby(seating.blocks):
+        end = start + len(list(blocks)) * seating.block_size
+        if number != LEARNER:
+            runs.append((number, start, end))
+        start = end
+    return runs

@@ -1,0 +1,145 @@
+"""The sampling loop: tables, decisions, trajectories and tallies, with no Python per table."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+from numpy.typing import NDArray
+
+from workers.bots.protocol import Bot
+from workers.games.protocol import StepResult, Turn, VectorGame
+from workers.inference.policy import Decider, Policy
+from workers.rollout.batch import SampleBatch
+from workers.rollout.builder import TrajectoryBuilder
+from workers.rollout.openings import OpeningRules, Openings, random_legal
+from workers.rollout.opposition import Opposition
+from workers.rollout.seating import LEARNER, Seating
+from workers.rollout.tally import TallyBoard
+
+
+class Sampler:
+    """Plays a seating's games with a learner's policy and hands out what its seats went through.
+
+    The tables must have just been reset. Everything random comes from `rng` and the game's own seeds.
+    """
+
+    def __init__(
+        self,
+        *,
+        game: VectorGame,
+        seating: Seating,
+        learner: Decider,
+        opponents: Mapping[int, Policy | Bot] | None = None,
+        steps: int,
+        rng: np.random.Generator,
+        openings: OpeningRules | None = None,
+    ) -> None:
+        spec = game.spec
+        self._game, self._seating, self._learner, self._rng = game, seating, learner, rng
+        self._steps = steps
+        self._seats = spec.seats
+        self.board = TallyBoard(seating)
+        self._opposition = Opposition(game, seating, opponents or {})
+        self._alone = seating.self_play_tables == game.tables
+        streams = game.tables * spec.seats
+        rows = streams if spec.simultaneous else game.tables
+        self._builder = TrajectoryBuilder(
+            streams=streams,
+            capacity=steps * rows,
+            observation_shape=spec.observation_shape,
+            actions=spec.actions,
+            state_size=learner.state_size,
+        )
+        self._states = np.zeros((streams, learner.state_size), np.float32)
+        rules = OpeningRules(share=0.0) if openings is None else openings
+        self._openings = Openings(rules, spec, game.tables, rng)
+        # Results against others count for the payoff, so those games are played from the real start.
+        self._openings.left[seating.self_play_tables :] = 0
+        self.steps = 0
+        """Environment steps taken: one a table and turn."""
+
+    def collect(self) -> SampleBatch:
+        """Play the fixed number of steps at every table."""
+        for _ in range(self._steps):
+            self._step(record=True)
+        return self._builder.take()
+
+    def play_out(self, steps: int) -> int:
+        """Go on, without learning, with the games against opponents that have begun; returns how many are left."""
+        self.board.last_call()
+        for _ in range(steps):
+            if not self.board.waiting:
+                break
+            self._step(record=False)
+        return self.board.waiting
+
+    def _step(self, record: bool) -> None:
+        turn = self._game.turn()
+        rows = len(turn.tables)
+        draws = self._rng.random(rows, dtype=np.float32)
+        streams = turn.tables * self._seats + turn.seats
+        mine, actions = self._assign(turn, streams, draws)
+        observations, legal = turn.observations, turn.legal
+        if isinstance(mine, np.ndarray):
+            observations, legal, draws, streams = observations[mine], legal[mine], draws[mine], streams[mine]
+        if len(streams):
+            before = self._states[streams] if self._learner.state_size else None
+            decided = self._learner.decide(observations, legal, draws, before)
+            actions[mine] = decided.actions
+            if before is not None:
+                self._states[streams] = decided.states
+            if record:
+                self._builder.add(
+                    streams,
+                    observations=observations,
+                    legal=legal,
+                    actions=decided.actions,
+                    log_probs=decided.log_probs,
+                    values=decided.values,
+                    states=before,
+                )
+        self._take_in(self._game.step(actions), record)
+
+    def _assign(
+        self, turn: Turn, streams: NDArray[np.int64], draws: NDArray[np.float32]
+    ) -> tuple[NDArray[np.int64] | slice, NDArray[np.int64]]:
+        """The rows that the learner decides, and the actions so far: opponents' and random openings'."""
+        rows = len(turn.tables)
+        actions = np.empty(rows, np.int64)
+        if self._alone and not self._openings.active:
+            return slice(None), actions
+        owner = self._seating.owner.reshape(-1)[streams]
+        learning = owner == LEARNER
+        if not self._alone:
+            self._opposition.act(turn, owner, draws, actions)
+        if self._openings.active:
+            opening = self._openings.left[turn.tables] > 0
+            chosen = np.flatnonzero(opening)
+            actions[chosen] = random_legal(turn.legal[chosen], draws[chosen])
+            learning &= ~opening
+            self._openings.left -= self._openings.left > 0
+        return np.flatnonzero(learning), actions
+
+    def _take_in(self, result: StepResult, record: bool) -> None:
+        self.steps += self._game.tables
+        if record:
+            self._builder.earn(result.rewards.reshape(-1))
+        self.board.step(result.rewards, result.done)
+        if not result.done.any():
+            return
+        over = np.flatnonzero(result.done)
+        if record:
+            self._end(over[~result.truncated[over]], over[result.truncated[over]])
+        if self._learner.state_size:
+            self._states[self._streams(over)] = 0.0
+        self._opposition.finish(over)
+        self._openings.begin(over[over < self._seating.self_play_tables])
+
+    def _end(self, ended: NDArray[np.int64], cut: NDArray[np.int64]) -> None:
+        self._builder.end(self._streams(ended))
+        if len(cut):
+            self._builder.cut(self._streams(cut))
+
+    def _streams(self, tables: NDArray[np.int64]) -> NDArray[np.int64]:
+        return (tables[:, None] * self._seats + np.arange(self._seats)).reshape(-1)

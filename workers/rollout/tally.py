@@ -1,0 +1,94 @@
+"""Counting results per opponent and seat, from rewards and the end of games alone."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from workers.rollout.seating import LEARNER, Seating
+
+
+@dataclass(frozen=True, kw_only=True)
+class Counts:
+    """What was played: [opponents, seats, (wins, draws, losses)] and sums over the learner's games."""
+
+    outcomes: NDArray[np.int64]
+    games: int
+    steps: int
+    """Steps of the games that ended, summed."""
+    returns: float
+    """Returns of the learning seats in those games, summed; with `seats_played` this gives their mean."""
+    seats_played: int
+
+
+class TallyBoard:
+    """Follows every table's returns and counts each finished game once, from the learning seats' view.
+
+    A game of the learner against itself is no result. With more than two seats the learner is compared with
+    each opponent at the table by final order.
+    """
+
+    def __init__(self, seating: Seating) -> None:
+        self._owner = seating.owner
+        tables, seats = seating.owner.shape
+        self._returns = np.zeros((tables, seats), np.float64)
+        self._length = np.zeros(tables, np.int64)
+        self._outcomes = np.zeros((int(seating.owner.max()) + 1, seats, 3), np.int64)
+        self._rated = (seating.owner != LEARNER).any(axis=1)
+        self._closing = False
+        self._waiting = np.zeros(tables, np.bool_)
+        self._games = self._steps = self._seats_played = 0
+        self._sum = 0.0
+
+    def step(self, rewards: NDArray[np.float32], done: NDArray[np.bool_]) -> None:
+        """Take in one step of all tables."""
+        self._returns += rewards
+        self._length += 1
+        if done.any():
+            self._finish(np.flatnonzero(done))
+
+    def last_call(self) -> None:
+        """From here on count, at each table with an opponent, only the game now under way."""
+        if not self._closing:
+            self._closing = True
+            self._waiting = self._rated & (self._length > 0)
+
+    @property
+    def waiting(self) -> int:
+        """Tables whose last counted game is still being played."""
+        return int(self._waiting.sum())
+
+    def counts(self) -> Counts:
+        return Counts(
+            outcomes=self._outcomes.copy(),
+            games=self._games,
+            steps=self._steps,
+            returns=self._sum,
+            seats_played=self._seats_played,
+        )
+
+    def _finish(self, tables: NDArray[np.int64]) -> None:
+        counted = tables[self._waiting[tables]] if self._closing else tables
+        if len(counted):
+            self._waiting[counted] = False
+            self._count(self._owner[counted], self._returns[counted])
+            self._games += len(counted)
+            self._steps += int(self._length[counted].sum())
+        self._returns[tables] = 0.0
+        self._length[tables] = 0
+
+    def _count(self, owner: NDArray[np.int64], returns: NDArray[np.float64]) -> None:
+        seats = owner.shape[1]
+        learning = owner == LEARNER
+        self._sum += float(returns[learning].sum())
+        self._seats_played += int(learning.sum())
+        for mine in range(seats):
+            for other in range(seats):
+                games = learning[:, mine] & ~learning[:, other]
+                if mine == other or not games.any():
+                    continue
+                ahead = np.sign(returns[games, mine] - returns[games, other]).astype(np.int64)
+                # sign 1, 0, -1 is column 0, 1, 2: wins, draws, losses
+                np.add.at(self._outcomes, (owner[games, other], mine, 1 - ahead), 1)
