@@ -1,0 +1,58 @@
+"""The host keeps policies between matches, tells how far it is, and stops when asked; on Ray it does the same."""
+
+import threading
+
+import pytest
+import ray
+
+from league.types import VersionId
+from orchestrator.artifacts import ArtifactStore
+from orchestrator.catalog import Component
+from workers.matches.host import MatchHost, match_actor
+from workers.matches.play import play_match
+from workers.matches.task import Entrant, MatchStopped, MatchTask
+
+CONNECT_FOUR = Component(id="connect_four")
+RANDOM = Entrant(id=VersionId("random"), bot="random")
+SLOW = Entrant(id=VersionId("slow"), bot="mcts-2000")
+
+
+def test_a_warm_host_reads_a_checkpoint_once(store: ArtifactStore, version, monkeypatch: pytest.MonkeyPatch) -> None:
+    entrant = version(CONNECT_FOUR, 1)
+    reads = []
+    read = ArtifactStore.get
+    monkeypatch.setattr(ArtifactStore, "get", lambda self, ref: reads.append(ref) or read(self, ref))
+    host = MatchHost(store.root_url)
+    task = MatchTask(game=CONNECT_FOUR, entrants=(entrant, RANDOM), pairs=2, seed=1)
+    assert host.play(task).games == host.play(task).games
+    assert reads == [entrant.checkpoint]
+    assert host.progress() == (4, 4)
+
+
+def test_a_match_under_way_can_be_stopped(store: ArtifactStore) -> None:
+    host = MatchHost(store.root_url)
+    began = threading.Event()
+    note = host._note
+    host._note = lambda *now: (note(*now), began.set() if now[1] else None)
+    outcome: list[BaseException] = []
+
+    def play() -> None:
+        try:
+            host.play(MatchTask(game=CONNECT_FOUR, entrants=(SLOW, RANDOM), pairs=1000, seed=1, tables=1))
+        except MatchStopped as stopped:
+            outcome.append(stopped)
+
+    player = threading.Thread(target=play)
+    player.start()
+    assert began.wait(timeout=60)
+    host.stop()
+    player.join(timeout=60)
+    assert not player.is_alive()
+    assert len(outcome) == 1
+
+
+def test_on_ray_a_match_is_the_same(store: ArtifactStore, version, ray_cluster: None) -> None:
+    task = MatchTask(game=CONNECT_FOUR, entrants=(version(CONNECT_FOUR, 1), RANDOM), pairs=5, seed=1)
+    actor = match_actor(store.root_url)
+    assert ray.get(actor.play.remote(task)).games == play_match(task, store=store).games
+    assert ray.get(actor.progress.remote()) == (10, 10)

@@ -1,0 +1,1 @@
+"""Matches: paired games between versions and bots, recorded move by move."""

@@ -1,0 +1,69 @@
+"""A process that plays matches: an ordinary object, or by `match_actor` one on Ray."""
+
+from __future__ import annotations
+
+import json
+import threading
+from typing import Any
+
+import ray
+import torch
+
+from orchestrator.artifacts import ArtifactStore
+from orchestrator.catalog import Component
+from workers.games.names import make_game
+from workers.inference.cache import PolicyCache
+from workers.matches.play import play_match
+from workers.matches.result import MatchResult
+from workers.matches.task import MatchTask
+
+
+class MatchHost:
+    """Plays one match at a time and keeps the policies it played lately. `progress` and `stop` may be called
+    from another thread while it plays.
+    """
+
+    def __init__(self, artifacts: str, threads: int = 1) -> None:
+        self._store = ArtifactStore(artifacts)
+        self._threads = threads
+        self._policies: dict[str, PolicyCache] = {}
+        self._stop = threading.Event()
+        self._finished, self._scheduled = 0, 0
+
+    def play(self, task: MatchTask) -> MatchResult:
+        """All games of the task; raises MatchStopped when told to stop meanwhile."""
+        torch.set_num_threads(self._threads)  # here, because the setting belongs to the calling thread
+        self._stop.clear()
+        self._note(0, 0)
+        return play_match(
+            task,
+            store=self._store,
+            policies=self._cache(task.game),
+            progress=self._note,
+            should_stop=self._stop.is_set,
+        )
+
+    def progress(self) -> tuple[int, int]:
+        """Games finished and games scheduled of the match under way, or of the last one."""
+        return self._finished, self._scheduled
+
+    def stop(self) -> None:
+        """Give up the match under way at its next move; one that starts later is not affected."""
+        self._stop.set()
+
+    def _note(self, finished: int, scheduled: int) -> None:
+        self._finished, self._scheduled = finished, scheduled
+
+    def _cache(self, game: Component) -> PolicyCache:
+        key = json.dumps([game.id, dict(game.options)], sort_keys=True)
+        if key not in self._policies:
+            self._policies[key] = PolicyCache(self._store, make_game(game.id, 1, **game.options).spec)
+        return self._policies[key]
+
+
+_MatchActor = ray.remote(MatchHost)
+
+
+def match_actor(artifacts: str, *, cpus: float = 1, threads: int = 1) -> Any:
+    """A MatchHost on Ray; its second thread answers `progress` and `stop` while the first one plays."""
+    return _MatchActor.options(num_cpus=cpus, max_concurrency=2).remote(artifacts, threads)

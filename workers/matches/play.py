@@ -1,0 +1,146 @@
+"""Playing a match: all its games, batched over tables, every one of them to its end."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from orchestrator.artifacts import ArtifactStore
+from workers.bots.simple import draw
+from workers.games.names import make_game
+from workers.games.protocol import StepResult, Turn, VectorGame
+from workers.games.seeding import mix, uniform
+from workers.inference.cache import PolicyCache
+from workers.matches.players import Player, make_player
+from workers.matches.result import GameRecord, MatchResult
+from workers.matches.schedule import IDLE, Schedule, seat_games
+from workers.matches.task import MatchStopped, MatchTask
+
+_PLAY, _OPENING = 11, 12  # tell the players' draws and the openings' from others on the same seed
+_MOST = 1.0 - 2.0**-24  # the largest draw that is still below 1 as a float32
+
+Progress = Callable[[int, int], None]
+"""Called with the games finished and the games scheduled."""
+
+
+def play_match(
+    task: MatchTask,
+    *,
+    store: ArtifactStore,
+    policies: PolicyCache | None = None,
+    progress: Progress | None = None,
+    should_stop: Callable[[], bool] | None = None,
+) -> MatchResult:
+    """Play the task's games. `policies` spares reading checkpoints that were played before."""
+    spec = make_game(task.game.id, 1, **task.game.options).spec
+    task.check(spec)
+    schedule = Schedule(task, spec)
+    game = make_game(task.game.id, min(task.tables, len(schedule)), **task.game.options)
+    cache = PolicyCache(store, spec) if policies is None else policies
+    players = [make_player(e, game, cache, sampled=task.variety.sampled) for e in task.entrants]
+    hall = Hall(game, schedule, players, opening=task.variety.opening_plies)
+    finished = 0
+    while finished < len(schedule):
+        if should_stop is not None and should_stop():
+            raise MatchStopped(f"stopped after {finished} of {len(schedule)} games")
+        finished += hall.step()
+        if progress is not None:
+            progress(finished, len(schedule))
+    return MatchResult(task=task, games=hall.records())
+
+
+class Hall:
+    """The tables of a match. Draws depend on a game's seed, ply and seat alone, never on the table."""
+
+    def __init__(self, game: VectorGame, schedule: Schedule, players: Sequence[Player], *, opening: int) -> None:
+        self._game, self._schedule, self._players = game, schedule, players
+        self._opening = opening
+        game.auto_reset = False  # who plays next, and with which seed, is the schedule's to say
+        games, seats = len(schedule), game.spec.seats
+        self._at = np.full(game.tables, IDLE, np.int64)
+        self._earned = np.zeros((game.tables, seats), np.float64)
+        self._returns = np.zeros((games, seats), np.float64)
+        self._lengths = np.zeros(games, np.int64)
+        self._truncated = np.zeros(games, np.bool_)
+        self._moves: list[tuple[NDArray[np.int64], NDArray[np.int64]]] = []
+        game.reset(np.zeros(game.tables, np.uint64))
+        self._start(np.arange(game.tables), schedule.deal(game.tables))
+
+    def step(self) -> int:
+        """One move at every table; how many games it ended."""
+        turn = self._game.turn()
+        at = self._at[turn.tables]
+        live = at != IDLE
+        actions = self._choose(turn, at, live)
+        self._moves.append((self._schedule.keys(at[live]), actions[live]))
+        result = self._game.step(actions)
+        self._earned += result.rewards
+        return self._finish(result)
+
+    def records(self) -> tuple[GameRecord, ...]:
+        """Every game, in the order of the schedule."""
+        schedule = self._schedule
+        keys = np.concatenate([keys for keys, _ in self._moves])
+        actions = np.concatenate([actions for _, actions in self._moves])
+        order = np.argsort(keys, kind="stable")
+        keys, actions = keys[order], actions[order]
+        final = schedule.keys(np.arange(len(schedule)))
+        starts, ends = np.searchsorted(keys, final), np.searchsorted(keys, final, side="right")
+        return tuple(
+            GameRecord(
+                pair=int(schedule.pair[game]),
+                seating=tuple(schedule.seating[game].tolist()),
+                seed=int(schedule.seeds[game]),
+                returns=tuple(self._returns[game].tolist()),
+                length=int(self._lengths[game]),
+                moves=tuple(actions[starts[game] : ends[game]].tolist()),
+                opening=self._opening,
+                truncated=bool(self._truncated[game]),
+            )
+            for game in range(len(schedule))
+        )
+
+    def _choose(self, turn: Turn, at: NDArray[np.int64], live: NDArray[np.bool_]) -> NDArray[np.int64]:
+        """An action a row: the opening's, the entrants', and at idle tables any legal one."""
+        actions: NDArray[np.int64] = np.argmax(turn.legal, axis=1)
+        plies = self._game.plies[turn.tables]
+        seeds = self._schedule.seeds[at]
+        opening = live & (plies < self._opening)
+        if opening.any():
+            keys = mix(seeds[opening], plies[opening], _OPENING)
+            actions[opening] = draw(turn.legal[opening].astype(np.float64), keys)
+        owner = self._schedule.seating[at, turn.seats]
+        for entrant, player in enumerate(self._players):
+            rows = np.flatnonzero(live & ~opening & (owner == entrant))
+            if len(rows):
+                draws = uniform(mix(seeds[rows], plies[rows], turn.seats[rows], _PLAY))
+                actions[rows] = player.act(self._game, turn, rows, np.minimum(draws, _MOST).astype(np.float32))
+        return actions
+
+    def _finish(self, result: StepResult) -> int:
+        """Book the games that ended and start the next ones at their tables."""
+        tables = np.flatnonzero(result.done)
+        if not len(tables):
+            return 0
+        at = self._at[tables]
+        early = (at != IDLE) & (self._game.plies[tables] <= self._opening)
+        over = (at != IDLE) & ~early
+        booked = at[over]
+        self._returns[booked] = self._earned[tables[over]]
+        self._lengths[booked] = self._game.plies[tables[over]]
+        self._truncated[booked] = result.truncated[tables[over]]
+        self._schedule.redraw(at[early])
+        after = at.copy()
+        after[~early] = self._schedule.deal(int((~early).sum()))
+        self._start(tables, after)
+        return len(booked)
+
+    def _start(self, tables: NDArray[np.int64], games: NDArray[np.int64]) -> None:
+        """Seat these games; idle tables replay some seed, since all tables move together."""
+        self._at[tables] = games
+        self._earned[tables] = 0.0
+        seat_games(self._game, tables, np.where(games == IDLE, np.uint64(0), self._schedule.seeds[games]))
+        for player in self._players:
+            player.begin(tables)

@@ -1,0 +1,78 @@
+"""Entrants at the tables: policies and bots behind one way of asking for moves."""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from workers.bots.names import make_bot
+from workers.bots.protocol import Bot, decisions
+from workers.games.protocol import Turn, VectorGame
+from workers.inference.cache import PolicyCache
+from workers.inference.policy import Decider
+from workers.matches.task import Entrant
+
+
+class Player(Protocol):
+    """Moves for one entrant, at all tables it plays at."""
+
+    def begin(self, tables: NDArray[np.int64]) -> None:
+        """New games start at these tables."""
+
+    def act(
+        self, game: VectorGame, turn: Turn, rows: NDArray[np.int64], draws: NDArray[np.float32]
+    ) -> NDArray[np.int64]:
+        """One action for each of these rows of the turn; `draws` are uniform in [0, 1), one a row."""
+
+
+class PolicyPlayer:
+    """A policy, sampled or greedy, with the memory of each seat it plays if it is recurrent."""
+
+    def __init__(self, policy: Decider, *, tables: int, seats: int, sampled: bool) -> None:
+        self._policy = policy
+        self._sampled = sampled
+        self._memory = np.zeros((tables, seats, policy.state_size), np.float32) if policy.state_size else None
+
+    def begin(self, tables: NDArray[np.int64]) -> None:
+        if self._memory is not None:
+            self._memory[tables] = 0.0
+
+    def act(
+        self, game: VectorGame, turn: Turn, rows: NDArray[np.int64], draws: NDArray[np.float32]
+    ) -> NDArray[np.int64]:
+        at = turn.tables[rows], turn.seats[rows]
+        decided = self._policy.decide(
+            turn.observations[rows],
+            turn.legal[rows],
+            draws if self._sampled else None,
+            None if self._memory is None else self._memory[at],
+        )
+        if self._memory is not None:
+            self._memory[at] = decided.states
+        return decided.actions
+
+
+class BotPlayer:
+    """A scripted player. Its draws come from the seed of each game, so it needs none of ours."""
+
+    def __init__(self, bot: Bot) -> None:
+        self._bot = bot
+
+    def begin(self, tables: NDArray[np.int64]) -> None:
+        """Bots remember nothing."""
+
+    def act(
+        self, game: VectorGame, turn: Turn, rows: NDArray[np.int64], draws: NDArray[np.float32]
+    ) -> NDArray[np.int64]:
+        return self._bot.act(decisions(game, turn, rows))
+
+
+def make_player(entrant: Entrant, game: VectorGame, policies: PolicyCache, *, sampled: bool) -> Player:
+    """The entrant, ready to sit at the game's tables."""
+    if entrant.bot is not None:
+        return BotPlayer(make_bot(entrant.bot, game.spec))
+    assert entrant.checkpoint is not None
+    policy = policies.get(entrant.checkpoint)
+    return PolicyPlayer(policy, tables=game.tables, seats=game.spec.seats, sampled=sampled)

@@ -1,0 +1,70 @@
+"""Which games a match consists of, and which of them stand at the tables."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from workers.games.protocol import GameSpec, VectorGame
+from workers.games.seeding import mix
+from workers.matches.task import MatchTask
+
+IDLE = -1
+
+
+def seatings(entrants: int, seats: int) -> list[tuple[int, ...]]:
+    """The ways to seat the entrants that together are fair to them: the games of one pair.
+
+    As many entrants as seats rotate. Two at a larger table: each seat in turn is the first one's, all others
+    are the second one's. At a table for one they play one after the other.
+    """
+    if seats == 1:
+        return [(entrant,) for entrant in range(entrants)]
+    if entrants == seats:
+        return [tuple((seat + turn) % seats for seat in range(seats)) for turn in range(seats)]
+    return [tuple(0 if seat == mine else 1 for seat in range(seats)) for mine in range(seats)]
+
+
+class Schedule:
+    """The games of a match in order; a table takes the next one when its game is over, and idles after the last.
+
+    Seeds are kept to 53 bits, so that they survive every database, JSON reader and browser.
+    """
+
+    def __init__(self, task: MatchTask, spec: GameSpec) -> None:
+        ways = np.array(seatings(len(task.entrants), spec.seats), np.int64)
+        self.pair = np.repeat(np.arange(task.pairs), len(ways))
+        self.seating = np.tile(ways, (task.pairs, 1))
+        self.seeds = _short(mix(task.seed, np.arange(task.pairs)))[self.pair]
+        self._attempts = np.zeros(len(self.pair), np.int64)
+        self._next = 0
+
+    def __len__(self) -> int:
+        return len(self.pair)
+
+    def deal(self, tables: int) -> NDArray[np.int64]:
+        """The next games for this many tables, IDLE where none is left."""
+        games = np.arange(self._next, self._next + tables)
+        self._next = min(self._next + tables, len(self))
+        return np.where(games < len(self), games, IDLE)
+
+    def keys(self, games: NDArray[np.int64]) -> NDArray[np.int64]:
+        """A number for each game as it is seeded now; a redrawn game gets another."""
+        return self._attempts[games] * len(self) + games
+
+    def redraw(self, games: NDArray[np.int64]) -> None:
+        """Give these games new seeds: their random openings ended them. Games of a pair redraw alike."""
+        self._attempts[games] += 1
+        self.seeds[games] = _short(mix(self.seeds[games], self._attempts[games]))
+
+
+def seat_games(game: VectorGame, tables: NDArray[np.int64], seeds: NDArray[np.uint64]) -> None:
+    """Start the games named by these seeds at these tables, leaving the others as they are."""
+    game.table_seeds[tables] = seeds
+    game.games[tables] = 0
+    game.plies[tables] = 0
+    game.begin(tables)
+
+
+def _short(keys: NDArray[np.uint64]) -> NDArray[np.uint64]:
+    return keys >> np.uint64(11)

@@ -1,0 +1,88 @@
+"""What a match is asked for: who plays what, how often, and how variety comes into it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from league.types import CheckpointRef, VersionId
+from orchestrator.catalog import Component
+from workers.games.protocol import GameSpec
+
+MOST_TABLES = 256
+
+
+class BadMatch(ValueError):
+    """The match cannot be played as asked; the message says what is allowed."""
+
+
+class MatchStopped(Exception):
+    """The match was told to stop. Unfinished games are no results, so it has none."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Entrant:
+    """One side of a match: a model version by its checkpoint, or a bot by its name in the catalog."""
+
+    id: VersionId
+    checkpoint: CheckpointRef | None = None
+    bot: str | None = None
+
+    def __post_init__(self) -> None:
+        if (self.checkpoint is None) == (self.bot is None):
+            raise BadMatch(f"entrant {self.id!r} needs either a checkpoint or a bot's name, not both or neither")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Variety:
+    """What keeps deterministic players from repeating one game for ever; both may be combined."""
+
+    sampled: bool = True
+    """Policies draw from their probabilities; otherwise they play their best move."""
+    opening_plies: int = 0
+    """Random legal moves before the players take over, the same ones in every game of a pair."""
+
+    def __post_init__(self) -> None:
+        if self.opening_plies < 0:
+            raise BadMatch(f"opening_plies must be 0 or more, not {self.opening_plies}")
+
+    def __str__(self) -> str:
+        play = "sampled" if self.sampled else "greedy"
+        return f"{play}, random openings of {self.opening_plies} plies" if self.opening_plies else play
+
+
+@dataclass(frozen=True, kw_only=True)
+class MatchTask:
+    """One fixed batch of games. The same task gives the same games."""
+
+    game: Component
+    entrants: tuple[Entrant, ...]
+    pairs: int
+    """How many seeds; each is played once per way of seating the entrants (twice for two in two seats)."""
+    seed: int
+    variety: Variety = Variety()
+    tables: int = MOST_TABLES
+    """Games under way at once, at most."""
+
+    def __post_init__(self) -> None:
+        if self.pairs < 1 or self.tables < 1:
+            raise BadMatch(f"pairs and tables must be at least 1, not {self.pairs} and {self.tables}")
+        if not 0 <= self.seed < 1 << 64:
+            raise BadMatch(f"a match's seed lies in 0 to 2**64 - 1, not {self.seed}")
+
+    def check(self, spec: GameSpec) -> None:
+        """Raise BadMatch where the game does not allow what is asked."""
+        allowed = {1, 2} if spec.seats == 1 else {2, spec.seats}
+        if len(self.entrants) not in allowed:
+            counts = " or ".join(str(count) for count in sorted(allowed))
+            raise BadMatch(f"{spec.id}: a match takes {counts} entrants, not {len(self.entrants)}")
+        open_board = not (spec.simultaneous or spec.hidden_information or spec.seats == 1)
+        if self.variety.opening_plies and not open_board:
+            raise BadMatch(
+                f"{spec.id}: random openings need a game of several seats that move in turn and see everything; "
+                "let the policies sample instead"
+            )
+        if self.variety.opening_plies > spec.max_steps // 2:
+            raise BadMatch(
+                f"{spec.id}: {self.variety.opening_plies} opening plies leave too little of a game of "
+                f"at most {spec.max_steps}; allowed: up to {spec.max_steps // 2}"
+            )
