@@ -38,6 +38,7 @@ class Trial(Base):
         CheckConstraint("(status IN ('stopped', 'completed', 'failed')) = (finished_at IS NOT NULL)", name="finished"),
         one_of("status", TrialStatus),
         not_negative("last_commit", "payoff_revision", "steps"),
+        CheckConstraint("payoff_decay > 0 AND payoff_decay <= 1", name="payoff_decay"),
         not_blank("name"),
         not_blank("game"),
         Index(None, "project_id", "id"),
@@ -58,6 +59,8 @@ class Trial(Base):
     """Counts the changes a person can make; the ETag."""
     last_commit: Mapped[int] = mapped_column(server_default="0")
     """The number of the newest commit; taken under this row's lock."""
+    payoff_decay: Mapped[float]
+    """What a game leaves of the weight of those before it; fixed, since payoffs must stay recomputable."""
     payoff_revision: Mapped[int] = mapped_column(server_default="0")
     """The commit that last changed the payoff."""
     steps: Mapped[int] = mapped_column(server_default="0")

@@ -103,6 +103,7 @@ BREAK: dict[str, list[str]] = {
         "forked_from_trial_id = NULL WHERE forked_at_commit IS NOT NULL",
     ],
     "ck_trials_fork_of_another": ["forked_from_trial_id = id"],
+    "ck_trials_payoff_decay": ["payoff_decay = 0", "payoff_decay = 1.01"],
 }
 
 CONSTRAINTS = """

@@ -69,7 +69,9 @@ def test_append_only_tables_refuse_change(session: Session, table: str, change: 
 
 
 def test_an_alias_takes_only_versions_of_its_project_and_game(session: Session, world: World) -> None:
-    trial = Trial(id=new_id(), project_id=world.project.id, name="other", game="connect_four", seed=1, spec={})
+    trial = Trial(
+        id=new_id(), project_id=world.project.id, name="other", game="connect_four", seed=1, spec={}, payoff_decay=1
+    )
     player = Player(id=new_id(), trial_id=trial.id, name="main", role="main", created_commit=0)
     version = ModelVersion(
         id=new_id(),

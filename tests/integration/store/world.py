@@ -79,7 +79,15 @@ class World:
 
     def _found_trial(self) -> None:
         self.project = Project(id=new_id(), name="board-games")
-        self.origin = Trial(id=new_id(), project_id=self.project.id, name="first", game="tic_tac_toe", seed=1, spec={})
+        self.origin = Trial(
+            id=new_id(),
+            project_id=self.project.id,
+            name="first",
+            game="tic_tac_toe",
+            seed=1,
+            spec={},
+            payoff_decay=0.99,
+        )
         self.trial = Trial(
             id=new_id(),
             project_id=self.project.id,
@@ -87,7 +95,8 @@ class World:
             game="tic_tac_toe",
             seed=7,
             spec={},
-            last_commit=3,
+            payoff_decay=0.99,
+            last_commit=4,
             forked_from_trial_id=self.origin.id,
             forked_at_commit=0,
         )
