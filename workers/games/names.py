@@ -14,6 +14,8 @@ def make_game(id: str, tables: int, **options: Any) -> VectorGame:
     An unknown id raises the catalog's error, which lists the known ones.
     """
     make = load(Kind.GAME, id)
+    if not callable(make):
+        raise BadGame(f"game {id!r} is a {type(make).__name__}; allowed: a subclass of VectorGame")
     try:
         inspect.signature(make).bind(tables=tables, **options)
     except TypeError as error:
