@@ -24,13 +24,14 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import fsspec
+from fsspec import AbstractFileSystem
 from fsspec.implementations.local import LocalFileSystem
 
 from league.types import CheckpointRef
 
 _KIND = re.compile(r"[a-z][a-z0-9_]*")
 _SHA256 = re.compile(r"[0-9a-f]{64}")
-_PARTIAL = ".partial"
+_OURS = re.compile(r"[0-9a-f]{64}|[0-9a-f]{32}\.partial")
 _NO_SPACE = frozenset({errno.ENOSPC, errno.EDQUOT})
 
 
@@ -99,11 +100,7 @@ class ArtifactStore:
 
     def __init__(self, root_url: str) -> None:
         self.root_url = root_url
-        try:
-            self._fs, root = fsspec.core.url_to_fs(root_url)
-        except (ImportError, ValueError) as error:
-            raise ArtifactStoreUnavailable(root_url, str(error)) from error
-        self._root = str(root).rstrip("/")
+        self._fs, self._root = open_filesystem(root_url)
 
     def __reduce__(self) -> tuple[type[ArtifactStore], tuple[str]]:
         return ArtifactStore, (self.root_url,)
@@ -118,15 +115,7 @@ class ArtifactStore:
             raise ValueError(f"artifact kind {kind!r}: allowed are lower-case words like 'checkpoint'")
         sha256 = hashlib.sha256(data).hexdigest()
         path = posixpath.join(self._root, kind, sha256[:2], sha256)
-        try:
-            if isinstance(self._fs, LocalFileSystem):
-                _write_durably(Path(path), data)
-            else:
-                self._fs.pipe_file(path, data)  # one PUT: object stores show all of it or nothing
-        except OSError as error:
-            full = error.errno in _NO_SPACE
-            failure = ArtifactStoreFull if full else ArtifactStoreUnavailable
-            raise failure(self._uri(path), error.strerror or str(error)) from error
+        write_whole(self._fs, path, data)
         return CheckpointRef(uri=self._uri(path), sha256=sha256, size=len(data))
 
     def get(self, ref: CheckpointRef) -> bytes:
@@ -183,8 +172,7 @@ class ArtifactStore:
         self._fs.invalidate_cache()
         found = self._fs.find(self._root, detail=True) if self._fs.exists(self._root) else {}
         for path, info in sorted(found.items()):
-            name = posixpath.basename(path)
-            if _SHA256.fullmatch(name[:64]) and name[64:] in ("", _partial_suffix(name)):
+            if _OURS.fullmatch(posixpath.basename(path)):
                 yield path, int(info["size"])
 
     def _path(self, ref: CheckpointRef) -> str:
@@ -198,14 +186,32 @@ class ArtifactStore:
         return str(self._fs.unstrip_protocol(path))
 
 
-def _partial_suffix(name: str) -> str:
-    return name[64:] if name.endswith(_PARTIAL) else ""
+def open_filesystem(url: str) -> tuple[AbstractFileSystem, str]:
+    """The file system a folder or URL lies on, and its path there."""
+    try:
+        fs, path = fsspec.core.url_to_fs(url)
+    except (ImportError, ValueError) as error:
+        raise ArtifactStoreUnavailable(url, str(error)) from error
+    return fs, str(path).rstrip("/")
+
+
+def write_whole(fs: AbstractFileSystem, path: str, data: bytes) -> None:
+    """Write all of a file or nothing; raises ArtifactStoreFull or ArtifactStoreUnavailable."""
+    try:
+        if isinstance(fs, LocalFileSystem):
+            _write_durably(Path(path), data)
+        else:
+            fs.pipe_file(path, data)  # one PUT: object stores show all of it or nothing
+    except OSError as error:
+        failure = ArtifactStoreFull if error.errno in _NO_SPACE else ArtifactStoreUnavailable
+        raise failure(str(fs.unstrip_protocol(path)), error.strerror or str(error)) from error
 
 
 def _write_durably(path: Path, data: bytes) -> None:
     """Write beside the final name, flush to the disk, then rename: the name never shows half an artifact."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    partial = path.with_name(f"{path.name}.{uuid.uuid4().hex}{_PARTIAL}")
+    # Not named after the target: readers of a folder go by names, TensorBoard by a part of them.
+    partial = path.with_name(f"{uuid.uuid4().hex}.partial")
     try:
         with partial.open("wb") as file:
             file.write(data)

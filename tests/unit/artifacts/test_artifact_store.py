@@ -87,9 +87,7 @@ def test_putting_again_repairs_a_damaged_copy(local: ArtifactStore) -> None:
     assert local.get(ref) == b"good"
 
 
-def test_a_full_disk_stores_nothing_and_says_so(
-    local: ArtifactStore, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_full_disk_stores_nothing_and_says_so(local: ArtifactStore, monkeypatch: pytest.MonkeyPatch) -> None:
     def no_space(descriptor: int) -> None:
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
@@ -148,7 +146,7 @@ def test_collection_spares_the_referenced_and_the_young(store: ArtifactStore) ->
 def test_collection_takes_leftovers_of_killed_writers_but_no_strangers(local: ArtifactStore) -> None:
     ref = local.put(b"whole", kind="checkpoint")
     folder = path_of(ref).parent
-    (folder / f"{ref.sha256}.0123.partial").write_bytes(b"who")
+    (folder / f"{'0f' * 16}.partial").write_bytes(b"who")
     (folder / "notes.txt").write_text("not an artifact")
     collected = local.collect({ref.sha256}, timedelta(0), now=datetime.now(UTC) + timedelta(days=1))
     assert [uri.rsplit(".", 1)[1] for uri in collected.uris] == ["partial"]

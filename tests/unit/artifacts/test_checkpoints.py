@@ -50,9 +50,7 @@ def test_everything_comes_back(store: ArtifactStore) -> None:
         left, right = getattr(before, section), getattr(after, section)
         assert left.keys() == right.keys()
         for name, value in left.items():
-            same = (
-                torch.equal(value, right[name]) if isinstance(value, torch.Tensor) else value == right[name]
-            )
+            same = torch.equal(value, right[name]) if isinstance(value, torch.Tensor) else value == right[name]
             assert same, f"{section}/{name}"
     assert (after.model, after.game, after.steps) == (before.model, before.game, before.steps)
 
@@ -124,9 +122,7 @@ def test_a_fitting_model_is_accepted(store: ArtifactStore) -> None:
     assert load(store, save(store, checkpoint()), like=like).steps == 4_000
 
 
-@pytest.mark.parametrize(
-    "data", [b"", b"short", struct.pack("<Q", 1 << 40) + b"{}", b"\x02" + b"\0" * 7 + b"{}"]
-)
+@pytest.mark.parametrize("data", [b"", b"short", struct.pack("<Q", 1 << 40) + b"{}", b"\x02" + b"\0" * 7 + b"{}"])
 def test_strange_bytes_are_refused(data: bytes) -> None:
     with pytest.raises(UnreadableCheckpoint):
         decode(data)
