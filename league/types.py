@@ -82,6 +82,8 @@ class Tally:
     wins: int = 0
     draws: int = 0
     losses: int = 0
+    opponent_seat: int | None = None
+    """None in a game of two seats: the other one."""
 
     @property
     def games(self) -> int:

@@ -1,4 +1,4 @@
-"""What workflows and activities say to each other: queues, messages, and one typed stub for each activity."""
+"""Task queues, and the typed stub by which a workflow calls an activity."""
 
 from __future__ import annotations
 
@@ -29,20 +29,26 @@ class Queue(StrEnum):
     """Short answers for a waiting person, without Ray; polled by the train worker."""
 
 
+FOR_EVER = RetryPolicy(initial_interval=timedelta(seconds=0.5), maximum_interval=timedelta(seconds=10))
+"""Outages end; what will never work is raised as non-retryable by the activity itself."""
+ONCE = RetryPolicy(maximum_attempts=1)
+"""The workflow itself decides about the next attempt, because each one is worth an event."""
+
+
 @dataclass(frozen=True, kw_only=True)
 class ActivityStub(Generic[Message, Result]):
     """An activity as a workflow sees it: call it with one message, await one result.
 
-    The implementation registers under `name` beside what it touches (api/activities.py, workers/activities.py).
+    The implementation registers under `name` beside what it touches (api/activities/, workers/activities/).
     """
 
     name: str
     queue: Queue
     message: type[Message]
     result: type[Result]
-    start_to_close: timedelta
+    start_to_close: timedelta = timedelta(seconds=60)
     heartbeat: timedelta | None = None
-    retry: RetryPolicy = field(default_factory=lambda: RetryPolicy(maximum_interval=timedelta(seconds=10)))
+    retry: RetryPolicy = field(default_factory=lambda: FOR_EVER)
 
     async def __call__(self, message: Message) -> Result:
         result: Result = await workflow.execute_activity(
@@ -55,46 +61,3 @@ class ActivityStub(Generic[Message, Result]):
             retry_policy=self.retry,
         )
         return result
-
-
-@dataclass(frozen=True, kw_only=True)
-class PartRequest:
-    """Ask one part of the system to prove that it works."""
-
-    check: str
-    """Unique to one check, so that the proof it leaves behind can be found again."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class PartReport:
-    """One part's proof."""
-
-    part: str
-    detail: str
-    milliseconds: float
-
-
-@dataclass(frozen=True, kw_only=True)
-class SystemReport:
-    """What a system check found, part by part."""
-
-    parts: list[PartReport]
-
-
-def _part_stub(part: str, queue: Queue, seconds: int = 60) -> ActivityStub[PartRequest, PartReport]:
-    return ActivityStub(
-        name=f"check_{part}",
-        queue=queue,
-        message=PartRequest,
-        result=PartReport,
-        start_to_close=timedelta(seconds=seconds),
-    )
-
-
-check_store = _part_stub("store", Queue.STORE)
-check_train = _part_stub("train", Queue.TRAIN)
-check_play = _part_stub("play", Queue.PLAY)
-check_interactive = _part_stub("interactive", Queue.INTERACTIVE)
-
-SYSTEM_CHECKS = (check_store, check_train, check_play, check_interactive)
-"""Every activity queue is proven by one of these."""

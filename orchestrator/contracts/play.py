@@ -1,0 +1,142 @@
+"""Messages about games played to measure: gates and evaluations."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import timedelta
+
+from league.types import CheckpointRef
+from orchestrator.catalog import Component
+from orchestrator.contracts.queues import ONCE, ActivityStub, Queue
+
+
+@dataclass(frozen=True, kw_only=True)
+class Contender:
+    """One side of a match: a version by its checkpoint, or a bot by its name."""
+
+    version: str
+    player: str
+    checkpoint: CheckpointRef | None = None
+    bot: str | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class PlayRequest:
+    """One fixed batch of paired games: the same request gives the same games."""
+
+    trial: str
+    occasion: str
+    """What the games are for, in words; for logs."""
+    game: Component
+    contenders: list[Contender]
+    pairs: int
+    seed: int
+    sampled: bool = True
+    opening_plies: int = 0
+    stall_seconds: float = 120.0
+
+
+@dataclass(frozen=True, kw_only=True)
+class PlayedGame:
+    """One finished game."""
+
+    pair: int
+    seating: list[int]
+    """The contender (by its place in the request) in each seat."""
+    seed: int
+    returns: list[float]
+    moves: list[int]
+    opening: int = 0
+
+
+@dataclass(frozen=True, kw_only=True)
+class PlayOutcome:
+    """All games of a batch."""
+
+    games: list[PlayedGame]
+
+
+@dataclass(frozen=True, kw_only=True)
+class GateRequest:
+    """About one gate."""
+
+    gate: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class GateBrief:
+    """Where a gate stands and what to play next; `request` is None when it is over."""
+
+    gate: str
+    trial: str
+    status: str
+    next_batch: int
+    request: PlayRequest | None = None
+    next_gate: str | None = None
+    """After the end of this gate: the waiting candidate's gate that was opened in its place."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class GateBatch:
+    """The games of one batch of a gate, to be recorded."""
+
+    gate: str
+    batch: int
+    outcome: PlayOutcome
+
+
+@dataclass(frozen=True, kw_only=True)
+class GateStop:
+    """An operator ends a gate early: it becomes invalid, never passed."""
+
+    gate: str
+    reason: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class EvaluationKey:
+    """One evaluation of a player's newest version against the trial's target."""
+
+    trial: str
+    player: str
+    generation: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class EvaluationReport:
+    """The games of an evaluation, to be recorded on the rating stream."""
+
+    trial: str
+    player: str
+    generation: int
+    request: PlayRequest
+    outcome: PlayOutcome
+
+
+@dataclass(frozen=True, kw_only=True)
+class TargetState:
+    """How a player does against the target."""
+
+    win_rate: float
+    low: float
+    high: float
+    games: int
+    reached: bool
+
+
+play_games = ActivityStub(
+    name="play_games",
+    queue=Queue.PLAY,
+    message=PlayRequest,
+    result=PlayOutcome,
+    start_to_close=timedelta(hours=1),
+    heartbeat=timedelta(seconds=15),
+    retry=ONCE,
+)
+gate_brief = ActivityStub(name="gate_brief", queue=Queue.STORE, message=GateRequest, result=GateBrief)
+record_gate_batch = ActivityStub(name="record_gate_batch", queue=Queue.STORE, message=GateBatch, result=GateBrief)
+stop_gate = ActivityStub(name="stop_gate", queue=Queue.STORE, message=GateStop, result=GateBrief)
+plan_evaluation = ActivityStub(name="plan_evaluation", queue=Queue.STORE, message=EvaluationKey, result=PlayRequest)
+record_evaluation = ActivityStub(
+    name="record_evaluation", queue=Queue.STORE, message=EvaluationReport, result=TargetState
+)
