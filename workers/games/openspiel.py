@@ -2,7 +2,7 @@
 
 from bisect import bisect
 from collections.abc import Sequence
-from itertools import accumulate
+from itertools import accumulate, chain
 from typing import Literal
 
 import numpy as np
@@ -21,6 +21,7 @@ _Dynamics, _Chance, _Information = (
     pyspiel.GameType.Information,
 )
 _CHANCE, _TERMINAL = int(pyspiel.PlayerId.CHANCE), int(pyspiel.PlayerId.TERMINAL)
+_FEW_ACTIONS = 64
 _CHANCE_DRAWS = 2  # tells chance draws from other draws on the same seed
 
 
@@ -123,6 +124,9 @@ class OpenSpielGame(VectorGame):
             return str(state.information_state_string(seat))
         return str(state.observation_string(seat))
 
+    def action_text(self, table: int, seat: int, action: int) -> str:
+        return str(self._states[table].action_to_string(seat, action))
+
     def _remember(self, actions: NDArray[np.int64]) -> None:
         """Nothing: OpenSpiel's states keep their own history."""
 
@@ -153,10 +157,8 @@ class OpenSpielGame(VectorGame):
         for state, mover, row in zip(states, movers, self._row_views, strict=False):
             see(state, mover)
             row[:] = tensor
-        masks = [bytes(state.legal_actions_mask(mover)) for state, mover in zip(states, movers, strict=True)]
         rows = len(states)
-        legal = np.frombuffer(b"".join(masks), np.bool_).reshape(rows, self.spec.actions)
-        self._legal[:rows] = legal
+        _mark_legal(states, movers, self._legal[:rows])
         return Turn(tables, seats, self._observations[:rows], self._legal[:rows])
 
     def _acting(self, table: int) -> list[int]:
@@ -174,6 +176,19 @@ class OpenSpielGame(VectorGame):
                 state.apply_action(chosen[mover])
             else:
                 state.apply_actions(chosen)
+
+
+def _mark_legal(states: list[pyspiel.State], movers: list[int], legal: NDArray[np.bool_]) -> None:
+    """Write each mover's legal mask: as masks where actions are few, as lists of actions where they are many."""
+    pairs = zip(states, movers, strict=True)
+    if legal.shape[1] <= _FEW_ACTIONS:
+        masks = b"".join([bytes(state.legal_actions_mask(mover)) for state, mover in pairs])
+        legal[:] = np.frombuffer(masks, np.bool_).reshape(legal.shape)
+        return
+    actions = [state.legal_actions(mover) for state, mover in pairs]
+    legal[:] = False
+    rows = np.repeat(np.arange(len(actions)), [len(allowed) for allowed in actions])
+    legal[rows, list(chain.from_iterable(actions))] = True
 
 
 def _load(game: str) -> pyspiel.Game:

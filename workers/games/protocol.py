@@ -117,6 +117,10 @@ class VectorGame(ABC):
         """The position as an SVG image; by default its text."""
         return text_svg(self.render_text(table, seat), title=self.spec.id)
 
+    def action_text(self, table: int, seat: int, action: int) -> str:
+        """What people call this action of a seat at this table; by default its name in the spec."""
+        return self.spec.action_name(action)
+
     # What callers use
 
     def reset(self, seeds: NDArray[np.uint64]) -> None:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from workers.games.errors import BadGame
-from workers.games.protocol import VectorGame
+from workers.games.protocol import Turn, VectorGame
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -20,6 +20,8 @@ class Position:
     """The legal actions of each of `seats`."""
     actions: tuple[int, ...]
     """The recorded actions of `seats` here; empty at the last recorded position."""
+    names: tuple[str, ...]
+    """What people call `actions`."""
     returns: tuple[float, ...]
     """What each seat has earned so far."""
     done: bool
@@ -53,6 +55,7 @@ def replay(
             seats=() if turn is None else tuple(turn.seats.tolist()),
             legal=() if turn is None else tuple(tuple(np.flatnonzero(row).tolist()) for row in turn.legal),
             actions=now,
+            names=() if turn is None else _names(game, turn, now),
             returns=tuple(returns.tolist()),
             done=done,
             text=game.render_text(0, seat),
@@ -63,3 +66,8 @@ def replay(
         result = game.step(np.array(now, np.int64))
         returns += result.rewards[0]
         used, done, ply = used + rows, bool(result.done[0]), ply + 1
+
+
+def _names(game: VectorGame, turn: Turn, actions: tuple[int, ...]) -> tuple[str, ...]:
+    acting = zip(turn.seats.tolist(), actions, strict=False)
+    return tuple(game.action_text(0, seat, action) for seat, action in acting)

@@ -18,6 +18,7 @@ from workers.games.openspiel import OpenSpielGame
         ("kuhn_poker", "observation"),
         ("backgammon", "observation"),
         ("2048", "observation"),
+        ("chess", "observation"),
         ("catch", "observation"),
         ("goofspiel(num_cards=4)", "information_state"),
         ("coop_box_pushing", "observation"),

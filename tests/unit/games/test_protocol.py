@@ -6,6 +6,7 @@ import pytest
 from tests.unit.games.conftest import Make, play
 from workers.games.connect_four import ConnectFour
 from workers.games.errors import BadGame, IllegalAction
+from workers.games.names import make_game
 from workers.games.protocol import GameSpec
 from workers.games.replay import replay
 
@@ -124,6 +125,20 @@ def test_a_spec_checks_itself() -> None:
         GameSpec(id="odd", seats=0, actions=2, observation_shape=(1,), max_steps=3)
     with pytest.raises(BadGame, match="odd: 1 action names for 2 actions"):
         GameSpec(id="odd", seats=1, actions=2, observation_shape=(1,), max_steps=3, action_names=("a",))
+
+
+@pytest.mark.parametrize(
+    ("id", "options", "actions", "called"),
+    [
+        ("rock_paper_scissors", {}, [2, 0], ["scissors", "rock"]),
+        ("kuhn_poker", {}, [0, 1], ["pass", "bet"]),
+        ("connect_four", {}, [5], ["5"]),
+        ("openspiel", {"game": "chess"}, [3572, 1258], ["Nf3", "c5"]),
+    ],
+)
+def test_actions_go_by_the_names_people_use(id: str, options: dict, actions: list[int], called: list[str]) -> None:
+    positions = replay(lambda tables: make_game(id, tables, **options), 0, actions)
+    assert [name for position in positions for name in position.names] == called
 
 
 def test_a_record_that_does_not_fit_the_game_is_refused() -> None:

@@ -15,10 +15,10 @@ def test_the_hash_is_splitmix64() -> None:
 
 
 def test_the_hash_never_changes() -> None:
-    assert seeding.mix_ints(1, 2, 3) == int(seeding.mix(1, 2, 3)[0])
+    assert seeding.mix(1, 2, 3).tolist() == [15020427595393229491]
     assert seeding.game_seeds(np.array([7, 7], np.uint64), np.array([0, 1])).tolist() == [
         7,
-        seeding.mix_ints(7, 1),
+        4414019431610648415,
     ]
 
 
