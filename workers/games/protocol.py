@@ -78,7 +78,7 @@ class VectorGame(ABC):
     """
 
     auto_reset: bool = True
-    """False leaves a finished table as it is, for drawing its last position; step it no further."""
+    """False leaves a finished table at its last position, until `start` gives it another game."""
 
     def __init__(self, spec: GameSpec, tables: int) -> None:
         if tables < 1:
@@ -131,11 +131,14 @@ class VectorGame(ABC):
                 f"{self.spec.id}: reset takes uint64 seeds of shape ({self.tables},), "
                 f"not {seeds.dtype} of shape {seeds.shape}"
             )
-        self.table_seeds[:] = seeds
-        self.games[:] = 0
-        self.plies[:] = 0
-        self._clock = 0
-        self.begin(np.arange(self.tables))
+        self.start(np.arange(self.tables), seeds)
+
+    def start(self, tables: NDArray[np.int64], seeds: NDArray[np.uint64]) -> None:
+        """Start at these tables the games named by these seeds; the others stay as they are."""
+        self.table_seeds[tables] = seeds
+        self.games[tables] = 0
+        self.plies[tables] = 0
+        self.begin(tables)
 
     def step(self, actions: NDArray[np.int64]) -> StepResult:
         """Play one action per row of `turn()` and start the next game wherever one ended."""

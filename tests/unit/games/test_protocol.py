@@ -37,6 +37,20 @@ def test_a_record_replays_to_the_same_end(make: Make) -> None:
         )
 
 
+def test_a_table_can_be_given_another_game_while_others_go_on(make: Make) -> None:
+    game, alone = make(2), make(1)
+    game.reset(np.array([1, 2], np.uint64))
+    game.step(np.argmax(game.turn().legal, axis=1))
+    before = game.render_text(0), game.history(0)
+    game.start(np.array([1]), np.array([77], np.uint64))
+    alone.reset(np.array([77], np.uint64))
+    assert (game.render_text(0), game.history(0)) == before
+    assert (game.render_text(1), game.history(1)) == (alone.render_text(0), alone.history(0))
+    turn, expected = game.turn(), alone.turn()
+    assert turn.observations[turn.tables == 1].tolist() == expected.observations.tolist()
+    assert game.game_seeds[1] == 77
+
+
 def test_turns_have_the_promised_rows(make: Make) -> None:
     game = make(6)
     spec = game.spec
