@@ -74,6 +74,8 @@ class GateBrief:
     request: PlayRequest | None = None
     next_gate: str | None = None
     """After the end of this gate: the waiting candidate's gate that was opened in its place."""
+    next_trial: str | None = None
+    """The trial that the next gate's candidate belongs to."""
 
 
 @dataclass(frozen=True, kw_only=True)

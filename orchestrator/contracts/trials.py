@@ -48,9 +48,9 @@ class TrialBrief:
     seed: int
     learners: list[Learner]
     initial: CheckpointRef | None
-    """The trial's initial weights, once they are recorded."""
+    """The trial's initial weights: recorded already, or those of the version that the trial file names."""
     initial_source: str | None
-    """Weights to start from (a version's id or a file), where the trial file names some."""
+    """A weights file to start from, where the trial file names one."""
     start_paused: bool
     steps: int
     budget_steps: int | None
@@ -68,8 +68,8 @@ class InitialWeightsRequest:
     game: Component
     model: Component
     seed: int
-    source: CheckpointRef | None = None
-    """An imported checkpoint to start from; its shapes are checked against the model."""
+    source: str | None = None
+    """A weights file to start from; its shapes are checked against the model."""
 
 
 @dataclass(frozen=True, kw_only=True)
