@@ -114,12 +114,13 @@ class Judgement:
 
 @dataclass(frozen=True, kw_only=True)
 class Rollback:
-    """Go back to the last good version, because this checkpoint is damaged."""
+    """A checkpoint of the plan (the learner's or an opponent's) is damaged: go back to the last good version."""
 
     trial: str
     player: str
     generation: int
-    sha256: str
+    attempt: int
+    """The plan that met the damage; the store looks which of its checkpoints it was."""
     problem: str
 
 

@@ -1,0 +1,90 @@
+"""Trying an activity again and again, with an event for each failure that a person should see."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import TypeVar
+
+from temporalio import workflow
+from temporalio.exceptions import ActivityError, ApplicationError, TimeoutError
+
+with workflow.unsafe.imports_passed_through():
+    from orchestrator.contracts.errors import Failure
+    from orchestrator.contracts.queues import ActivityStub
+
+Message = TypeVar("Message")
+Result = TypeVar("Result")
+
+MOST_UNKNOWN = 5
+"""Failures of an unknown kind in a row before giving up: a bug in a user's game does not mend itself."""
+NEVER_AGAIN = frozenset({Failure.BAD_INPUT, Failure.NOT_FOUND})
+LEFT_TO_CALLER = frozenset({Failure.DAMAGED_CHECKPOINT})
+
+
+@dataclass(frozen=True, kw_only=True)
+class Setback:
+    """One failed attempt, and how long to wait before the next."""
+
+    failure: Failure
+    problem: str
+    tries: int
+    delay: timedelta
+
+
+class GivenUp(Exception):
+    """No further attempt makes sense; carries the last setback."""
+
+    def __init__(self, setback: Setback) -> None:
+        super().__init__(f"{setback.failure}: {setback.problem}")
+        self.setback = setback
+
+
+def failure_of(error: ActivityError) -> tuple[Failure, str]:
+    """What kind of failure it was, and the words for a person."""
+    cause = error.cause
+    if isinstance(cause, TimeoutError):
+        return Failure.WORKER_LOST, "the worker gave no sign of life in time"
+    if isinstance(cause, ApplicationError) and cause.type in set(Failure):
+        return Failure(cause.type), cause.message
+    return Failure.UNKNOWN, str(cause or error)
+
+
+async def persist(
+    activity: ActivityStub[Message, Result],
+    message: Message,
+    *,
+    on_setback: Callable[[Setback], Awaitable[None]],
+    given_up: Callable[[], bool] = lambda: False,
+) -> tuple[Result, int]:
+    """Run the activity until it succeeds; returns its result and how many attempts it took.
+
+    Raises GivenUp for what can never work, and for kinds of failure that the caller must act upon.
+    """
+    tries = unknown = 0
+    while True:
+        tries += 1
+        try:
+            return await activity(message), tries
+        except ActivityError as error:
+            failure, problem = failure_of(error)
+        unknown = unknown + 1 if failure is Failure.UNKNOWN else 0
+        setback = Setback(failure=failure, problem=problem, tries=tries, delay=_delay(failure, tries))
+        if given_up() or failure in NEVER_AGAIN | LEFT_TO_CALLER or unknown >= MOST_UNKNOWN:
+            raise GivenUp(setback)
+        await on_setback(setback)
+        if setback.delay:
+            await workflow.sleep(setback.delay)
+
+
+def _delay(failure: Failure, tries: int) -> timedelta:
+    """A lost process is replaced at once; a full disk or an unknown trouble needs time."""
+    doubled = 2.0 ** min(tries - 1, 8)
+    if failure is Failure.STORE_FULL:
+        return timedelta(seconds=min(300.0, 5.0 * doubled))
+    if failure is Failure.UNKNOWN:
+        return timedelta(seconds=min(60.0, 1.0 * doubled))
+    if tries > 3:  # even a lost process, if it is lost each time
+        return timedelta(seconds=min(30.0, 0.5 * doubled))
+    return timedelta(0)

@@ -1,0 +1,118 @@
+"""A promotion gate: a candidate against the champion, batch by batch, until the sequential test has decided."""
+
+from __future__ import annotations
+
+import asyncio
+
+from temporalio import workflow
+from temporalio.exceptions import ActivityError
+
+with workflow.unsafe.imports_passed_through():
+    from orchestrator.contracts.play import (
+        GateBatch,
+        GateBrief,
+        GateRequest,
+        GateStop,
+        PlayOutcome,
+        PlayRequest,
+        gate_brief,
+        play_games,
+        record_gate_batch,
+        stop_gate,
+    )
+    from orchestrator.contracts.trials import TrialEvent, note_event
+    from orchestrator.contracts.workflows import GateState, Happening, Report
+    from orchestrator.workflows.attempts import GivenUp, Setback, failure_of, persist
+    from orchestrator.workflows.messages import start_gate, tell_trial
+
+BATCHES_A_RUN = 40
+
+
+@workflow.defn
+class GateWorkflow:
+    """Runs one gate; opens the next one that waited for the same alias."""
+
+    @workflow.init
+    def __init__(self, state: GateState) -> None:
+        self._state = state
+        self._stop_reason = ""
+        self._playing: asyncio.Task[tuple[PlayOutcome, int]] | None = None
+
+    @workflow.run
+    async def run(self, state: GateState) -> str:
+        brief = await gate_brief(GateRequest(gate=state.gate))
+        if not state.announced:
+            state.trial, state.announced = brief.trial, True
+            await tell_trial(brief.trial, Report(happening=Happening.GATE_OPENED, sender=state.gate))
+        batches = 0
+        while brief.request is not None:
+            brief = await self._batch(brief, brief.request)
+            batches += 1
+            if brief.request is not None and batches >= BATCHES_A_RUN:
+                await workflow.wait_condition(workflow.all_handlers_finished)
+                workflow.continue_as_new(state)
+        await self._end(brief)
+        return brief.status
+
+    async def _batch(self, brief: GateBrief, request: PlayRequest) -> GateBrief:
+        """Play and record one batch; trouble that cannot be mended ends the gate as invalid."""
+        try:
+            outcome = await self._play(request)
+            if outcome is None:
+                return await stop_gate(GateStop(gate=brief.gate, reason=self._stop_reason))
+            return await record_gate_batch(GateBatch(gate=brief.gate, batch=brief.next_batch, outcome=outcome))
+        except GivenUp as end:
+            return await stop_gate(GateStop(gate=brief.gate, reason=str(end)))
+        except ActivityError as error:
+            failure, problem = failure_of(error)
+            return await stop_gate(GateStop(gate=brief.gate, reason=f"{failure}: {problem}"))
+
+    async def _play(self, request: PlayRequest) -> PlayOutcome | None:
+        """The batch's games; None when told to stop."""
+        if self._stop_reason:
+            return None
+        self._playing = asyncio.create_task(
+            persist(play_games, request, on_setback=self._note_setback, given_up=lambda: bool(self._stop_reason))
+        )
+        try:
+            outcome, _ = await self._playing
+        except (GivenUp, asyncio.CancelledError):
+            if self._stop_reason:
+                return None
+            raise
+        finally:
+            self._playing = None
+        return outcome
+
+    async def _note_setback(self, setback: Setback) -> None:
+        await note_event(
+            TrialEvent(
+                trial=self._state.trial,
+                key=f"gate:{self._state.gate}:{workflow.info().run_id}:{workflow.info().get_current_history_length()}",
+                type="gate_retried",
+                payload={
+                    "gate": self._state.gate,
+                    "failure": setback.failure.value,
+                    "problem": setback.problem,
+                    "tries": setback.tries,
+                    "delay_seconds": setback.delay.total_seconds(),
+                },
+            )
+        )
+
+    async def _end(self, brief: GateBrief) -> None:
+        ours = brief.next_gate if brief.next_trial == brief.trial else None
+        if brief.next_gate:
+            await start_gate(GateState(gate=brief.next_gate))
+        await tell_trial(
+            brief.trial,
+            Report(happening=Happening.GATE_ENDED, sender=brief.gate, detail=brief.status, next_gate=ours),
+        )
+        await workflow.wait_condition(workflow.all_handlers_finished)
+
+    @workflow.signal
+    def stop(self, reason: str) -> None:
+        """End early: the gate becomes invalid."""
+        self._stop_reason = reason or "stopped by an operator"
+        if self._playing is not None:
+            self._playing.cancel()
