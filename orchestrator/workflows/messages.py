@@ -30,9 +30,7 @@ async def start_gate(state: GateState) -> None:
 
 async def _start(name: str, state: object, workflow_id: str) -> None:
     try:
-        await workflow.start_child_workflow(
-            name, state, id=workflow_id, parent_close_policy=ParentClosePolicy.ABANDON
-        )
+        await workflow.start_child_workflow(name, state, id=workflow_id, parent_close_policy=ParentClosePolicy.ABANDON)
     except WorkflowAlreadyStartedError:
         workflow.logger.info("already started: %s", workflow_id)
 

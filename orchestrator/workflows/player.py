@@ -25,7 +25,13 @@ with workflow.unsafe.imports_passed_through():
         roll_back,
         train_generation,
     )
-    from orchestrator.contracts.play import EvaluationKey, EvaluationReport, plan_evaluation, play_games, record_evaluation
+    from orchestrator.contracts.play import (
+        EvaluationKey,
+        EvaluationReport,
+        plan_evaluation,
+        play_games,
+        record_evaluation,
+    )
     from orchestrator.contracts.trials import TrialEvent, note_event
     from orchestrator.contracts.workflows import GateState, Happening, Mode, PlayerState, Report
     from orchestrator.workflows.attempts import GivenUp, Setback, failure_of, persist

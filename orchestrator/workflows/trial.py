@@ -1,0 +1,364 @@
+"""One trial: starts its players, keeps its budget, and takes orders from people."""
+
+from __future__ import annotations
+
+import asyncio
+from datetime import timedelta
+
+from temporalio import workflow
+from temporalio.exceptions import ActivityError, ApplicationError
+
+with workflow.unsafe.imports_passed_through():
+    from league.types import Role
+    from orchestrator.contracts.trials import (
+        AddPlayer,
+        ChangePlayer,
+        EnterPlayers,
+        InitialWeightsRequest,
+        Learner,
+        StatusChange,
+        TrialBrief,
+        TrialRequest,
+        add_player,
+        begin_trial,
+        change_player,
+        change_status,
+        collect_garbage,
+        enter_players,
+        make_initial_weights,
+    )
+    from orchestrator.contracts.workflows import (
+        Happening,
+        LiveStatus,
+        Mode,
+        NewPlayer,
+        PlayerChange,
+        PlayerState,
+        Report,
+        Seat,
+        Status,
+        StopOrder,
+        TrialState,
+    )
+    from orchestrator.workflows.attempts import failure_of
+    from orchestrator.workflows.messages import start_player, tell_gate_to_stop, tell_player
+
+REPORTS_A_RUN = 250
+"""Reports after which a new run begins, so that a history stays near a thousand events."""
+
+
+@workflow.defn
+class TrialWorkflow:
+    """The trial's life: pending, running, pausing, paused, stopping, then stopped, completed or failed."""
+
+    @workflow.init
+    def __init__(self, state: TrialState) -> None:
+        self._state = state
+        self._reports: list[Report] = []
+        self._reports_taken = 0
+        self._changed = False
+        """Set by orders, so that the main loop looks again."""
+        self._status_lock = asyncio.Lock()
+
+    @workflow.run
+    async def run(self, state: TrialState) -> Status:
+        try:
+            await self._live()
+        except ActivityError as error:
+            failure, problem = failure_of(error)
+            self._state.final, self._state.reason = Status.FAILED, f"{failure}: {problem}"
+            await self._tell_players(Mode.NOW)
+        await self._conclude()
+        return self._state.status
+
+    # -- the main loop ------------------------------------------------------------------------------------------
+
+    async def _live(self) -> None:
+        state = self._state
+        if state.brief is None:
+            state.brief = await begin_trial(TrialRequest(trial=state.trial))
+            state.steps = state.brief.steps
+            if state.brief.start_paused:
+                await self._move(Status.PAUSED, "waits for `resume`, as its file says")
+                state.mode = Mode.PAUSE
+            else:
+                await self._launch()
+        while not self._is_over():
+            await self._wait_for_news()
+            while self._reports:
+                await self._take(self._reports.pop(0))
+            await self._follow_orders()
+            await self._keep_budget()
+            if self._reports_taken >= REPORTS_A_RUN and workflow.all_handlers_finished() and not self._reports:
+                self._stop_clock()
+                workflow.continue_as_new(state)
+
+    def _is_over(self) -> bool:
+        state = self._state
+        if state.mode is not Mode.NOW and state.mode is not Mode.DRAIN:
+            return False
+        return all(seat.ended for seat in state.seats.values()) and not state.gates
+
+    async def _wait_for_news(self) -> None:
+        self._start_clock()
+        try:
+            await workflow.wait_condition(
+                lambda: bool(self._reports) or self._changed or self._is_over(), timeout=self._time_left()
+            )
+        except TimeoutError:
+            await self._finish(Status.COMPLETED, "the wall-clock budget is used up")
+        self._changed = False
+
+    async def _take(self, report: Report) -> None:
+        """Act on one line from a player or a gate."""
+        state = self._state
+        self._reports_taken += 1
+        seat = state.seats.get(report.sender)
+        if seat is not None:
+            seat.generation = max(seat.generation, report.generation)
+            seat.idle = report.happening is Happening.IDLE
+            seat.ended = seat.ended or report.happening in (Happening.ENDED, Happening.FAILED)
+        state.steps = max(state.steps, report.trial_steps)
+        match report.happening:
+            case Happening.FAILED:
+                await self._finish(Status.FAILED, report.detail)
+            case Happening.TARGET_REACHED:
+                await self._finish(Status.COMPLETED, f"target reached: {report.detail}")
+            case Happening.GATE_OPENED if report.sender not in state.gates:
+                state.gates.append(report.sender)
+            case Happening.GATE_ENDED:
+                state.gates = [gate for gate in state.gates if gate != report.sender]
+                if report.next_gate and report.next_gate not in state.gates:
+                    state.gates.append(report.next_gate)
+
+    async def _follow_orders(self) -> None:
+        """Carry the orders that people gave to the players, and notice when they are carried out."""
+        state = self._state
+        if state.status is Status.RUNNING and not state.launched and state.mode is Mode.RUN:
+            await self._launch()
+        if state.status is Status.PAUSING and all(seat.idle or seat.ended for seat in state.seats.values()):
+            self._stop_clock()
+            await self._move(Status.PAUSED, state.reason)
+        if all(seat.ended for seat in state.seats.values()) and state.launched and not state.mode.ends:
+            await self._finish(Status.COMPLETED, "no learning player is left")
+
+    async def _keep_budget(self) -> None:
+        brief, state = self._brief, self._state
+        if brief.budget_steps is not None and state.steps >= brief.budget_steps and not state.mode.ends:
+            await self._finish(Status.COMPLETED, f"the budget of {brief.budget_steps} steps is used up")
+
+    async def _finish(self, final: Status, reason: str) -> None:
+        """Let what is under way end, then conclude; the first reason to finish counts."""
+        if self._state.mode.ends:
+            return
+        self._state.final, self._state.mode = final, Mode.DRAIN
+        await self._move(Status.STOPPING, reason)
+        await self._tell_players(Mode.DRAIN)
+
+    async def _conclude(self) -> None:
+        self._stop_clock()
+        await workflow.wait_condition(workflow.all_handlers_finished)
+        await collect_garbage(TrialRequest(trial=self._state.trial))
+        await self._move(self._state.final or Status.STOPPED, self._state.reason)
+
+    # -- beginnings ---------------------------------------------------------------------------------------------
+
+    async def _launch(self) -> None:
+        """First weights, first versions, one workflow for each learning player."""
+        brief, state = self._brief, self._state
+        initial = brief.initial
+        if initial is None:
+            request = InitialWeightsRequest(
+                trial=brief.trial, game=brief.game, model=brief.model, seed=brief.seed, source=brief.initial_source
+            )
+            initial = await make_initial_weights(request)
+        await enter_players(EnterPlayers(trial=brief.trial, initial=initial))
+        await self._move(Status.RUNNING)
+        state.launched = True
+        for learner in brief.learners:
+            await self._start(learner)
+
+    async def _start(self, learner: Learner) -> None:
+        brief, state = self._brief, self._state
+        state.seats[learner.player] = Seat(learner=learner, generation=learner.generation)
+        await start_player(
+            PlayerState(
+                trial=brief.trial,
+                trial_name=brief.name,
+                player=learner.player,
+                name=learner.name,
+                role=learner.role,
+                generation=learner.generation,
+                mode=state.mode,
+                target=brief.target,
+                evaluate_every=brief.evaluate_every,
+            )
+        )
+
+    # -- orders -------------------------------------------------------------------------------------------------
+
+    @workflow.update
+    async def pause(self) -> Status:
+        """Let every player finish its generation, then wait."""
+        self._state.mode = Mode.PAUSE
+        await self._move(Status.PAUSING, "paused by an operator")
+        await self._tell_players(Mode.PAUSE)
+        self._changed = True
+        return self._state.status
+
+    @pause.validator
+    def _may_pause(self) -> None:
+        self._require("paused", Status.RUNNING)
+
+    @workflow.update
+    async def resume(self) -> Status:
+        """Go on after a pause, or cancel a pause that is not complete yet."""
+        self._state.mode = Mode.RUN
+        for seat in self._state.seats.values():
+            seat.idle = False
+        await self._move(Status.RUNNING)
+        await self._tell_players(Mode.RUN)
+        self._changed = True
+        return self._state.status
+
+    @resume.validator
+    def _may_resume(self) -> None:
+        self._require("resumed", Status.PAUSED, Status.PAUSING)
+
+    @workflow.update
+    async def stop(self, order: StopOrder) -> Status:
+        """Drain: finish and record what is under way. Now: give it up and end within seconds."""
+        state = self._state
+        if state.final is None:
+            state.final = Status.STOPPED
+        state.mode = order.mode
+        await self._move(Status.STOPPING, order.reason)
+        await self._tell_players(order.mode)
+        if order.mode is Mode.NOW:
+            for gate in state.gates:
+                await tell_gate_to_stop(gate, order.reason)
+        self._changed = True
+        return state.status
+
+    @stop.validator
+    def _may_stop(self, order: StopOrder) -> None:
+        if not order.mode.ends:
+            raise ApplicationError(f"a stop's mode is drain or now, not {order.mode}", non_retryable=True)
+        hurry = order.mode is Mode.NOW and self._state.mode is not Mode.NOW
+        allowed = (Status.RUNNING, Status.PAUSING, Status.PAUSED, *((Status.STOPPING,) if hurry else ()))
+        self._require("stopped", *allowed)
+
+    @workflow.update
+    async def add_player(self, new: NewPlayer) -> Learner:
+        """A new member of the league; a learning one starts to train at once."""
+        learner = await add_player(
+            AddPlayer(
+                trial=self._state.trial,
+                key=new.key,
+                name=new.name,
+                role=new.role,
+                bot=new.bot,
+                hyperparameters=new.hyperparameters,
+            )
+        )
+        if learner.role.learns and learner.player not in self._state.seats:
+            await self._start(learner)
+        self._changed = True
+        return learner
+
+    @add_player.validator
+    def _may_add_player(self, new: NewPlayer) -> None:
+        self._require("given a new player", Status.RUNNING, Status.PAUSED, Status.PAUSING)
+        if not self._state.launched:
+            raise ApplicationError("resume the trial once before you add players to it", non_retryable=True)
+
+    @workflow.update
+    async def change_player(self, change: PlayerChange) -> Learner:
+        """Retire a player, or retune it from its next generation on."""
+        learner = await change_player(
+            ChangePlayer(
+                trial=self._state.trial,
+                player=change.player,
+                retire=change.retire,
+                hyperparameters=change.hyperparameters,
+            )
+        )
+        if change.retire and change.player in self._state.seats:
+            await tell_player(change.player, Mode.DRAIN)
+        return learner
+
+    @change_player.validator
+    def _may_change_player(self, change: PlayerChange) -> None:
+        self._require("changed", Status.RUNNING, Status.PAUSED, Status.PAUSING)
+        if not change.retire and change.hyperparameters is None:
+            raise ApplicationError("say what to change: retire, or hyperparameters", non_retryable=True)
+        mains = [s for s in self._state.seats.values() if s.learner.role is Role.MAIN and not s.ended]
+        if change.retire and [seat.learner.player for seat in mains] == [change.player]:
+            raise ApplicationError("the last main cannot be retired; stop the trial instead", non_retryable=True)
+
+    def _require(self, verb: str, *allowed: Status) -> None:
+        if self._state.status not in allowed:
+            words = ", ".join(allowed)
+            raise ApplicationError(
+                f"a trial that is {self._state.status} cannot be {verb}; it must be one of: {words}",
+                type="conflict",
+                non_retryable=True,
+            )
+
+    # -- news ---------------------------------------------------------------------------------------------------
+
+    @workflow.signal
+    def report(self, report: Report) -> None:
+        """A line from a player or a gate."""
+        self._reports.append(report)
+
+    @workflow.query
+    def live(self) -> LiveStatus:
+        """How the trial is at this moment."""
+        state = self._state
+        return LiveStatus(
+            status=state.status,
+            reason=state.reason,
+            steps=state.steps,
+            seconds=self._seconds(),
+            players={seat.learner.name: seat.generation for seat in state.seats.values()},
+            gates=list(state.gates),
+        )
+
+    # -- small things -------------------------------------------------------------------------------------------
+
+    @property
+    def _brief(self) -> TrialBrief:
+        assert self._state.brief is not None, "the trial has begun"
+        return self._state.brief
+
+    async def _move(self, status: Status, reason: str = "") -> None:
+        """Change the status here and in the store, one change at a time."""
+        async with self._status_lock:
+            self._state.status, self._state.reason = status, reason
+            await change_status(StatusChange(trial=self._state.trial, status=status, reason=reason))
+
+    async def _tell_players(self, mode: Mode) -> None:
+        for seat in self._state.seats.values():
+            if not seat.ended:
+                await tell_player(seat.learner.player, mode)
+
+    def _start_clock(self) -> None:
+        if self._state.running_since is None and self._state.status is Status.RUNNING:
+            self._state.running_since = workflow.time()
+
+    def _stop_clock(self) -> None:
+        if self._state.running_since is not None:
+            self._state.seconds_used = self._seconds()
+            self._state.running_since = None
+
+    def _seconds(self) -> float:
+        since = self._state.running_since
+        return self._state.seconds_used + (workflow.time() - since if since is not None else 0.0)
+
+    def _time_left(self) -> timedelta | None:
+        """Until the wall-clock budget is used up; None where there is none or the clock stands."""
+        limit = self._brief.wall_clock_seconds
+        if limit is None or self._state.running_since is None or self._state.mode.ends:
+            return None
+        return timedelta(seconds=max(0.0, limit - self._seconds()))
