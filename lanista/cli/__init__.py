@@ -6,7 +6,7 @@ import sys
 
 import typer
 
-from lanista.cli import demo, doctor, roles, stack
+from lanista.cli import demo, doctor, roles, stack, trial
 from lanista.cli.terminal import errors
 from lanista.settings import refuse_unknown
 from lanista.stack.errors import StackError
@@ -26,6 +26,7 @@ app.command()(doctor.doctor)
 app.command()(demo.demo)
 app.command()(roles.api)
 app.add_typer(roles.worker, name="worker")
+app.add_typer(trial.trial, name="trial")
 
 
 def main() -> None:

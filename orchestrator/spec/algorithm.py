@@ -1,0 +1,74 @@
+"""`algorithm`: how every learning player learns."""
+
+from __future__ import annotations
+
+from typing import Annotated, ClassVar, Literal
+
+from pydantic import Discriminator, Field, Tag
+
+from orchestrator.catalog import Kind
+from orchestrator.spec.components import OTHER, Choice, OtherChoice, own_name, tag_by_id
+from orchestrator.spec.values import Flag, NotNegative, Positive, Share
+
+
+class _Learning(Choice):
+    """What every built-in algorithm has."""
+
+    kind: ClassVar[Kind] = Kind.ALGORITHM
+    learning_rate: Annotated[float, Field(strict=True, gt=0, le=1)] = Field(
+        default=1e-3, description="step size of Adam"
+    )
+    gamma: Share = Field(default=1.0, description="discount per own decision of a seat, not per step of the game")
+    entropy: NotNegative = Field(
+        default=0.02, description="weight of the entropy bonus; too little and self-play collapses onto a few openings"
+    )
+    value_weight: NotNegative = Field(default=0.5, description="weight of the value's error beside the policy's")
+    gradient_clip: NotNegative = Field(default=0.5, description="largest norm of a gradient; 0 for no limit")
+    rollout_steps: Positive = Field(default=32, description="steps at every table between two updates")
+    minibatch: Positive = Field(default=8192, description="rows of one gradient step, over all processes")
+
+
+class PpoAlgorithm(_Learning):
+    """Proximal policy optimisation."""
+
+    id: Literal["ppo"] = Field(default="ppo", description="name of the algorithm")
+    gae_lambda: Share = Field(default=0.95, description="how far advantages look ahead: 0 one decision, 1 to the end")
+    clip: NotNegative = Field(default=0.2, description="how far the policy's ratio may move in one update")
+    value_clip: NotNegative = Field(default=0.2, description="how far a value may move in one update; 0 for no limit")
+    epochs: Positive = Field(default=4, description="passes over each batch")
+    normalise_advantages: Flag = Field(default=True, description="whether advantages get mean 0 and deviation 1")
+    target_kl: NotNegative = Field(
+        default=0.03, description="no further epoch of an update beyond 1.5 times this divergence; 0 for no limit"
+    )
+
+
+class VtraceAlgorithm(_Learning):
+    """V-trace (IMPALA), which corrects for samples of an older policy."""
+
+    id: Literal["vtrace"] = Field(description="name of the algorithm")
+    trace_lambda: Share = Field(default=0.95, description="how far targets look ahead: 0 one decision, 1 to the end")
+    rho_clip: NotNegative = Field(
+        default=1.0, description="largest weight of a decision; decides which policy the values converge to"
+    )
+    trace_clip: NotNegative = Field(
+        default=1.0, description="largest weight that what came later passes back through; variance against speed"
+    )
+    epochs: Positive = Field(default=1, description="passes over each batch, with fresh targets in each")
+
+
+_TAGS = {"ppo": "<ppo>", "vtrace": "<vtrace>"}
+
+
+class OtherAlgorithm(OtherChoice):
+    """An algorithm of one's own."""
+
+    kind: ClassVar[Kind] = Kind.ALGORITHM
+    id: str = own_name("name of an algorithm, or module:attr", _TAGS, "my_algorithms:Ppg")
+
+
+AlgorithmChoice = Annotated[
+    Annotated[PpoAlgorithm, Tag("<ppo>")]
+    | Annotated[VtraceAlgorithm, Tag("<vtrace>")]
+    | Annotated[OtherAlgorithm, Tag(OTHER)],
+    Discriminator(tag_by_id(_TAGS, default="ppo")),
+]

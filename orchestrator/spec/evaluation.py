@@ -1,0 +1,46 @@
+"""`evaluation`: when the league's members play rating games."""
+
+from __future__ import annotations
+
+import re
+from typing import Annotated
+
+from pydantic import AfterValidator, Field
+
+from orchestrator.spec.section import Section
+from orchestrator.spec.values import WHOLE, Positive
+
+_CRON = (("minute", 0, 59), ("hour", 0, 23), ("day of the month", 1, 31), ("month", 1, 12), ("day of the week", 0, 7))
+_PART = re.compile(r"(?:\*|(?P<first>\d{1,2})(?:-(?P<last>\d{1,2}))?)(?:/(?P<step>\d{1,2}))?")
+
+
+def _cron(line: str) -> str:
+    fields = line.split()
+    if len(fields) != len(_CRON):
+        raise ValueError("must be five fields, minute hour day month weekday: '0 3 * * *' is every night at 3:00 UTC")
+    for text, (name, low, high) in zip(fields, _CRON, strict=True):
+        for part in text.split(","):
+            if not _is_cron_part(part, low, high):
+                raise ValueError(f"{name} {part!r} must be *, numbers from {low} to {high}, ranges or steps")
+    return " ".join(fields)
+
+
+def _is_cron_part(part: str, low: int, high: int) -> bool:
+    match = _PART.fullmatch(part)
+    if match is None:
+        return False
+    first = int(match["first"] or low)
+    last = int(match["last"] or first)
+    return low <= first <= last <= high and match["step"] not in ("0", "00")
+
+
+class EvaluationSpec(Section):
+    """Rating games while the trial runs, and as a tournament by the calendar."""
+
+    every_generations: Positive = Field(default=5, description="generations of a player between two evaluations")
+    games: Annotated[int, Field(strict=True, ge=2, le=1_000_000), WHOLE] = Field(
+        default=200, description="rating games of each evaluation, seats swapped between the two of a pair"
+    )
+    schedule: Annotated[str, AfterValidator(_cron)] | None = Field(
+        default=None, description="cron line (UTC) of a tournament of the whole league, as '0 3 * * *'; null: none"
+    )

@@ -1,0 +1,85 @@
+"""`league.payoff`, `.snapshot`, `.reset` and `.champion_gate`: what is remembered, kept and promoted.
+
+The rules themselves are in `league`.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from pydantic import Field, ValidationInfo, field_validator
+
+from orchestrator.spec.section import Section
+from orchestrator.spec.values import LARGEST, WHOLE, Count, ErrorRate, Flag, Positive, Share
+
+
+class PayoffSpec(Section):
+    """How win rates are remembered."""
+
+    memory_games: Annotated[int, Field(strict=True, ge=2, le=LARGEST), WHOLE] = Field(
+        default=20_000, description="games after which a result has lost two thirds of its weight"
+    )
+    min_games: Count = Field(default=8, description="games below which a win rate counts as 0.5")
+    inherit: Flag = Field(default=False, description="whether a snapshot starts with its player's win rates")
+
+    @property
+    def decay(self) -> float:
+        """What every earlier result is multiplied with at each game."""
+        return 1 - 1 / self.memory_games
+
+
+class SnapshotSpec(Section):
+    """When a learning player is frozen into a historical one."""
+
+    min_steps: Positive = Field(default=4_000_000, description="steps since the last snapshot before another may come")
+    win_rate: Share = Field(default=0.7, description="snapshot when the lower bound of the worst win rate exceeds this")
+    max_steps: Positive = Field(
+        default=8_000_000, validate_default=True, description="steps since the last snapshot after which one comes"
+    )
+
+    @field_validator("max_steps")
+    @classmethod
+    def _after_min_steps(cls, steps: int, info: ValidationInfo) -> int:
+        if steps < info.data.get("min_steps", 0):
+            raise ValueError(f"max_steps must be at least min_steps ({info.data['min_steps']})")
+        return steps
+
+
+class ResetSpec(Section):
+    """How likely a player starts anew after its snapshot, by its role, and from what."""
+
+    main: Share = Field(default=0.0, description="probability for a main")
+    main_exploiter: Share = Field(default=1.0, description="probability for a main_exploiter")
+    league_exploiter: Share = Field(default=0.25, description="probability for a league_exploiter")
+    past_after_steps: Count | None = Field(
+        default=None,
+        description="steps of the trial after which a reset goes to a past main; null: always to the initial weights",
+    )
+
+
+Elo = Annotated[float, Field(strict=True, ge=-2000, le=2000)]
+
+
+class GateSpec(Section):
+    """How a candidate becomes champion: a sequential test on paired games."""
+
+    test: Literal["sprt"] = Field(default="sprt", description="the sequential probability ratio test")
+    elo0: Elo = Field(default=0.0, description="a candidate no stronger than this must not pass")
+    elo1: Elo = Field(
+        default=35.0, validate_default=True, description="a candidate at least this much stronger should pass"
+    )
+    alpha: ErrorRate = Field(default=0.05, description="how often a candidate of elo0 may pass")
+    beta: ErrorRate = Field(default=0.05, description="how often a candidate of elo1 may fail")
+    max_pairs: Annotated[int, Field(strict=True, ge=1, le=10_000_000), WHOLE] = Field(
+        default=2000, description="pairs of games after which the gate ends undecided"
+    )
+    model: Literal["logistic", "normalized"] = Field(
+        default="logistic", description="what elo0 and elo1 are: usual Elo, or Elo normalised by the spread of scores"
+    )
+
+    @field_validator("elo1")
+    @classmethod
+    def _above_elo0(cls, elo1: float, info: ValidationInfo) -> float:
+        if elo1 <= info.data.get("elo0", float("-inf")):
+            raise ValueError(f"elo1 must be greater than elo0 ({info.data['elo0']:g})")
+        return elo1

@@ -1,0 +1,128 @@
+"""`league`: who plays whom, and what becomes of it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
+
+from pydantic import Field, SerializeAsAny, ValidationInfo, field_validator
+
+from league.types import Role
+from orchestrator.catalog import Kind
+from orchestrator.spec.components import check_name
+from orchestrator.spec.judgement import GateSpec, PayoffSpec, ResetSpec, SnapshotSpec
+from orchestrator.spec.matchmaking import (
+    AlphastarMatchmaking,
+    FictitiousMatchmaking,
+    Matchmaking,
+    OpenAiFiveMatchmaking,
+    OtherMatchmaking,
+    PfspMatchmaking,
+    Preset,
+    PsroMatchmaking,
+    matchmaking_of,
+)
+from orchestrator.spec.players import EXPLOITERS, PlayerSpec, allows_exploiters, default_players
+from orchestrator.spec.section import Contradiction, Section
+
+MOST_PLAYERS = 1000
+"""Named in one file; snapshots come on top."""
+
+AnyMatchmaking = (
+    Matchmaking
+    | FictitiousMatchmaking
+    | PfspMatchmaking
+    | AlphastarMatchmaking
+    | OpenAiFiveMatchmaking
+    | PsroMatchmaking
+    | OtherMatchmaking
+)
+
+
+class LeagueSpec(Section):
+    """The league's members and rules."""
+
+    preset: str = Field(
+        default=Preset.SELF_PLAY.value,
+        description="how opponents are chosen: self_play, fictitious, pfsp, alphastar, openai_five, psro, "
+        "or a matchmaker of your own",
+        examples=[preset.value for preset in Preset],
+    )
+    players: tuple[PlayerSpec, ...] = Field(
+        default=(),
+        max_length=MOST_PLAYERS,
+        validate_default=True,
+        description="the members; none: those of the preset (alphastar: a main and both exploiters; else one main)",
+    )
+    matchmaking: SerializeAsAny[Matchmaking] = Field(
+        default={},  # becomes the preset's options, with its defaults
+        validate_default=True,
+        description="options of the preset's rule",
+    )
+    payoff: PayoffSpec = Field(default=PayoffSpec(), description="how win rates are remembered")
+    snapshot: SnapshotSpec = Field(default=SnapshotSpec(), description="when a player is frozen into the past")
+    reset: ResetSpec = Field(default=ResetSpec(), description="how likely a player starts anew after its snapshot")
+    champion_gate: GateSpec | None = Field(
+        default=GateSpec(), description="how a snapshot of a main becomes champion; null: nobody does"
+    )
+
+    @field_validator("preset")
+    @classmethod
+    def _known(cls, preset: str, info: ValidationInfo) -> str:
+        return check_name(Kind.MATCHMAKER, preset, info)
+
+    @field_validator("players")
+    @classmethod
+    def _at_least_the_presets(cls, players: tuple[PlayerSpec, ...], info: ValidationInfo) -> tuple[PlayerSpec, ...]:
+        return players or default_players(info.data.get("preset", Preset.SELF_PLAY))
+
+    @field_validator("matchmaking", mode="plain", json_schema_input_type=AnyMatchmaking)
+    @classmethod
+    def _as_the_preset_has_it(cls, options: Any, info: ValidationInfo) -> Matchmaking:
+        # without a valid preset nothing can be said of its options, and the league is refused for the preset
+        return matchmaking_of(info.data.get("preset", ""), options, info.context)
+
+    @classmethod
+    def contradictions(cls, given: Mapping[str, Any]) -> Iterable[Contradiction]:
+        """Players that do not go together, whatever else may be wrong with them."""
+        listed = given.get("players")
+        if not isinstance(listed, list | tuple) or not listed:
+            return
+        players = [_raw(player) for player in listed]
+        yield from _doubled_names(players)
+        yield from _misplaced_roles(players, given.get("preset", Preset.SELF_PLAY.value))
+
+    @property
+    def learners(self) -> tuple[PlayerSpec, ...]:
+        """The players that learn."""
+        return tuple(player for player in self.players if player.role.learns)
+
+
+def _raw(player: Any) -> Mapping[str, Any]:
+    if isinstance(player, PlayerSpec):
+        return {"name": player.name, "role": player.role}
+    return player if isinstance(player, Mapping) else {}
+
+
+def _doubled_names(players: list[Mapping[str, Any]]) -> Iterator[Contradiction]:
+    first: dict[str, int] = {}
+    for index, player in enumerate(players):
+        name = player.get("name")
+        if isinstance(name, str) and first.setdefault(name, index) != index:
+            reason = f"the name is taken by players[{first[name]}]; every player needs its own"
+            yield Contradiction(path=("players", index, "name"), value=name, reason=reason)
+
+
+def _misplaced_roles(players: list[Mapping[str, Any]], preset: Any) -> Iterator[Contradiction]:
+    roles = [player.get("role", Role.MAIN.value) for player in players]
+    exploiting = [index for index, role in enumerate(roles) if role in EXPLOITERS]
+    for index in exploiting if isinstance(preset, str) and not allows_exploiters(preset) else []:
+        reason = f"the preset {preset} has no rule for this role (alphastar has); its learning players are mains"
+        yield Contradiction(path=("players", index, "role"), value=roles[index], reason=reason)
+    if Role.MAIN in roles or any(role not in list(Role) for role in roles):
+        return  # there is a main, or one may be meant by a role that is misspelt and said to be
+    if exploiting:
+        reason = "an exploiter needs a main to exploit: add a player of the role main"
+        yield Contradiction(path=("players", exploiting[0], "role"), value=roles[exploiting[0]], reason=reason)
+    else:
+        yield Contradiction(path=("players",), value=..., reason="nobody learns: add a player of the role main")

@@ -1,0 +1,65 @@
+"""Reading trial files: every problem with its file, line and column, all of them at once."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from pathlib import Path
+
+from pydantic import ValidationError
+
+from orchestrator.spec.checking import found_in, known_names
+from orchestrator.spec.problems import InvalidTrial, Problem
+from orchestrator.spec.trial import TrialFile
+from orchestrator.spec.values import NAME_PATTERN
+from orchestrator.spec.yaml_source import Document, TextError, read_yaml
+
+
+def load_trial_file(path: str | Path) -> TrialFile:
+    """The trial a file describes; without a `trial` of its own it is called as the file. Raises InvalidTrial."""
+    path = Path(path)
+    try:
+        text = path.read_bytes().decode()
+    except OSError as error:
+        raise InvalidTrial([Problem(path="", message=f"cannot be read: {error.strerror}", source=str(path))]) from None
+    except UnicodeDecodeError as error:
+        message = f"is not UTF-8 text (byte {error.start})"
+        raise InvalidTrial([Problem(path="", message=message, source=str(path))]) from None
+    return parse_trial(text, source=str(path), name=_name_of(path))
+
+
+def parse_trial(text: str, *, source: str = "", name: str | None = None) -> TrialFile:
+    """The trial a YAML text describes; `name` is its name if the text gives none. Raises InvalidTrial."""
+    try:
+        document = read_yaml(text)
+    except TextError as error:
+        line, column = error.place
+        problem = Problem(path="", message=str(error), line=line, column=column, source=source)
+        raise InvalidTrial([problem]) from None
+    problems = list(document.problems)
+    data = document.value
+    if name is not None and isinstance(data, dict):
+        data = {"trial": name, **data}
+    try:
+        trial = TrialFile.model_validate(data, context=known_names(data))
+    except ValidationError as error:
+        problems += _placed(error, document)
+    if problems:
+        raise InvalidTrial(replace(problem, source=source) for problem in problems)
+    return trial
+
+
+def _placed(error: ValidationError, document: Document) -> list[Problem]:
+    """The problems of a check, each where it stands in the text."""
+    already = {problem.path for problem in document.problems}
+    placed = []
+    for path, problem, of_key in found_in(error):
+        line, column = document.place(path, of_key=of_key)
+        if problem.path not in already:
+            placed.append(replace(problem, line=line, column=column))
+    return placed
+
+
+def _name_of(path: Path) -> str | None:
+    name = path.stem.lower().replace("_", "-")
+    return name if re.fullmatch(NAME_PATTERN, name) else None

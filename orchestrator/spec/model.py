@@ -1,0 +1,60 @@
+"""`model`: the network of every learning player."""
+
+from __future__ import annotations
+
+from typing import Annotated, ClassVar, Literal
+
+from pydantic import Discriminator, Field, Tag
+
+from orchestrator.catalog import Kind
+from orchestrator.spec.components import OTHER, Choice, OtherChoice, own_name, tag_by_id
+from orchestrator.spec.values import Width
+
+
+class MlpModel(Choice):
+    """A multi-layer perceptron."""
+
+    kind: ClassVar[Kind] = Kind.MODEL
+    id: Literal["mlp"] = Field(default="mlp", description="name of the model")
+    hidden: tuple[Width, ...] = Field(
+        default=(128, 128), min_length=1, max_length=64, description="width of each hidden layer"
+    )
+    activation: Literal["relu", "tanh"] = Field(default="relu", description="what stands between the layers")
+
+
+class ConvModel(Choice):
+    """A small residual convolution net, for games seen as boards."""
+
+    kind: ClassVar[Kind] = Kind.MODEL
+    id: Literal["conv"] = Field(description="name of the model")
+    channels: Width = Field(default=32, description="channels of each convolution")
+    blocks: Width = Field(default=2, description="residual blocks of two convolutions")
+    hidden: Width = Field(default=128, description="width of the dense layer before the heads")
+
+
+class GruModel(Choice):
+    """A recurrent net, for games with hidden information."""
+
+    kind: ClassVar[Kind] = Kind.MODEL
+    id: Literal["gru"] = Field(description="name of the model")
+    hidden: Width = Field(default=64, description="width of the encoder")
+    state: Width = Field(default=64, description="width of the memory")
+
+
+_TAGS = {"mlp": "<mlp>", "conv": "<conv>", "gru": "<gru>"}
+
+
+class OtherModel(OtherChoice):
+    """A model of one's own."""
+
+    kind: ClassVar[Kind] = Kind.MODEL
+    id: str = own_name("name of a model, or module:attr", _TAGS, "my_models:Transformer")
+
+
+ModelChoice = Annotated[
+    Annotated[MlpModel, Tag("<mlp>")]
+    | Annotated[ConvModel, Tag("<conv>")]
+    | Annotated[GruModel, Tag("<gru>")]
+    | Annotated[OtherModel, Tag(OTHER)],
+    Discriminator(tag_by_id(_TAGS, default="mlp")),
+]

@@ -1,0 +1,80 @@
+"""`league.players`: who is in the league, and who is when nobody is named."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Final
+
+from pydantic import Field, ValidationInfo, field_validator
+
+from league.types import Role
+from orchestrator.catalog import Kind
+from orchestrator.spec.components import check_name
+from orchestrator.spec.matchmaking import Preset
+from orchestrator.spec.section import Section
+from orchestrator.spec.values import Name
+
+
+class PlayerSpec(Section):
+    """One member of the league."""
+
+    name: Name = Field(description="name of the player, its own within the trial")
+    role: Role = Field(
+        default=Role.MAIN, description="main, main_exploiter, league_exploiter, historical (frozen) or bot (scripted)"
+    )
+    bot: str | None = Field(
+        default=None,
+        validate_default=True,
+        description="which bot a player of the role bot is: random, mcts-100, ... or module:attr",
+    )
+    weights: str | None = Field(
+        default=None,
+        validate_default=True,
+        min_length=1,
+        description="version id or file of weights: what a historical player is, and where a learning one starts "
+        "(null: at the trial's initial_weights)",
+    )
+
+    @field_validator("bot")
+    @classmethod
+    def _bot_has_a_name(cls, bot: str | None, info: ValidationInfo) -> str | None:
+        role = info.data.get("role")
+        if role is Role.BOT and bot is None:
+            raise ValueError("a player of the role bot needs the name of its bot, as bot: random")
+        if bot is not None and role not in (Role.BOT, None):
+            raise ValueError(f"only a player of the role bot is a bot, this one is a {role}")
+        return bot if bot is None else check_name(Kind.BOT, bot, info)
+
+    @field_validator("weights")
+    @classmethod
+    def _historical_has_weights(cls, weights: str | None, info: ValidationInfo) -> str | None:
+        role = info.data.get("role")
+        if role is Role.HISTORICAL and weights is None:
+            raise ValueError("a historical player needs weights: a version id or a file")
+        if weights is not None and role is Role.BOT:
+            raise ValueError("a bot has no weights")
+        return weights
+
+
+MAIN: Final = PlayerSpec(name="main", role=Role.MAIN)
+
+DEFAULT_PLAYERS: Final[Mapping[str, tuple[PlayerSpec, ...]]] = {
+    Preset.ALPHASTAR: (
+        MAIN,
+        PlayerSpec(name="main-exploiter", role=Role.MAIN_EXPLOITER),
+        PlayerSpec(name="league-exploiter", role=Role.LEAGUE_EXPLOITER),
+    ),
+}
+"""Who plays when a trial file names nobody; presets that are not here start with one main."""
+
+EXPLOITERS: Final = (Role.MAIN_EXPLOITER, Role.LEAGUE_EXPLOITER)
+
+
+def default_players(preset: str) -> tuple[PlayerSpec, ...]:
+    """The players of a league that names none."""
+    return DEFAULT_PLAYERS.get(preset, (MAIN,))
+
+
+def allows_exploiters(preset: str) -> bool:
+    """Whether the preset has rules for the exploiters' roles; a matchmaker of one's own may."""
+    return preset == Preset.ALPHASTAR or preset not in set(Preset)

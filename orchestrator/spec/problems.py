@@ -1,0 +1,58 @@
+"""What is wrong with a trial, in words for a person and in fields for a program."""
+
+from __future__ import annotations
+
+import reprlib
+from collections.abc import Iterable
+from dataclasses import asdict, dataclass
+from typing import Any
+
+_shorten = reprlib.Repr()
+_shorten.maxstring = _shorten.maxother = 80
+
+
+@dataclass(frozen=True, kw_only=True)
+class Problem:
+    """One thing that is wrong. Lines and columns count from 1; without a text there are none."""
+
+    path: str
+    """Where in the tree: `league.players[2].role`; empty for the whole."""
+    message: str
+    """What is wrong and what is allowed."""
+    value: str | None = None
+    """The wrong value as it was given; None where something is missing."""
+    line: int | None = None
+    column: int | None = None
+    source: str = ""
+    """Name of the file."""
+
+    def __str__(self) -> str:
+        place = ":".join(str(part) for part in (self.source, self.line, self.column) if part)
+        subject = self.path if self.value is None else f"{self.path or 'value'} = {self.value}"
+        return ": ".join(part for part in (place, subject, self.message) if part)
+
+    def as_dict(self) -> dict[str, Any]:
+        """The fields, for JSON."""
+        return asdict(self)
+
+
+class InvalidTrial(ValueError):
+    """A trial that cannot be run as it is written; `problems` holds everything wrong with it, in order."""
+
+    def __init__(self, problems: Iterable[Problem]) -> None:
+        self.problems = tuple(sorted(problems, key=lambda problem: (problem.line or 0, problem.column or 0)))
+        super().__init__("\n".join(str(problem) for problem in self.problems))
+
+
+def path_text(path: Iterable[str | int]) -> str:
+    """`("league", "players", 2, "role")` as `league.players[2].role`."""
+    text = ""
+    for part in path:
+        text += f"[{part}]" if isinstance(part, int) else f".{part}" if text else part
+    return text
+
+
+def shown(value: Any) -> str:
+    """The value as a person would recognise it, long ones cut short."""
+    words = {True: "true", False: "false", None: "null"}
+    return words[value] if value is None or isinstance(value, bool) else _shorten.repr(value)

@@ -1,0 +1,112 @@
+"""The base of every part of a trial file: frozen, no unknown options, and errors written for a person.
+
+Errors are put into words by the innermost section, which knows what it allows, and travel outwards unchanged.
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any, Self
+
+from pydantic import BaseModel, ConfigDict, ModelWrapValidatorHandler, ValidationError, model_validator
+from pydantic_core import ErrorDetails, InitErrorDetails, PydanticCustomError
+
+WORDED = "worded"
+"""The type of an error that already is in words."""
+UNKNOWN_OPTION = "unknown_option"
+"""The same, of a key that should not be there: it is found at the key and not at its value."""
+
+_WORDS = {
+    "int_type": "must be a whole number",
+    "int_from_float": "must be a whole number",
+    "float_type": "must be a number",
+    "bool_type": "must be true or false",
+    "string_type": "must be text",
+    "tuple_type": "must be a list",
+    "list_type": "must be a list",
+    "finite_number": "must be a finite number",
+}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Contradiction:
+    """Two values of one section that do not go together: where it shows, and why."""
+
+    path: tuple[str | int, ...]
+    value: Any
+    reason: str
+
+
+class Section(BaseModel):
+    """One mapping of a trial file."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
+
+    @classmethod
+    def contradictions(cls, given: Mapping[str, Any]) -> Iterable[Contradiction]:
+        """What does not go together in `given`, which is as yet unchecked; wrong parts of it are said elsewhere."""
+        return ()
+
+    @model_validator(mode="wrap")
+    @classmethod
+    def _say_everything(cls, data: Any, handler: ModelWrapValidatorHandler[Self]) -> Self:
+        found = cls.contradictions(data) if isinstance(data, Mapping) else ()
+        problems = [_detail(WORDED, item.reason, item.path, item.value) for item in found]
+        try:
+            section = handler(data)
+        except ValidationError as error:
+            problems = [*(cls._worded(detail) for detail in error.errors(include_url=False)), *problems]
+        if problems:
+            raise ValidationError.from_exception_data(cls.__name__, problems)
+        return section
+
+    @classmethod
+    def _worded(cls, error: ErrorDetails) -> InitErrorDetails:
+        kind, message = error["type"], error["msg"]
+        if kind in (WORDED, UNKNOWN_OPTION):
+            return _detail(kind, message, error["loc"], error["input"])
+        if kind == "extra_forbidden":
+            wrong = str(error["loc"][-1])
+            return _detail(UNKNOWN_OPTION, f"no such option{_nearest(wrong, cls.model_fields)}", error["loc"], ...)
+        if kind == "missing":
+            needed = cls.model_fields[str(error["loc"][-1])].description
+            return _detail(WORDED, f"is missing: {needed}", error["loc"], ...)
+        return _detail(WORDED, _in_words(error), error["loc"], error["input"])
+
+    def to_json(self) -> dict[str, Any]:
+        """Every value, defaults included, as JSON has it; reading it back gives an equal section."""
+        return self.model_dump(mode="json")
+
+
+def one_of(value: object, allowed: Iterable[str]) -> str:
+    """The words for a value that is not among the allowed ones."""
+    choices = list(allowed)
+    near = difflib.get_close_matches(str(value), choices, n=1)
+    hint = f"; did you mean {near[0]!r}?" if near else ""
+    return f"must be one of {', '.join(choices)}{hint}"
+
+
+def _nearest(wrong: str, allowed: Iterable[str]) -> str:
+    choices = list(allowed)
+    near = difflib.get_close_matches(wrong, choices, n=1)
+    hint = f", did you mean {near[0]!r}?" if near else "."
+    return f"{hint} Allowed: {', '.join(choices) or 'nothing'}"
+
+
+def _in_words(error: ErrorDetails) -> str:
+    kind, context = error["type"], error.get("ctx", {})
+    if kind in ("literal_error", "enum"):
+        quoted = str(context["expected"]).replace(" or ", ", ")
+        return one_of(error["input"], [word.strip("'") for word in quoted.split(", ")])
+    if kind in ("model_type", "model_attributes_type", "dict_type"):
+        return "must be a mapping of options, as {name: value}"
+    if kind == "value_error":
+        return str(context["error"])
+    return _WORDS.get(kind) or error["msg"].replace("Input should", "must")
+
+
+def _detail(kind: str, message: str, path: tuple[str | int, ...], value: Any) -> InitErrorDetails:
+    # the message travels as a value: braces in a template would be taken for places to fill
+    return InitErrorDetails(type=PydanticCustomError(kind, "{message}", {"message": message}), loc=path, input=value)

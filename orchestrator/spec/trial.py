@@ -1,0 +1,54 @@
+"""The whole trial: one typed tree, everything but `game` with a default."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal
+
+from pydantic import Field
+
+from orchestrator.spec.algorithm import AlgorithmChoice, PpoAlgorithm
+from orchestrator.spec.budget import BudgetSpec
+from orchestrator.spec.evaluation import EvaluationSpec
+from orchestrator.spec.game import GameChoice
+from orchestrator.spec.generation import GenerationSpec
+from orchestrator.spec.league import LeagueSpec
+from orchestrator.spec.model import MlpModel, ModelChoice
+from orchestrator.spec.section import Section
+from orchestrator.spec.values import LARGEST, WHOLE, Name
+
+
+class TrialSpec(Section):
+    """A trial as the REST interface and the store have it: the file without `project` and `trial`."""
+
+    seed: Annotated[int, Field(strict=True, ge=0, le=LARGEST), WHOLE] = Field(
+        default=0, description="source of everything random in the trial"
+    )
+    game: GameChoice = Field(description="what is played, as {id: connect_four}")
+    model: ModelChoice = Field(default=MlpModel(), description="the network of every learning player")
+    algorithm: AlgorithmChoice = Field(default=PpoAlgorithm(), description="how every learning player learns")
+    league: LeagueSpec = Field(default=LeagueSpec(), description="who plays whom, and what becomes of it")
+    generation: GenerationSpec = Field(default=GenerationSpec(), description="how much is learnt in one go")
+    evaluation: EvaluationSpec = Field(default=EvaluationSpec(), description="when rating games are played")
+    budget: BudgetSpec = Field(default=BudgetSpec(steps=100_000_000), description="when the trial is done")
+    start: Literal["running", "paused"] = Field(default="running", description="whether it runs at once")
+    initial_weights: str | None = Field(
+        default=None, min_length=1, description="version id or file of weights to start from; null: random weights"
+    )
+
+
+class TrialFile(TrialSpec):
+    """A trial with its name, as a YAML file has it."""
+
+    project: Name = Field(default="default", description="namespace of the trial")
+    trial: Name = Field(default="trial", description="name of the trial; without one, the file's name is taken")
+
+    @property
+    def spec(self) -> TrialSpec:
+        """What remains without `project` and `trial`."""
+        return TrialSpec(**{name: getattr(self, name) for name in TrialSpec.model_fields})
+
+
+def trial_json_schema() -> dict[str, Any]:
+    """JSON Schema of a trial file, for editors that check while one types."""
+    schema = TrialFile.model_json_schema()
+    return {"$schema": "https://json-schema.org/draft/2020-12/schema", **schema}

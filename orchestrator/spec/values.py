@@ -1,0 +1,67 @@
+"""The kinds of values a trial file holds, each strict: text is no number and true is not 1."""
+
+from __future__ import annotations
+
+import re
+from datetime import timedelta
+from typing import Annotated, Any
+
+from pydantic import AfterValidator, BeforeValidator, Field, PlainSerializer, WithJsonSchema
+
+NAME_PATTERN = r"^[a-z0-9][a-z0-9-]{0,62}$"
+_UNITS = {"d": 86_400, "h": 3_600, "m": 60, "s": 1}
+_DURATION = re.compile(r"(?:(\d{1,4})d)?(?:(\d{1,6})h)?(?:(\d{1,8})m)?(?:(\d{1,9})s)?")
+
+
+def _whole(value: Any) -> Any:
+    """2e6 is a whole number, though YAML reads it as a float."""
+    return int(value) if isinstance(value, float) and value.is_integer() else value
+
+
+def _name(value: str) -> str:
+    if re.fullmatch(NAME_PATTERN, value) is None:
+        raise ValueError("must be 1 to 63 small letters, digits and hyphens, not starting with a hyphen")
+    return value
+
+
+def _duration(value: Any) -> Any:
+    if isinstance(value, timedelta):
+        seconds = value.total_seconds()
+    else:
+        match = _DURATION.fullmatch(value) if isinstance(value, str) and value else None
+        if match is None:
+            raise ValueError("must be a time with its unit, as 90s, 30m, 2h, 1d or 1h30m")
+        seconds = sum(int(part or 0) * unit for part, unit in zip(match.groups(), _UNITS.values(), strict=True))
+    if not 1 <= seconds <= 366 * 86_400 or seconds % 1:
+        raise ValueError("must be whole seconds, from 1s to 366d")
+    return timedelta(seconds=seconds)
+
+
+def duration_text(value: timedelta) -> str:
+    """As a trial file writes it: 90 minutes are 1h30m."""
+    left, parts = int(value.total_seconds()), []
+    for letter, unit in _UNITS.items():
+        count, left = divmod(left, unit)
+        parts += [f"{count}{letter}"] if count else []
+    return "".join(parts)
+
+
+WHOLE = BeforeValidator(_whole)
+LARGEST = 2**63 - 1
+"""What a database's bigint holds."""
+
+Count = Annotated[int, Field(strict=True, ge=0, le=LARGEST), WHOLE]
+Positive = Annotated[int, Field(strict=True, ge=1, le=LARGEST), WHOLE]
+Processes = Annotated[int, Field(strict=True, ge=1, le=4096), WHOLE]
+Width = Annotated[int, Field(strict=True, ge=1, le=65_536), WHOLE]
+Flag = Annotated[bool, Field(strict=True)]
+NotNegative = Annotated[float, Field(strict=True, ge=0)]
+Share = Annotated[float, Field(strict=True, ge=0, le=1)]
+ErrorRate = Annotated[float, Field(strict=True, gt=0, lt=0.5)]
+Name = Annotated[str, Field(json_schema_extra={"pattern": NAME_PATTERN}), AfterValidator(_name)]
+Duration = Annotated[
+    timedelta,
+    BeforeValidator(_duration),
+    PlainSerializer(duration_text, return_type=str, when_used="json"),
+    WithJsonSchema({"type": "string", "pattern": r"^(\d+d)?(\d+h)?(\d+m)?(\d+s)?$", "examples": ["30m", "1h30m"]}),
+]

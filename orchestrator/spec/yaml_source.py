@@ -1,0 +1,142 @@
+"""YAML as plain values, with the place in the text of each of them.
+
+Scalars are read as people mean them, not as YAML 1.1 has it: `no` is text, 3e-4 is a number, 4_000_000 too.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+import yaml
+
+from orchestrator.spec.problems import Problem, path_text
+
+Path = tuple[str | int, ...]
+Place = tuple[int, int]
+
+LARGEST_TEXT = 1_000_000
+MOST_VALUES = 100_000
+"""Values after aliases are followed: a few lines of them can stand for billions."""
+DEEPEST = 50
+
+_STANDARD = "tag:yaml.org,2002:"
+_SCALARS: dict[str, tuple[re.Pattern[str], Callable[[str], Any]]] = {
+    "null": (re.compile(r"|~|null|Null|NULL"), lambda text: None),
+    "bool": (re.compile(r"true|True|TRUE|false|False|FALSE"), lambda text: text.lower() == "true"),
+    "int": (re.compile(r"[-+]?(?:0|[1-9][0-9_]{0,30})"), lambda text: int(text.replace("_", ""))),
+    "float": (
+        re.compile(r"[-+]?(?:0|[1-9][0-9_]{0,30})(?:\.[0-9_]*(?:[eE][-+]?[0-9]{1,5})?|[eE][-+]?[0-9]{1,5})"),
+        lambda text: float(text.replace("_", "")),
+    ),
+}
+
+
+class _Loader(yaml.SafeLoader):
+    """Composes nodes with the scalar rules of this module."""
+
+
+_Loader.yaml_implicit_resolvers = {
+    None: [(_STANDARD + name, re.compile(rf"(?:{pattern.pattern})\Z")) for name, (pattern, _) in _SCALARS.items()]
+}
+
+
+@dataclass(kw_only=True)
+class Document:
+    """What a text holds: its values, where they and their keys stand, and what is wrong with the text itself."""
+
+    value: Any = None
+    values: dict[Path, Place] = field(default_factory=dict)
+    keys: dict[Path, Place] = field(default_factory=dict)
+    problems: list[Problem] = field(default_factory=list)
+
+    def place(self, path: Path, *, of_key: bool = False) -> Place:
+        """Where a path stands, or the nearest thing around it that does."""
+        if of_key and path in self.keys:
+            return self.keys[path]
+        while path and path not in self.values:
+            path = path[:-1]
+        return self.values.get(path, (1, 1))
+
+
+class TextError(Exception):
+    """A text that cannot be read as YAML at all."""
+
+    def __init__(self, message: str, place: Place = (1, 1)) -> None:
+        super().__init__(message)
+        self.place = place
+
+
+def read_yaml(text: str) -> Document:
+    """The text's values; raises TextError where there are none to be had."""
+    if len(text) > LARGEST_TEXT:
+        raise TextError(f"{len(text)} characters are too many for a trial file; {LARGEST_TEXT} are allowed")
+    try:
+        node = _Loader(text).get_single_node()
+    except yaml.MarkedYAMLError as error:
+        mark = error.problem_mark or error.context_mark
+        said = ", ".join(part for part in (error.context, error.problem) if part)
+        raise TextError(f"not valid YAML: {said}", _place(mark) if mark else (1, 1)) from None
+    except yaml.reader.ReaderError as error:
+        before = text[: error.position]
+        place = before.count("\n") + 1, len(before) - before.rfind("\n")
+        raise TextError(f"not valid YAML: the character {chr(error.character)!r} is not allowed", place) from None
+    except RecursionError:
+        raise TextError(f"nested too deeply; {DEEPEST} levels are allowed") from None
+    if node is None:
+        raise TextError("the file is empty; the least a trial needs is  game: {id: connect_four}")
+    document = Document()
+    document.value = _Reader(document).value(node, ())
+    return document
+
+
+class _Reader:
+    """Walks the nodes once, noting places and problems."""
+
+    def __init__(self, document: Document) -> None:
+        self._document = document
+        self._count = 0
+
+    def value(self, node: yaml.Node, path: Path) -> Any:
+        self._count += 1
+        if self._count > MOST_VALUES or len(path) > DEEPEST:
+            limits = f"{MOST_VALUES} values and {DEEPEST} levels are allowed, aliases followed"
+            raise TextError(f"too large: {limits}", _place(node.start_mark))
+        self._document.values[path] = _place(node.start_mark)
+        if isinstance(node, yaml.MappingNode) and node.tag == _STANDARD + "map":
+            return self._mapping(node, path)
+        if isinstance(node, yaml.SequenceNode) and node.tag == _STANDARD + "seq":
+            return [self.value(item, (*path, index)) for index, item in enumerate(node.value)]
+        kind = node.tag.removeprefix(_STANDARD)
+        if isinstance(node, yaml.ScalarNode) and kind == "str":
+            return node.value
+        if isinstance(node, yaml.ScalarNode) and kind in _SCALARS and _SCALARS[kind][0].fullmatch(node.value):
+            return _SCALARS[kind][1](node.value)
+        self._problem(path, node, f"the tag {node.tag.replace(_STANDARD, '!!')} has no meaning here; leave it out")
+        return None  # whatever the check says of it stands behind the problem just noted
+
+    def _mapping(self, node: yaml.MappingNode, path: Path) -> dict[str, Any]:
+        values: dict[str, Any] = {}
+        for key_node, value_node in node.value:
+            if not isinstance(key_node, yaml.ScalarNode):
+                self._problem(path, key_node, "a name must stand before the colon, not a list or a mapping")
+                continue
+            key = key_node.value
+            at = (*path, key)
+            if key in values:
+                line, column = self._document.keys[at]
+                self._problem(at, key_node, f"given twice; first at line {line}, column {column}")
+                continue
+            self._document.keys[at] = _place(key_node.start_mark)
+            values[key] = self.value(value_node, at)
+        return values
+
+    def _problem(self, path: Path, node: yaml.Node, message: str) -> None:
+        line, column = _place(node.start_mark)
+        self._document.problems.append(Problem(path=path_text(path), message=message, line=line, column=column))
+
+
+def _place(mark: yaml.Mark) -> Place:
+    return mark.line + 1, mark.column + 1

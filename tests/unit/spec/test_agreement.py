@@ -1,0 +1,143 @@
+"""The trial file's options are those of what they configure: same names, same defaults, so the two cannot drift."""
+
+import inspect
+from collections.abc import Mapping
+from dataclasses import MISSING, asdict, fields
+from typing import Any
+
+import pytest
+from pydantic import ValidationError
+from pydantic_core import PydanticUndefined
+
+from league.gates.ratio import MODELS
+from league.gates.sprt import Sprt
+from league.lifecycle import ResetRule, SnapshotRule
+from league.matchmaking import BUILT_INS
+from league.matchmaking.alphastar import AlphaStarOptions
+from league.matchmaking.meta_strategies import META_STRATEGIES
+from league.matchmaking.openai_five import OpenAiFiveOptions
+from league.matchmaking.psro import PsroOptions
+from league.matchmaking.simple import NoOptions, PastOptions, PfspOptions
+from league.matchmaking.weighting import WEIGHTINGS
+from league.payoff import Payoff
+from orchestrator import catalog
+from orchestrator.catalog import Kind
+from orchestrator.spec.algorithm import PpoAlgorithm, VtraceAlgorithm
+from orchestrator.spec.components import Choice
+from orchestrator.spec.game import BuiltInGame, GymnasiumGame, OpenSpielGame, PettingZooGame
+from orchestrator.spec.generation import GenerationSpec, OpeningsSpec
+from orchestrator.spec.judgement import GateSpec, PayoffSpec, ResetSpec, SnapshotSpec
+from orchestrator.spec.matchmaking import MATCHMAKING, PfspMatchmaking, Preset, PsroMatchmaking
+from orchestrator.spec.model import ConvModel, GruModel, MlpModel
+from orchestrator.spec.section import Section
+from workers.algorithms.contract import algorithm_class, parse_options
+from workers.crews.task import GenerationTask, Topology
+from workers.games.names import make_game
+from workers.models.contract import build_model
+from workers.rollout.openings import OpeningRules
+
+MODELS: list[Choice] = [MlpModel(), ConvModel(id="conv"), GruModel(id="gru")]
+ALGORITHMS: list[Choice] = [PpoAlgorithm(), VtraceAlgorithm(id="vtrace")]
+GAMES: list[Choice] = [
+    BuiltInGame(id="connect_four"),
+    BuiltInGame(id="tic_tac_toe"),
+    BuiltInGame(id="rock_paper_scissors"),
+    BuiltInGame(id="kuhn_poker"),
+    BuiltInGame(id="leduc_poker"),
+    OpenSpielGame(id="openspiel", game="tic_tac_toe"),
+    GymnasiumGame(id="gymnasium", env="CartPole-v1"),
+    PettingZooGame(id="pettingzoo_aec", env="classic/tictactoe_v3"),
+    PettingZooGame(id="pettingzoo_parallel", env="classic/rps_v2"),
+]
+RULES: Mapping[Preset, type[Any]] = {
+    Preset.SELF_PLAY: NoOptions,
+    Preset.FICTITIOUS: PastOptions,
+    Preset.PFSP: PfspOptions,
+    Preset.ALPHASTAR: AlphaStarOptions,
+    Preset.OPENAI_FIVE: OpenAiFiveOptions,
+    Preset.PSRO: PsroOptions,
+}
+
+
+def defaults_of(section: type[Section]) -> dict[str, Any]:
+    return {
+        name: field.default for name, field in section.model_fields.items() if field.default is not PydanticUndefined
+    }
+
+
+def choices_of(section: type[Section], field: str) -> set[str]:
+    return set(section.model_json_schema()["properties"][field]["enum"])
+
+
+def parameters_of(make: Any) -> dict[str, Any]:
+    signature = inspect.signature(make)
+    return {name: parameter.default for name, parameter in signature.parameters.items()}
+
+
+def by_id(choice: Choice) -> str:
+    return choice.id
+
+
+@pytest.mark.parametrize("kind", [Kind.GAME, Kind.MODEL, Kind.ALGORITHM])
+def test_every_built_in_of_the_catalog_has_typed_options(kind: Kind) -> None:
+    typed = {choice.id for choice in [*MODELS, *ALGORITHMS, *GAMES] if choice.kind is kind}
+    assert typed == {name for name, entry in catalog.names(kind).items() if entry.source == "built-in"}
+
+
+@pytest.mark.parametrize("choice", MODELS, ids=by_id)
+def test_models_are_built_from_the_defaults(choice: Choice) -> None:
+    build_model(choice.component, make_game("connect_four", 1).spec)
+    parameters = parameters_of(catalog.load(Kind.MODEL, choice.id))
+    del parameters["observation_shape"], parameters["actions"]
+    assert parameters == {name: value for name, value in defaults_of(type(choice)).items() if name != "id"}
+
+
+@pytest.mark.parametrize("choice", ALGORITHMS, ids=by_id)
+def test_algorithms_take_the_defaults(choice: Choice) -> None:
+    options = parse_options(choice.component)
+    assert asdict(options) == asdict(algorithm_class(choice.component).options_class())
+    assert asdict(options) == choice.component.options
+
+
+@pytest.mark.parametrize("choice", GAMES, ids=by_id)
+def test_games_are_made_from_the_defaults(choice: Choice) -> None:
+    assert make_game(choice.id, 2, **choice.component.options).tables == 2
+
+
+@pytest.mark.parametrize("preset", list(Preset))
+def test_matchmaking_options_are_the_rules(preset: Preset) -> None:
+    given = MATCHMAKING[preset]().to_json()
+    assert given == asdict(RULES[preset]())
+
+
+def test_presets_are_the_leagues_matchmakers() -> None:
+    assert set(Preset) == set(BUILT_INS) == set(MATCHMAKING) == set(RULES)
+    assert choices_of(PfspMatchmaking, "weighting") == set(WEIGHTINGS)
+    assert choices_of(PsroMatchmaking, "meta_strategy") == set(META_STRATEGIES)
+
+
+def test_a_generation_has_the_options_of_its_task() -> None:
+    task = {field.name: field.default for field in fields(GenerationTask) if field.default is not MISSING}
+    spec = defaults_of(GenerationSpec)
+    for name in ("rollout_actors", "tables", "trainers", "topology", "threads"):
+        assert spec[name] == task[name], name
+    assert choices_of(GenerationSpec, "topology") == set(Topology)
+    assert OpeningsSpec().to_json() == asdict(OpeningRules())
+
+
+def test_judgement_has_the_options_of_the_leagues_rules() -> None:
+    gate = GateSpec().to_json()
+    assert gate.pop("test") == "sprt"
+    assert gate == asdict(Sprt())
+    assert choices_of(GateSpec, "model") == set(MODELS)
+    assert SnapshotSpec().to_json() == asdict(SnapshotRule())
+    assert ResetSpec().to_json() == asdict(ResetRule())
+    assert Payoff(decay=PayoffSpec(memory_games=2).decay).min_games == PayoffSpec().min_games
+
+
+@pytest.mark.parametrize("model", MODELS)
+def test_the_widest_gate_allowed_is_one_the_test_takes(model: str) -> None:
+    assert Sprt(elo0=-2000, elo1=2000, model=model).elo1 == 2000
+    for elo0, elo1 in ((-2001, 0), (0, 2001)):
+        with pytest.raises(ValidationError, match="must be"):
+            GateSpec(elo0=elo0, elo1=elo1)

@@ -1,0 +1,77 @@
+"""The guide to trial files lists every option with its default and meaning, as the code has them."""
+
+import json
+from pathlib import Path
+
+import pytest
+from pydantic_core import PydanticUndefined
+
+from orchestrator.spec.algorithm import PpoAlgorithm, VtraceAlgorithm
+from orchestrator.spec.budget import BudgetSpec, TargetSpec
+from orchestrator.spec.evaluation import EvaluationSpec
+from orchestrator.spec.game import GymnasiumGame, OpenSpielGame, PettingZooGame
+from orchestrator.spec.generation import GenerationSpec, OpeningsSpec
+from orchestrator.spec.judgement import GateSpec, PayoffSpec, ResetSpec, SnapshotSpec
+from orchestrator.spec.league import LeagueSpec
+from orchestrator.spec.matchmaking import MATCHMAKING, Preset
+from orchestrator.spec.model import ConvModel, GruModel, MlpModel
+from orchestrator.spec.players import PlayerSpec
+from orchestrator.spec.section import Section
+from orchestrator.spec.trial import TrialFile
+
+GUIDE = Path(__file__).parents[3] / "docs" / "guides" / "trial-file.md"
+
+SECTIONS: list[type[Section]] = [
+    TrialFile,
+    OpenSpielGame,
+    GymnasiumGame,
+    PettingZooGame,
+    MlpModel,
+    ConvModel,
+    GruModel,
+    PpoAlgorithm,
+    VtraceAlgorithm,
+    LeagueSpec,
+    PlayerSpec,
+    *(MATCHMAKING[preset] for preset in Preset),
+    PayoffSpec,
+    SnapshotSpec,
+    ResetSpec,
+    GateSpec,
+    GenerationSpec,
+    OpeningsSpec,
+    EvaluationSpec,
+    BudgetSpec,
+    TargetSpec,
+]
+
+
+def rows_of(section: type[Section]) -> list[str]:
+    """The lines of a section's table, as the guide must have them."""
+    rows = []
+    for name, field in section.model_fields.items():
+        default = field.default
+        if default is PydanticUndefined:
+            shown = "required"
+        elif isinstance(default, Section) or name in ("players", "matchmaking"):
+            shown = "see below"
+        else:
+            shown = f"`{json.dumps(default)}`"
+        rows.append(f"| `{name}` | {shown} | {field.description} |")
+    return rows
+
+
+@pytest.mark.parametrize("section", SECTIONS, ids=lambda section: section.__name__)
+def test_every_option_is_in_the_guide(section: type[Section]) -> None:
+    text = GUIDE.read_text()
+    assert [row for row in rows_of(section) if row not in text] == []
+
+
+def test_the_guide_names_every_section_of_the_schema() -> None:
+    known = {section.__name__ for section in SECTIONS}
+    named = set(TrialFile.model_json_schema()["$defs"])
+    assert {name for name in named - known if name.endswith(("Spec", "Model", "Algorithm", "Matchmaking"))} <= {
+        "OtherModel",
+        "OtherAlgorithm",
+        "OtherMatchmaking",
+    }

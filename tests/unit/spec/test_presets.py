@@ -1,0 +1,73 @@
+"""A preset brings its players and options, and refuses roles it has no rule for."""
+
+import pytest
+
+from league.types import Role
+from orchestrator.spec import InvalidTrial
+from orchestrator.spec.checking import check_spec
+from orchestrator.spec.matchmaking import Preset
+
+
+def league_of(**league: object) -> dict[str, object]:
+    return {"game": {"id": "connect_four"}, "league": league}
+
+
+@pytest.mark.parametrize("preset", list(Preset))
+def test_every_preset_fills_in_its_players(preset: Preset) -> None:
+    roles = [player.role for player in check_spec(league_of(preset=preset.value)).league.players]
+    exploiters = [Role.MAIN_EXPLOITER, Role.LEAGUE_EXPLOITER] if preset is Preset.ALPHASTAR else []
+    assert roles == [Role.MAIN, *exploiters]
+
+
+@pytest.mark.parametrize("preset", [preset for preset in Preset if preset is not Preset.ALPHASTAR])
+def test_only_alphastar_has_exploiters(preset: Preset) -> None:
+    players = [{"name": "main"}, {"name": "rival", "role": "main_exploiter"}]
+    with pytest.raises(InvalidTrial) as refused:
+        check_spec(league_of(preset=preset.value, players=players))
+    (problem,) = refused.value.problems
+    assert problem.path == "league.players[1].role"
+    assert f"the preset {preset} has no rule for this role" in problem.message
+    assert check_spec(league_of(preset="alphastar", players=players)).league.learners[1].role is Role.MAIN_EXPLOITER
+
+
+def test_a_matchmaker_of_ones_own_may_have_any_role() -> None:
+    players = [{"name": "main"}, {"name": "rival", "role": "main_exploiter"}]
+    assert len(check_spec(league_of(preset="my.rules:match", players=players)).league.learners) == 2
+
+
+@pytest.mark.parametrize(
+    ("players", "path", "words"),
+    [
+        ([{"name": "a", "role": "league_exploiter"}], "league.players[0].role", "needs a main to exploit"),
+        ([{"name": "a", "role": "bot", "bot": "random"}], "league.players", "nobody learns"),
+        ([{"name": "a"}, {"name": "b", "role": "bot"}], "league.players[1].bot", "needs the name of its bot"),
+        ([{"name": "a", "bot": "random"}], "league.players[0].bot", "only a player of the role bot"),
+        ([{"name": "a"}, {"name": "b", "role": "historical"}], "league.players[1].weights", "needs weights"),
+        (
+            [{"name": "a"}, {"name": "b", "role": "bot", "bot": "random", "weights": "x"}],
+            "league.players[1].weights",
+            "a bot has no weights",
+        ),
+        ([{"name": "a"}, {"name": "b"}, {"name": "a"}], "league.players[2].name", "taken by players[0]"),
+    ],
+)
+def test_roles_need_what_they_need(players: list[object], path: str, words: str) -> None:
+    with pytest.raises(InvalidTrial) as refused:
+        check_spec(league_of(preset="alphastar", players=players))
+    (problem,) = refused.value.problems
+    assert problem.path == path
+    assert words in problem.message
+
+
+def test_a_role_that_is_misspelt_is_one_problem_and_not_two() -> None:
+    with pytest.raises(InvalidTrial) as refused:
+        check_spec(league_of(players=[{"name": "a", "role": "mian"}]))
+    (problem,) = refused.value.problems
+    assert "did you mean 'main'?" in problem.message
+
+
+def test_matchmaking_takes_the_presets_options_and_no_others() -> None:
+    spec = check_spec(league_of(preset="pfsp", matchmaking={"weighting": "variance"}))
+    assert spec.league.matchmaking.to_json()["weighting"] == "variance"
+    with pytest.raises(InvalidTrial, match=r"league\.matchmaking\.weighting: no such option\. Allowed: nothing"):
+        check_spec(league_of(preset="self_play", matchmaking={"weighting": "variance"}))

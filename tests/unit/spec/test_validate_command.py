@@ -1,0 +1,57 @@
+"""`lanista trial validate` says ok with a summary, or all problems and exit code 1."""
+
+import json
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from lanista.cli import app
+from orchestrator.spec import trial_json_schema
+
+EXAMPLES = Path(__file__).parents[3] / "examples"
+runner = CliRunner()
+
+
+@pytest.fixture
+def wrong(tmp_path: Path) -> Path:
+    path = tmp_path / "wrong.yaml"
+    path.write_text("game: {id: conect_four}\nstart: now\n")
+    return path
+
+
+def test_a_good_file_is_summarised() -> None:
+    done = runner.invoke(app, ["trial", "validate", str(EXAMPLES / "pfsp.yaml")])
+    assert done.exit_code == 0
+    assert done.stdout.startswith("ok ")
+    for words in ("player mcts-50", "1,000,000 steps on 1 x 1024 tables", "30m or win rate 0.5 against mcts-50"):
+        assert words in done.stdout
+
+
+def test_a_good_file_as_json_is_the_whole_trial() -> None:
+    done = runner.invoke(app, ["trial", "validate", str(EXAMPLES / "pfsp.yaml"), "--json"])
+    answer = json.loads(done.stdout)
+    assert answer["ok"] is True
+    assert answer["trial"]["league"]["preset"] == "pfsp"
+
+
+def test_a_wrong_file_is_refused_with_every_problem(wrong: Path) -> None:
+    done = runner.invoke(app, ["trial", "validate", str(wrong)])
+    assert done.exit_code == 1
+    assert f"{wrong}:1:12: game.id" in done.stderr
+    assert f"{wrong}:2:8: start" in done.stderr
+    assert "2 problems" in done.stderr
+    assert done.stdout == ""
+
+
+def test_problems_as_json_have_lines_and_paths(wrong: Path) -> None:
+    done = runner.invoke(app, ["trial", "validate", str(wrong), "--json"])
+    assert done.exit_code == 1
+    answer = json.loads(done.stdout)
+    assert answer["ok"] is False
+    assert [(problem["line"], problem["path"]) for problem in answer["problems"]] == [(1, "game.id"), (2, "start")]
+
+
+def test_the_schema_is_printed() -> None:
+    done = runner.invoke(app, ["trial", "schema"])
+    assert json.loads(done.stdout) == trial_json_schema()
