@@ -1,0 +1,235 @@
+"""The payoff in the store: updated in closed form with each commit, loaded for decisions, replayed for the audit."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import groupby
+
+from sqlalchemy import select, tuple_
+from sqlalchemy.dialects.postgresql import insert
+from sqlalchemy.orm import Session, aliased
+
+from api.store.errors import NotFound
+from api.store.models import ModelVersion, Payoff, Player, Tally, Trial
+from league.payoff import Cell, PayoffEntry, decayed
+from league.payoff import Payoff as PayoffTable
+from league.types import PlayerId, Stream
+
+
+@dataclass(frozen=True, kw_only=True)
+class CellKey:
+    """Which cell of a trial's payoff: an ordered pair of players in one seating of one stream."""
+
+    stream: Stream
+    player_id: str
+    opponent_id: str
+    seat: int
+    opponent_seat: int
+
+    def mirrored(self) -> CellKey:
+        return CellKey(
+            stream=self.stream,
+            player_id=self.opponent_id,
+            opponent_id=self.player_id,
+            seat=self.opponent_seat,
+            opponent_seat=self.seat,
+        )
+
+
+@dataclass(frozen=True, kw_only=True)
+class Results:
+    """Raw wins, draws and losses of one side."""
+
+    wins: int = 0
+    draws: int = 0
+    losses: int = 0
+
+    def plus(self, other: Results) -> Results:
+        return Results(wins=self.wins + other.wins, draws=self.draws + other.draws, losses=self.losses + other.losses)
+
+    def mirrored(self) -> Results:
+        return Results(wins=self.losses, draws=self.draws, losses=self.wins)
+
+
+@dataclass(frozen=True, kw_only=True)
+class StoredCell:
+    """What a row holds: decayed and raw results, and the commit that last changed them."""
+
+    decayed: Cell = field(default_factory=Cell)
+    raw: Results = field(default_factory=Results)
+    revision: int = 0
+
+    def after(self, results: Results, decay: float, commit: int) -> StoredCell:
+        """With one commit's results counted."""
+        return StoredCell(
+            decayed=decayed(self.decayed, results.wins, results.draws, results.losses, decay),
+            raw=self.raw.plus(results),
+            revision=commit,
+        )
+
+    def mirrored(self) -> StoredCell:
+        return replace(self, decayed=self.decayed.mirrored(), raw=self.raw.mirrored())
+
+
+Cells = dict[CellKey, StoredCell]
+
+
+def summed(results: Iterable[tuple[CellKey, Results]]) -> dict[CellKey, Results]:
+    """One commit's results per cell: a commit is one batch, however many versions and rows it came in.
+
+    Games of a player against itself are left out: live self-play is not a payoff entry.
+    """
+    totals: dict[CellKey, Results] = {}
+    for key, result in results:
+        if key.player_id != key.opponent_id:
+            totals[key] = totals.get(key, Results()).plus(result)
+    return totals
+
+
+def update_payoff(session: Session, trial: Trial, commit: int, batch: Mapping[CellKey, Results]) -> None:
+    """Count one commit's results, each from one side, in both directions. The trial must be locked."""
+    if not batch:
+        return
+    before = _load_cells(session, trial.id, list(batch))
+    after: Cells = {}
+    for key, results in batch.items():
+        cell = before.get(key, StoredCell()).after(results, trial.payoff_decay, commit)
+        after[key] = cell
+        after[key.mirrored()] = cell.mirrored()
+    upsert_cells(session, trial.id, after)
+    trial.payoff_revision = commit
+
+
+def upsert_cells(session: Session, trial_id: str, cells: Cells) -> None:
+    """Write cells as they are."""
+    statement = insert(Payoff)
+    changed = ("wins", "draws", "losses", "raw_wins", "raw_draws", "raw_losses", "revision")
+    session.execute(
+        statement.on_conflict_do_update(
+            constraint=Payoff.__table__.primary_key,  # type: ignore[arg-type]
+            set_={column: statement.excluded[column] for column in changed},
+        ),
+        [_row(trial_id, key, cell) for key, cell in cells.items()],
+    )
+
+
+def stored_cells(session: Session, trial_id: str) -> Cells:
+    """Every cell of the trial, both directions."""
+    return _cells(session.scalars(select(Payoff).where(Payoff.trial_id == trial_id)))
+
+
+def load_payoff(
+    session: Session,
+    trial: Trial,
+    *,
+    min_games: int,
+    streams: Sequence[Stream] = (Stream.TRAINING, Stream.RATING),
+) -> PayoffTable:
+    """The payoff as the league's rules read it, the given streams added up."""
+    totals: dict[tuple[str, str, int, int], Cell] = {}
+    query = select(Payoff).where(Payoff.trial_id == trial.id, Payoff.stream.in_(streams))
+    for key, cell in _cells(session.scalars(query)).items():
+        place = (key.player_id, key.opponent_id, key.seat, key.opponent_seat)
+        known, more = totals.get(place, Cell()), cell.decayed
+        totals[place] = Cell(
+            known.wins + more.wins, known.draws + more.draws, known.losses + more.losses, known.games + more.games
+        )
+    entries = (
+        PayoffEntry(player=PlayerId(player), opponent=PlayerId(opponent), seat=seat, opponent_seat=other, cell=cell)
+        for (player, opponent, seat, other), cell in totals.items()
+    )
+    return PayoffTable.from_entries(entries, decay=trial.payoff_decay, min_games=min_games)
+
+
+def replay_payoff(session: Session, trial_id: str, at_commit: int | None = None) -> Cells:
+    """The payoff recomputed from the tallies up to a commit, a fork's beginning included."""
+    trial = session.get(Trial, trial_id)
+    if trial is None:
+        raise NotFound(f"there is no trial {trial_id}")
+    cells = _inherited_by_fork(session, trial)
+    last = trial.last_commit if at_commit is None else at_commit
+    learner, opponent = aliased(ModelVersion), aliased(ModelVersion)
+    rows = session.execute(
+        select(Tally, learner.player_id, opponent.player_id)
+        .join(learner, learner.id == Tally.learner_version_id)
+        .join(opponent, opponent.id == Tally.opponent_version_id)
+        .where(Tally.trial_id == trial_id, Tally.commit <= last, Tally.stream != Stream.GATING)
+        .order_by(Tally.commit)
+    )
+    for commit, tallies in groupby(rows, key=lambda row: row[0].commit):
+        for key, results in summed(_result(*row) for row in tallies).items():
+            cell = cells.get(key, StoredCell()).after(results, trial.payoff_decay, commit)
+            cells[key] = cell
+            cells[key.mirrored()] = cell.mirrored()
+    return cells
+
+
+def _result(tally: Tally, player_id: str, opponent_id: str) -> tuple[CellKey, Results]:
+    key = CellKey(
+        stream=tally.stream,
+        player_id=player_id,
+        opponent_id=opponent_id,
+        seat=tally.seat,
+        opponent_seat=tally.opponent_seat,
+    )
+    return key, Results(wins=tally.wins, draws=tally.draws, losses=tally.losses)
+
+
+def _inherited_by_fork(session: Session, trial: Trial) -> Cells:
+    """What a fork starts with: its origin's payoff as of the fork, under the fork's own players."""
+    if trial.forked_from_trial_id is None:
+        return {}
+    copies = {
+        origin: copy
+        for copy, origin in session.execute(
+            select(Player.id, Player.forked_from_player_id).where(Player.trial_id == trial.id)
+        )
+        if origin is not None
+    }
+    before = replay_payoff(session, trial.forked_from_trial_id, trial.forked_at_commit)
+    return {
+        replace(key, player_id=copies[key.player_id], opponent_id=copies[key.opponent_id]): replace(cell, revision=0)
+        for key, cell in before.items()
+        if key.player_id in copies and key.opponent_id in copies
+    }
+
+
+def _load_cells(session: Session, trial_id: str, keys: list[CellKey]) -> Cells:
+    place = tuple_(Payoff.stream, Payoff.player_id, Payoff.opponent_id, Payoff.seat, Payoff.opponent_seat)
+    wanted = [(key.stream, key.player_id, key.opponent_id, key.seat, key.opponent_seat) for key in keys]
+    return _cells(session.scalars(select(Payoff).where(Payoff.trial_id == trial_id, place.in_(wanted))))
+
+
+def _cells(rows: Iterable[Payoff]) -> Cells:
+    cells = {}
+    for row in rows:
+        key = CellKey(
+            stream=row.stream,
+            player_id=row.player_id,
+            opponent_id=row.opponent_id,
+            seat=row.seat,
+            opponent_seat=row.opponent_seat,
+        )
+        raw = Results(wins=row.raw_wins, draws=row.raw_draws, losses=row.raw_losses)
+        games = raw.wins + raw.draws + raw.losses
+        cells[key] = StoredCell(decayed=Cell(row.wins, row.draws, row.losses, games), raw=raw, revision=row.revision)
+    return cells
+
+
+def _row(trial_id: str, key: CellKey, cell: StoredCell) -> dict[str, object]:
+    return {
+        "trial_id": trial_id,
+        "stream": key.stream,
+        "player_id": key.player_id,
+        "opponent_id": key.opponent_id,
+        "seat": key.seat,
+        "opponent_seat": key.opponent_seat,
+        "wins": cell.decayed.wins,
+        "draws": cell.decayed.draws,
+        "losses": cell.decayed.losses,
+        "raw_wins": cell.raw.wins,
+        "raw_draws": cell.raw.draws,
+        "raw_losses": cell.raw.losses,
+        "revision": cell.revision,
+    }
