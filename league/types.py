@@ -52,7 +52,7 @@ class CheckpointRef:
 
 @dataclass(frozen=True, kw_only=True)
 class Opponent:
-    """One opponent of a match plan: how likely, and by which branch of which rule."""
+    """One opponent of a match plan: how likely, and by which branch of its rule, or branches joined by `+`."""
 
     player: PlayerId
     probability: float
@@ -63,7 +63,7 @@ class Opponent:
 
 @dataclass(frozen=True, kw_only=True)
 class MatchPlan:
-    """Whom a learner plays in one generation, and why."""
+    """Whom a learner plays in one generation, and why; every opponent comes once, probabilities sum to 1."""
 
     learner: PlayerId
     rule: str

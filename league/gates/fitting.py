@@ -13,16 +13,18 @@ import numpy as np
 from league.errors import InvalidInput
 from league.validation import Floats
 
-HALVINGS: Final = 200
-GRID: Final = 65
-ZOOMS: Final = 12
+HALVINGS: Final = 100
+COARSE: Final = 129
+FINE: Final = 33
+ZOOMS: Final = 6
+PEAKS: Final = 3
 
 
 def fit_mean(observed: Floats, condition: Floats) -> Floats:
     """The likeliest distribution with sum(q * condition) = 0; `condition` takes both signs."""
     if not condition.min() < 0 < condition.max():
         raise InvalidInput("no distribution over these outcomes has such a score")
-    return _tilted(observed, condition[None, :])[0]
+    return np.asarray(_tilted(observed, condition[None, :])[0])
 
 
 def fit_ratio(observed: Floats, centred: Floats, ratio: float) -> Floats:
@@ -46,27 +48,49 @@ def fit_ratio(observed: Floats, centred: Floats, ratio: float) -> Floats:
 
 
 def _search(observed: Floats, centred: Floats, slope: float, *, tightest: bool) -> Floats:
-    low, high = np.log(np.abs(centred[centred != 0]).min()) - 12, math.log(np.abs(centred).max())
-    best = np.zeros_like(observed)
-    for _ in range(ZOOMS):
-        sizes = np.exp(np.linspace(low, high, GRID))
-        conditions = centred - slope * (centred**2 / sizes[:, None] + sizes[:, None]) / 2
-        feasible = (conditions.min(axis=1) < 0) & (conditions.max(axis=1) > 0)
-        if tightest:
-            # where the observed distribution itself meets the condition, that condition does not bind
-            feasible &= conditions @ observed > 0
-        fits = np.full((GRID, observed.size), np.nan)
-        fits[feasible] = _tilted(observed, conditions[feasible])
-        values = np.full(GRID, math.inf if tightest else -math.inf)
-        values[feasible] = np.log(fits[feasible]) @ observed
-        index = int(np.argmin(values) if tightest else np.argmax(values))
-        if not feasible.any():
-            raise InvalidInput("no distribution over these outcomes has such a normalized Elo")
-        best = fits[index]
-        width = (high - low) / (GRID - 1)
-        centre = low + width * index
-        low, high = centre - 1.5 * width, min(centre + 1.5 * width, math.log(np.abs(centred).max()))
+    """Scan u coarsely, then close in on each of the best peaks: two of them may be nearly as good."""
+    top = math.log(np.abs(centred).max())
+    # the likeliest u is about slope * |score| when nearly everything sits on the middle outcome
+    grid = np.linspace(math.log(slope * np.abs(centred[centred != 0]).min()) - 3, top, COARSE)
+    values, _ = _fits(observed, centred, slope, grid, tightest=tightest)
+    if not np.isfinite(values).any():
+        raise InvalidInput("no distribution over these outcomes has such a normalized Elo")
+    best_value, best = -math.inf, observed
+    for peak in _peaks(values):
+        low, high = grid[max(peak - 1, 0)], grid[min(peak + 1, COARSE - 1)]
+        for _ in range(ZOOMS):
+            closer = np.linspace(low, high, FINE)
+            heights, fits = _fits(observed, centred, slope, closer, tightest=tightest)
+            index = int(np.argmax(heights))
+            low, high = closer[max(index - 1, 0)], closer[min(index + 1, FINE - 1)]
+        if heights[index] > best_value:
+            best_value, best = float(heights[index]), fits[index]
     return np.asarray(best)
+
+
+def _peaks(values: Floats) -> list[int]:
+    """Where the values are as high as at both neighbours, the highest first."""
+    padded = np.concatenate([[-math.inf], values, [-math.inf]])
+    peaks = np.flatnonzero((values >= padded[:-2]) & (values >= padded[2:]) & np.isfinite(values))
+    return [int(peak) for peak in peaks[np.argsort(-values[peaks], kind="stable")][:PEAKS]]
+
+
+def _fits(
+    observed: Floats, centred: Floats, slope: float, logarithms: Floats, *, tightest: bool
+) -> tuple[Floats, Floats]:
+    """For every u the fitted distribution, and its likelihood turned so that higher is better."""
+    sizes = np.exp(logarithms)[:, None]
+    conditions = centred - slope * (centred**2 / sizes + sizes) / 2
+    usable = (conditions.min(axis=1) < 0) & (conditions.max(axis=1) > 0)
+    if tightest:
+        # where the observed distribution itself meets the condition, that condition does not bind
+        usable &= conditions @ observed > 0
+    fits = np.full((logarithms.size, observed.size), np.nan)
+    heights = np.full(logarithms.size, -math.inf)
+    if usable.any():
+        fits[usable] = _tilted(observed, conditions[usable])
+        heights[usable] = (np.log(fits[usable]) @ observed) * (-1 if tightest else 1)
+    return heights, fits
 
 
 def _tilted(observed: Floats, conditions: Floats) -> Floats:

@@ -41,9 +41,7 @@ def elo_of_score(score: float) -> float:
     return 400 * math.log10(score / (1 - score))
 
 
-def log_likelihood_ratio(
-    counts: Sequence[int] | ArrayLike, elo0: float, elo1: float, model: str = "logistic"
-) -> float:
+def log_likelihood_ratio(counts: Sequence[int] | ArrayLike, elo0: float, elo1: float, model: str = "logistic") -> float:
     """How much likelier the counts are under elo1 than under elo0, each at its best-fitting distribution.
 
     Three counts are losses, draws, wins; five are pairs by score 0, 1/4, 1/2, 3/4, 1. `logistic` fixes the

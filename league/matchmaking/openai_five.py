@@ -54,9 +54,7 @@ def joined_qualities(qualities: Qualities, players: Iterable[PlayerId]) -> dict[
     return {**dict.fromkeys(players, best), **qualities}
 
 
-def qualities_after_wins(
-    qualities: Qualities, wins: Mapping[PlayerId, int], eta: float = ETA
-) -> dict[PlayerId, float]:
+def qualities_after_wins(qualities: Qualities, wins: Mapping[PlayerId, int], eta: float = ETA) -> dict[PlayerId, float]:
     """Each win of the learner against i takes eta / (N p_i) off q_i, with p as it was when they were drawn."""
     if finite(eta, "eta") < 0:
         raise InvalidInput(f"eta must not be negative, got {eta!r}")

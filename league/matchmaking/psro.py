@@ -38,9 +38,7 @@ def psro(request: Request) -> Mixture:
     game = np.array([request.payoff.win_rates(player, players) for player in players])
     np.fill_diagonal(game, 0.5)
     weights = META_STRATEGIES[options.meta_strategy](game, options.alpha)
-    unknown = sum(
-        not request.payoff.known(a, b) for index, a in enumerate(players) for b in players[index + 1 :]
-    )
+    unknown = sum(not request.payoff.known(a, b) for index, a in enumerate(players) for b in players[index + 1 :])
     pairs = len(players) * (len(players) - 1) // 2
     note = f"{unknown} of {pairs} pairs of the pool have not been played and count as even" if unknown else ""
     share = Share(branch=f"meta_{options.meta_strategy}", positions=pool, probabilities=weights)

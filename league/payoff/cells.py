@@ -49,8 +49,7 @@ def decayed(cell: Cell, wins: int, draws: int, losses: int, decay: float) -> Cel
     Each of W, D, L becomes old * g^n + share * (1 - g^n) / (1 - g): for equal results, n single updates.
     """
     wins, draws, losses = (
-        whole_count(count, name)
-        for count, name in ((wins, "wins"), (draws, "draws"), (losses, "losses"))
+        whole_count(count, name) for count, name in ((wins, "wins"), (draws, "draws"), (losses, "losses"))
     )
     games = wins + draws + losses
     if games == 0:

@@ -134,9 +134,7 @@ class Payoff:
 
     def matrix(self, players: Sequence[PlayerId]) -> Floats:
         """The win rates among `players`, row against column, 0.5 on the diagonal."""
-        return np.array([self.win_rates(player, players) for player in players]).reshape(
-            len(players), len(players)
-        )
+        return np.array([self.win_rates(player, players) for player in players]).reshape(len(players), len(players))
 
     def _seatings(self, player: PlayerId, opponent: PlayerId) -> Iterable[Cell]:
         return self._cells.get(player, {}).get(opponent, {}).values()

@@ -8,7 +8,7 @@ import numpy as np
 from scipy.linalg import LinAlgError, cho_factor, cho_solve
 
 from league.errors import NotConverged
-from league.ratings.tallies import Edges
+from league.ratings.tallies import Edges, Indices
 from league.validation import Floats
 
 STEPS: Final = 500
@@ -26,7 +26,7 @@ def maximum_likelihood(nodes: int, edges: Edges) -> Floats:
     for _ in range(STEPS):
         first, second = edges.chances(theta)
         surplus = score * second - conceded * first
-        flow = np.bincount(edges.first, surplus, nodes) - np.bincount(edges.second, surplus, nodes)
+        flow = node_sums(nodes, edges.first, surplus) - node_sums(nodes, edges.second, surplus)
         step = solve_laplacian(nodes, edges, edges.information(theta), flow[:, None])[:, 0]
         # the logistic's third derivative is bounded by its second: this damping converges from anywhere,
         # and needs no function values, whose light edges would drown in the heavy ones
@@ -35,6 +35,11 @@ def maximum_likelihood(nodes: int, edges: Edges) -> Floats:
         if largest < SMALLEST_STEP:
             return np.asarray(theta - theta.mean())
     raise NotConverged(f"Bradley-Terry did not converge within {STEPS} Newton steps")
+
+
+def node_sums(nodes: int, at: Indices, values: Floats) -> Floats:
+    """The sum of the values at each node."""
+    return np.bincount(at, values, nodes).astype(np.float64)
 
 
 def pseudo_inverse(nodes: int, edges: Edges, weights: Floats) -> Floats:

@@ -11,7 +11,7 @@ from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
 
 from league.errors import UnknownPlayer
-from league.ratings.laplacian import laplacian, maximum_likelihood, pseudo_inverse
+from league.ratings.laplacian import laplacian, maximum_likelihood, node_sums, pseudo_inverse
 from league.ratings.result import Ratings
 from league.ratings.tallies import Edges, edges_from
 from league.validation import Floats, distinct_names
@@ -39,8 +39,7 @@ def bradley_terry(
     ordered = sorted(given, key=str)
     edges = edges_from(ordered, tallies)
     theta, covariance, labels = _fit(len(ordered), edges)
-    games = np.bincount(edges.first, edges.games, len(ordered))
-    games = games + np.bincount(edges.second, edges.games, len(ordered))
+    games = node_sums(len(ordered), edges.first, edges.games) + node_sums(len(ordered), edges.second, edges.games)
     place = {name: index for index, name in enumerate(ordered)}
     order = np.array([place[name] for name in given], dtype=np.intp)
     return _anchored(given, anchor, theta[order], covariance[np.ix_(order, order)], labels[order], games[order])
@@ -75,9 +74,7 @@ def _fit_component(nodes: int, members: Labels, edges: Edges) -> tuple[Floats, F
     place = np.full(nodes, -1, dtype=np.intp)
     place[members] = np.arange(members.size)
     inside = edges.where((place[edges.first] >= 0) & (place[edges.second] >= 0))
-    inside = Edges(
-        place[inside.first], place[inside.second], inside.wins, inside.draws, inside.losses, inside.base
-    )
+    inside = Edges(place[inside.first], place[inside.second], inside.wins, inside.draws, inside.losses, inside.base)
     theta = maximum_likelihood(members.size, inside)
     inverse = pseudo_inverse(members.size, inside, inside.information(theta))
     scores = laplacian(members.size, inside, score_variance(inside, theta, inverse))
@@ -98,9 +95,7 @@ def score_variance(edges: Edges, theta: Floats, inverse: Floats) -> Floats:
     return np.asarray(np.maximum(squares, edges.games * per_game * np.clip(per_game * spread, 0, 1)))
 
 
-def _join_components(
-    theta: Floats, covariance: Floats, labels: Labels, edges: Edges
-) -> tuple[Floats, Floats]:
+def _join_components(theta: Floats, covariance: Floats, labels: Labels, edges: Edges) -> tuple[Floats, Floats]:
     """Place components relative to each other by the games between them and one drawn prior game each."""
     count = int(labels.max()) + 1
     between = edges.where(labels[edges.first] != labels[edges.second])

@@ -16,9 +16,7 @@ BARRIERS: Final = tuple(10.0**-power for power in range(1, 13))
 TRANSFORMS: Final = ("linear", "logit")
 
 
-def nash_average(
-    payoff: ArrayLike, transform: str = "linear", clip: float = 1e-3
-) -> tuple[Floats, Floats]:
+def nash_average(payoff: ArrayLike, transform: str = "linear", clip: float = 1e-3) -> tuple[Floats, Floats]:
     """The maximum-entropy Nash distribution over players, and each player's skill A p against it.
 
     `payoff` holds win rates w (or is antisymmetric already). A is 2w - 1 for `linear`; for `logit` it is the
@@ -51,7 +49,9 @@ def max_entropy_nash(game: ArrayLike) -> Floats:
     return np.asarray(answer / answer.sum())
 
 
-def nash_conv(row_payoff: ArrayLike, row: ArrayLike, column: ArrayLike, column_payoff: ArrayLike | None = None) -> float:
+def nash_conv(
+    row_payoff: ArrayLike, row: ArrayLike, column: ArrayLike, column_payoff: ArrayLike | None = None
+) -> float:
     """What both players of a matrix game could gain by best responses, summed; zero-sum unless told."""
     first = finite_array(row_payoff, "row_payoff", dimensions=2)
     second = -first if column_payoff is None else finite_array(column_payoff, "column_payoff", dimensions=2)
@@ -121,7 +121,7 @@ def _spread(columns: Floats, support: np.ndarray, start: Floats) -> Floats:
     outside = outside[(outside @ now) < -1e-9]
     for barrier in BARRIERS:
         now = _centre(now, directions, outside, barrier if outside.size else 0.0)
-    return now
+    return np.asarray(now)
 
 
 def _centre(now: Floats, directions: Floats, outside: Floats, barrier: float) -> Floats:

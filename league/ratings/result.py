@@ -36,9 +36,7 @@ class Ratings:
             return frozenset()
         largest = max(sizes)
         main = sizes.index(largest) if sizes.count(largest) == 1 else None
-        return frozenset(
-            name for name, component in zip(self.names, self.components, strict=True) if component != main
-        )
+        return frozenset(name for name, component in zip(self.names, self.components, strict=True) if component != main)
 
     def elo(self, name: Any) -> float:
         """The rating, relative to the anchor."""

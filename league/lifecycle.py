@@ -1,0 +1,172 @@
+"""When a player is frozen into a snapshot, reset, or promoted: rules as values, answers with their evidence."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+
+from league.errors import InvalidInput
+from league.gates import GateStatus, GateVerdict
+from league.matchmaking.roster import Member, Roster
+from league.payoff import PayoffView
+from league.types import Decision, DecisionKind, PlayerId, Role, VersionId
+from league.validation import between, whole_count
+
+SNAPSHOT, KEEP, RESET, PROMOTE = "snapshot", "keep", "reset", "promote"
+
+
+@dataclass(frozen=True, kw_only=True)
+class SnapshotRule:
+    """After `min_steps` if the learner surely beats everyone more often than `win_rate`; after `max_steps` anyway."""
+
+    min_steps: int = 4_000_000
+    win_rate: float = 0.7
+    max_steps: int = 8_000_000
+
+    def __post_init__(self) -> None:
+        between(self.win_rate, 0, 1, "win_rate")
+        if whole_count(self.min_steps, "min_steps") > whole_count(self.max_steps, "max_steps"):
+            raise InvalidInput(f"min_steps {self.min_steps} must not exceed max_steps {self.max_steps}")
+
+
+@dataclass(frozen=True, kw_only=True)
+class ResetRule:
+    """How likely each role is reset after a snapshot, and from when on a main's past is the target."""
+
+    main: float = 0.0
+    main_exploiter: float = 1.0
+    league_exploiter: float = 0.25
+    past_after_steps: int | None = None
+    """Trial steps after which a reset goes to a random snapshot of a main; None for never."""
+
+    def __post_init__(self) -> None:
+        for role in (Role.MAIN, Role.MAIN_EXPLOITER, Role.LEAGUE_EXPLOITER):
+            between(getattr(self, role.value), 0, 1, f"the reset probability of {role}")
+
+    def probability(self, role: Role) -> float:
+        """Of a reset, for a player that learns."""
+        if not role.learns:
+            raise InvalidInput(f"a player of role {role} does not learn and is never reset")
+        return float(getattr(self, role.value))
+
+
+def decide_snapshot(
+    rule: SnapshotRule,
+    *,
+    learner: PlayerId,
+    roster: Sequence[Member],
+    payoff: PayoffView,
+    steps_since_snapshot: int,
+) -> Decision:
+    """Whether the learner is frozen now. Nobody to beat is no reason to freeze it."""
+    players = Roster(roster)
+    role = players.member(learner).role
+    if not role.learns:
+        raise InvalidInput(f"{learner!r} is {role}: only players that learn are snapshotted")
+    steps = whole_count(steps_since_snapshot, "steps_since_snapshot")
+    wanted = Role.MAIN if role == Role.MAIN_EXPLOITER else Role.HISTORICAL
+    opponents = [players.ids[position] for position in players.of_role(wanted).tolist()]
+    # the least lower bound holds for the least win rate, whoever of them turns out to be the hardest
+    bounds = {opponent: payoff.interval(learner, opponent)[0] for opponent in opponents}
+    hardest = min(bounds, key=lambda opponent: bounds[opponent], default=None)
+    evidence = {
+        **asdict(rule),
+        "learner": learner,
+        "steps_since_snapshot": steps,
+        "opponents": len(opponents),
+        "hardest": hardest,
+        "lower_bound": None if hardest is None else bounds[hardest],
+    }
+    verdict, reason = _snapshot_verdict(rule, steps, hardest, bounds)
+    return Decision(kind=DecisionKind.SNAPSHOT, verdict=verdict, reason=reason, evidence=evidence)
+
+
+def _snapshot_verdict(
+    rule: SnapshotRule, steps: int, hardest: PlayerId | None, bounds: dict[PlayerId, float]
+) -> tuple[str, str]:
+    if steps >= rule.max_steps:
+        return SNAPSHOT, f"{steps} steps since the last snapshot reach the most allowed, {rule.max_steps}"
+    if steps < rule.min_steps:
+        return KEEP, f"only {steps} of at least {rule.min_steps} steps since the last snapshot"
+    if hardest is None:
+        return KEEP, "there is nobody yet whose win rate could be judged"
+    bound = bounds[hardest]
+    if bound > rule.win_rate:
+        return SNAPSHOT, f"the win rate is surely above {rule.win_rate:g}: at least {bound:.3f}, against {hardest}"
+    return KEEP, f"against {hardest} the win rate may be as low as {bound:.3f}, not above {rule.win_rate:g}"
+
+
+def decide_reset(
+    rule: ResetRule,
+    *,
+    learner: PlayerId,
+    roster: Sequence[Member],
+    snapshot: VersionId | None,
+    trial_steps: int,
+    seed: int | Sequence[int] | np.random.Generator,
+) -> Decision:
+    """Whether, after its snapshot, the learner starts anew, and from where.
+
+    The snapshot's version must exist already: a reset before it would lose what was learnt.
+    """
+    players = Roster(roster)
+    role = players.member(learner).role
+    chance = rule.probability(role)
+    if snapshot is None:
+        raise InvalidInput(f"{learner!r} has no recorded snapshot: snapshot first, then reset")
+    rng = np.random.default_rng(seed)
+    draw = float(rng.random())
+    evidence: dict[str, Any] = {
+        "learner": learner,
+        "role": role.value,
+        "snapshot": snapshot,
+        "probability": chance,
+        "draw": draw,
+    }
+    if draw >= chance:
+        reason = f"a {role} is reset with probability {chance:g}, and the draw was {draw:.3f}"
+        return Decision(kind=DecisionKind.RESET, verdict=KEEP, reason=reason, evidence=evidence)
+    target = _reset_target(rule, players, whole_count(trial_steps, "trial_steps"), rng)
+    evidence["target"] = target
+    origin = "the initial weights" if target is None else f"the past main {target}"
+    reason = f"a {role} is reset after a snapshot with probability {chance:g}; it restarts from {origin}"
+    return Decision(kind=DecisionKind.RESET, verdict=RESET, reason=reason, evidence=evidence)
+
+
+def _reset_target(rule: ResetRule, players: Roster, trial_steps: int, rng: np.random.Generator) -> PlayerId | None:
+    """A main's snapshot, late in a trial; None for the trial's initial weights."""
+    if rule.past_after_steps is None or trial_steps < rule.past_after_steps:
+        return None
+    past = players.snapshots_of_role(Role.MAIN)
+    return players.ids[int(rng.choice(past))] if past.size else None
+
+
+def decide_promotion(*, candidate: VersionId, champion: VersionId | None, verdict: GateVerdict | None) -> Decision:
+    """Whether the candidate becomes champion: unopposed if there is none, else only by a passed gate."""
+    if champion is None:
+        return Decision(
+            kind=DecisionKind.PROMOTION,
+            verdict=PROMOTE,
+            reason="there is no champion yet: the first one stands unopposed",
+            evidence={"candidate": candidate, "champion": None, "unopposed": True},
+        )
+    if verdict is None:
+        raise InvalidInput(f"{candidate!r} challenges champion {champion!r} and needs a gate's verdict")
+    if verdict.status == GateStatus.RUNNING:
+        raise InvalidInput("the gate is still running; nothing can be decided yet")
+    reasons = {
+        GateStatus.PASSED: f"the gate passed: LLR {verdict.llr:.2f} reached {verdict.upper:.2f}",
+        GateStatus.FAILED: f"the gate failed: LLR {verdict.llr:.2f} reached {verdict.lower:.2f}",
+        GateStatus.INCONCLUSIVE: f"the gate played all {verdict.games} games and stayed undecided",
+        GateStatus.INVALID: "an operator stopped the gate early, so it proves nothing",
+    }
+    evidence = {"candidate": candidate, "champion": champion, "unopposed": False, **asdict(verdict)}
+    return Decision(
+        kind=DecisionKind.PROMOTION,
+        verdict=PROMOTE if verdict.status == GateStatus.PASSED else KEEP,
+        reason=reasons[verdict.status],
+        evidence={**evidence, "status": verdict.status.value},
+    )

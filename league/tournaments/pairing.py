@@ -1,0 +1,140 @@
+"""Pairings and their results: one pairing is one fixed batch of games, recorded whole."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from league.errors import InvalidInput, UnknownPlayer
+from league.validation import distinct_names, whole_count
+
+BYE: Final = ""
+"""The second name of a pairing that nobody plays; it is recorded at once by `Result.of_bye`."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Pairing:
+    """A batch of games between two entrants; `first` takes seat 0 in the first game, then seats alternate."""
+
+    round: int
+    index: int
+    first: str
+    second: str
+    games: int
+
+    @property
+    def key(self) -> tuple[int, int]:
+        """Unique in its tournament."""
+        return self.round, self.index
+
+    @property
+    def is_bye(self) -> bool:
+        return self.second == BYE
+
+
+@dataclass(frozen=True, kw_only=True)
+class Result:
+    """A pairing played out: wins, draws and losses from its first entrant's view."""
+
+    pairing: Pairing
+    wins: int
+    draws: int
+    losses: int
+
+    def __post_init__(self) -> None:
+        counts = [whole_count(count, "a count of games") for count in (self.wins, self.draws, self.losses)]
+        if sum(counts) != self.pairing.games:
+            raise InvalidInput(
+                f"pairing {self.pairing.key} has {self.pairing.games} games, its result {sum(counts)}: "
+                "a batch is recorded whole"
+            )
+
+    @classmethod
+    def of_bye(cls, pairing: Pairing) -> Result:
+        """The result of a bye: all of its points, no game."""
+        if not pairing.is_bye:
+            raise InvalidInput(f"pairing {pairing.key} is no bye: it has to be played")
+        return cls(pairing=pairing, wins=pairing.games, draws=0, losses=0)
+
+    @property
+    def score(self) -> float:
+        """Points of the first entrant."""
+        return self.wins + self.draws / 2
+
+
+@dataclass(frozen=True, kw_only=True)
+class GameKey:
+    """One game of a tournament: who sits where, and the seed it shares with its partner of swapped seats."""
+
+    tournament: str
+    round: int
+    pair: int
+    game: int
+    seats: tuple[str, str]
+    seed: int
+
+
+def game_keys(tournament: str, pairing: Pairing, seed: int) -> tuple[GameKey, ...]:
+    """The games of a pairing. Two and two have the same seed, hence the same opening, and swapped seats."""
+    if pairing.is_bye:
+        return ()
+    keys = []
+    for game in range(pairing.games):
+        text = f"{seed}/{tournament}/{pairing.round}/{pairing.index}/{game // 2}"
+        shared = int.from_bytes(hashlib.sha256(text.encode()).digest()[:8], "big") >> 1
+        seats = (pairing.first, pairing.second) if game % 2 == 0 else (pairing.second, pairing.first)
+        keys.append(
+            GameKey(
+                tournament=tournament,
+                round=pairing.round,
+                pair=pairing.index,
+                game=game,
+                seats=seats,
+                seed=shared,
+            )
+        )
+    return tuple(keys)
+
+
+def checked_entrants(entrants: Sequence[str]) -> tuple[str, ...]:
+    """At least two distinct names; their order is the seeding."""
+    names = distinct_names(entrants, "entrants")
+    if len(names) < 2:
+        raise InvalidInput(f"a tournament needs at least two entrants, got {len(names)}")
+    if BYE in names:
+        raise InvalidInput("an entrant needs a name")
+    return names
+
+
+def checked_results(results: Iterable[Result], entrants: Sequence[str]) -> dict[tuple[int, int], Result]:
+    """Results by key, in order of rounds whatever order they came in; one delivered twice counts once."""
+    found: dict[tuple[int, int], Result] = {}
+    known = set(entrants)
+    for result in results:
+        for name in (result.pairing.first, result.pairing.second):
+            if name not in known and name != BYE:
+                raise UnknownPlayer(name, "the tournament's entrants")
+        if found.setdefault(result.pairing.key, result) != result:
+            raise InvalidInput(f"two different results for pairing {result.pairing.key}")
+    return dict(sorted(found.items()))
+
+
+def outstanding(pairings: Iterable[Pairing], results: dict[tuple[int, int], Result]) -> tuple[Pairing, ...]:
+    """Those without a result; a result for another pairing under the same key is refused."""
+    left = []
+    for pairing in pairings:
+        result = results.get(pairing.key)
+        if result is None:
+            left.append(pairing)
+        elif result.pairing != pairing:
+            raise InvalidInput(f"the result under {pairing.key} is of {result.pairing}, expected {pairing}")
+    return tuple(left)
+
+
+def seated(a: str, b: str, first_seats: dict[str, int]) -> tuple[str, str]:
+    """The two with the one first that sat first less often; counts the choice."""
+    first, second = (a, b) if first_seats.get(a, 0) <= first_seats.get(b, 0) else (b, a)
+    first_seats[first] = first_seats.get(first, 0) + 1
+    return first, second
