@@ -9,7 +9,7 @@ import pytest
 from pydantic import ValidationError
 from pydantic_core import PydanticUndefined
 
-from league.gates.ratio import MODELS
+from league.gates.ratio import MODELS as ELO_MODELS
 from league.gates.sprt import Sprt
 from league.lifecycle import ResetRule, SnapshotRule
 from league.matchmaking import BUILT_INS
@@ -129,13 +129,13 @@ def test_judgement_has_the_options_of_the_leagues_rules() -> None:
     gate = GateSpec().to_json()
     assert gate.pop("test") == "sprt"
     assert gate == asdict(Sprt())
-    assert choices_of(GateSpec, "model") == set(MODELS)
+    assert choices_of(GateSpec, "model") == set(ELO_MODELS)
     assert SnapshotSpec().to_json() == asdict(SnapshotRule())
     assert ResetSpec().to_json() == asdict(ResetRule())
     assert Payoff(decay=PayoffSpec(memory_games=2).decay).min_games == PayoffSpec().min_games
 
 
-@pytest.mark.parametrize("model", MODELS)
+@pytest.mark.parametrize("model", ELO_MODELS)
 def test_the_widest_gate_allowed_is_one_the_test_takes(model: str) -> None:
     assert Sprt(elo0=-2000, elo1=2000, model=model).elo1 == 2000
     for elo0, elo1 in ((-2001, 0), (0, 2001)):
