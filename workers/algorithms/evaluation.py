@@ -38,7 +38,7 @@ class Evaluation(ABC):
 
     @abstractmethod
     def forward(self, rows: Rows) -> tuple[Tensor, Tensor]:
-        """Masked logits [actions, rows] and values of these rows, detached."""
+        """Masked logits [actions, rows] and values, detached; `rows` are a part that `minibatches` gave."""
 
     @abstractmethod
     def backward(self, logits: Tensor, values: Tensor) -> None:

@@ -101,7 +101,8 @@ class Ppo(Algorithm):
         actions = columns.actions.index_select(0, index).unsqueeze(0)
         old_log_probs, old_values, advantages, returns = columns.numbers.index_select(1, index)
         terms = policy_terms(logits, actions)
-        shift = terms.taken - old_log_probs
+        # Bounded, or one decision that has become e^88 times likelier would make the whole gradient NaN.
+        shift = (terms.taken - old_log_probs).clamp_(-20.0, 20.0)
         ratio = shift.exp()
         low, high = 1.0 - options.clip, 1.0 + options.clip
         # The clipped surrogate has no gradient where the ratio already went too far the advantage's way.

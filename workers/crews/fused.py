@@ -20,7 +20,7 @@ class FusedCrew(Crew):
         self._should_stop = should_stop
         self._check_room()
         actors = self._launch(FusedWorker, self.plan.rollout_actors)
-        self._wait([actor.ready.remote() for actor in actors])
+        self._wait([actor.pid.remote() for actor in actors])
         self._form_ring(actors)
 
     def _generation(self, task: GenerationTask, tell: Tell) -> GenerationResult:

@@ -25,7 +25,7 @@ class SplitCrew(Crew):
         self._check_room()
         self._trainers = self._launch(TrainerWorker, self.plan.trainers)
         self._rollouts = self._launch(RolloutWorker, self.plan.rollout_actors)
-        self._wait([actor.ready.remote() for actor in self._actors])
+        self._wait([actor.pid.remote() for actor in self._actors])
         self._form_ring(self._trainers)
 
     def _generation(self, task: GenerationTask, tell: Tell) -> GenerationResult:

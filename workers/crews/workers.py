@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -42,9 +43,9 @@ class Worker:
         self._plan, self._store, self._rank = plan, store, rank
         self._ring = Ring(rank, plan.learners) if plan.learners > 1 else None
 
-    def ready(self) -> str:
-        """Answer once the process stands."""
-        return type(self).__name__
+    def pid(self) -> int:
+        """The process's number; answers once it stands."""
+        return os.getpid()
 
     def host(self, address: str) -> tuple[str, int]:
         """Open the ring's meeting point."""

@@ -1,0 +1,36 @@
+"""A local Ray for the tests of crews."""
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from orchestrator.artifacts import ArtifactStore
+from orchestrator.catalog import Component
+from workers.crews.task import GenerationTask
+
+TASK = GenerationTask(
+    game=Component(id="tic_tac_toe"),
+    model=Component(id="mlp", options={"hidden": [16]}),
+    algorithm=Component(id="ppo", options={"rollout_steps": 8, "minibatch": 256}),
+    steps=4_000,
+    seed=11,
+    tables=64,
+)
+
+
+@pytest.fixture(scope="session")
+def local_ray() -> Iterator[None]:
+    os.environ["RAY_AUTH_MODE"] = "disabled"
+    os.environ["RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO"] = "0"
+    import ray
+
+    ray.init(num_cpus=4, include_dashboard=False, log_to_driver=False)
+    yield
+    ray.shutdown()
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> ArtifactStore:
+    return ArtifactStore(str(tmp_path / "artifacts"))

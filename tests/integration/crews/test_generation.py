@@ -1,0 +1,162 @@
+"""Generations on real Ray actors: exact, stoppable, counted, and honest about lost crews."""
+
+import os
+import signal
+import time
+from collections.abc import Iterator
+from dataclasses import replace
+
+import pytest
+import ray
+
+from league.types import CheckpointRef
+from orchestrator.artifacts import ArtifactStore, MissingArtifact
+from orchestrator.catalog import Component
+from tests.integration.crews.conftest import TASK
+from workers.checkpoints import load
+from workers.crews.errors import CrewLost, CrewUnavailable, GenerationStopped
+from workers.crews.generation import run_generation
+from workers.crews.pool import CrewPool
+from workers.crews.task import GenerationResult, GenerationTask, Progress, TaskOpponent, Topology
+
+pytestmark = pytest.mark.usefixtures("local_ray")
+
+
+@pytest.fixture
+def crews(store: ArtifactStore) -> Iterator[CrewPool]:
+    pool = CrewPool(store)
+    yield pool
+    pool.close()
+
+
+def run(task: GenerationTask, store: ArtifactStore, crews: CrewPool | None = None) -> GenerationResult:
+    return run_generation(task, store=store, progress=lambda _: None, should_stop=lambda: False, crews=crews)
+
+
+def opponent(ref: CheckpointRef | None, name: str, probability: float, bot: str | None = None) -> TaskOpponent:
+    return TaskOpponent(player=name, version=name, probability=probability, checkpoint=ref, bot=bot)
+
+
+@pytest.mark.parametrize(
+    "task",
+    [
+        TASK,
+        replace(TASK, topology=Topology.SPLIT, algorithm=Component(id="vtrace", options={"rollout_steps": 8})),
+        replace(TASK, model=Component(id="gru", options={"hidden": 8, "state": 8})),
+    ],
+    ids=["fused", "split", "recurrent"],
+)
+def test_two_generations_are_exact_whether_or_not_the_crew_dies_between(
+    task: GenerationTask, store: ArtifactStore, crews: CrewPool
+) -> None:
+    first = run(task, store, crews)
+    past = opponent(first.checkpoint, "past", 0.5)
+    second = replace(task, seed=12, learner=first.checkpoint, opponents=(past, opponent(None, "self", 0.5)))
+    warm = run(second, store, crews)
+    crews.close()
+    cold = run(second, store)
+    assert warm.checkpoint == cold.checkpoint
+    assert warm.tallies == cold.tallies
+    assert warm.checkpoint != first.checkpoint
+    assert load(store, warm.checkpoint).steps == first.steps + warm.steps
+    assert run(task, store).checkpoint == first.checkpoint
+
+
+def test_two_processes_learn_as_one(store: ArtifactStore) -> None:
+    task = replace(TASK, rollout_actors=2, opponents=(opponent(None, "random", 1.0, bot="random"),))
+    one, two = run(task, store), run(task, store)
+    assert one.checkpoint == two.checkpoint
+    assert one.steps == 4_096
+    assert sum(tally.games for tally in one.tallies) > 0
+    assert {tally.seat for tally in one.tallies} == {0, 1}
+
+
+def test_two_trainers_share_the_batches(store: ArtifactStore) -> None:
+    task = replace(TASK, tables=32, rollout_actors=2, trainers=2, topology=Topology.SPLIT)
+    result = run(task, store)
+    assert result.steps == 4_096
+    assert result.metrics["sample_age"] == 1.0
+    assert run(task, store).checkpoint == result.checkpoint
+
+
+def test_tallies_name_each_opponent_and_seat_and_progress_is_told(store: ArtifactStore, crews: CrewPool) -> None:
+    start = run(TASK, store, crews)
+    told: list[Progress] = []
+    mixture = (
+        opponent(start.checkpoint, "v1", 0.25),
+        opponent(None, "random", 0.5, bot="random"),
+        opponent(None, "live", 0.25),
+    )
+    task = replace(TASK, learner=start.checkpoint, opponents=mixture, version="v2", steps=20_000)
+    result = run_generation(task, store=store, progress=told.append, should_stop=lambda: False, crews=crews)
+    assert {(tally.opponent, tally.seat) for tally in result.tallies} == {
+        ("v1", 0), ("v1", 1), ("random", 0), ("random", 1)
+    }  # fmt: skip
+    assert all(tally.learner == "v2" for tally in result.tallies)
+    games = {name: sum(t.games for t in result.tallies if t.opponent == name) for name in ("v1", "random")}
+    assert games["random"] > 1.5 * games["v1"] > 0
+    assert told[-1].steps == result.steps >= 20_000
+    assert [progress.steps for progress in told] == sorted(progress.steps for progress in told)
+    assert {"entropy", "kl", "explained_variance", "steps_per_second", "games"} <= result.metrics.keys()
+
+
+def test_a_stop_ends_the_generation_and_spares_the_crew(store: ArtifactStore, crews: CrewPool) -> None:
+    asked_at: list[float] = []
+
+    def progress(told: Progress) -> None:
+        if told.steps > 0 and not asked_at:
+            asked_at.append(time.monotonic())
+
+    with pytest.raises(GenerationStopped):
+        run_generation(
+            replace(TASK, steps=10**9),
+            store=store,
+            progress=progress,
+            should_stop=lambda: bool(asked_at),
+            crews=crews,
+        )
+    crew = crews._idle[0]
+    assert crew.stands and crew.live is None
+    assert run(TASK, store, crews).checkpoint == run(TASK, store).checkpoint
+
+
+def test_a_crew_that_does_not_stop_in_time_is_ended(store: ArtifactStore, crews: CrewPool) -> None:
+    stopping: list[bool] = []
+    slow = Component(id="tests.integration.crews.slow:SlowGame")
+    with pytest.raises(GenerationStopped, match="was ended"):
+        run_generation(
+            replace(TASK, game=slow, tables=1, steps=10**9),
+            store=store,
+            progress=lambda _: None,
+            should_stop=lambda: len(stopping) > 40 or stopping.append(True) is not None,
+            crews=crews,
+        )
+    assert crews._idle == []
+
+
+@pytest.mark.parametrize("actors", [1, 2])
+def test_the_death_of_an_actor_is_a_lost_crew(actors: int, store: ArtifactStore, crews: CrewPool) -> None:
+    task = replace(TASK, rollout_actors=actors)
+    expected = run(task, store, crews).checkpoint
+    pid = ray.get(crews._idle[0]._actors[-1].pid.remote())
+
+    def kill_once(told: Progress) -> None:
+        if told.steps < 20_000:
+            os.kill(pid, signal.SIGKILL)
+
+    with pytest.raises(CrewLost):
+        run_generation(
+            replace(task, steps=10**9), store=store, progress=kill_once, should_stop=lambda: False, crews=crews
+        )
+    assert run(task, store, crews).checkpoint == expected
+
+
+def test_an_error_of_the_task_keeps_its_type(store: ArtifactStore, crews: CrewPool) -> None:
+    lost = CheckpointRef(uri=f"checkpoint/aa/{'a' * 64}", sha256="a" * 64, size=1)
+    with pytest.raises(MissingArtifact):
+        run(replace(TASK, learner=lost), store, crews)
+
+
+def test_a_crew_larger_than_the_cluster_is_refused(store: ArtifactStore) -> None:
+    with pytest.raises(CrewUnavailable, match="needs 40 CPUs"):
+        run(replace(TASK, rollout_actors=40), store)

@@ -1,0 +1,61 @@
+"""Small batches and toy games for the tests of training."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from workers.games.protocol import GameSpec, StepResult, Turn, VectorGame
+from workers.rollout.batch import PENDING, TERMINAL, SampleBatch
+
+
+def random_batch(rows: int = 48, actions: int = 5, width: int = 6, states: int = 0, seed: int = 0) -> SampleBatch:
+    """Four streams in turn, a game end now and then, the last decision of each stream pending."""
+    rng = np.random.default_rng(seed)
+    streams = np.arange(rows) % 4
+    next_row = np.arange(rows) + 4
+    next_row[rng.random(rows) < 0.2] = TERMINAL
+    next_row[next_row >= rows] = PENDING
+    legal = rng.random((rows, actions)) < 0.7
+    legal[:, 0] = True
+    return SampleBatch(
+        observations=rng.random((rows, width), np.float32),
+        legal=legal,
+        actions=np.array([rng.choice(np.flatnonzero(row)) for row in legal]),
+        log_probs=-2.0 * rng.random(rows, np.float32),
+        values=rng.standard_normal(rows).astype(np.float32),
+        rewards=rng.standard_normal(rows).astype(np.float32),
+        next_row=next_row,
+        offsets=np.arange(0, rows + 1, 2),
+        streams=streams,
+        states=rng.standard_normal((rows, states)).astype(np.float32),
+    )
+
+
+class Countdown(VectorGame):
+    """Three seats in turn; the game ends after `length` moves, and whoever moved last gets 2, the others -1."""
+
+    def __init__(self, *, tables: int, length: int = 5, cut: bool = False) -> None:
+        super().__init__(GameSpec(id="countdown", seats=3, actions=2, observation_shape=(2,), max_steps=length), tables)
+        self._length, self._cut = length, cut
+        self._moves_made = np.zeros(tables, np.int64)
+
+    def begin(self, tables: Any) -> None:
+        self._moves_made[tables] = 0
+
+    def turn(self) -> Turn:
+        seats = self._moves_made % 3
+        observations = np.stack([seats, self._moves_made], 1).astype(np.float32)
+        return Turn(np.arange(self.tables), seats, observations, np.ones((self.tables, 2), np.bool_))
+
+    def advance(self, actions: Any) -> StepResult:
+        mover = self._moves_made % 3
+        self._moves_made += 1
+        done = self._moves_made == self._length
+        rewards = np.where(done[:, None], -1.0, 0.0).astype(np.float32).repeat(3, axis=1)
+        rewards[done, mover[done]] = 2.0
+        return StepResult(rewards, done, done & self._cut)
+
+    def render_text(self, table: int, seat: int | None = None) -> str:
+        return str(self._moves_made[table])

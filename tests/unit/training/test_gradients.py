@@ -1,0 +1,154 @@
+"""The gradients written in closed form equal those of autograd on the written-out losses."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+import torch
+from torch import nn
+
+from tests.unit.training.samples import random_batch
+from workers.algorithms.evaluation import AutogradEvaluation, DirectEvaluation, RecurrentEvaluation
+from workers.algorithms.heads import policy_terms
+from workers.algorithms.learner import Learner
+from workers.algorithms.ppo import Ppo, PpoOptions
+from workers.algorithms.vtrace import Vtrace, VtraceOptions, vtrace
+from workers.models.gru import GruNet
+from workers.models.mlp import Mlp
+from workers.rollout.batch import PENDING, gae
+
+
+def ppo_loss(model: nn.Module, options: PpoOptions) -> torch.Tensor:
+    """PPO's loss over all trainable rows of the random batch, as the papers write it."""
+    batch = random_batch()
+    rows = torch.from_numpy(batch.trainable)
+    targets = gae(batch, options.gamma, options.gae_lambda)
+    advantages = torch.from_numpy(targets.advantages)[rows]
+    advantages = (advantages - advantages.mean()) / (advantages.std(unbiased=False) + 1e-8)
+    returns, old = torch.from_numpy(targets.returns)[rows], torch.from_numpy(batch.values)[rows]
+    logits, values = model(torch.from_numpy(batch.observations)[rows], torch.from_numpy(batch.legal)[rows])
+    chances = torch.distributions.Categorical(logits=logits)
+    ratio = (chances.log_prob(torch.from_numpy(batch.actions)[rows]) - torch.from_numpy(batch.log_probs)[rows]).exp()
+    clipped = ratio.clamp(1 - options.clip, 1 + options.clip)
+    policy = -torch.minimum(ratio * advantages, clipped * advantages).mean()
+    near = old + (values - old).clamp(-options.value_clip, options.value_clip)
+    value = 0.5 * torch.maximum((values - returns) ** 2, (near - returns) ** 2).mean()
+    return policy + options.value_weight * value - options.entropy * chances.entropy().mean()
+
+
+@pytest.mark.parametrize("activation", ["relu", "tanh"])
+def test_ppo_takes_the_step_of_its_loss(activation: str) -> None:
+    options = PpoOptions(epochs=1, gradient_clip=0.0, learning_rate=0.01, entropy=0.1, minibatch=1000)
+    torch.manual_seed(1)
+    model = Mlp(observation_shape=(6,), actions=5, hidden=[8, 7], activation=activation)
+    with torch.no_grad():
+        model.heads.weight *= 50.0  # far enough from uniform that both clips bite
+    reference = Mlp(observation_shape=(6,), actions=5, hidden=[8, 7], activation=activation)
+    reference.load_state_dict(model.state_dict())
+    adam = torch.optim.Adam(reference.parameters(), lr=0.01, eps=1e-5)
+    ppo_loss(reference, options).backward()
+    adam.step()
+    learner = Learner(model)
+    metrics = Ppo(learner, options, 48).update(random_batch(), np.random.default_rng(0))
+    assert 0.0 < metrics["clip_fraction"] < 1.0
+    expected = torch.cat([p.grad.reshape(-1) for p in reference.parameters() if p.grad is not None])
+    torch.testing.assert_close(learner.gradient, expected, atol=1e-6, rtol=1e-4)
+    for name, tensor in reference.state_dict().items():
+        torch.testing.assert_close(model.state_dict()[name], tensor, atol=1e-5, rtol=1e-4)
+
+
+def test_direct_and_recorded_gradients_agree() -> None:
+    batch = random_batch()
+    gradients = []
+    for kind in (DirectEvaluation, AutogradEvaluation):
+        torch.manual_seed(2)
+        learner = Learner(Mlp(observation_shape=(6,), actions=5, hidden=[8, 7]))
+        evaluation = kind(learner, batch)
+        logits, values = evaluation.forward(batch.trainable)
+        evaluation.backward(logits.clamp(min=-1.0), values)
+        gradients.append((logits, values, learner.gradient.clone()))
+    torch.testing.assert_close(gradients[0], gradients[1])
+
+
+def test_a_recurrent_model_is_unrolled_along_each_game() -> None:
+    batch = random_batch(states=3)
+    torch.manual_seed(3)
+    learner = Learner(GruNet(observation_shape=(6,), actions=5, hidden=4, state=3))
+    evaluation = RecurrentEvaluation(learner, batch)
+    (rows,) = evaluation.minibatches(1, np.random.default_rng(0))
+    assert sorted(rows) == batch.trainable.tolist()
+    logits, values = evaluation.forward(rows)
+    followed = {int(after): row for row, after in enumerate(batch.next_row) if after >= 0}
+
+    def state_before(row: int) -> torch.Tensor:
+        if row not in followed:
+            return torch.from_numpy(batch.states[row : row + 1])
+        return run(followed[row])[2]
+
+    def run(row: int) -> tuple[torch.Tensor, ...]:
+        arguments = (batch.observations[row : row + 1], batch.legal[row : row + 1])
+        out: tuple[torch.Tensor, ...] = learner.model(*map(torch.from_numpy, arguments), state_before(row))
+        return out
+
+    for position, row in enumerate(rows.tolist()):
+        torch.testing.assert_close(logits[:, position], run(row)[0][0].detach())
+        torch.testing.assert_close(values[position], run(row)[1][0].detach())
+    evaluation.backward(torch.zeros_like(logits), torch.ones_like(values))
+    expected = torch.autograd.grad(
+        sum((run(int(row))[1].sum() for row in rows), torch.zeros(())), list(learner.model.parameters())
+    )
+    torch.testing.assert_close(learner.gradient, torch.cat([g.reshape(-1) for g in expected]), atol=1e-4, rtol=1e-4)
+
+
+def test_on_policy_vtrace_without_clipping_is_gae_with_lambda_one() -> None:
+    batch = random_batch()
+    options = VtraceOptions(gamma=0.9, trace_lambda=1.0)
+    targets = vtrace(batch, batch, options)
+    expected = gae(batch, 0.9, 1.0)
+    np.testing.assert_allclose(targets.returns, expected.returns, atol=1e-5)
+    known = batch.next_row != PENDING
+    np.testing.assert_allclose(targets.advantages[known], expected.advantages[known], atol=1e-5)
+
+
+def test_vtrace_cuts_the_weight_of_decisions_the_policy_would_not_take() -> None:
+    batch = random_batch()
+    unlikely = replace(batch, log_probs=batch.log_probs - 50.0)
+    targets = vtrace(batch, unlikely, VtraceOptions())
+    np.testing.assert_allclose(targets.returns, batch.values, atol=1e-6)
+    np.testing.assert_allclose(targets.advantages, 0.0, atol=1e-6)
+
+
+@pytest.mark.parametrize("recurrent", [False, True])
+def test_algorithms_raise_what_pays(recurrent: bool) -> None:
+    """Action 0 always pays, the others never: after some updates it is the likeliest by far."""
+    batch = random_batch(rows=200, states=3 if recurrent else 0)
+    paid = replace(batch, rewards=(batch.actions == 0).astype(np.float32))
+    for kind, options in (
+        (Ppo, PpoOptions(learning_rate=0.02, gamma=0.0, target_kl=0.0)),
+        (Vtrace, VtraceOptions(learning_rate=0.02, gamma=0.0)),
+    ):
+        torch.manual_seed(4)
+        model = (
+            GruNet(observation_shape=(6,), actions=5, hidden=8, state=3)
+            if recurrent
+            else Mlp(observation_shape=(6,), actions=5, hidden=[16])
+        )
+        learner = Learner(model)
+        algorithm = kind(learner, options, 200)  # type: ignore[arg-type]
+        evaluation = RecurrentEvaluation if recurrent else AutogradEvaluation
+        for _ in range(60):
+            (rows,) = evaluation(learner, paid).minibatches(1, np.random.default_rng(0))
+            logits, values = evaluation(learner, paid).forward(rows)
+            log_probs, old_values = paid.log_probs.copy(), paid.values.copy()
+            log_probs[rows] = policy_terms(logits, torch.from_numpy(paid.actions[rows]).unsqueeze(0)).taken.numpy()
+            old_values[rows] = values.numpy()
+            paid = replace(paid, log_probs=log_probs, values=old_values)
+            algorithm.update(paid, np.random.default_rng(0))
+        logits, _ = evaluation(learner, paid).forward(rows)
+        assert float(torch.softmax(logits, 0)[0].mean()) > 0.8
+
+
+def test_a_large_step_ends_the_update_early() -> None:
+    learner = Learner(Mlp(observation_shape=(6,), actions=5))
+    options = PpoOptions(learning_rate=0.1, epochs=10, target_kl=0.01)
+    assert Ppo(learner, options, 48).update(random_batch(), np.random.default_rng(0))["epochs"] < 10

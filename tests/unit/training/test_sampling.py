@@ -1,0 +1,234 @@
+"""Sampling: who sits where, what is learnt from, what is counted."""
+
+from collections.abc import Mapping
+
+import numpy as np
+import pytest
+import torch
+
+from tests.unit.training.samples import Countdown
+from workers.bots.names import make_bot
+from workers.bots.protocol import Bot
+from workers.games.connect_four import ConnectFour
+from workers.games.protocol import VectorGame
+from workers.games.rock_paper_scissors import RockPaperScissors
+from workers.games.tic_tac_toe import TicTacToe
+from workers.inference.policy import Policy
+from workers.models.gru import GruNet
+from workers.models.mlp import Mlp
+from workers.rollout.batch import PENDING, TERMINAL, gae
+from workers.rollout.openings import OpeningRules, Openings, random_legal
+from workers.rollout.sampler import Sampler
+from workers.rollout.seating import LEARNER, block_count, seat
+from workers.rollout.tally import TallyBoard
+
+
+def policy_for(game: VectorGame, kind: type[Mlp] | type[GruNet] = Mlp, seed: int = 0) -> Policy:
+    torch.manual_seed(seed)
+    return Policy(kind(observation_shape=game.spec.observation_shape, actions=game.spec.actions))
+
+
+def sampler_for(
+    game: VectorGame,
+    shares: list[float],
+    opponents: Mapping[int, Policy | Bot] | None = None,
+    steps: int = 50,
+    learner: Policy | None = None,
+    openings: OpeningRules | None = None,
+    seed: int = 0,
+) -> Sampler:
+    rng = np.random.default_rng(seed)
+    game.reset(rng.integers(0, 2**63, game.tables).astype(np.uint64))
+    seating = seat(tables=game.tables, seats=game.spec.seats, shares=shares, rng=rng)
+    learner = learner or policy_for(game)
+    return Sampler(
+        game=game, seating=seating, learner=learner, opponents=opponents, steps=steps, rng=rng, openings=openings
+    )
+
+
+def test_blocks_divide_the_tables_evenly() -> None:
+    assert [block_count(tables) for tables in (1, 7, 64, 100, 1024)] == [1, 7, 64, 50, 64]
+
+
+def test_every_share_gets_its_tables_and_seats_take_turns() -> None:
+    shares = [0.25, 0.5, 0.0, 0.25]
+    seating = seat(tables=128, seats=2, shares=shares, rng=np.random.default_rng(0))
+    assert seating.self_play_tables == 32
+    assert [seating.blocks.count(number) for number in (LEARNER, 0, 1, 2)] == [16, 32, 0, 16]
+    opposed = seating.owner[32:]
+    assert ((opposed == LEARNER).sum(1) == 1).all()
+    assert (opposed[:, 0] == LEARNER).mean() == 0.5
+
+
+def test_small_shares_come_as_often_as_they_should_over_many_draws() -> None:
+    shares = np.array([0.9, 0.001, 0.099])
+    drawn = np.zeros(3)
+    for seed in range(2000):
+        seating = seat(tables=64, seats=2, shares=shares.tolist(), rng=np.random.default_rng(seed))
+        drawn += np.bincount(np.array(seating.blocks) + 1, minlength=3)
+    np.testing.assert_allclose(drawn / drawn.sum(), shares, atol=0.0006)
+
+
+def test_the_parts_of_a_crew_share_one_draw() -> None:
+    shares = [0.0, *([1 / 32] * 32)]
+    parts = [
+        seat(tables=16, seats=2, shares=shares, rng=np.random.default_rng(3), part=part, parts=2) for part in (0, 1)
+    ]
+    assert sorted(parts[0].blocks + parts[1].blocks) == list(range(32))
+
+
+def test_self_play_learns_from_every_seat_and_counts_no_result() -> None:
+    sampler = sampler_for(TicTacToe(tables=8), [1.0], steps=40)
+    batch = sampler.collect()
+    assert len(batch) == 8 * 40
+    assert set(batch.streams % 2) == {0, 1}
+    ends = batch.rewards[batch.next_row == TERMINAL]
+    assert ends.sum() == 0.0 and (ends > 0).any()
+    counts = sampler.board.counts()
+    assert counts.outcomes.size == 0 and counts.games > 0
+
+
+def test_only_learning_seats_train_and_every_result_is_counted() -> None:
+    game = ConnectFour(tables=64)
+    opponents = {0: policy_for(game, seed=1), 1: make_bot("random", game.spec)}
+    sampler = sampler_for(game, [0.25, 0.5, 0.25], opponents)
+    batch = sampler.collect()
+    tables, seats = batch.streams // 2, batch.streams % 2
+    opposed = tables >= 16
+    assert (seats[opposed] == tables[opposed] % 2).all()
+    assert len(batch) < 64 * 50
+    finished = game.games[16:].sum()
+    counts = sampler.board.counts()
+    assert counts.outcomes.sum() == finished
+    assert (counts.outcomes.sum(2) > 0).all()
+
+
+def test_games_begun_are_played_out_and_counted_once() -> None:
+    game = ConnectFour(tables=64)
+    sampler = sampler_for(game, [0.0, 1.0], {0: make_bot("random", game.spec)}, steps=10)
+    sampler.collect()
+    begun = int(game.games.sum()) + int((game.plies > 0).sum())
+    while sampler.play_out(3):
+        pass
+    assert sampler.board.counts().outcomes.sum() == begun
+    assert sampler.play_out(5) == 0
+    assert sampler.board.counts().outcomes.sum() == begun
+
+
+def test_short_games_are_not_favoured() -> None:
+    """A fair coin game in which wins are quicker than losses still tallies as fair."""
+    rng = np.random.default_rng(1)
+    wins = games = 0
+    for _ in range(400):
+        seating = seat(tables=8, seats=2, shares=[0.0, 1.0], rng=rng)
+        board = TallyBoard(seating)
+        left, won = np.zeros(8, np.int64), np.zeros(8, np.bool_)
+
+        def deal(tables: np.ndarray, left: np.ndarray = left, won: np.ndarray = won) -> None:
+            won[tables] = rng.random(len(tables)) < 0.5
+            left[tables] = np.where(won[tables], 1, 8)
+
+        def step(board: TallyBoard = board, left: np.ndarray = left, won: np.ndarray = won) -> None:
+            left -= 1
+            done = left == 0
+            mine = np.where(won, 1.0, -1.0) * done
+            rewards = np.zeros((8, 2), np.float32)
+            rewards[np.arange(8), np.arange(8) % 2] = mine
+            rewards[np.arange(8), 1 - np.arange(8) % 2] = -mine
+            board.step(rewards, done)
+            deal(np.flatnonzero(done))
+
+        deal(np.arange(8))
+        for _ in range(12):
+            step()
+        board.last_call()
+        while board.waiting:
+            step()
+        outcome = board.counts().outcomes.sum((0, 1))
+        wins, games = wins + int(outcome[0]), games + int(outcome.sum())
+    assert abs(wins / games - 0.5) < 4 * 0.5 / games**0.5
+
+
+def test_more_seats_are_compared_pairwise_by_final_order() -> None:
+    game = Countdown(tables=6, length=5)
+    sampler = sampler_for(game, [0.0, 1.0], {0: policy_for(game)}, steps=5)
+    batch = sampler.collect()
+    outcomes = sampler.board.counts().outcomes[0]
+    # Seat 1 moves last and wins; the two losers draw with each other.
+    assert outcomes.tolist() == [[0, 2, 2], [4, 0, 0], [0, 2, 2]]
+    assert batch.rewards[batch.next_row == TERMINAL].tolist().count(2.0) == 2
+    np.testing.assert_allclose(
+        gae(batch, 1.0, 1.0).returns, np.where(batch.streams % 3 == 1, 2.0, -1.0), rtol=1e-5, atol=1e-5
+    )
+
+
+def test_games_cut_off_are_not_taken_for_ended() -> None:
+    batch = sampler_for(Countdown(tables=4, length=4, cut=True), [1.0], steps=8).collect()
+    assert TERMINAL not in batch.next_row
+    assert (batch.next_row == PENDING).sum() == 4 * 2 * 3
+
+
+def test_all_seats_of_a_simultaneous_game_decide_at_once() -> None:
+    game = RockPaperScissors(tables=8)
+    batch = sampler_for(game, [1.0], steps=3).collect()
+    assert len(batch) == 3 * 8 * 2
+    opposed = sampler_for(game, [0.0, 0.5, 0.5], {0: policy_for(game, seed=1), 1: policy_for(game, seed=2)}, steps=3)
+    assert len(opposed.collect()) == 3 * 8
+    assert opposed.board.counts().outcomes.sum() == 3 * 8
+
+
+def test_grouped_opponents_play_as_they_do_one_by_one() -> None:
+    """Two of the same shape run as a group; with a bot at a table of weight 0 beside them they would not."""
+    batches = []
+    for grouped in (True, False):
+        game = ConnectFour(tables=64)
+        opponents: dict[int, Policy | Bot] = {0: policy_for(game, seed=1), 1: policy_for(game, seed=2)}
+        sampler = sampler_for(game, [0.0, 0.5, 0.5], opponents)
+        assert sampler._opposition._group is not None
+        if not grouped:
+            sampler._opposition._group = None
+        batches.append(sampler.collect())
+    np.testing.assert_array_equal(batches[0].observations, batches[1].observations)
+    np.testing.assert_array_equal(batches[0].actions, batches[1].actions)
+
+
+def test_recurrent_players_remember_within_a_game_and_not_beyond() -> None:
+    game = TicTacToe(tables=4)
+    learner = policy_for(game, GruNet)
+    batch = sampler_for(game, [0.5, 0.5], {0: policy_for(game, GruNet, seed=1)}, learner=learner).collect()
+    first = batch.observations.reshape(len(batch), -1).sum(1) <= 1.0  # nothing, or one stone of the other's
+    assert (batch.states[first] == 0.0).all() and first.sum() > 8
+    followed = batch.next_row[batch.next_row >= 0]
+    assert (np.abs(batch.states[followed]).sum(1) > 0).all()
+
+
+def test_random_openings_vary_self_play_only_and_are_not_learnt_from() -> None:
+    game = ConnectFour(tables=64)
+    rules = OpeningRules(share=1.0, plies=6)
+    sampler = sampler_for(game, [0.5, 0.5], {0: policy_for(game, seed=1)}, openings=rules, steps=1)
+    batch = sampler.collect()
+    assert (batch.streams // 2 >= 32).all()
+    assert len(batch) == 16
+
+
+@pytest.mark.parametrize("rules", [OpeningRules(share=0.0), OpeningRules(plies=0)])
+def test_openings_can_be_turned_off(rules: OpeningRules) -> None:
+    openings = Openings(rules, ConnectFour(tables=1).spec, 8, np.random.default_rng(0))
+    assert not openings.active and not openings.left.any()
+
+
+def test_hidden_and_simultaneous_games_have_no_random_openings() -> None:
+    assert OpeningRules().longest(RockPaperScissors(tables=1).spec) == 0
+    assert OpeningRules().longest(ConnectFour(tables=1).spec) == 10
+
+
+def test_random_legal_moves_are_uniform() -> None:
+    legal = np.tile(np.array([False, True, False, True, True]), (60_000, 1))
+    chosen = random_legal(legal, np.random.default_rng(0).random(60_000, np.float32))
+    np.testing.assert_allclose(np.bincount(chosen, minlength=5) / 60_000, [0, 1 / 3, 0, 1 / 3, 1 / 3], atol=0.01)
+
+
+@pytest.mark.parametrize("bad", [{"share": 1.5}, {"share": -0.1}, {"plies": -1}])
+def test_impossible_openings_are_refused(bad: dict[str, float]) -> None:
+    with pytest.raises(ValueError, match="must"):
+        OpeningRules(**bad)  # type: ignore[arg-type]

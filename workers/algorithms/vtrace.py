@@ -1,0 +1,114 @@
+"""V-trace (IMPALA): actor-critic that corrects for samples of an older policy."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import ClassVar
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+
+from workers.algorithms.contract import Algorithm, AlgorithmOptions, explained_variance
+from workers.algorithms.evaluation import Evaluation, evaluate
+from workers.algorithms.heads import logit_gradient, policy_terms, value_gradient
+from workers.rollout.batch import PENDING, SampleBatch, Targets
+
+
+@dataclass(frozen=True, kw_only=True)
+class VtraceOptions(AlgorithmOptions):
+    """Settings of V-trace."""
+
+    trace_lambda: float = 0.95
+    rho_clip: float = 1.0
+    """Largest weight of a decision; decides which policy the value head converges to."""
+    trace_clip: float = 1.0
+    """Largest weight that what came later passes back through; trades variance for speed."""
+    epochs: int = 1
+    """Passes over a batch; targets are computed afresh for each."""
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        self._share("trace_lambda")
+        self._at_least("rho_clip", 0.0)
+        self._at_least("trace_clip", 0.0)
+        self._at_least("epochs", 1)
+
+
+class Vtrace(Algorithm):
+    """One policy-gradient pass per batch, with importance weights along every seat's trajectory."""
+
+    options_class: ClassVar[type[AlgorithmOptions]] = VtraceOptions
+    options: VtraceOptions
+
+    def update(self, batch: SampleBatch, rng: np.random.Generator) -> dict[str, float]:
+        metrics: dict[str, float] = {}
+        for _ in range(self.options.epochs):
+            metrics = self._epoch(batch, rng)
+        return metrics | {"rows": float(len(batch.trainable))}
+
+    def _epoch(self, batch: SampleBatch, rng: np.random.Generator) -> dict[str, float]:
+        evaluation = evaluate(self.learner, batch)
+        present, divergence = self._present(evaluation, batch, rng)
+        targets = vtrace(batch, present, self.options)
+        advantages = torch.from_numpy(targets.advantages)
+        returns = torch.from_numpy(targets.returns)
+        actions_taken = torch.from_numpy(batch.actions)
+        entropy = 0.0
+        for rows in evaluation.minibatches(self.minibatches, rng):
+            if len(rows):
+                index, count = torch.from_numpy(rows), len(rows)
+                logits, values = evaluation.forward(rows)
+                actions = actions_taken[index].unsqueeze(0)
+                terms = policy_terms(logits, actions)
+                entropy = float(terms.entropy.mean())
+                pull = advantages[index].mul_(-1.0 / count)
+                errors = value_gradient(values, returns[index], values, 0.0)
+                evaluation.backward(
+                    logit_gradient(terms, actions, pull, self.options.entropy / count),
+                    errors.mul_(self.options.value_weight / count),
+                )
+            else:
+                self.learner.gradient.zero_()
+            self.learner.step(self.options.learning_rate, self.options.gradient_clip)
+        trained = batch.trainable
+        return {
+            "entropy": entropy,
+            "kl": divergence,
+            "explained_variance": explained_variance(present.values[trained], targets.returns[trained]),
+        }
+
+    @torch.no_grad()
+    def _present(
+        self, evaluation: Evaluation, batch: SampleBatch, rng: np.random.Generator
+    ) -> tuple[SampleBatch, float]:
+        """The batch as today's policy sees it; rows that are not trained keep the value they were played with."""
+        log_probs, values = batch.log_probs.copy(), batch.values.copy()
+        for rows in evaluation.minibatches(self.minibatches, rng):
+            if len(rows):
+                logits, now = evaluation.forward(rows)
+                actions = torch.from_numpy(batch.actions[rows]).unsqueeze(0)
+                log_probs[rows] = policy_terms(logits, actions).taken.numpy()
+                values[rows] = now.numpy()
+        shift = log_probs - batch.log_probs
+        return replace(batch, log_probs=log_probs, values=values), float((np.expm1(shift) - shift).mean())
+
+
+def vtrace(played: SampleBatch, present: SampleBatch, options: VtraceOptions) -> Targets:
+    """Targets for today's policy (`present`) from games of an older one (`played`)."""
+    gamma = np.float32(options.gamma)
+    known = (played.next_row != PENDING).astype(np.float32)
+    ratio = np.exp(present.log_probs - played.log_probs)
+    rho = np.minimum(ratio, np.float32(options.rho_clip))
+    trace = known * gamma * np.float32(options.trace_lambda) * np.minimum(ratio, np.float32(options.trace_clip))
+    # One zero behind the end: TERMINAL (-1) reads it.
+    values = np.append(present.values, np.float32(0))
+    errors = known * rho * (played.rewards + gamma * values[played.next_row] - present.values)
+    corrections = np.zeros_like(values)
+    offsets = played.offsets.tolist()
+    for start, end in zip(reversed(offsets[:-1]), reversed(offsets[1:]), strict=True):
+        later: NDArray[np.float32] = corrections[played.next_row[start:end]]
+        corrections[start:end] = errors[start:end] + trace[start:end] * later
+    returns = values + corrections
+    advantages = known * rho * (played.rewards + gamma * returns[played.next_row] - present.values)
+    return Targets(advantages=advantages, returns=returns[:-1])
