@@ -1,21 +1,30 @@
-"""The train worker: serves the queues train, play and interactive, and is the driver that owns all Ray actors."""
+"""The train worker: serves train, play and interactive, and is the driver that owns all Ray actors."""
 
 from __future__ import annotations
 
 import asyncio
 import logging
 import os
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
+from typing import Any
 
 import ray
 import structlog
+from temporalio.client import Client
 from temporalio.worker import Worker
 
+from orchestrator.artifacts import ArtifactStore
 from orchestrator.contracts import Queue
 from orchestrator.logs import LogContextInterceptor, configure_logs
 from orchestrator.temporal import connect
 from orchestrator.worker_process import run_workers
-from workers.activities import SystemCheckActivities
+from workers.activities.charts import ChartActivities
+from workers.activities.playing import PlayActivities
+from workers.activities.system import SystemCheckActivities
+from workers.activities.training import TrainingActivities, WeightsActivities
+from workers.crews.pool import CrewPool
 from workers.settings import WorkerSettings
 
 log = structlog.get_logger()
@@ -27,30 +36,49 @@ def connect_ray(settings: WorkerSettings) -> None:
     ray.init(address=settings.ray_address, log_to_driver=False, logging_level=logging.WARNING, configure_logging=False)
 
 
+def train_activities(settings: WorkerSettings, slots: int) -> dict[Queue, tuple[int, list[Callable[..., Any]]]]:
+    """For each queue its slots and its activities. No more generations at once than Ray has CPUs for."""
+    store = ArtifactStore(settings.artifacts)
+    checks = SystemCheckActivities()
+    training = TrainingActivities(store, CrewPool(store, most=slots))
+    playing = PlayActivities(settings.artifacts)
+    weights = WeightsActivities(store)
+    charts = ChartActivities(settings.tensorboard_dir)
+    return {
+        Queue.TRAIN: (slots, [checks.check_train, training.train_generation]),
+        Queue.PLAY: (settings.play_slots, [checks.check_play, playing.play_games]),
+        Queue.INTERACTIVE: (
+            settings.interactive_slots,
+            [checks.check_interactive, weights.make_initial_weights, charts.chart_generation],
+        ),
+    }
+
+
 async def run_train_worker(settings: WorkerSettings) -> None:
     """Serve until stopped."""
     configure_logs(settings, role="train-worker")
     await asyncio.to_thread(connect_ray, settings)
-    client = await connect(settings)
-    checks = SystemCheckActivities()
     cpus = int(ray.cluster_resources().get("CPU", 1))
     log.info("ray joined", address=settings.ray_address, cpus=cpus)
-    slots = {
-        Queue.TRAIN: (settings.train_slots or max(1, cpus), [checks.check_train]),
-        Queue.PLAY: (settings.play_slots, [checks.check_play]),
-        Queue.INTERACTIVE: (settings.interactive_slots, [checks.check_interactive]),
-    }
-    workers = [
-        Worker(
-            client,
-            task_queue=queue,
-            activities=activities,
-            max_concurrent_activities=count,
-            interceptors=[LogContextInterceptor()],
-            # the default throttles heartbeats, and with them the news of a cancellation, for many seconds
-            max_heartbeat_throttle_interval=timedelta(seconds=1),
-            graceful_shutdown_timeout=timedelta(seconds=5),
-        )
-        for queue, (count, activities) in slots.items()
-    ]
-    await run_workers(workers, role="train-worker")
+    client = await connect(settings)
+    served = train_activities(settings, settings.train_slots or max(1, cpus))
+    with ThreadPoolExecutor(sum(count for count, _ in served.values()), "activity") as threads:
+        workers = [_worker(client, queue, *serves, threads) for queue, serves in served.items()]
+        await run_workers(workers, role="train-worker")
+
+
+def _worker(
+    client: Client, queue: Queue, slots: int, activities: list[Callable[..., Any]], threads: ThreadPoolExecutor
+) -> Worker:
+    return Worker(
+        client,
+        task_queue=queue,
+        activities=activities,
+        activity_executor=threads,
+        max_concurrent_activities=slots,
+        interceptors=[LogContextInterceptor()],
+        # the default throttles heartbeats, and with them the news of a cancellation, for many seconds
+        max_heartbeat_throttle_interval=timedelta(seconds=1),
+        default_heartbeat_throttle_interval=timedelta(seconds=1),
+        graceful_shutdown_timeout=timedelta(seconds=5),
+    )

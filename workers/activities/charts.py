@@ -1,0 +1,28 @@
+"""TensorBoard points of committed generations."""
+
+from __future__ import annotations
+
+from temporalio import activity
+
+from orchestrator.contracts.generations import Chart, chart_generation
+from workers.tensorboard import GenerationPoints, write_generation
+
+
+class ChartActivities:
+    """Writes one file for each committed generation; a second delivery finds it and leaves it."""
+
+    def __init__(self, root: str) -> None:
+        self._root = root
+
+    @activity.defn(name=chart_generation.name)
+    def chart_generation(self, chart: Chart) -> None:
+        points = GenerationPoints(
+            trial=chart.trial_name,
+            player=chart.player_name,
+            generation=chart.generation,
+            steps=chart.steps,
+            committed_at=chart.committed_at,
+            metrics=chart.metrics,
+            tallies=tuple(chart.tallies),
+        )
+        write_generation(self._root, points)

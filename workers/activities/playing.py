@@ -1,0 +1,106 @@
+"""Gating and rating games, on a Ray actor beside the crews."""
+
+from __future__ import annotations
+
+import threading
+from typing import Any
+
+import ray
+from ray.exceptions import RayActorError
+from temporalio import activity
+
+from orchestrator.contracts.play import PlayedGame, PlayOutcome, PlayRequest, play_games
+from workers.activities.failures import named_failures
+from workers.activities.watch import ProgressWatch
+from workers.matches.host import match_actor
+from workers.matches.result import MatchResult
+from workers.matches.task import Entrant, MatchTask, Variety
+
+POLL_SECONDS = 0.25
+
+
+class PlayActivities:
+    """Plays batches of games, one actor for each slot of the play queue."""
+
+    def __init__(self, artifacts: str) -> None:
+        self._artifacts = artifacts
+        self._idle: list[Any] = []
+        self._lock = threading.Lock()
+
+    @activity.defn(name=play_games.name, no_thread_cancel_exception=True)
+    def play_games(self, request: PlayRequest) -> PlayOutcome:
+        """All games of the batch, played to their end."""
+        watch = ProgressWatch(request.stall_seconds, "games")
+        with named_failures():
+            actor = self._take()
+            try:
+                result = self._play(actor, match_task(request), watch)
+            except BaseException:
+                ray.kill(actor)  # it may still be playing
+                raise
+            with self._lock:
+                self._idle.append(actor)
+        return outcome_of(result)
+
+    def _play(self, actor: Any, task: MatchTask, watch: ProgressWatch) -> MatchResult:
+        game = actor.play.remote(task)
+        asked = actor.progress.remote()
+        while True:
+            if watch.should_stop():
+                raise watch.stopped()
+            ready, _ = ray.wait([game], timeout=POLL_SECONDS)
+            if ready:
+                result: MatchResult = ray.get(game)
+                return result
+            if ray.wait([asked], timeout=0)[0]:
+                finished, scheduled = ray.get(asked)
+                watch.moved(finished, target=scheduled)
+                asked = actor.progress.remote()
+
+    def _take(self) -> Any:
+        with self._lock:
+            while self._idle:
+                actor = self._idle.pop()
+                if _lives(actor):
+                    return actor
+        # no CPU is claimed, so that games never wait for a crew to end, nor a crew for them
+        return match_actor(self._artifacts, cpus=0)
+
+
+def _lives(actor: Any) -> bool:
+    try:
+        ray.get(actor.progress.remote(), timeout=5)
+    except (RayActorError, ray.exceptions.GetTimeoutError):
+        return False
+    return True
+
+
+def match_task(request: PlayRequest) -> MatchTask:
+    """The match for a request."""
+    return MatchTask(
+        game=request.game,
+        entrants=tuple(
+            Entrant(id=contender.version, checkpoint=contender.checkpoint, bot=contender.bot)  # type: ignore[arg-type]
+            for contender in request.contenders
+        ),
+        pairs=request.pairs,
+        seed=request.seed,
+        variety=Variety(sampled=request.sampled, opening_plies=request.opening_plies),
+    )
+
+
+def outcome_of(result: MatchResult) -> PlayOutcome:
+    """The games as plain values."""
+    return PlayOutcome(
+        games=[
+            PlayedGame(
+                pair=game.pair,
+                seating=list(game.seating),
+                seed=game.seed,
+                returns=list(game.returns),
+                moves=list(game.moves),
+                opening=game.opening,
+            )
+            for game in result.games
+        ]
+    )

@@ -1,0 +1,109 @@
+"""Generations on Ray, and the weights that a trial starts from."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+
+from temporalio import activity
+
+from league.types import CheckpointRef
+from orchestrator.artifacts import ArtifactStore
+from orchestrator.contracts.generations import GenerationOutcome, GenerationPlan, train_generation
+from orchestrator.contracts.trials import InitialWeightsRequest, make_initial_weights
+from workers.activities.failures import named_failures
+from workers.activities.watch import ProgressWatch
+from workers.checkpoints import Checkpoint, check_weights, decode, save
+from workers.crews.errors import GenerationStopped
+from workers.crews.generation import run_generation
+from workers.crews.pool import CrewPool
+from workers.crews.task import GenerationTask, Progress, TaskOpponent, Topology
+from workers.games.names import make_game
+from workers.models.contract import build_model
+from workers.rollout.openings import OpeningRules
+
+
+class TrainingActivities:
+    """Runs generations with warm crews."""
+
+    def __init__(self, store: ArtifactStore, crews: CrewPool) -> None:
+        self._store = store
+        self._crews = crews
+
+    @activity.defn(name=train_generation.name, no_thread_cancel_exception=True)
+    def train_generation(self, plan: GenerationPlan) -> GenerationOutcome:
+        """A pure function of the plan: an attempt that is lost or doubled does no harm."""
+        started_at = time.time()
+        watch = ProgressWatch(plan.stall_seconds, "steps")
+
+        def progress(now: Progress) -> None:
+            watch.moved(now.steps, target=now.target, steps_per_second=now.steps_per_second, metrics=now.metrics)
+
+        with named_failures():
+            try:
+                result = run_generation(
+                    task_of(plan),
+                    store=self._store,
+                    progress=progress,
+                    should_stop=watch.should_stop,
+                    crews=self._crews,
+                )
+            except GenerationStopped:
+                raise watch.stopped() from None
+        return GenerationOutcome(
+            checkpoint=result.checkpoint,
+            steps=result.steps,
+            tallies=list(result.tallies),
+            metrics=result.metrics,
+            started_at=started_at,
+            finished_at=time.time(),
+        )
+
+
+def task_of(plan: GenerationPlan) -> GenerationTask:
+    """The crew's task for a plan."""
+    return GenerationTask(
+        game=plan.game,
+        model=plan.model,
+        algorithm=plan.algorithm,
+        steps=plan.steps,
+        seed=plan.seed,
+        learner=plan.checkpoint,
+        version=plan.version,
+        opponents=tuple(
+            TaskOpponent(
+                player=opponent.player,
+                version=opponent.version,
+                probability=opponent.probability,
+                checkpoint=opponent.checkpoint,
+                bot=opponent.bot,
+            )
+            for opponent in plan.opponents
+        ),
+        tables=plan.tables,
+        rollout_actors=plan.rollout_actors,
+        trainers=plan.trainers,
+        topology=Topology(plan.topology),
+        threads=plan.threads,
+        openings=OpeningRules(share=plan.opening_share, plies=plan.opening_plies),
+    )
+
+
+class WeightsActivities:
+    """Makes initial weights; needs torch but no Ray."""
+
+    def __init__(self, store: ArtifactStore) -> None:
+        self._store = store
+
+    @activity.defn(name=make_initial_weights.name)
+    def make_initial_weights(self, request: InitialWeightsRequest) -> CheckpointRef:
+        """Weights drawn from the trial's seed, or those of a file, checked against the model."""
+        with named_failures():
+            game = make_game(request.game.id, 1, **request.game.options)
+            model = build_model(request.model, game.spec, request.seed)
+            weights = dict(model.state_dict())
+            if request.source is not None:
+                imported = decode(Path(request.source).read_bytes())
+                check_weights(imported.weights, weights)
+                weights = dict(imported.weights)
+            return save(self._store, Checkpoint(model=request.model, game=request.game, weights=weights))
