@@ -46,6 +46,11 @@ class CrewPlan:
         return self.rollout_actors + (self.trainers if self.split else 0)
 
     @property
+    def cpus(self) -> int:
+        """What Ray must have free for it."""
+        return self.processes * self.threads
+
+    @property
     def learners(self) -> int:
         """Processes that hold the model in training and average their gradients."""
         return self.trainers if self.split else self.rollout_actors

@@ -33,8 +33,7 @@ class SplitCrew(Crew):
         prepared = [trainer.prepare.remote(task, not self._warm) for trainer in self._trainers]
         self._wait_only([*prepared, *(actor.prepare.remote(task) for actor in self._rollouts)])
         clock = Clock()
-        weights, metrics = self._train(task, tell, clock, prepared[0])
-        steps = self._updates(task) * self._rollout_steps * self.plan.tables * self.plan.rollout_actors
+        weights, steps, metrics = self._train(task, tell, clock, prepared[0])
         metrics |= {"steps_per_second": steps / clock.seconds, "sample_age": 1.0}
         while any(self._wait([actor.play_out.remote(weights, 1) for actor in self._rollouts])):
             pass
@@ -42,25 +41,28 @@ class SplitCrew(Crew):
         saved = self._wait([t.finish.remote(steps, rank == 0) for rank, t in enumerate(self._trainers)])
         return self._result(task, saved[0], steps, counts, metrics)
 
-    def _train(self, task: GenerationTask, tell: Tell, clock: Clock, weights: Any) -> tuple[Any, dict[str, float]]:
-        updates, metrics = self._updates(task), dict[str, float]()
-        per_update = self._rollout_steps * self.plan.tables * self.plan.rollout_actors
-        flying: deque[list[Any]] = deque()
-        batches = self._sample(weights)
+    def _train(
+        self, task: GenerationTask, tell: Tell, clock: Clock, weights: Any
+    ) -> tuple[Any, int, dict[str, float]]:
+        updates, steps, metrics = self._updates(task), 0, dict[str, float]()
+        flying: deque[tuple[list[Any], list[Any]]] = deque()
+        batches, taken = self._sample(weights)
         for number in range(1, updates + 1):
-            following = self._sample(weights) if number < updates else []
+            following = self._sample(weights) if number < updates else ([], [])
             weights, reports = self._update(batches)
-            batches = following
-            flying.append(reports)
+            flying.append((taken, reports))
+            batches, taken = following
             while len(flying) > (_AHEAD if number < updates else 0):
-                told: list[Report] = self._wait(flying.popleft())
+                sampled, trained = flying.popleft()
+                told: list[Report] = self._wait(trained)
+                steps += sum(self._wait(sampled))
                 metrics = told[0].metrics
-                done = number - len(flying)
-                tell(Progress(steps=done * per_update, target=task.steps, seconds=clock.seconds, metrics=metrics))
-        return weights, metrics
+                tell(Progress(steps=steps, target=task.steps, seconds=clock.seconds, metrics=metrics))
+        return weights, steps, metrics
 
-    def _sample(self, weights: Any) -> list[Any]:
-        return [actor.sample.remote(weights) for actor in self._rollouts]
+    def _sample(self, weights: Any) -> tuple[list[Any], list[Any]]:
+        calls = [actor.sample.options(num_returns=2).remote(weights) for actor in self._rollouts]
+        return [batch for batch, _ in calls], [steps for _, steps in calls]
 
     def _update(self, batches: list[Any]) -> tuple[Any, list[Any]]:
         """Share the batches out among the trainers; the first one's weights are everyone's."""

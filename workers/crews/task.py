@@ -46,7 +46,7 @@ class GenerationTask:
     model: Component
     algorithm: Component
     steps: int
-    """Environment steps to sample and learn from, rounded up to whole updates."""
+    """Environment steps to play, rounded up to whole updates."""
     seed: int
     """Source of everything random in the generation, fresh weights included."""
     learner: CheckpointRef | None = None
@@ -115,7 +115,7 @@ class GenerationResult:
 
     checkpoint: CheckpointRef
     steps: int
-    """Environment steps sampled and trained in this generation."""
+    """Environment steps sampled and trained in this generation; random opening moves are not counted."""
     tallies: tuple[Tally, ...]
     """Of every game against an opponent that began in the generation; unfinished ones were played out, untrained."""
     metrics: dict[str, float]

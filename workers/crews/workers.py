@@ -110,10 +110,11 @@ class RolloutWorker(Worker):
         """Fresh tables."""
         self._sampler = self._table.sampler(task, self._model, self._steps)
 
-    def sample(self, weights: Weights) -> SampleBatch:
-        """One batch under these weights."""
+    def sample(self, weights: Weights) -> tuple[SampleBatch, int]:
+        """One batch under these weights, and the environment steps it took."""
         self._load(weights)
-        return self._sampler.collect()
+        before = self._sampler.steps
+        return self._sampler.collect(), self._sampler.steps - before
 
     def play_out(self, weights: Weights, steps: int) -> int:
         """See `FusedWorker.play_out`."""

@@ -57,7 +57,7 @@ class Sampler:
         # Results against others count for the payoff, so those games are played from the real start.
         self._openings.left[seating.self_play_tables :] = 0
         self.steps = 0
-        """Environment steps taken: one a table and turn."""
+        """Environment steps taken, one a table and turn; random opening moves are not counted."""
 
     def collect(self) -> SampleBatch:
         """Play the fixed number of steps at every table."""
@@ -118,6 +118,7 @@ class Sampler:
             chosen = np.flatnonzero(opening)
             actions[chosen] = random_legal(turn.legal[chosen], draws[chosen])
             learning &= ~opening
+            self.steps -= int((self._openings.left > 0).sum())
             self._openings.left -= self._openings.left > 0
         return np.flatnonzero(learning), actions
 

@@ -74,7 +74,7 @@ def test_two_processes_learn_as_one(store: ArtifactStore) -> None:
 def test_two_trainers_share_the_batches(store: ArtifactStore) -> None:
     task = replace(TASK, tables=32, rollout_actors=2, trainers=2, topology=Topology.SPLIT)
     result = run(task, store)
-    assert result.steps == 4_096
+    assert 3_000 < result.steps < 4_096  # random opening moves are not counted
     assert result.metrics["sample_age"] == 1.0
     assert run(task, store).checkpoint == result.checkpoint
 
@@ -95,7 +95,7 @@ def test_tallies_name_each_opponent_and_seat_and_progress_is_told(store: Artifac
     assert all(tally.learner == "v2" for tally in result.tallies)
     games = {name: sum(t.games for t in result.tallies if t.opponent == name) for name in ("v1", "random")}
     assert games["random"] > 1.5 * games["v1"] > 0
-    assert told[-1].steps == result.steps >= 20_000
+    assert told[-1].steps == result.steps >= 17_000  # of 20,000, without random opening moves
     assert [progress.steps for progress in told] == sorted(progress.steps for progress in told)
     assert {"entropy", "kl", "explained_variance", "steps_per_second", "games"} <= result.metrics.keys()
 
