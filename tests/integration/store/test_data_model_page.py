@@ -1,0 +1,17 @@
+"""The page on the data model names every table, and marks those that are append-only."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+from api.store.models import Base
+from tests.integration.store.test_guards import APPEND_ONLY
+
+PAGE = Path(__file__).parents[3] / "docs" / "guides" / "data-model.md"
+ROW = re.compile(r"^\| `(?P<table>\w+)`(?P<mark> \+)? \|", re.MULTILINE)
+
+
+def test_every_table_is_described_and_marked() -> None:
+    described = {row["table"]: row["mark"] is not None for row in ROW.finditer(PAGE.read_text())}
+    assert described == {table: table in APPEND_ONLY for table in Base.metadata.tables}
