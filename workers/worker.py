@@ -22,6 +22,7 @@ from orchestrator.temporal import connect
 from orchestrator.worker_process import run_workers
 from workers.activities.charts import ChartActivities
 from workers.activities.playing import PlayActivities
+from workers.activities.room import Room
 from workers.activities.system import SystemCheckActivities
 from workers.activities.training import TrainingActivities, WeightsActivities
 from workers.crews.pool import CrewPool
@@ -36,11 +37,12 @@ def connect_ray(settings: WorkerSettings) -> None:
     ray.init(address=settings.ray_address, log_to_driver=False, logging_level=logging.WARNING, configure_logging=False)
 
 
-def train_activities(settings: WorkerSettings, slots: int) -> dict[Queue, tuple[int, list[Callable[..., Any]]]]:
+def train_activities(settings: WorkerSettings, cpus: int) -> dict[Queue, tuple[int, list[Callable[..., Any]]]]:
     """For each queue its slots and its activities. No more generations at once than Ray has CPUs for."""
+    slots = settings.train_slots or max(1, cpus)
     store = ArtifactStore(settings.artifacts)
     checks = SystemCheckActivities()
-    training = TrainingActivities(store, CrewPool(store, most=slots))
+    training = TrainingActivities(store, CrewPool(store, cpus=cpus, most=slots), Room(cpus))
     playing = PlayActivities(settings.artifacts)
     weights = WeightsActivities(store)
     charts = ChartActivities(settings.tensorboard_dir)
@@ -61,7 +63,7 @@ async def run_train_worker(settings: WorkerSettings) -> None:
     cpus = int(ray.cluster_resources().get("CPU", 1))
     log.info("ray joined", address=settings.ray_address, cpus=cpus)
     client = await connect(settings)
-    served = train_activities(settings, settings.train_slots or max(1, cpus))
+    served = train_activities(settings, cpus)
     with ThreadPoolExecutor(sum(count for count, _ in served.values()), "activity") as threads:
         workers = [_worker(client, queue, *serves, threads) for queue, serves in served.items()]
         await run_workers(workers, role="train-worker")

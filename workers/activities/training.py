@@ -12,10 +12,11 @@ from orchestrator.artifacts import ArtifactStore
 from orchestrator.contracts.generations import GenerationOutcome, GenerationPlan, train_generation
 from orchestrator.contracts.trials import InitialWeightsRequest, make_initial_weights
 from workers.activities.failures import named_failures
+from workers.activities.room import Room
 from workers.activities.watch import ProgressWatch
 from workers.checkpoints import Checkpoint, check_weights, decode, save
 from workers.crews.errors import GenerationStopped
-from workers.crews.generation import run_generation
+from workers.crews.generation import crew_plan, run_generation
 from workers.crews.pool import CrewPool
 from workers.crews.task import GenerationTask, Progress, TaskOpponent, Topology
 from workers.games.names import make_game
@@ -26,9 +27,10 @@ from workers.rollout.openings import OpeningRules
 class TrainingActivities:
     """Runs generations with warm crews."""
 
-    def __init__(self, store: ArtifactStore, crews: CrewPool) -> None:
+    def __init__(self, store: ArtifactStore, crews: CrewPool, room: Room) -> None:
         self._store = store
         self._crews = crews
+        self._room = room
 
     @activity.defn(name=train_generation.name, no_thread_cancel_exception=True)
     def train_generation(self, plan: GenerationPlan) -> GenerationOutcome:
@@ -40,14 +42,16 @@ class TrainingActivities:
             watch.moved(now.steps, target=now.target, steps_per_second=now.steps_per_second, metrics=now.metrics)
 
         with named_failures():
+            task = task_of(plan)
             try:
-                result = run_generation(
-                    task_of(plan),
-                    store=self._store,
-                    progress=progress,
-                    should_stop=watch.should_stop,
-                    crews=self._crews,
-                )
+                with self._room.claim(crew_plan(task).cpus, watch):
+                    result = run_generation(
+                        task,
+                        store=self._store,
+                        progress=progress,
+                        should_stop=watch.should_stop,
+                        crews=self._crews,
+                    )
             except GenerationStopped:
                 raise watch.stopped() from None
         return GenerationOutcome(

@@ -33,6 +33,10 @@ class ProgressWatch:
             self._done, self._moved_at = done, time.monotonic()
         self._details = {self._unit: done, **details}
 
+    def waits(self) -> None:
+        """It waits for its turn, which is no standstill."""
+        self._moved_at = time.monotonic()
+
     def should_stop(self) -> bool:
         """Whether the work must end: cancelled, the worker going down, or no progress for too long."""
         now = time.monotonic()
