@@ -1,0 +1,50 @@
+"""CPUs for crews: generations beyond what Ray can hold at once wait here, where they can still be stopped."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from workers.activities.watch import ProgressWatch
+from workers.crews.errors import CrewUnavailable, GenerationStopped
+
+POLL_SECONDS = 0.2
+
+
+class Room:
+    """So many CPUs, claimed by one generation at a time each; first come, first served."""
+
+    def __init__(self, cpus: int) -> None:
+        self._cpus = cpus
+        self._claimed = 0
+        self._queue: list[object] = []
+        self._changed = threading.Condition()
+
+    @contextmanager
+    def claim(self, cpus: int, watch: ProgressWatch) -> Iterator[None]:
+        """Hold so many CPUs; waits for its turn, and raises GenerationStopped when told to stop meanwhile."""
+        if cpus > self._cpus:
+            raise CrewUnavailable(f"the crew needs {cpus} CPUs, Ray has {self._cpus}")
+        self._wait_for_turn(cpus, watch)
+        try:
+            yield
+        finally:
+            with self._changed:
+                self._claimed -= cpus
+                self._changed.notify_all()
+
+    def _wait_for_turn(self, cpus: int, watch: ProgressWatch) -> None:
+        turn = object()
+        with self._changed:
+            self._queue.append(turn)
+            try:
+                while self._queue[0] is not turn or self._claimed + cpus > self._cpus:
+                    watch.waits()
+                    if watch.should_stop():
+                        raise GenerationStopped("stopped while it waited for CPUs")
+                    self._changed.wait(POLL_SECONDS)
+                self._claimed += cpus
+            finally:
+                self._queue.remove(turn)
+                self._changed.notify_all()
