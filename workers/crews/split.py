@@ -41,9 +41,7 @@ class SplitCrew(Crew):
         saved = self._wait([t.finish.remote(steps, rank == 0) for rank, t in enumerate(self._trainers)])
         return self._result(task, saved[0], steps, counts, metrics)
 
-    def _train(
-        self, task: GenerationTask, tell: Tell, clock: Clock, weights: Any
-    ) -> tuple[Any, int, dict[str, float]]:
+    def _train(self, task: GenerationTask, tell: Tell, clock: Clock, weights: Any) -> tuple[Any, int, dict[str, float]]:
         updates, steps, metrics = self._updates(task), 0, dict[str, float]()
         flying: deque[tuple[list[Any], list[Any]]] = deque()
         batches, taken = self._sample(weights)

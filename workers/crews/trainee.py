@@ -14,6 +14,7 @@ from workers.crews.member import CrewPlan, Ring, fresh_weights
 from workers.crews.task import GenerationTask
 from workers.games.protocol import GameSpec, VectorGame
 from workers.models.contract import build_model
+from workers.models.normalised import Normalised
 from workers.rollout.batch import SampleBatch
 
 
@@ -22,6 +23,8 @@ class Trainee:
 
     def __init__(self, plan: CrewPlan, store: ArtifactStore, game: VectorGame, ring: Ring | None) -> None:
         self._plan, self._store, self._game = plan, store, game
+        self._ring = ring
+        self._rows = 1
         self.options = parse_options(plan.algorithm)
         self.learner = Learner(build_model(plan.model, game.spec), ring.average if ring else None)
         self._rng = np.random.default_rng(0)
@@ -42,11 +45,17 @@ class Trainee:
         torch.manual_seed(task.seed)
         self._seed = task.seed
         self._rng = np.random.default_rng([task.seed, 4, rank])
-        rows = expected_rows(task, self._game.spec, self.options.rollout_steps)
-        self.algorithm = algorithm_class(self._plan.algorithm)(self.learner, self.options, rows)
+        self._rows = expected_rows(task, self._game.spec, self.options.rollout_steps)
+        self.algorithm = algorithm_class(self._plan.algorithm)(self.learner, self.options, self._rows)
 
     def update(self, batch: SampleBatch) -> dict[str, float]:
         """Learn from one batch."""
+        model = self.learner.model
+        if isinstance(model, Normalised):
+            moments = model.moments(torch.from_numpy(batch.observations))
+            if self._ring is not None:
+                self._ring.average(moments)
+            model.absorb(moments, self._rows)
         return self.algorithm.update(batch, self._rng)
 
     def count(self, steps: int) -> None:

@@ -9,7 +9,8 @@ on float32 [rows, *observation_shape] and bool [rows, actions]; logits [rows, ac
 
     forward(observations, legal, state) -> (logits, value, next state)
 
-with float32 states [rows, state_size], all zeros at the start of a game.
+with float32 states [rows, state_size], all zeros at the start of a game. The option `normalise: true` puts
+`workers.models.normalised` around any of them.
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ from torch import Tensor, nn
 
 from orchestrator.catalog import Component, Kind, load
 from workers.games.protocol import GameSpec
+from workers.models.normalised import Normalised
 
 ILLEGAL = -1e9
 """Logit of a forbidden action: its probability is exactly 0, and it stays finite in products."""
@@ -43,17 +45,19 @@ def state_size(model: nn.Module) -> int:
 def build_model(component: Component, spec: GameSpec, seed: int = 0) -> nn.Module:
     """Make the named model for a game, its weights drawn from the seed, and check that it keeps the contract."""
     factory = load(Kind.MODEL, component.id)
+    options = dict(component.options)
+    normalise = bool(options.pop("normalise", False))
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(seed)
         try:
-            model = factory(observation_shape=spec.observation_shape, actions=spec.actions, **component.options)
+            model = factory(observation_shape=spec.observation_shape, actions=spec.actions, **options)
         except (TypeError, ValueError) as error:
-            options = ", ".join(component.options) or "none"
-            raise BadModel(f"model {component.id!r} with options ({options}): {error}") from error
+            given = ", ".join(options) or "none"
+            raise BadModel(f"model {component.id!r} with options ({given}): {error}") from error
         if not isinstance(model, nn.Module):
             raise BadModel(f"model {component.id!r} made a {type(model).__name__}, not a torch nn.Module")
         _probe(component.id, model, spec)
-    return model
+    return Normalised(model, spec.observation_shape) if normalise else model
 
 
 def _probe(name: str, model: nn.Module, spec: GameSpec) -> None:

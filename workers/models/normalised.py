@@ -1,0 +1,46 @@
+"""Observation normalising for any model: running mean and spread, kept with the weights."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+_WIDEST = 10.0
+_MOST_ROWS = 10_000_000.0
+"""Beyond this many rows the running moments forget, so that they can follow a policy that goes elsewhere."""
+
+
+class Normalised(nn.Module):
+    """Wraps a model. The moments are buffers, hence part of every checkpoint and of what rollout actors are sent."""
+
+    mean: Tensor
+    square: Tensor
+    rows: Tensor
+
+    def __init__(self, inner: nn.Module, observation_shape: tuple[int, ...]) -> None:
+        super().__init__()
+        self.inner = inner
+        self.state_size = int(getattr(inner, "state_size", 0))
+        self.register_buffer("mean", torch.zeros(observation_shape))
+        self.register_buffer("square", torch.ones(observation_shape))
+        self.register_buffer("rows", torch.zeros(()))
+
+    def forward(self, observations: Tensor, *rest: Tensor) -> Any:
+        spread = (self.square - self.mean.square()).clamp(min=1e-6).sqrt()
+        return self.inner(((observations - self.mean) / spread).clamp(-_WIDEST, _WIDEST), *rest)
+
+    @staticmethod
+    def moments(observations: Tensor) -> Tensor:
+        """First and second moments of these rows, [2, *observation_shape]; they may be averaged over processes."""
+        return torch.stack([observations.mean(0), observations.square().mean(0)])
+
+    @torch.no_grad()
+    def absorb(self, moments: Tensor, rows: int) -> None:
+        """Take the moments of so many rows into the running ones."""
+        total = self.rows + rows
+        weight = rows / total
+        self.mean.lerp_(moments[0], weight)
+        self.square.lerp_(moments[1], weight)
+        self.rows.copy_(total.clamp(max=_MOST_ROWS))
