@@ -6,7 +6,7 @@ import math
 
 from orchestrator.artifacts import ArtifactStore
 from workers.crews.crew import Ask, Tell
-from workers.crews.member import CrewPlan, make_game
+from workers.crews.member import CrewPlan, game_of
 from workers.crews.pool import CrewPool
 from workers.crews.task import GenerationResult, GenerationTask, Topology
 from workers.models.contract import build_model
@@ -50,5 +50,5 @@ def crew_plan(task: GenerationTask) -> CrewPlan:
 def _splits(task: GenerationTask) -> bool:
     if task.topology is not Topology.AUTO:
         return Topology(task.topology) is Topology.SPLIT
-    model = build_model(task.model, make_game(task.game, 1).spec)
+    model = build_model(task.model, game_of(task.game, 1).spec)
     return math.fsum(p.numel() for p in model.parameters()) >= SPLIT_FROM_PARAMETERS

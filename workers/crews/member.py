@@ -13,11 +13,12 @@ from torch import Tensor, nn
 from torch.distributed import TCPStore  # type: ignore[attr-defined]
 
 from orchestrator.artifacts import ArtifactStore
-from orchestrator.catalog import Component, Kind, load
+from orchestrator.catalog import Component
 from workers.bots.names import make_bot
 from workers.bots.protocol import Bot
 from workers.crews.errors import CrewLost
 from workers.crews.task import GenerationTask, TaskOpponent
+from workers.games.names import make_game
 from workers.games.protocol import VectorGame
 from workers.inference.cache import PolicyCache
 from workers.inference.policy import Policy
@@ -56,12 +57,9 @@ class CrewPlan:
         return self.trainers if self.split else self.rollout_actors
 
 
-def make_game(component: Component, tables: int) -> VectorGame:
-    """The named game with so many tables."""
-    game = load(Kind.GAME, component.id)(tables=tables, **component.options)
-    if not isinstance(game, VectorGame):
-        raise TypeError(f"game {component.id!r} makes a {type(game).__name__}, not a VectorGame")
-    return game
+def game_of(component: Component, tables: int) -> VectorGame:
+    """The named game on so many tables."""
+    return make_game(component.id, tables, **component.options)
 
 
 class Table:
@@ -69,7 +67,7 @@ class Table:
 
     def __init__(self, plan: CrewPlan, store: ArtifactStore, part: int) -> None:
         self._plan, self._part = plan, part
-        self.game = make_game(plan.game, plan.tables)
+        self.game = game_of(plan.game, plan.tables)
         self._cache = PolicyCache(store, self.game.spec)
         self._bots: dict[str, Bot] = {}
 

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from league.types import CheckpointRef
 from orchestrator.artifacts import ArtifactStore
 from workers.algorithms.contract import parse_options
-from workers.crews.member import CrewPlan, Ring, Table, make_game, pin_threads
+from workers.crews.member import CrewPlan, Ring, Table, game_of, pin_threads
 from workers.crews.task import GenerationTask
 from workers.crews.trainee import Trainee
 from workers.models.contract import build_model
@@ -137,7 +137,7 @@ class TrainerWorker(Worker):
         super().__init__(plan, store, rank)
         # Samples lie in shared memory, read-only; they are only read.
         warnings.filterwarnings("ignore", message="The given NumPy array is not writable")
-        self._trainee = Trainee(plan, store, make_game(plan.game, 1), self._ring)
+        self._trainee = Trainee(plan, store, game_of(plan.game, 1), self._ring)
 
     def prepare(self, task: GenerationTask, reload: bool) -> Weights:
         """The task's learner; returns the weights to sample with."""
