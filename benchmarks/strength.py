@@ -140,7 +140,7 @@ def climb(name: str, learner: Climber, store: ArtifactStore, *, limit: float) ->
     due = dict.fromkeys(GOALS, 0.0)
     mark, number = _FIRST_MARK, 0
     while result.seconds < limit and len(result.reached) < len(GOALS):
-        done = learner.train(max(mark - result.seconds, 0.01))
+        done = learner.train(max(min(mark, limit) - result.seconds, 0.01))
         result.seconds += done.seconds
         result.steps += done.steps
         number += 1
