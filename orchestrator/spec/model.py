@@ -8,13 +8,21 @@ from pydantic import Discriminator, Field, Tag
 
 from orchestrator.catalog import Kind
 from orchestrator.spec.components import OTHER, Choice, OtherChoice, own_name, tag_by_id
-from orchestrator.spec.values import Width
+from orchestrator.spec.values import Flag, Width
 
 
-class MlpModel(Choice):
-    """A multi-layer perceptron."""
+class _Network(Choice):
+    """What every built-in model has."""
 
     kind: ClassVar[Kind] = Kind.MODEL
+    normalise: Flag = Field(
+        default=False, description="whether observations are brought to mean 0 and deviation 1, as seen so far"
+    )
+
+
+class MlpModel(_Network):
+    """A multi-layer perceptron."""
+
     id: Literal["mlp"] = Field(default="mlp", description="name of the model")
     hidden: tuple[Width, ...] = Field(
         default=(128, 128), min_length=1, max_length=64, description="width of each hidden layer"
@@ -22,20 +30,18 @@ class MlpModel(Choice):
     activation: Literal["relu", "tanh"] = Field(default="relu", description="what stands between the layers")
 
 
-class ConvModel(Choice):
+class ConvModel(_Network):
     """A small residual convolution net, for games seen as boards."""
 
-    kind: ClassVar[Kind] = Kind.MODEL
     id: Literal["conv"] = Field(description="name of the model")
     channels: Width = Field(default=32, description="channels of each convolution")
     blocks: Width = Field(default=2, description="residual blocks of two convolutions")
     hidden: Width = Field(default=128, description="width of the dense layer before the heads")
 
 
-class GruModel(Choice):
+class GruModel(_Network):
     """A recurrent net, for games with hidden information."""
 
-    kind: ClassVar[Kind] = Kind.MODEL
     id: Literal["gru"] = Field(description="name of the model")
     hidden: Width = Field(default=64, description="width of the encoder")
     state: Width = Field(default=64, description="width of the memory")

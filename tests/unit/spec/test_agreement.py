@@ -34,6 +34,7 @@ from workers.algorithms.contract import algorithm_class, parse_options
 from workers.crews.task import GenerationTask, Topology
 from workers.games.names import make_game
 from workers.models.contract import build_model
+from workers.models.normalised import Normalised
 from workers.rollout.openings import OpeningRules
 
 MODELS: list[Choice] = [MlpModel(), ConvModel(id="conv"), GruModel(id="gru")]
@@ -86,10 +87,13 @@ def test_every_built_in_of_the_catalog_has_typed_options(kind: Kind) -> None:
 
 @pytest.mark.parametrize("choice", MODELS, ids=by_id)
 def test_models_are_built_from_the_defaults(choice: Choice) -> None:
-    build_model(choice.component, make_game("connect_four", 1).spec)
+    game = make_game("connect_four", 1).spec
+    assert not isinstance(build_model(choice.component, game), Normalised)
+    assert isinstance(build_model(choice.model_copy(update={"normalise": True}).component, game), Normalised)
     parameters = parameters_of(catalog.load(Kind.MODEL, choice.id))
     del parameters["observation_shape"], parameters["actions"]
-    assert parameters == {name: value for name, value in defaults_of(type(choice)).items() if name != "id"}
+    shared = ("id", "normalise")
+    assert parameters == {name: value for name, value in defaults_of(type(choice)).items() if name not in shared}
 
 
 @pytest.mark.parametrize("choice", ALGORITHMS, ids=by_id)

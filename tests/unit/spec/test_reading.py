@@ -38,7 +38,9 @@ start: running                    # or paused
 def test_every_value_of_a_full_file_arrives() -> None:
     trial = parse_trial(FULL)
     assert (trial.project, trial.trial, trial.seed) == ("connect-four", "first-league", 7)
-    assert trial.model.component == Component(id="mlp", options={"hidden": [64, 64], "activation": "relu"})
+    assert trial.model.component == Component(
+        id="mlp", options={"normalise": False, "hidden": [64, 64], "activation": "relu"}
+    )
     assert trial.algorithm.component.options["learning_rate"] == 3e-4
     assert [player.role for player in trial.league.players] == [
         Role.MAIN,
