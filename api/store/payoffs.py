@@ -101,6 +101,15 @@ def update_payoff(session: Session, trial: Trial, commit: int, batch: Mapping[Ce
     trial.payoff_revision = commit
 
 
+def inherit_payoff(session: Session, trial: Trial, commit: int, *, child: str, parent: str) -> None:
+    """Give a new snapshot its parent's cells. The trial must be locked."""
+    mine = select(Payoff).where(Payoff.trial_id == trial.id, Payoff.player_id == parent)
+    cells = _copied(_cells(session.scalars(mine)), child, parent, commit)
+    if cells:
+        upsert_cells(session, trial.id, cells)
+        trial.payoff_revision = commit
+
+
 def upsert_cells(session: Session, trial_id: str, cells: Cells) -> None:
     """Write cells as they are."""
     statement = insert(Payoff)
@@ -125,10 +134,13 @@ def load_payoff(
     *,
     min_games: int,
     streams: Sequence[Stream] = (Stream.TRAINING, Stream.RATING),
+    of_player: str | None = None,
 ) -> PayoffTable:
-    """The payoff as the league's rules read it, the given streams added up."""
+    """The payoff as the league's rules read it, the given streams added up; of one player's games, or of all."""
     totals: dict[tuple[str, str, int, int], Cell] = {}
     query = select(Payoff).where(Payoff.trial_id == trial.id, Payoff.stream.in_(streams))
+    if of_player is not None:
+        query = query.where(Payoff.player_id == of_player)
     for key, cell in _cells(session.scalars(query)).items():
         place = (key.player_id, key.opponent_id, key.seat, key.opponent_seat)
         known, more = totals.get(place, Cell()), cell.decayed
@@ -143,12 +155,26 @@ def load_payoff(
 
 
 def replay_payoff(session: Session, trial_id: str, at_commit: int | None = None) -> Cells:
-    """The payoff recomputed from the tallies up to a commit, a fork's beginning included."""
+    """The payoff recomputed from the tallies up to a commit, a fork's beginning and inheritance included."""
     trial = session.get(Trial, trial_id)
     if trial is None:
         raise NotFound(f"there is no trial {trial_id}")
     cells = _inherited_by_fork(session, trial)
     last = trial.last_commit if at_commit is None else at_commit
+    batches = _batches(session, trial_id, last)
+    heirs = _heirs(session, trial, last)
+    for commit in sorted(batches.keys() | heirs.keys()):
+        for key, results in batches.get(commit, {}).items():
+            cell = cells.get(key, StoredCell()).after(results, trial.payoff_decay, commit)
+            cells[key] = cell
+            cells[key.mirrored()] = cell.mirrored()
+        if commit in heirs:
+            cells |= _copied(cells, *heirs[commit], commit)
+    return cells
+
+
+def _batches(session: Session, trial_id: str, last: int) -> dict[int, dict[CellKey, Results]]:
+    """The results of each commit, as its transaction counted them."""
     learner, opponent = aliased(ModelVersion), aliased(ModelVersion)
     rows = session.execute(
         select(Tally, learner.player_id, opponent.player_id)
@@ -157,12 +183,31 @@ def replay_payoff(session: Session, trial_id: str, at_commit: int | None = None)
         .where(Tally.trial_id == trial_id, Tally.commit <= last, Tally.stream != Stream.GATING)
         .order_by(Tally.commit)
     )
-    for commit, tallies in groupby(rows, key=lambda row: row[0].commit):
-        for key, results in summed(_result(*row) for row in tallies).items():
-            cell = cells.get(key, StoredCell()).after(results, trial.payoff_decay, commit)
-            cells[key] = cell
-            cells[key.mirrored()] = cell.mirrored()
-    return cells
+    return {
+        commit: summed(_result(*row) for row in tallies)
+        for commit, tallies in groupby(rows, key=lambda row: row[0].commit)
+    }
+
+
+def _heirs(session: Session, trial: Trial, last: int) -> dict[int, tuple[str, str]]:
+    """The snapshots that inherited, with their parents, by the commit that made them."""
+    if not trial.spec["league"]["payoff"]["inherit"]:
+        return {}
+    snapshots = select(Player.created_commit, Player.id, Player.parent_id).where(
+        Player.trial_id == trial.id, Player.parent_id.is_not(None), Player.created_commit.between(1, last)
+    )
+    return {commit: (child, parent) for commit, child, parent in session.execute(snapshots) if parent is not None}
+
+
+def _copied(cells: Cells, child: str, parent: str, commit: int) -> Cells:
+    """The parent's cells as the child's, from both sides."""
+    copies: Cells = {}
+    for key, cell in cells.items():
+        if key.player_id == parent and key.opponent_id != child:
+            own, copy = replace(key, player_id=child), replace(cell, revision=commit)
+            copies[own] = copy
+            copies[own.mirrored()] = copy.mirrored()
+    return copies
 
 
 def _result(tally: Tally, player_id: str, opponent_id: str) -> tuple[CellKey, Results]:

@@ -1,4 +1,4 @@
-"""Activities of the store worker: everything that touches Postgres."""
+"""The system check's activity of the store worker."""
 
 from __future__ import annotations
 

@@ -1,0 +1,46 @@
+"""Activities of the store worker: everything that touches Postgres. They translate; SQL lives in `api.store`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import timedelta
+from typing import Any
+
+from sqlalchemy import Engine
+
+from api.activities.generations import GenerationActivities
+from api.activities.system import SystemCheckActivities
+from api.activities.trials import TrialActivities
+from orchestrator.artifacts import ArtifactStore
+
+__all__ = ["GenerationActivities", "SystemCheckActivities", "TrialActivities", "store_activities"]
+
+STALL_SECONDS = 120.0
+GARBAGE_AGE = timedelta(hours=1)
+
+
+def store_activities(
+    engine: Engine,
+    artifacts: ArtifactStore,
+    *,
+    stall_seconds: float = STALL_SECONDS,
+    garbage_age: timedelta = GARBAGE_AGE,
+) -> list[Callable[..., Any]]:
+    """Every activity of the store queue, ready to be registered with a worker."""
+    system = SystemCheckActivities(engine)
+    trials = TrialActivities(engine, artifacts, garbage_age=garbage_age)
+    generations = GenerationActivities(engine, artifacts, stall_seconds=stall_seconds)
+    return [
+        system.check_store,
+        trials.begin_trial,
+        trials.enter_players,
+        trials.change_status,
+        trials.add_player,
+        trials.change_player,
+        trials.note_event,
+        trials.collect_garbage,
+        generations.plan_generation,
+        generations.record_generation,
+        generations.judge_generation,
+        generations.roll_back,
+    ]

@@ -1,0 +1,39 @@
+"""The store's refusals as failures that a workflow can tell apart."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from sqlalchemy.exc import DataError, StatementError
+from temporalio.exceptions import ApplicationError
+
+from api.store.errors import Conflict, NotFound
+from league.errors import InvalidInput
+from orchestrator.artifacts import ArtifactStoreFull, DamagedArtifact, MissingArtifact
+from orchestrator.catalog import CatalogError
+from orchestrator.contracts import Failure
+from orchestrator.spec import InvalidTrial
+
+
+@contextmanager
+def told_apart() -> Iterator[None]:
+    """Name what will never work and is not to be retried. Anything else, such as a lost database, just raises."""
+    try:
+        yield
+    except NotFound as error:
+        raise _final(error, Failure.NOT_FOUND) from error
+    except (Conflict, InvalidTrial, InvalidInput, CatalogError, DataError) as error:
+        raise _final(error, Failure.BAD_INPUT) from error
+    except (DamagedArtifact, MissingArtifact) as error:
+        raise _final(error, Failure.DAMAGED_CHECKPOINT) from error
+    except ArtifactStoreFull as error:
+        raise ApplicationError(str(error), type=Failure.STORE_FULL) from error
+    except StatementError as error:
+        if isinstance(error.orig, ValueError | TypeError):  # a value that no column could hold, such as a broken id
+            raise _final(error, Failure.BAD_INPUT) from error
+        raise
+
+
+def _final(error: Exception, failure: Failure) -> ApplicationError:
+    return ApplicationError(str(error), type=failure, non_retryable=True)

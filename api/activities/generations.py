@@ -1,0 +1,147 @@
+"""Activities of a generation: plan, record, judge, and go back where a checkpoint is damaged."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+
+from sqlalchemy import Engine
+from temporalio import activity
+
+from api.activities.failures import told_apart
+from api.store import judging, planning
+from api.store.delivery import deliver_outcome
+from api.store.engine import session_factory
+from api.store.models import ModelVersion, Trial
+from api.store.outcomes import GenerationOutcome, OpponentTally
+from api.store.rollback import roll_back
+from api.store.specs import spec_of
+from api.store.weights import checkpoint_of, weights_of
+from orchestrator.artifacts import ArtifactStore
+from orchestrator.contracts import generations as contracts
+
+
+class GenerationActivities:
+    """The store's part of every generation."""
+
+    def __init__(self, engine: Engine, artifacts: ArtifactStore, *, stall_seconds: float) -> None:
+        self._sessions = session_factory(engine)
+        self._artifacts = artifacts
+        self._stall_seconds = stall_seconds
+
+    @activity.defn(name=contracts.plan_generation.name)
+    def plan_generation(self, key: contracts.GenerationKey) -> contracts.GenerationPlan:
+        """Whom the player meets and from which checkpoint it goes on; every delivery gets the same plan."""
+        with told_apart(), self._sessions.begin() as session:
+            planned = planning.plan_generation(session, key.trial, key.player, key.generation, key.attempt)
+            return _plan(key, planned, self._stall_seconds)
+
+    @activity.defn(name=contracts.record_generation.name)
+    def record_generation(self, report: contracts.GenerationReport) -> contracts.Recorded:
+        """Record the outcome in one transaction; the first delivery wins and all of them hear of it."""
+        with told_apart(), self._sessions.begin() as session:
+            recorded = deliver_outcome(session, self._artifacts, _outcome(report))
+            trial = session.get_one(Trial, report.trial)
+            version = session.get_one(ModelVersion, recorded.version_id)
+            return contracts.Recorded(
+                commit=recorded.commit,
+                version=version.id,
+                checkpoint=weights_of(version),
+                player_steps=recorded.player_steps,
+                trial_steps=trial.steps,
+                committed_at=version.created_at.timestamp(),
+            )
+
+    @activity.defn(name=contracts.judge_generation.name)
+    def judge_generation(self, key: contracts.GenerationKey) -> contracts.Judgement:
+        """Snapshot, reset, gate: what the league's rules make of the generation."""
+        with told_apart(), self._sessions.begin() as session:
+            judged = judging.judge_generation(session, key.trial, key.player, key.generation)
+        return contracts.Judgement(snapshot=judged.snapshot, reset=judged.reset, gate=judged.gate)
+
+    @activity.defn(name=contracts.roll_back.name)
+    def roll_back(self, rollback: contracts.Rollback) -> None:
+        """Go back to the last good version, visibly."""
+        with told_apart(), self._sessions.begin() as session:
+            roll_back(
+                session,
+                self._artifacts,
+                trial_id=rollback.trial,
+                player_id=rollback.player,
+                generation=rollback.generation,
+                attempt=rollback.attempt,
+                problem=rollback.problem,
+            )
+
+
+def _plan(
+    key: contracts.GenerationKey, planned: planning.PlannedGeneration, stall_seconds: float
+) -> contracts.GenerationPlan:
+    spec = spec_of(planned.trial)
+    size = spec.generation
+    return contracts.GenerationPlan(
+        trial=key.trial,
+        player=key.player,
+        player_name=planned.player.name,
+        generation=key.generation,
+        attempt=key.attempt,
+        decision=planned.decision,
+        version=planned.version.id,
+        checkpoint=weights_of(planned.version),
+        opponents=[_opponent(chosen, key.player) for chosen in planned.opponents],
+        game=spec.game.component,
+        model=spec.model.component,
+        algorithm=planned.algorithm,
+        seed=planned.seed,
+        steps=size.steps,
+        tables=size.tables,
+        rollout_actors=size.rollout_actors,
+        trainers=size.trainers,
+        topology=size.topology,
+        threads=size.threads,
+        opening_share=size.openings.share,
+        opening_plies=size.openings.plies,
+        stall_seconds=stall_seconds,
+    )
+
+
+def _opponent(chosen: planning.ChosenOpponent, learner: str) -> contracts.PlannedOpponent:
+    live = chosen.player.id == learner
+    return contracts.PlannedOpponent(
+        player=chosen.player.id,
+        version=chosen.version.id,
+        probability=chosen.probability,
+        checkpoint=None if live else checkpoint_of(chosen.version),
+        bot=chosen.player.bot,
+    )
+
+
+def _outcome(report: contracts.GenerationReport) -> GenerationOutcome:
+    plan, outcome = report.plan, report.outcome
+    tallies = tuple(
+        OpponentTally(
+            opponent_version_id=tally.opponent,
+            seat=tally.seat,
+            opponent_seat=tally.opponent_seat,
+            wins=tally.wins,
+            draws=tally.draws,
+            losses=tally.losses,
+        )
+        for tally in outcome.tallies
+    )
+    return GenerationOutcome(
+        trial_id=report.trial,
+        player_id=report.player,
+        generation=report.generation,
+        parent_version_id=plan.version,
+        checkpoint=outcome.checkpoint,
+        steps=outcome.steps,
+        games=int(outcome.metrics.get("games", sum(tally.games for tally in tallies))),
+        seed=plan.seed,
+        started_at=datetime.fromtimestamp(outcome.started_at, UTC),
+        finished_at=datetime.fromtimestamp(outcome.finished_at, UTC),
+        attempt=report.tries,
+        plan_decision_id=plan.decision,
+        tallies=tallies,
+        metrics=outcome.metrics,
+        hyperparameters={"id": plan.algorithm.id, **plan.algorithm.options},
+    )

@@ -1,0 +1,124 @@
+"""Activities about a trial as a whole: its beginning, status, players, events and garbage."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+from sqlalchemy import Engine
+from sqlalchemy.orm import Session
+from temporalio import activity
+
+from api.activities.failures import told_apart
+from api.store import rosters, trials
+from api.store.beginning import mark_begun, note_once
+from api.store.engine import session_factory
+from api.store.errors import Conflict
+from api.store.garbage import collect_garbage
+from api.store.models import Player, Trial
+from api.store.models.words import PlayerStatus, TrialStatus
+from api.store.specs import spec_of
+from api.store.weights import initial_weights, is_version_id
+from orchestrator.artifacts import ArtifactStore
+from orchestrator.contracts import trials as contracts
+
+
+class TrialActivities:
+    """A trial's life in the store."""
+
+    def __init__(self, engine: Engine, artifacts: ArtifactStore, *, garbage_age: timedelta) -> None:
+        self._sessions = session_factory(engine)
+        self._artifacts = artifacts
+        self._garbage_age = garbage_age
+
+    @activity.defn(name=contracts.begin_trial.name)
+    def begin_trial(self, request: contracts.TrialRequest) -> contracts.TrialBrief:
+        """What the workflow must know to run the trial."""
+        with told_apart(), self._sessions.begin() as session:
+            return _brief(session, mark_begun(session, request.trial))
+
+    @activity.defn(name=contracts.enter_players.name)
+    def enter_players(self, entry: contracts.EnterPlayers) -> None:
+        """Give every player that has none its first version."""
+        with told_apart(), self._sessions.begin() as session:
+            rosters.enter_players(session, entry.trial, entry.initial)
+
+    @activity.defn(name=contracts.change_status.name)
+    def change_status(self, change: contracts.StatusChange) -> None:
+        """Move the trial to another status, or find it there."""
+        with told_apart(), self._sessions.begin() as session:
+            trials.change_status(session, change.trial, _status(change.status), change.reason or None)
+
+    @activity.defn(name=contracts.add_player.name)
+    def add_player(self, addition: contracts.AddPlayer) -> contracts.Learner:
+        """Add a player to a running league."""
+        with told_apart(), self._sessions.begin() as session:
+            player = rosters.add_player(
+                session,
+                addition.trial,
+                addition.key,
+                name=addition.name,
+                role=addition.role,
+                bot=addition.bot,
+                hyperparameters=addition.hyperparameters,
+            )
+            return _learner(player)
+
+    @activity.defn(name=contracts.change_player.name)
+    def change_player(self, change: contracts.ChangePlayer) -> contracts.Learner:
+        """Retire or retune a player."""
+        with told_apart(), self._sessions.begin() as session:
+            player = rosters.change_player(
+                session, change.trial, change.player, retire=change.retire, hyperparameters=change.hyperparameters
+            )
+            return _learner(player)
+
+    @activity.defn(name=contracts.note_event.name)
+    def note_event(self, event: contracts.TrialEvent) -> None:
+        """Tell the trial's followers something, once."""
+        with told_apart(), self._sessions.begin() as session:
+            note_once(session, event.trial, event.key, event.type, event.payload)
+
+    @activity.defn(name=contracts.collect_garbage.name)
+    def collect_garbage(self, request: contracts.TrialRequest) -> contracts.GarbageReport:
+        """Remove files that no version refers to and that are old enough."""
+        with told_apart(), self._sessions.begin() as session:
+            collected = collect_garbage(session, self._artifacts, older_than=self._garbage_age)
+        return contracts.GarbageReport(files=len(collected.uris), bytes=collected.bytes_freed)
+
+
+def _status(word: str) -> TrialStatus:
+    try:
+        return TrialStatus(word)
+    except ValueError:
+        raise Conflict(f"there is no trial status {word!r}; allowed: {', '.join(TrialStatus)}") from None
+
+
+def _brief(session: Session, trial: Trial) -> contracts.TrialBrief:
+    spec = spec_of(trial)
+    until, limit = spec.budget.until, spec.budget.wall_clock
+    source = spec.initial_weights
+    return contracts.TrialBrief(
+        trial=trial.id,
+        name=trial.name,
+        game=spec.game.component,
+        model=spec.model.component,
+        seed=trial.seed,
+        learners=[
+            _learner(player)
+            for player in rosters.players_of(session, trial.id)
+            if player.role.learns and player.status is PlayerStatus.ACTIVE
+        ],
+        initial=initial_weights(session, trial),
+        # a version's weights are in the store already; only a file must still be fetched
+        initial_source=None if source is None or is_version_id(source) else source,
+        start_paused=spec.start == "paused",
+        steps=trial.steps,
+        budget_steps=spec.budget.steps,
+        wall_clock_seconds=None if limit is None else limit.total_seconds(),
+        target=None if until is None else contracts.Target(opponent=until.opponent, win_rate=until.win_rate),
+        evaluate_every=spec.evaluation.every_generations,
+    )
+
+
+def _learner(player: Player) -> contracts.Learner:
+    return contracts.Learner(player=player.id, name=player.name, role=player.role, generation=player.generation)

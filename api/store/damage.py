@@ -1,0 +1,17 @@
+"""Which checkpoints are known to be damaged: what rollback decisions say of a trial."""
+
+from __future__ import annotations
+
+from sqlalchemy import select
+from sqlalchemy.orm import Session
+
+from api.store.models import Decision
+from league.types import DecisionKind
+
+
+def damaged_sha256(session: Session, trial_id: str) -> set[str]:
+    """The hashes of all checkpoints that a rollback of this trial was about."""
+    query = select(Decision.evidence["sha256"].astext).where(
+        Decision.trial_id == trial_id, Decision.kind == DecisionKind.ROLLBACK
+    )
+    return set(session.scalars(query))
