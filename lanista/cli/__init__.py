@@ -25,6 +25,7 @@ app.command()(stack.status)
 app.command()(doctor.doctor)
 app.command()(demo.demo)
 app.command()(roles.api)
+app.command()(roles.migrate)
 app.add_typer(roles.worker, name="worker")
 app.add_typer(trial.trial, name="trial")
 

@@ -1,10 +1,13 @@
-"""One role alone, as on a cluster: `lanista api`, `lanista worker store`, `lanista worker train`."""
+"""One role alone, as on a cluster: `lanista migrate`, `lanista api`, `lanista worker store`, `lanista worker train`."""
 
 from __future__ import annotations
 
 import asyncio
 
 import typer
+
+from lanista.cli.terminal import out
+from lanista.stack.errors import StackError
 
 worker = typer.Typer(help="Run one worker in the foreground, as on a cluster.", no_args_is_help=True)
 
@@ -33,3 +36,18 @@ def api() -> None:
     from api.settings import ApiSettings
 
     run_api(ApiSettings.load())
+
+
+def migrate() -> None:
+    """Bring the database's schema up to date and end. Safe to run twice, and by two at once."""
+    from sqlalchemy.exc import OperationalError
+
+    from api.settings import StoreSettings
+    from api.store.migrate import upgrade
+
+    settings = StoreSettings.load()
+    try:
+        revision = upgrade(settings.database_url.get_secret_value())
+    except OperationalError as error:
+        raise StackError(f"LANISTA_DATABASE_URL: Postgres does not answer: {error.orig}") from None
+    out.print(f"The schema is at revision {revision}.", highlight=False)
