@@ -1,0 +1,31 @@
+# Lanista's image: every role of a cluster is this image with another command (see docker-compose.yml).
+FROM python:3.11.15-slim-bookworm
+
+# PyTorch without CUDA, which is a tenth of the size; `--build-arg TORCH_INDEX=` takes the build with it.
+ARG TORCH_INDEX=https://download.pytorch.org/whl/cpu
+
+ENV PATH=/opt/venv/bin:$PATH \
+    PIP_DISABLE_PIP_VERSION_CHECK=1 \
+    PIP_NO_CACHE_DIR=1 \
+    PYTHONDONTWRITEBYTECODE=1 \
+    PYTHONUNBUFFERED=1
+
+RUN useradd --uid 1000 --create-home lanista \
+    && install --directory --owner lanista --group lanista \
+        /var/lib/lanista /var/lib/lanista/artifacts /var/lib/lanista/tensorboard \
+    && python -m venv /opt/venv
+
+# Dependencies come first: they change seldom, and this layer is by far the largest.
+WORKDIR /opt/lanista
+COPY pyproject.toml constraints.txt ./
+RUN python -c "import tomllib; project = tomllib.load(open('pyproject.toml', 'rb'))['project']; \
+        print(*project['dependencies'], *project['optional-dependencies']['s3'], sep='\n')" > requirements.txt \
+    && PIP_EXTRA_INDEX_URL=$TORCH_INDEX pip install --constraint constraints.txt --requirement requirements.txt
+
+COPY . .
+RUN pip install --no-deps --editable . \
+    && python -m compileall -q lanista api workers orchestrator league migrations
+
+USER lanista
+WORKDIR /var/lib/lanista
+CMD ["lanista", "--help"]

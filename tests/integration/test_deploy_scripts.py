@@ -1,0 +1,111 @@
+"""The scripts that a cluster runs once, against a real Postgres and a real Temporal server."""
+
+from __future__ import annotations
+
+import os
+import socket
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import psycopg
+import pytest
+from temporalio.testing import WorkflowEnvironment
+
+from lanista.stack.postgres import binaries
+from tests.integration.compose_file import ROOT, SECRETS
+from tests.integration.postgres import PostgresServer
+
+SCRIPTS = sorted((ROOT / "deploy").glob("*/*.sh"))
+BIN = Path(sys.executable).parent
+
+
+def run(script: str, environment: dict[str, str], tools: Path) -> subprocess.CompletedProcess[str]:
+    path = f"{tools}:/usr/bin:/bin"
+    return subprocess.run(
+        ["/bin/sh", str(ROOT / "deploy" / script)],
+        capture_output=True,
+        text=True,
+        env={**environment, "PATH": path, "HOME": "/nonexistent"},
+    )
+
+
+@pytest.mark.parametrize("script", SCRIPTS, ids=lambda path: path.name)
+def test_a_script_is_a_shell_script_that_stops_at_errors(script: Path) -> None:
+    assert script.read_text().startswith("#!/bin/sh\n")
+    assert "\nset -eu\n" in script.read_text()
+    assert os.access(script, os.X_OK)
+    subprocess.run(["/bin/sh", "-n", str(script)], check=True)
+
+
+@pytest.fixture
+def databases(postgres_server: PostgresServer) -> Iterator[PostgresServer]:
+    """The server after the script of its first start."""
+    environment = {name: SECRETS[name] for name in ("LANISTA_DATABASE_PASSWORD", "LANISTA_TEMPORAL_PASSWORD")}
+    environment |= {"POSTGRES_USER": "postgres", "PGHOST": str(postgres_server.socket_folder)}
+    done = run("postgres/10-databases.sh", environment, binaries())
+    try:
+        assert done.returncode == 0, done.stderr
+        yield postgres_server
+    finally:
+        with psycopg.connect(postgres_server.url("postgres"), autocommit=True) as connection:
+            for name in ("lanista", "temporal", "temporal_visibility"):
+                connection.execute(f'DROP DATABASE IF EXISTS "{name}" WITH (FORCE)')
+            for name in ("lanista", "temporal"):
+                connection.execute(f'DROP ROLE IF EXISTS "{name}"')
+
+
+def as_role(server: PostgresServer, role: str, database: str) -> str:
+    return server.url(database).replace("postgres@", f"{role}@")
+
+
+def test_each_role_has_its_own_databases_and_no_more(databases: PostgresServer) -> None:
+    for role, database in (("temporal", "lanista"), ("lanista", "temporal"), ("lanista", "temporal_visibility")):
+        with pytest.raises(psycopg.OperationalError, match="permission denied"):
+            psycopg.connect(as_role(databases, role, database))
+    with psycopg.connect(databases.url("postgres")) as connection:
+        rows = connection.execute(
+            "SELECT rolname, rolsuper, rolcreatedb, rolpassword IS NOT NULL FROM pg_authid "
+            "WHERE rolname IN ('lanista', 'temporal') ORDER BY rolname"
+        ).fetchall()
+    assert rows == [("lanista", False, False, True), ("temporal", False, False, True)]
+
+
+def test_temporal_may_make_what_its_schema_needs(databases: PostgresServer) -> None:
+    with psycopg.connect(as_role(databases, "temporal", "temporal_visibility")) as connection:
+        connection.execute("CREATE TABLE executions (tags jsonb)")
+        connection.execute("CREATE INDEX ON executions USING gin (tags jsonb_path_ops)")
+
+
+def test_the_store_is_migrated_by_the_plain_role(databases: PostgresServer) -> None:
+    environment = {**os.environ, "LANISTA_DATABASE_URL": as_role(databases, "lanista", "lanista")}
+    for _ in range(2):
+        done = subprocess.run([BIN / "lanista", "migrate"], capture_output=True, text=True, env=environment)
+        assert done.returncode == 0, done.stderr
+        assert "The schema is at revision" in done.stdout
+    with psycopg.connect(as_role(databases, "lanista", "lanista")) as connection:
+        (trials,) = connection.execute("SELECT count(*) FROM trials").fetchone() or (None,)
+    assert trials == 0
+
+
+def test_a_migration_without_a_database_says_so() -> None:
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))  # bound and not listening: a connection is refused
+        url = f"postgresql://lanista:secret@127.0.0.1:{taken.getsockname()[1]}/lanista"
+        environment = {**os.environ, "LANISTA_DATABASE_URL": url}
+        done = subprocess.run([BIN / "lanista", "migrate"], capture_output=True, text=True, env=environment)
+    assert done.returncode == 1
+    assert "LANISTA_DATABASE_URL: Postgres does not answer" in done.stderr
+    assert "Traceback" not in done.stderr
+    assert "secret" not in done.stderr
+
+
+async def test_the_namespace_is_made_once() -> None:
+    async with await WorkflowEnvironment.start_local(dev_server_existing_path=str(BIN / "temporal")) as server:
+        address = server.client.service_client.config.target_host
+        environment = {"TEMPORAL_ADDRESS": address, "NAMESPACE": "leagues", "RETENTION": "30d"}
+        made, found = (run("temporal/create-namespace.sh", environment, BIN) for _ in range(2))
+    assert made.returncode == 0, made.stderr
+    assert "successfully registered" in made.stdout + made.stderr
+    assert (found.returncode, found.stdout) == (0, "namespace leagues exists\n")
