@@ -101,6 +101,24 @@ def test_a_migration_without_a_database_says_so() -> None:
     assert "secret" not in done.stderr
 
 
+def test_temporals_databases_get_their_schemas(tmp_path: Path) -> None:
+    tool = tmp_path / "temporal-sql-tool"
+    tool.write_text(f'#!/bin/sh\necho "$SQL_PASSWORD $*" >> {tmp_path}/calls\n')
+    tool.chmod(0o755)
+    done = run("temporal/set-up-schema.sh", {"SQL_PASSWORD": "secret"}, tmp_path)
+    assert done.returncode == 0, done.stderr
+    server = "secret --plugin postgres12 --endpoint postgres --port 5432 --user temporal --database"
+    folder = "/etc/temporal/schema/postgresql/v12"
+    assert (tmp_path / "calls").read_text().splitlines() == [
+        f"{server} temporal setup-schema --version 0.0",
+        f"{server} temporal update-schema --schema-dir {folder}/temporal/versioned",
+        f"{server} temporal_visibility setup-schema --version 0.0",
+        f"{server} temporal_visibility update-schema --schema-dir {folder}/visibility/versioned",
+    ]
+    tool.write_text("#!/bin/sh\nexit 3\n")
+    assert run("temporal/set-up-schema.sh", {"SQL_PASSWORD": "secret"}, tmp_path).returncode == 3
+
+
 async def test_the_namespace_is_made_once() -> None:
     async with await WorkflowEnvironment.start_local(dev_server_existing_path=str(BIN / "temporal")) as server:
         address = server.client.service_client.config.target_host
