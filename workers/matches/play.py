@@ -15,7 +15,7 @@ from workers.games.seeding import mix, uniform
 from workers.inference.cache import PolicyCache
 from workers.matches.players import Player, make_player
 from workers.matches.result import GameRecord, MatchResult
-from workers.matches.schedule import IDLE, Schedule, seat_games
+from workers.matches.schedule import IDLE, Schedule
 from workers.matches.task import MatchStopped, MatchTask
 
 _PLAY, _OPENING = 11, 12  # tell the players' draws and the openings' from others on the same seed
@@ -141,6 +141,6 @@ class Hall:
         """Seat these games; idle tables replay some seed, since all tables move together."""
         self._at[tables] = games
         self._earned[tables] = 0.0
-        seat_games(self._game, tables, np.where(games == IDLE, np.uint64(0), self._schedule.seeds[games]))
+        self._game.start(tables, np.where(games == IDLE, np.uint64(0), self._schedule.seeds[games]))
         for player in self._players:
             player.begin(tables)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from workers.games.protocol import GameSpec, VectorGame
+from workers.games.protocol import GameSpec
 from workers.games.seeding import mix
 from workers.matches.task import MatchTask
 
@@ -56,14 +56,6 @@ class Schedule:
         """Give these games new seeds: their random openings ended them. Games of a pair redraw alike."""
         self._attempts[games] += 1
         self.seeds[games] = _short(mix(self.seeds[games], self._attempts[games]))
-
-
-def seat_games(game: VectorGame, tables: NDArray[np.int64], seeds: NDArray[np.uint64]) -> None:
-    """Start the games named by these seeds at these tables, leaving the others as they are."""
-    game.table_seeds[tables] = seeds
-    game.games[tables] = 0
-    game.plies[tables] = 0
-    game.begin(tables)
 
 
 def _short(keys: NDArray[np.uint64]) -> NDArray[np.uint64]:
