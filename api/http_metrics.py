@@ -1,12 +1,17 @@
-"""Counts and times of requests, and the headers every answer carries."""
+"""Counts and times of requests, the headers every answer carries, and the answer when our own code fails."""
 
 from __future__ import annotations
 
 import time
 
+import structlog
 from prometheus_client import CollectorRegistry, Counter, Histogram, ProcessCollector
 from starlette.datastructures import MutableHeaders
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from api.problems import problem
+
+log = structlog.get_logger()
 
 SECURITY_HEADERS = {
     "Content-Security-Policy": (
@@ -18,6 +23,9 @@ SECURITY_HEADERS = {
     "Referrer-Policy": "no-referrer",
     "Cross-Origin-Opener-Policy": "same-origin",
 }
+
+
+METHODS = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"})
 
 
 class HttpMetrics:
@@ -45,18 +53,29 @@ class ObserveRequests:
             await self._app(scope, receive, send)
             return
         started = time.perf_counter()
-        status = 500
+        status = 0
 
         async def send_observed(message: Message) -> None:
             nonlocal status
             if message["type"] == "http.response.start":
                 status = message["status"]
-                MutableHeaders(scope=message).update(SECURITY_HEADERS)
+                headers = MutableHeaders(scope=message)
+                headers.update(SECURITY_HEADERS)
+                if scope["path"].startswith("/api/"):
+                    headers.setdefault("Cache-Control", "no-store")
             await send(message)
 
         try:
             await self._app(scope, receive, send_observed)
+        except Exception as error:
+            # answered here and not by the framework's outermost layer, whose answer would lack the headers
+            log.error("request failed", method=scope["method"], path=scope["path"], exc_info=error)
+            if status:
+                raise  # too late for another answer: the connection breaks, so that the client notices
+            await problem(500, "The API's log has the details.")(scope, receive, send_observed)
         finally:
             route = getattr(scope.get("route"), "path", "(none)")
-            self._metrics.requests.labels(scope["method"], route, status).inc()
-            self._metrics.seconds.labels(scope["method"], route).observe(time.perf_counter() - started)
+            # a client may invent methods; each would be a time series of its own
+            method = scope["method"] if scope["method"] in METHODS else "(other)"
+            self._metrics.requests.labels(method, route, status or 500).inc()
+            self._metrics.seconds.labels(method, route).observe(time.perf_counter() - started)

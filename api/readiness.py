@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
+from collections.abc import Awaitable, Callable, Coroutine
+from dataclasses import dataclass, field
+from typing import Any
 
 from pydantic import BaseModel, Field
 from sqlalchemy import Engine, text
@@ -35,14 +36,25 @@ class ReadinessChecks:
     engine: Engine
     temporal: Client
     ray_address: str
+    _under_way: dict[str, asyncio.Task[str]] = field(default_factory=dict)
+    """A check that hangs is shared by those who ask meanwhile, or a hung Postgres would soon hold every thread."""
 
     async def run(self) -> Readiness:
-        checks: dict[str, Callable[[], Awaitable[str]]] = {"postgres": self._postgres, "temporal": self._temporal}
+        checks: dict[str, Callable[[], Coroutine[Any, Any, str]]] = {
+            "postgres": self._postgres,
+            "temporal": self._temporal,
+        }
         if self.ray_address:
             checks["ray"] = self._ray
-        answers = await asyncio.gather(*(_attempt(check) for check in checks.values()))
+        answers = await asyncio.gather(*(_attempt(self._once(name, check)) for name, check in checks.items()))
         parts = dict(zip(checks, answers, strict=True))
         return Readiness(ready=all(part.ok for part in answers), parts=parts)
+
+    def _once(self, name: str, check: Callable[[], Coroutine[Any, Any, str]]) -> Awaitable[str]:
+        task = self._under_way.get(name)
+        if task is None or task.done():
+            self._under_way[name] = task = asyncio.create_task(check())
+        return asyncio.shield(task)
 
     async def _postgres(self) -> str:
         def ask() -> str:
@@ -64,9 +76,9 @@ class ReadinessChecks:
         return f"Ray head at {self.ray_address}"
 
 
-async def _attempt(check: Callable[[], Awaitable[str]]) -> PartReadiness:
+async def _attempt(answer: Awaitable[str]) -> PartReadiness:
     try:
-        return PartReadiness(ok=True, detail=await asyncio.wait_for(check(), PATIENCE))
+        return PartReadiness(ok=True, detail=await asyncio.wait_for(answer, PATIENCE))
     except TimeoutError:
         return PartReadiness(ok=False, detail=f"no answer within {PATIENCE:g} s")
     except RPCError as error:

@@ -2,15 +2,30 @@
 
 from __future__ import annotations
 
-from pydantic import Field, SecretStr
+from typing import Annotated
 
+from pydantic import AfterValidator, Field, SecretStr
+
+from api.store.engine import database_url
+from api.store.errors import InvalidDatabaseUrl
 from orchestrator.settings import LogSettings, TemporalSettings
+
+
+def _names_postgres(value: SecretStr) -> SecretStr:
+    try:
+        database_url(value.get_secret_value())
+    except InvalidDatabaseUrl as error:
+        raise ValueError(str(error)) from None
+    return value
+
+
+DatabaseUrl = Annotated[SecretStr, AfterValidator(_names_postgres)]
 
 
 class StoreSettings(TemporalSettings, LogSettings):
     """What the store worker needs to know."""
 
-    database_url: SecretStr = Field(
+    database_url: DatabaseUrl = Field(
         default=SecretStr("postgresql+psycopg://lanista@127.0.0.1:5432/lanista"),
         description="Postgres, as postgresql+psycopg://user:password@host:port/database",
     )
@@ -30,6 +45,7 @@ class ApiSettings(StoreSettings):
     ray_address: str = Field(
         default="",
         validation_alias="ray_address",
+        pattern=r"^([^\s/]+:\d{1,5})?$",
         description="host:port of the Ray head (RAY_ADDRESS), which /readyz looks for; empty leaves Ray out of it",
     )
     tensorboard_url: str = Field(
@@ -37,4 +53,30 @@ class ApiSettings(StoreSettings):
     )
     temporal_ui_url: str = Field(
         default="", pattern="^(https?://.+)?$", description="where the Temporal page runs; the page links to it"
+    )
+    allowed_hosts: str = Field(
+        default="",
+        description="host names the API answers to besides loopback and its own address, with commas; * for any",
+    )
+    max_body_bytes: int = Field(default=1_048_576, ge=1024, le=1 << 30, description="largest body of a request, bytes")
+    max_upload_bytes: int = Field(default=1 << 30, ge=1024, le=1 << 40, description="largest weights file, bytes")
+    rate_limit: float = Field(default=500.0, ge=0, le=1e6, description="requests a second of one token; 0: unlimited")
+    rate_burst: int = Field(default=1_000, ge=1, le=1_000_000, description="requests one token may make at once")
+    failed_sign_ins: float = Field(
+        default=30.0, ge=0, le=1e6, description="wrong tokens a minute from one address; 0: unlimited"
+    )
+    session_hours: float = Field(default=12.0, gt=0, le=8760, description="hours until a browser must sign in again")
+    session_secret: SecretStr | None = Field(
+        default=None,
+        min_length=32,
+        description="signs browser sessions; the same for all API processes. Empty: they end when the API restarts",
+    )
+    reconcile_seconds: float = Field(
+        default=10.0, gt=0, le=3600, description="seconds between looks for trials that were not started"
+    )
+    idempotency_hours: float = Field(
+        default=168.0, ge=1, le=8760, description="hours for which an Idempotency-Key is remembered"
+    )
+    database_connections: int = Field(
+        default=20, ge=2, le=500, description="connections to Postgres that one API process may hold"
     )

@@ -13,13 +13,13 @@ from importlib.metadata import version
 
 import httpx
 import psutil
-from sqlalchemy import text
+import psycopg
 from temporalio.api.enums.v1 import TaskQueueType
 from temporalio.api.taskqueue.v1 import TaskQueue
 from temporalio.api.workflowservice.v1 import DescribeTaskQueueRequest, GetSystemInfoRequest
 from temporalio.client import Client
 
-from api.store.engine import create_store_engine
+from api.store.engine import database_url
 from lanista.settings import StackSettings
 from lanista.stack import remote
 from lanista.stack.errors import StackError
@@ -88,8 +88,8 @@ def _packages() -> Finding:
 
 
 def _disk(home: Home) -> Finding:
-    place = home.root if home.root.exists() else home.root.parent
-    free = shutil.disk_usage(place if place.exists() else "/").free / 1e9
+    place = next(folder for folder in (home.root, *home.root.parents) if folder.exists())
+    free = shutil.disk_usage(place).free / 1e9
     good = free >= MINIMUM_DISK_GB
     mend = "" if good else f"Free at least {MINIMUM_DISK_GB:g} GB, or set LANISTA_HOME to a larger disk."
     return Finding("disk", good, f"{free:.1f} GB free for {home.root}", mend)
@@ -111,14 +111,12 @@ def _supervisor(home: Home) -> Finding:
 
 
 async def _postgres(environment: dict[str, str]) -> str:
+    url = database_url(environment["LANISTA_DATABASE_URL"]).set(drivername="postgresql")
+
     def ask() -> str:
-        engine = create_store_engine(environment["LANISTA_DATABASE_URL"])
-        try:
-            with engine.connect() as connection:
-                server = connection.execute(text("SHOW server_version")).scalar_one()
-                schema = connection.execute(text("SELECT version_num FROM alembic_version")).scalar_one()
-        finally:
-            engine.dispose()
+        with psycopg.connect(url.render_as_string(hide_password=False), connect_timeout=int(PATIENCE)) as connection:
+            row = connection.execute("SELECT current_setting('server_version'), version_num FROM alembic_version")
+            server, schema = row.fetchone() or ("?", "none")
         return f"PostgreSQL {server}, schema {schema}"
 
     return await asyncio.to_thread(ask)
@@ -165,7 +163,7 @@ async def _ray(environment: dict[str, str]) -> str:
 
 
 async def _api(environment: dict[str, str]) -> str:
-    page = f"http://{environment['LANISTA_HOST']}:{environment['LANISTA_PORT']}"
+    page = environment["LANISTA_URL"]
     async with httpx.AsyncClient(timeout=PATIENCE) as client:
         answer = (await client.get(f"{page}/readyz")).json()
     away = [name for name, part in answer["parts"].items() if not part["ok"]]

@@ -6,11 +6,11 @@ import difflib
 import os
 import tomllib
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
-from pydantic import Field, SecretStr
+from pydantic import Field, SecretStr, model_validator
 
-from api.settings import ApiSettings, StoreSettings
+from api.settings import ApiSettings, DatabaseUrl, StoreSettings
 from orchestrator.settings import (
     ENV_PREFIX,
     LanistaSettings,
@@ -23,13 +23,13 @@ from orchestrator.settings import (
 from workers.settings import WorkerSettings
 
 
-class StackSettings(LogSettings):
+class StackSettings(TemporalSettings, LogSettings):
     """What `lanista up` needs to know. A part whose address is set is used where it is and not started."""
 
     home: Path = Field(default=Path(".lanista"), description="data folder of the local stack")
     host: str = Field(default="127.0.0.1", min_length=1, description="address the API binds; loopback by default")
     port: int = Field(default=8800, ge=1, le=65535, description="port of the API and the page")
-    database_url: SecretStr | None = Field(
+    database_url: DatabaseUrl | None = Field(
         default=None, description="Postgres, as postgresql+psycopg://user:password@host:port/database"
     )
     temporal_address: str = Field(
@@ -38,7 +38,10 @@ class StackSettings(LogSettings):
         description="host:port of the Temporal frontend; set it to use a server of your own",
     )
     ray_address: str = Field(
-        default="", validation_alias="ray_address", description="host:port of a Ray cluster of your own"
+        default="",
+        validation_alias="ray_address",
+        pattern=r"^([^\s/]+:\d{1,5})?$",
+        description="host:port of a Ray cluster of your own",
     )
     artifacts: str = Field(
         default="", description="folder or fsspec URL (s3://bucket/path) that holds checkpoints; empty: in the home"
@@ -52,6 +55,15 @@ class StackSettings(LogSettings):
     ray_object_store_mb: int = Field(
         default=512, ge=80, le=1_000_000, description="memory of Ray's object store, in megabytes"
     )
+
+    @model_validator(mode="after")
+    def _embedded_temporal_speaks_no_tls(self) -> Self:
+        if not self.temporal_address and (self.temporal_tls or self.temporal_api_key or self.temporal_tls_cert):
+            raise ValueError(
+                "LANISTA_TEMPORAL_TLS, _API_KEY and _TLS_CERT are for a Temporal of your own: "
+                "set LANISTA_TEMPORAL_ADDRESS too, or leave them out."
+            )
+        return self
 
 
 class ClientSettings(LanistaSettings):
@@ -99,13 +111,15 @@ def refuse_unknown() -> None:
 
 def _toml_keys() -> list[str]:
     path = config_file()
-    if not path.exists():
-        if "LANISTA_CONFIG" in os.environ:
-            raise SettingsError(f"LANISTA_CONFIG={str(path)!r}: there is no such file.")
-        return []
     try:
-        values: dict[str, Any] = tomllib.loads(path.read_text())
-    except tomllib.TOMLDecodeError as error:
+        values: dict[str, Any] = tomllib.loads(path.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        if "LANISTA_CONFIG" in os.environ:
+            raise SettingsError(f"LANISTA_CONFIG={str(path)!r}: there is no such file.") from None
+        return []
+    except OSError as error:
+        raise SettingsError(f"{path}: cannot be read: {error.strerror}") from None
+    except ValueError as error:
         raise SettingsError(f"{path}: not valid TOML: {error}") from None
     return list(values)
 

@@ -6,7 +6,8 @@ import os
 from pathlib import Path
 from typing import Any, Self
 
-from pydantic import Field, SecretStr, ValidationError
+from pydantic import Field, FilePath, SecretStr, ValidationError, model_validator
+from pydantic.fields import FieldInfo
 from pydantic_settings import (
     BaseSettings,
     PydanticBaseSettingsSource,
@@ -50,8 +51,9 @@ class LanistaSettings(BaseSettings):
         try:
             return cls(**overrides)
         except ValidationError as error:
-            raise SettingsError("\n".join(_explain(cls, problem) for problem in error.errors())) from None
-        except ValueError as error:  # a lanista.toml that is not TOML
+            problems = [_explain(cls, problem, overrides) for problem in error.errors()]
+            raise SettingsError("\n".join(problems)) from None
+        except (ValueError, OSError) as error:  # a lanista.toml that is not TOML, or cannot be read
             raise SettingsError(f"{config_file()}: {error}") from None
 
 
@@ -61,18 +63,35 @@ def environment_name(settings: type[LanistaSettings], field: str) -> str:
     return str(alias).upper() if isinstance(alias, str) else f"{ENV_PREFIX}{field.upper()}"
 
 
-def _explain(settings: type[LanistaSettings], problem: Any) -> str:
-    location = str(problem["loc"][0]) if problem["loc"] else ""
+def _explain(settings: type[LanistaSettings], problem: Any, overrides: dict[str, Any]) -> str:
+    reason = str(problem["msg"]).removeprefix("Value error, ")
+    location = str(problem["loc"][0]).lower() if problem["loc"] else ""
     field = next(
-        (name for name, info in settings.model_fields.items() if location.lower() in (name, info.validation_alias)),
-        None,
+        (name for name, info in settings.model_fields.items() if location in (name, info.validation_alias)), None
     )
-    if field is None:
-        return f"settings: {problem['msg']}"
+    if field is None:  # the values contradict each other; the message names them
+        return reason
     info = settings.model_fields[field]
-    secret = "SecretStr" in str(info.annotation)
-    value = "(hidden)" if secret else repr(problem.get("input"))
-    return f"{environment_name(settings, field)}={value}: {problem['msg']}. It is: {info.description}"
+    variable = environment_name(settings, field)
+    if field in overrides:
+        name = f"--{field.replace('_', '-')}"
+    elif variable in os.environ:
+        name = variable
+    else:
+        name = f"{config_file()}: {field}"
+    value = "(hidden)" if "SecretStr" in str(info.annotation) else repr(problem.get("input"))
+    return f"{name}={value}: {reason}. Allowed: {allowed(info)}"
+
+
+def allowed(info: FieldInfo) -> str:
+    """What a setting may be, in words: its description, and the range of a number."""
+    bounds = [
+        f"{word} {getattr(constraint, name)}"
+        for constraint in info.metadata
+        for name, word in (("ge", "at least"), ("le", "at most"))
+        if hasattr(constraint, name)
+    ]
+    return f"{info.description} ({', '.join(bounds)})" if bounds else str(info.description)
 
 
 class TemporalSettings(LanistaSettings):
@@ -86,12 +105,18 @@ class TemporalSettings(LanistaSettings):
     temporal_namespace: str = Field(default="default", min_length=1, description="Temporal namespace to work in")
     temporal_tls: bool = Field(default=False, description="true to speak TLS to Temporal (an API key implies it)")
     temporal_api_key: SecretStr | None = Field(default=None, description="API key for Temporal Cloud")
-    temporal_tls_cert: Path | None = Field(
+    temporal_tls_cert: FilePath | None = Field(
         default=None, description="client certificate file (PEM) for mutual TLS with Temporal"
     )
-    temporal_tls_key: Path | None = Field(
+    temporal_tls_key: FilePath | None = Field(
         default=None, description="private key file (PEM) that belongs to the client certificate"
     )
+
+    @model_validator(mode="after")
+    def _certificate_has_its_key(self) -> Self:
+        if bool(self.temporal_tls_cert) != bool(self.temporal_tls_key):
+            raise ValueError("LANISTA_TEMPORAL_TLS_CERT and LANISTA_TEMPORAL_TLS_KEY: set both or neither.")
+        return self
 
 
 class LogSettings(LanistaSettings):

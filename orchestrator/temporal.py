@@ -9,17 +9,26 @@ from temporalio.runtime import LoggingConfig, Runtime, TelemetryConfig, Telemetr
 from orchestrator.settings import TemporalSettings
 
 
+class TemporalUnreachable(Exception):
+    """Nothing that speaks Temporal's language answers at the address; the message names it and the setting."""
+
+
 async def connect(settings: TemporalSettings, *, lazy: bool = False) -> Client:
-    """Connect to Temporal; `lazy` puts the first network use off to the first call."""
-    return await Client.connect(
-        settings.temporal_address,
-        namespace=settings.temporal_namespace,
-        api_key=settings.temporal_api_key.get_secret_value() if settings.temporal_api_key else None,
-        tls=_tls(settings),
-        data_converter=pydantic_data_converter,
-        lazy=lazy,
-        runtime=_runtime(),
-    )
+    """Connect to Temporal, or raise TemporalUnreachable; `lazy` puts the first network use off to the first call."""
+    try:
+        return await Client.connect(
+            settings.temporal_address,
+            namespace=settings.temporal_namespace,
+            api_key=settings.temporal_api_key.get_secret_value() if settings.temporal_api_key else None,
+            tls=_tls(settings),
+            data_converter=pydantic_data_converter,
+            lazy=lazy,
+            runtime=_runtime(),
+        )
+    except RuntimeError as error:  # what the SDK raises for every failure to connect
+        raise TemporalUnreachable(
+            f"LANISTA_TEMPORAL_ADDRESS: Temporal at {settings.temporal_address} cannot be reached: {error}"
+        ) from error
 
 
 def _tls(settings: TemporalSettings) -> TLSConfig | bool:

@@ -31,9 +31,15 @@ async def run_workers(workers: Sequence[Worker], *, role: str) -> None:
         loop.add_signal_handler(signum, stop.set)
     running = [asyncio.create_task(worker.run()) for worker in workers]
     stopping = asyncio.create_task(stop.wait())
-    announce_ready()
-    log.info("worker ready", queues=sorted({worker.task_queue for worker in workers}))
-    await asyncio.wait([*running, stopping], return_when=asyncio.FIRST_COMPLETED)
+    everything = [*running, stopping]
+    # only a worker whose namespace Temporal knows gets to run; before that it serves nobody
+    while not all(worker.is_running for worker in workers):
+        if (await asyncio.wait(everything, timeout=0.05, return_when=asyncio.FIRST_COMPLETED))[0]:
+            break
+    else:
+        announce_ready()
+        log.info("worker ready", queues=sorted({worker.task_queue for worker in workers}))
+    await asyncio.wait(everything, return_when=asyncio.FIRST_COMPLETED)
     log.info("worker stopping", role=role)
     await asyncio.gather(*(worker.shutdown() for worker in workers))
     stopping.cancel()

@@ -13,6 +13,7 @@ class WorkerSettings(TemporalSettings, LogSettings):
     ray_address: str = Field(
         default="auto",
         validation_alias="ray_address",
+        pattern=r"^(auto|[^\s/]+:\d{1,5})$",
         description="host:port of a Ray cluster (RAY_ADDRESS, Ray's own variable); auto: one on this machine",
     )
     artifacts: str = Field(

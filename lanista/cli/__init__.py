@@ -5,12 +5,15 @@ from __future__ import annotations
 import sys
 
 import typer
+from rich.markup import escape
 
+from api.store.errors import StoreError
 from lanista.cli import demo, doctor, roles, stack, trial
 from lanista.cli.terminal import errors
 from lanista.settings import refuse_unknown
 from lanista.stack.errors import StackError
 from orchestrator.settings import SettingsError
+from orchestrator.temporal import TemporalUnreachable
 
 app = typer.Typer(
     name="lanista",
@@ -35,8 +38,8 @@ def main() -> None:
     try:
         refuse_unknown()
         app()
-    except (StackError, SettingsError) as error:
-        errors.print(f"[bold red]Error:[/] {error}", highlight=False)
+    except (StackError, SettingsError, StoreError, TemporalUnreachable) as error:
+        errors.print(f"[bold red]Error:[/] {escape(str(error))}", highlight=False, soft_wrap=True)
         sys.exit(1)
     except KeyboardInterrupt:
         sys.exit(130)

@@ -5,15 +5,19 @@ from __future__ import annotations
 import asyncio
 import signal
 import threading
+from contextlib import suppress
 from typing import Annotated
 
 import typer
+from rich.markup import escape
 from rich.table import Table
+from temporalio.client import WorkflowFailureError
 
 from lanista.cli.stack import HomeOption, load_settings, up_detached
-from lanista.cli.terminal import errors, out
+from lanista.cli.terminal import errors, out, print_line
 from lanista.settings import StackSettings
 from lanista.stack import remote
+from lanista.stack.errors import StackError
 from lanista.stack.home import Home
 from lanista.system_check import check_system
 from orchestrator.contracts import SystemReport
@@ -30,22 +34,35 @@ def demo(
     settings = load_settings(port=port, home=home)
     where = Home(settings.home)
     ours = not where.is_supervised()
-    state = up_detached(settings)
+    for signum in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        signal.signal(signum, _interrupt)
     try:
+        state = up_detached(settings)
         _show(asyncio.run(_check(settings)))
-        out.print(f"\nThe page: [bold]{state.page}[/]", highlight=False)
+        print_line(f"\nThe page: [bold]{escape(state.page)}[/]")
         if not leave:
-            out.print("Ctrl-C ends the demonstration.")
-            _wait_for_interrupt()
+            print_line("Ctrl-C ends the demonstration.")
+            with suppress(KeyboardInterrupt):
+                threading.Event().wait()
     finally:
         if ours:
             with errors.status("Stopping …"):
                 remote.stop(where)
 
 
+def _interrupt(*_: object) -> None:
+    raise KeyboardInterrupt
+
+
 async def _check(settings: StackSettings) -> SystemReport:
     address = remote.reach(Home(settings.home))["LANISTA_TEMPORAL_ADDRESS"]
-    return await check_system(await connect(TemporalSettings.load(temporal_address=address)))
+    client = await connect(TemporalSettings.load(temporal_address=address))
+    try:
+        return await check_system(client)
+    except WorkflowFailureError as error:
+        raise StackError(
+            f"The workflow did not get through: {error.cause}. `lanista doctor` looks at each part."
+        ) from None
 
 
 def _show(report: SystemReport) -> None:
@@ -53,10 +70,3 @@ def _show(report: SystemReport) -> None:
     for part in report.parts:
         table.add_row(part.part, part.detail, f"{part.milliseconds:.1f}")
     out.print(table)
-
-
-def _wait_for_interrupt() -> None:
-    done = threading.Event()
-    for signum in (signal.SIGINT, signal.SIGTERM):
-        signal.signal(signum, lambda *_: done.set())
-    done.wait()

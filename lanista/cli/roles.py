@@ -24,10 +24,17 @@ def store() -> None:
 @worker.command("train")
 def train() -> None:
     """The train worker: the queues train, play and interactive, on Ray."""
+    from lanista.stack.external import require_ray
     from workers.settings import WorkerSettings
     from workers.worker import run_train_worker
 
-    asyncio.run(run_train_worker(WorkerSettings.load()))
+    settings = WorkerSettings.load()
+    if settings.ray_address != "auto":
+        require_ray(settings.ray_address)
+    try:
+        asyncio.run(run_train_worker(settings))
+    except ConnectionError as error:  # what Ray raises when there is no head
+        raise StackError(f"RAY_ADDRESS={settings.ray_address!r}: no Ray cluster can be joined there: {error}") from None
 
 
 def api() -> None:

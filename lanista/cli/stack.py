@@ -3,21 +3,26 @@
 from __future__ import annotations
 
 import asyncio
+import os
+from contextlib import suppress
 from dataclasses import asdict
 from datetime import datetime
 from pathlib import Path
 from typing import Annotated, Any
 
+import structlog
 import typer
 from rich.markup import escape
 from rich.table import Table
 
-from lanista.cli.terminal import coloured, errors, out, print_json
+from lanista.cli.terminal import coloured, errors, out, print_json, print_line
 from lanista.settings import StackSettings
 from lanista.stack import remote
-from lanista.stack.errors import AlreadyRunning
+from lanista.stack.errors import AlreadyRunning, StackError
 from lanista.stack.home import Home, StackState
 from orchestrator.logs import configure_logs
+
+log = structlog.get_logger()
 
 HomeOption = Annotated[Path | None, typer.Option("--home", help="Data folder (LANISTA_HOME; default .lanista).")]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON for programs.")]
@@ -41,42 +46,51 @@ def up(
     from lanista.stack.bootstrap import bootstrap
     from lanista.stack.supervisor import Supervisor
 
+    os.umask(0o077)  # what the parts write is for this user alone; under root the data folder can be passed through
     configure_logs(settings, role="supervisor")
+    pretty = settings.log_format == "pretty" or (settings.log_format == "auto" and out.is_terminal)
 
     async def run() -> None:
-        await Supervisor(settings, say=say, bootstrap=bootstrap).run()
+        await Supervisor(settings, say=say if pretty else log.info, bootstrap=bootstrap).run()
 
     try:
         asyncio.run(run())
     except AlreadyRunning as answer:
-        out.print(str(answer), highlight=False)
+        print_line(escape(str(answer)))
 
 
 def up_detached(settings: StackSettings) -> StackState:
     """Start behind, with progress for the waiting person; says where it runs if it does already."""
     home = Home(settings.home)
-    if home.is_supervised():
+    running = home.is_supervised()
+    if running:
         from lanista.stack.supervisor import where_it_runs
 
-        out.print(where_it_runs(home), highlight=False)
-        state = home.read_state()
-        if state is not None:
-            return state
-    arguments = ["--port", str(settings.port), "--home", str(home.root)]
+        print_line(escape(where_it_runs(home)))
     with errors.status("Starting …") as spinner:
 
         def progress(state: StackState) -> None:
             waiting = [name for name, child in state.children.items() if child.state != "ready"]
             spinner.update(f"Starting: waiting for {', '.join(waiting) or 'nothing more'} …")
 
+        if running:
+            return remote.wait_until_ready(home, progress, lambda: _require_running(home))
+        arguments = ["--port", str(settings.port), "--home", str(home.root)]
         state = remote.start_detached(settings, arguments, progress)
-    out.print(f"Lanista is ready: [bold]{state.page}[/] (data folder {escape(str(home.root))})", highlight=False)
+    print_line(f"Lanista is ready: [bold]{escape(state.page)}[/] (data folder {escape(str(home.root))})")
     return state
 
 
+def _require_running(home: Home) -> None:
+    if not home.is_supervised():
+        raise StackError(f"The stack with the data folder {home.root} was stopped meanwhile.")
+
+
 def say(message: str) -> None:
+    """A line of the supervisor's for a person; a terminal that went away must not end the stack."""
     stamp = datetime.now().astimezone().strftime("%H:%M:%S")
-    out.print(f"[dim]{stamp}[/] {escape(message)}", highlight=False, soft_wrap=True)
+    with suppress(OSError, SystemExit):  # rich answers a closed pipe by leaving the program
+        print_line(f"[dim]{stamp}[/] {escape(message)}")
 
 
 def down(home: HomeOption = None) -> None:
@@ -84,7 +98,7 @@ def down(home: HomeOption = None) -> None:
     where = Home(load_settings(home=home).home)
     with errors.status("Stopping …"):
         stopped = remote.stop(where)
-    out.print("Stopped." if stopped else f"Nothing runs with the data folder {where.root}.", highlight=False)
+    print_line("Stopped." if stopped else f"Nothing runs with the data folder {escape(str(where.root))}.")
 
 
 def status(home: HomeOption = None, as_json: JsonOption = False) -> None:
@@ -93,38 +107,37 @@ def status(home: HomeOption = None, as_json: JsonOption = False) -> None:
     Exit code 0 when everything is ready, 1 otherwise.
     """
     where = Home(load_settings(home=home).home)
-    state = where.read_state()
-    supervised = where.is_supervised()
+    state, supervised = where.live_state(), where.is_supervised()
     if as_json:
-        print_json({"running": supervised, "home": str(where.root), **(asdict(state) if state else {})})
-    elif not supervised or state is None:
-        _show_absent(where)
-    else:
+        print_json({"running": supervised, "home": str(where.root), "ready": False, **(asdict(state) if state else {})})
+    elif state:
         _show(where, state)
-    if not (supervised and state and state.ready):
+    elif supervised:
+        print_line(f"Lanista is starting with the data folder {escape(str(where.root))}.")
+    else:
+        _show_absent(where)
+    if not (state and state.ready):
         raise typer.Exit(1)
 
 
 def _show_absent(home: Home) -> None:
-    out.print(f"Lanista does not run with the data folder {home.root}.", highlight=False)
+    print_line(f"Lanista does not run with the data folder {escape(str(home.root))}.")
     if left := remote.orphans(home):
-        out.print(
+        print_line(
             f"[yellow]{len(left)} processes of a supervisor that died still run; `lanista up` takes over, "
             "`lanista down` ends them.[/]"
         )
     else:
-        out.print("Start it with `lanista up`.")
+        print_line("Start it with `lanista up`.")
 
 
 def _show(home: Home, state: StackState) -> None:
-    out.print(f"{state.page} · since {state.started} · data folder {home.root}", highlight=False)
+    print_line(escape(f"{state.page} · since {state.started} · data folder {home.root} {state.note}".rstrip()))
     table = Table("part", "state", "pid", "restarts", "last end", "address")
     for name, child in state.children.items():
-        pid = str(child.pid or "")
-        table.add_row(name, coloured(child.state), pid, str(child.restarts), child.last_exit, child.address)
+        details = (str(child.pid or ""), str(child.restarts), escape(child.last_exit), escape(child.address))
+        table.add_row(name, coloured(child.state), *details)
     out.print(table)
     for name, child in state.children.items():
         if child.state == "failing":
-            out.print(f"[red]{name} keeps dying. Its last log lines ({home.log_file(name)}):[/]", highlight=False)
-            for line in home.last_log_lines(name):
-                out.print(f"  {escape(line)}", highlight=False)
+            print_line(f"[red]{escape(remote.explain_failure(home, state, name))}[/]")

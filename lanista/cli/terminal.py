@@ -18,5 +18,10 @@ def coloured(state: str) -> str:
     return f"[{colour}]{state}[/]"
 
 
+def print_line(text: str) -> None:
+    """One line of markup, never broken by us: values from elsewhere must have gone through `escape`."""
+    out.print(text, highlight=False, soft_wrap=True)
+
+
 def print_json(value: Any) -> None:
     out.print_json(json.dumps(value, default=str))

@@ -1,11 +1,40 @@
-"""What a database needs before the workers start: the newest schema."""
+"""What a database needs before the workers start: the newest schema, and somebody who may use it."""
 
 from __future__ import annotations
 
+from pathlib import Path
+
+from api.auth.tokens import new_token, token_hash
+from api.store.audit import add_audit_entry
+from api.store.engine import create_store_engine, session_factory
 from api.store.migrate import upgrade
-from lanista.stack.home import Home
+from api.store.models.words import Scope
+from api.store.tokens import add_token, find_token
+from lanista.stack.home import Home, write_atomically
+
+ADMIN = "local admin"
 
 
 def bootstrap(database_url: str, home: Home) -> None:
-    """Bring the schema up to date. Safe to run twice, and by two at once."""
+    """Bring the schema up to date and see to the admin token. Safe to run twice, and by two at once."""
     upgrade(database_url)
+    ensure_admin_token(database_url, home.admin_token)
+
+
+def ensure_admin_token(database_url: str, path: Path) -> None:
+    """Keep an admin token in a file of mode 0600, and its hash in the database.
+
+    The file comes first: should this be cut short, the next start finds it and records its hash. A token that
+    was revoked stays revoked.
+    """
+    if not path.exists():
+        write_atomically(path, new_token())
+    sha256 = token_hash(path.read_text().strip())
+    engine = create_store_engine(database_url, pool_size=1, application="lanista-bootstrap")
+    try:
+        with session_factory(engine).begin() as session:
+            if find_token(session, sha256) is None:
+                token = add_token(session, name=ADMIN, scope=Scope.ADMIN, sha256=sha256)
+                add_audit_entry(session, actor="lanista up", action="token.create", target=f"token/{token.id}")
+    finally:
+        engine.dispose()

@@ -13,6 +13,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from lanista.stack.home import ChildState, Home
+from lanista.stack.logs import shorten_log
 from lanista.stack.processes import MARK, kill_group
 
 FIRST_DELAY, LONGEST_DELAY = 0.25, 10.0
@@ -20,7 +21,6 @@ HEALTHY_AFTER = 60.0
 """A child that lived this long starts again with the first delay."""
 FAILING_AFTER = 4
 """Deaths in a row after which `status` calls the child failing."""
-LOG_LIMIT = 32 * 1024 * 1024
 
 
 @dataclass(kw_only=True)
@@ -46,8 +46,12 @@ class ChildSpec:
 Announce = Callable[[str, str], None]
 
 
+class NotReady(Exception):
+    """The part lives but does not get ready; the message says why."""
+
+
 class Child:
-    """Keeps one part alive until told to stop."""
+    """Keeps one part alive from `start` to `stop`."""
 
     def __init__(self, spec: ChildSpec, home: Home, announce: Announce) -> None:
         self.spec = spec
@@ -57,24 +61,33 @@ class Child:
         self._home = home
         self._announce = announce
         self._process: asyncio.subprocess.Process | None = None
+        self._task: asyncio.Task[None] | None = None
         self._stopping = False
         self._deaths_in_a_row = 0
 
-    async def keep_alive(self, needs: list[Child]) -> None:
-        """Start the part and restart it each time it dies, until `stop`."""
+    def start(self, needs: list[Child]) -> asyncio.Task[None]:
+        """Begin to keep the part alive; the task ends after `stop`, or with an error that is a bug of ours."""
+        self._task = asyncio.create_task(self._keep_alive(needs), name=self.spec.name)
+        return self._task
+
+    async def _keep_alive(self, needs: list[Child]) -> None:
         while not self._stopping:
             for need in needs:
                 await need.ready.wait()
             began = time.monotonic()
-            ending = await self._live_once()
+            try:
+                ending, never_ready = await self._live_once(), False
+            except NotReady as error:
+                ending, never_ready = str(error), True
+            self.ready.clear()
             if self._stopping:
                 return
-            self.ready.clear()
             lived = time.monotonic() - began
-            self._deaths_in_a_row = 1 if lived > HEALTHY_AFTER else self._deaths_in_a_row + 1
-            delay = min(LONGEST_DELAY, FIRST_DELAY * 2 ** (self._deaths_in_a_row - 1))
+            self._deaths_in_a_row = 1 if lived > HEALTHY_AFTER and not never_ready else self._deaths_in_a_row + 1
+            delay = min(LONGEST_DELAY, FIRST_DELAY * 2.0 ** min(self._deaths_in_a_row - 1, 10))
             self.state.restarts += 1
-            failing = self._deaths_in_a_row >= FAILING_AFTER
+            # one that hangs until its time is up has been given its chance; one that dies at once gets several
+            failing = never_ready or self._deaths_in_a_row >= FAILING_AFTER
             self._change("failing" if failing else "restarting", last_exit=ending, pid=None)
             self._announce(self.spec.name, f"{ending}; restarting in {delay:g} s (restart {self.state.restarts})")
             await asyncio.sleep(delay)
@@ -83,22 +96,21 @@ class Child:
         """One life of the part; returns how it ended, in words."""
         try:
             await asyncio.to_thread(self.spec.prepare)
-            self._process = await self._spawn()
-        except Exception as error:
+            self._process = process = await self._spawn()
+        except Exception as error:  # whatever keeps it from starting, the next attempt comes after the back-off
             return f"could not be started: {error}"
         self.starts += 1
-        self._change("starting", pid=self._process.pid)
-        process = self._process
+        # a failing part stays so in `status` until it is ready, although it is tried again and again
+        self._change("failing" if self.state.state == "failing" else "starting", pid=process.pid)
         death = asyncio.create_task(process.wait())
         rising = asyncio.create_task(self._rise())
         try:
             await asyncio.wait([death, rising], return_when=asyncio.FIRST_COMPLETED)
-            if rising.done() and (problem := rising.result()):
-                return problem
             if rising.done():
+                rising.result()
                 self.ready.set()
                 self._change("ready")
-            await death
+            await asyncio.shield(death)
             return _ending(process.returncode)
         finally:
             rising.cancel()
@@ -106,18 +118,19 @@ class Child:
             kill_group(process.pid, signal.SIGKILL)
             await death
 
-    async def _rise(self) -> str:
-        """Wait until the part is ready; returns what is wrong if it does not get there."""
+    async def _rise(self) -> None:
+        """Wait until the part is ready; raises NotReady if it does not get there."""
         deadline = time.monotonic() + self.spec.ready_within
-        while not await self.spec.is_ready():
-            if time.monotonic() > deadline:
-                return f"not ready within {self.spec.ready_within:g} s"
-            await asyncio.sleep(0.1)
         try:
+            while not await self.spec.is_ready():
+                if time.monotonic() > deadline:
+                    raise NotReady(f"not ready within {self.spec.ready_within:g} s")
+                await asyncio.sleep(0.1)
             await asyncio.to_thread(self.spec.when_ready)
-        except Exception as error:
-            return f"could not be set up: {error}"
-        return ""
+        except NotReady:
+            raise
+        except Exception as error:  # a refused password or a migration that fails is the part's trouble, not ours
+            raise NotReady(f"could not be set up: {error}") from error
 
     async def _spawn(self) -> asyncio.subprocess.Process:
         ready_file = self._home.ready_file(self.spec.name)
@@ -128,7 +141,7 @@ class Child:
             MARK: str(self._home.root),
             "LANISTA_READY_FILE": str(ready_file),
         }
-        self.shorten_log()
+        shorten_log(self._home.log_file(self.spec.name))
         with self._home.log_file(self.spec.name).open("ab") as log_file:
             return await asyncio.create_subprocess_exec(
                 *self.spec.command,
@@ -140,20 +153,14 @@ class Child:
                 **self.spec.identity,
             )
 
-    def shorten_log(self) -> None:
-        """Keep at most one old log beside the present one; safe while open, because children append."""
-        path = self._home.log_file(self.spec.name)
-        if path.exists() and path.stat().st_size > LOG_LIMIT:
-            path.with_suffix(".log.1").write_bytes(path.read_bytes())
-            os.truncate(path, 0)
-
     def restart(self) -> None:
-        """End this life; `keep_alive` begins the next."""
+        """End this life; the next begins by itself."""
         if self._process and self._process.returncode is None:
             self.ready.clear()
             kill_group(self._process.pid, signal.SIGKILL)
 
     async def stop(self, patience: float = 10.0) -> None:
+        """End the part politely, then by force, and do not start it again."""
         self._stopping = True
         process = self._process
         if process and process.returncode is None:
@@ -162,8 +169,11 @@ class Child:
             try:
                 await asyncio.wait_for(process.wait(), patience)
             except TimeoutError:
+                self._announce(self.spec.name, f"did not stop within {patience:g} s and is killed")
                 kill_group(process.pid, signal.SIGKILL)
-                await process.wait()
+        if self._task:
+            self._task.cancel()
+            await asyncio.gather(self._task, return_exceptions=True)
         self._change("stopped", pid=None)
 
     def _change(self, state: str, **values: Any) -> None:

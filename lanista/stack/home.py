@@ -7,10 +7,19 @@ import hashlib
 import json
 import os
 import secrets
+import stat
 import tempfile
+import time
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import IO, Any
+
+import psutil
+
+from lanista.stack.errors import StackError
+
+LONGEST_SOCKET_FOLDER = 40
+"""Ray's socket names below the scratch folder take about 60 of the 107 characters that a Unix socket may have."""
 
 
 @dataclass
@@ -31,8 +40,6 @@ class StackState:
     """What the supervisor writes to stack.json on every change."""
 
     pid: int
-    created: float
-    """The supervisor's start time, which with its pid names it for certain."""
     page: str
     started: str
     ready: bool = False
@@ -60,6 +67,8 @@ class Home:
         self.artifacts = self.root / "artifacts"
         self.tensorboard = self.root / "tensorboard"
         self.postgres = self.root / "postgres"
+        self.postgres_building = self.root / "postgres.new"
+        """Where the cluster is made before it gets its name, so that a kill leaves nothing that looks like one."""
         self.temporal_db = self.root / "temporal.db"
         self.state_file = self.root / "stack.json"
         self.lock_file = self.root / "stack.lock"
@@ -70,13 +79,26 @@ class Home:
     def scratch(self) -> Path:
         """A short path for sockets and Ray's session files: Unix socket paths may not exceed 107 characters."""
         key = hashlib.sha256(str(self.root).encode()).hexdigest()[:10]
-        return Path(tempfile.gettempdir()) / f"lanista-{os.getuid()}-{key}"
+        name = f"lanista-{os.getuid()}-{key}"
+        folder = Path(tempfile.gettempdir())
+        return (folder if len(str(folder / name)) <= LONGEST_SOCKET_FOLDER else Path("/tmp")) / name
 
     def create(self) -> None:
-        self.root.mkdir(mode=0o700, parents=True, exist_ok=True)
-        for folder in (self.logs, self.run, self.artifacts, self.tensorboard):
-            folder.mkdir(mode=0o700, exist_ok=True)
-        self.scratch.mkdir(mode=0o700, exist_ok=True)
+        """Make the folders, private to this user; raises StackError where that cannot be."""
+        try:
+            self.root.mkdir(mode=0o700, parents=True, exist_ok=True)
+            for folder in (self.logs, self.run, self.artifacts, self.tensorboard):
+                folder.mkdir(mode=0o700, exist_ok=True)
+            self.scratch.mkdir(mode=0o700, exist_ok=True)
+        except OSError as error:
+            raise StackError(
+                f"The data folder {self.root} cannot be used: {error.strerror}: {error.filename}. "
+                "Choose another with --home (or LANISTA_HOME)."
+            ) from None
+        owner = self.scratch.lstat()
+        # the name can be guessed and the folder lies where everyone may write: it must be ours and ours alone
+        if owner.st_uid != os.getuid() or not stat.S_ISDIR(owner.st_mode) or owner.st_mode & 0o022:
+            raise StackError(f"{self.scratch} belongs to somebody else; remove it, or set TMPDIR to a folder of yours.")
 
     def log_file(self, child: str) -> Path:
         return self.logs / f"{child}.log"
@@ -95,14 +117,38 @@ class Home:
         """The last state a supervisor wrote, whether or not it still runs."""
         try:
             return StackState.from_json(self.state_file.read_text())
-        except (FileNotFoundError, json.JSONDecodeError, TypeError, KeyError):
+        except (OSError, ValueError, TypeError, KeyError, AttributeError):
             return None
 
-    def try_lock(self) -> IO[str] | None:
-        """Take the supervisor's lock, or None while another supervisor lives. The lock ends with its process."""
-        handle = self.lock_file.open("a")
+    def live_state(self) -> StackState | None:
+        """The state of the supervisor that runs now; None while none does, or one has not yet said anything."""
+        state, supervisor = self.read_state(), self.supervisor()
+        return state if state and supervisor and state.pid == supervisor.pid else None
+
+    def try_lock(self, patience: float = 1.0) -> IO[str] | None:
+        """Take the supervisor's lock, or None while another supervisor lives. The lock ends with its process.
+
+        Patience, because whoever asks `is_supervised` holds the lock for an instant.
+        """
+        deadline = time.monotonic() + patience
+        while (handle := self._lock(fcntl.LOCK_EX)) is None:
+            if time.monotonic() >= deadline:
+                return None
+            time.sleep(0.02)
+        handle.truncate(0)
+        handle.write(str(os.getpid()))
+        handle.flush()
+        return handle
+
+    def _lock(self, kind: int) -> IO[str] | None:
         try:
-            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            handle = self.lock_file.open("a")
+        except PermissionError:
+            raise StackError(
+                f"The data folder {self.root} belongs to another user. Choose another with --home (or LANISTA_HOME)."
+            ) from None
+        try:
+            fcntl.flock(handle, kind | fcntl.LOCK_NB)
         except BlockingIOError:
             handle.close()
             return None
@@ -110,13 +156,26 @@ class Home:
 
     def is_supervised(self) -> bool:
         """Whether a supervisor holds the lock now."""
-        if not self.lock_file.exists():
+        try:
+            handle = self._lock(fcntl.LOCK_SH)  # shared, so that two who ask do not see each other
+        except (FileNotFoundError, NotADirectoryError):
             return False
-        handle = self.try_lock()
         if handle is None:
             return True
         handle.close()
         return False
+
+    def supervisor(self) -> psutil.Process | None:
+        """The process that holds the lock, known from its first moment on; None while nobody does."""
+        if not self.is_supervised():
+            return None
+        try:
+            process = psutil.Process(int(self.lock_file.read_text()))
+            # the number could be an earlier holder's, and be somebody else's by now
+            holds = any(file.path == str(self.lock_file) for file in process.open_files())
+        except (ValueError, psutil.Error):
+            return None
+        return process if holds else None
 
     def last_log_lines(self, child: str, count: int = 12) -> list[str]:
         path = self.log_file(child)

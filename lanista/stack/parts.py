@@ -25,6 +25,12 @@ PORTS = ("postgres", "temporal", "temporal_ui", "ray", "ray_client", "ray_agent"
 LOCAL = "127.0.0.1"
 
 
+def page_of(settings: StackSettings) -> str:
+    """The page's address as this machine reaches it."""
+    reachable = {"0.0.0.0": LOCAL, "::": "::1"}.get(settings.host, settings.host)
+    return f"http://{f'[{reachable}]' if ':' in reachable else reachable}:{settings.port}"
+
+
 class Parts:
     """Builds the children that this machine must run, and the environment that ties them together."""
 
@@ -37,14 +43,14 @@ class Parts:
             "ray": settings.ray_port,
             "tensorboard": settings.tensorboard_port,
         }
-        self.ports = choose_ports(home, PORTS, fixed)
+        self.ports = choose_ports(home, PORTS, fixed, taken=frozenset({settings.port}))
         self.postgres = None if settings.database_url else EmbeddedPostgres(home, self.ports["postgres"])
         self.database_url = (
             self.postgres.url() if self.postgres else settings.database_url.get_secret_value()  # type: ignore[union-attr]
         )
         self.temporal_address = settings.temporal_address or f"{LOCAL}:{self.ports['temporal']}"
         self.ray_address = settings.ray_address or f"{LOCAL}:{self.ports['ray']}"
-        self.page = f"http://{LOCAL if settings.host in ('0.0.0.0', '::') else settings.host}:{settings.port}"
+        self.page = page_of(settings)
         self.links = {"tensorboard": f"http://{LOCAL}:{self.ports['tensorboard']}"}
         if settings.temporal_ui and not settings.temporal_address:
             self.links["temporal"] = f"http://{LOCAL}:{self.ports['temporal_ui']}"
@@ -61,6 +67,7 @@ class Parts:
             "LANISTA_TEMPORAL_UI_URL": self.links.get("temporal", ""),
             "LANISTA_HOST": self.settings.host,
             "LANISTA_PORT": str(self.settings.port),
+            "LANISTA_URL": self.page,
             "RAY_ADDRESS": self.ray_address,
             "PYTHONUNBUFFERED": "1",
         }
@@ -114,7 +121,8 @@ class Parts:
         server = shutil.which("temporal", path=str(Path(sys.executable).parent)) or "temporal"
         port = str(self.ports["temporal"])
         command = [server, "server", "start-dev", "--ip", LOCAL, "--port", port, "--log-level", "error"]
-        command += ["--db-filename", str(self.home.temporal_db)]
+        command += ["--db-filename", str(self.home.temporal_db), "--log-format", "json"]
+        command += ["--namespace", self.settings.temporal_namespace]
         page = ["--ui-port", str(self.ports["temporal_ui"])] if "temporal" in self.links else ["--headless"]
         return ChildSpec(
             name="temporal",

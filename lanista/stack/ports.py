@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import random
 import socket
 
-from lanista.stack.errors import PortInUse
+from lanista.stack.errors import PortInUse, StackError
 from lanista.stack.home import Home, write_atomically
 
 # Below the ephemeral range, where outgoing connections could take a chosen port while its server restarts.
@@ -15,13 +16,18 @@ FIRST, LAST = 20_000, 32_000
 
 def is_free(port: int, host: str = "127.0.0.1") -> bool:
     """Whether a server could bind the port now."""
-    with socket.socket(socket.AF_INET, socket.SOCK_STREAM) as probe:
-        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        try:
-            probe.bind((host, port))
-        except OSError:
-            return False
+    try:
+        _bind(port, host)
+    except OSError:
+        return False
     return True
+
+
+def _bind(port: int, host: str) -> None:
+    family, kind, protocol, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
+    with socket.socket(family, kind, protocol) as probe:
+        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        probe.bind(address)
 
 
 def answers(port: int, host: str = "127.0.0.1") -> bool:
@@ -32,26 +38,50 @@ def answers(port: int, host: str = "127.0.0.1") -> bool:
 
 
 def require_free(port: int, *, host: str, flag: str) -> None:
-    if not is_free(port, host):
-        raise PortInUse(f"Port {port} is in use by another program. Choose another with {flag}.")
+    """Raise PortInUse, or another StackError that says why the port cannot be had."""
+    try:
+        _bind(port, host)
+    except OSError as error:
+        if error.errno == errno.EADDRINUSE:
+            raise PortInUse(f"Port {port} is in use by another program. Choose another with {flag}.") from None
+        if isinstance(error, socket.gaierror) or error.errno == errno.EADDRNOTAVAIL:
+            raise StackError(
+                f"{host!r} is no address of this machine. Set LANISTA_HOST to one, or leave it out."
+            ) from None
+        raise StackError(
+            f"Port {port} cannot be bound on {host}: {error.strerror}. Choose another with {flag}."
+        ) from None
 
 
-def choose_ports(home: Home, names: tuple[str, ...], fixed: dict[str, int]) -> dict[str, int]:
-    """A free port for each name: the one a person fixed, else the one used last time, else a new one."""
-    remembered: dict[str, int] = {}
-    if home.ports_file.exists():
-        remembered = json.loads(home.ports_file.read_text())
-    ports: dict[str, int] = {}
+def choose_ports(
+    home: Home, names: tuple[str, ...], fixed: dict[str, int], taken: frozenset[int] = frozenset()
+) -> dict[str, int]:
+    """A free port for each name: the one a person fixed, else the one used last time, else a new one.
+
+    `taken` ports, which other parts are about to bind, are given to none.
+    """
+    remembered = _remembered(home)
+    ports = {name: port for name, port in fixed.items() if port and name in names}
+    for name, port in ports.items():
+        require_free(port, host="127.0.0.1", flag=f"LANISTA_{name.upper()}_PORT")
+        if port in taken or list(ports.values()).count(port) > 1:
+            raise PortInUse(f"LANISTA_{name.upper()}_PORT={port}: another part has this port already.")
     for name in names:
-        if wanted := fixed.get(name):
-            require_free(wanted, host="127.0.0.1", flag=f"LANISTA_{name.upper()}_PORT")
-            ports[name] = wanted
-        elif name in remembered and is_free(remembered[name]) and remembered[name] not in ports.values():
-            ports[name] = remembered[name]
-        else:
-            ports[name] = unused_port(set(ports.values()))
+        if name not in ports:
+            used = taken | set(ports.values())
+            last = remembered.get(name, 0)
+            ports[name] = last if last and last not in used and is_free(last) else unused_port(used)
     write_atomically(home.ports_file, json.dumps({**remembered, **ports}))
     return ports
+
+
+def _remembered(home: Home) -> dict[str, int]:
+    """Last time's ports; a file that is missing or damaged only means that new ones are chosen."""
+    try:
+        values = json.loads(home.ports_file.read_text())
+    except (OSError, ValueError):
+        return {}
+    return {name: port for name, port in values.items() if isinstance(port, int)} if isinstance(values, dict) else {}
 
 
 def unused_port(taken: set[int] | frozenset[int] = frozenset()) -> int:

@@ -18,7 +18,8 @@ import structlog
 from psycopg import sql
 
 from lanista.stack.errors import StackError
-from lanista.stack.home import Home
+from lanista.stack.home import Home, write_atomically
+from lanista.stack.processes import MARK
 
 log = structlog.get_logger()
 
@@ -50,14 +51,15 @@ def owner() -> Owner | None:
         entry = pwd.getpwnam(SYSTEM_USER)
     except KeyError:
         command = ["useradd", "--system", "--no-create-home", "--shell", "/usr/sbin/nologin", SYSTEM_USER]
+        with contextlib.suppress(OSError):
+            subprocess.run(command, check=False, capture_output=True)
         try:
-            subprocess.run(command, check=True, capture_output=True)
-        except (OSError, subprocess.CalledProcessError) as error:
+            entry = pwd.getpwnam(SYSTEM_USER)  # made now, or by another stack at the same moment
+        except KeyError:
             raise StackError(
-                f"Postgres cannot run as root, and the user {SYSTEM_USER} could not be made ({error}). "
+                f"Postgres cannot run as root, and the user {SYSTEM_USER} could not be made with useradd. "
                 "Run as another user, or set LANISTA_DATABASE_URL to a Postgres of your own."
             ) from None
-        entry = pwd.getpwnam(SYSTEM_USER)
     return Owner(uid=entry.pw_uid, gid=entry.pw_gid)
 
 
@@ -87,30 +89,33 @@ class EmbeddedPostgres:
         return [str(binaries() / "postgres"), "-D", str(self.data), *flags]
 
     def prepare(self) -> None:
-        """Make the cluster on first use, and clear a pid file that a killed server left."""
+        """Make the cluster on first use, and clear a pid file whose number another process has by now."""
         if self.owner:
-            for path in (self.data, binaries() / "postgres"):
+            for path in (self.data, self.home.run / "-", (binaries() / "postgres").resolve()):
                 open_path_for_search(path, self.owner)
         if not self.data.exists():
             self._initialise()
-        self._clear_stale_pid()
+        if self.owner:
+            _give(self.data, self.owner)
+        self._clear_reused_pid()
 
     def _initialise(self) -> None:
-        # built beside and renamed, so that a kill in the middle leaves nothing that looks like a cluster
-        building = self.data.with_name("postgres.new")
+        building = self.home.postgres_building
         shutil.rmtree(building, ignore_errors=True)
         building.mkdir(mode=0o700)
         password_file = self.home.run / "initdb.password"
-        password_file.write_text(self._password)
-        password_file.chmod(0o600)
+        write_atomically(password_file, self._password)
         if self.owner:
-            os.chown(building, self.owner.uid, self.owner.gid)
-            os.chown(password_file, self.owner.uid, self.owner.gid)
-            open_path_for_search(password_file, self.owner)
+            _give(building, self.owner)
+            _give(password_file, self.owner)
         command = [str(binaries() / "initdb"), "-D", str(building), "-U", "lanista", "-A", "scram-sha-256"]
         command += [f"--pwfile={password_file}", "--encoding=UTF8", "--no-locale"]
+        marked = {
+            **os.environ,
+            MARK: str(self.home.root),
+        }  # so that the next `up` ends one that outlived its supervisor
         try:
-            subprocess.run(command, check=True, capture_output=True, text=True, **self.identity())
+            subprocess.run(command, check=True, capture_output=True, text=True, env=marked, **self.identity())
         except subprocess.CalledProcessError as error:
             raise StackError(f"Postgres could not make its data folder: {error.stderr.strip()}") from None
         finally:
@@ -118,27 +123,41 @@ class EmbeddedPostgres:
         building.rename(self.data)
 
     def identity(self) -> dict[str, Any]:
-        """Arguments for subprocess that make the child run as Postgres' user."""
+        """Arguments for subprocess that make the child run as Postgres' user, in a folder which that user may enter."""
         if not self.owner:
             return {}
-        return {"user": self.owner.uid, "group": self.owner.gid, "extra_groups": []}
+        return {"user": self.owner.uid, "group": self.owner.gid, "extra_groups": [], "cwd": "/"}
 
-    def _clear_stale_pid(self) -> None:
-        """The supervisor holds the folder's lock, so a pid file whose process is no postgres of ours is stale."""
+    def _clear_reused_pid(self) -> None:
+        """Remove a pid file whose process is a stranger; Postgres itself would take it for a running server.
+
+        A file whose process is gone stays: Postgres recovers by itself, and through it sees whether sessions of
+        the killed server still hold its memory. Starting beside those would damage the data.
+        """
         pid_file = self.data / "postmaster.pid"
-        with contextlib.suppress(FileNotFoundError, ValueError, IndexError):
-            pid = int(pid_file.read_text().splitlines()[0])
-            command = Path(f"/proc/{pid}/cmdline")
-            if command.exists() and str(self.data).encode() in command.read_bytes():
-                return
-            pid_file.unlink()
-            log.warning("removed a stale postmaster.pid", pid=pid)
+        try:
+            lines = pid_file.read_text().splitlines()
+            command = Path(f"/proc/{int(lines[0])}/cmdline").read_bytes()
+        except (OSError, ValueError, IndexError):
+            return
+        if str(self.data).encode() in command.split(b"\0"):
+            return
+        if _memory_in_use(lines):
+            raise StackError("sessions of a killed Postgres still end; they are waited for")
+        pid_file.unlink()
+        log.warning("removed a stale postmaster.pid", pid=lines[0])
 
     def is_ready(self) -> bool:
+        """Whether the server answers; raises StackError when it refuses our password."""
         try:
             with psycopg.connect(self._conninfo("postgres"), connect_timeout=2) as connection:
                 connection.execute("SELECT 1")
-        except psycopg.OperationalError:
+        except psycopg.OperationalError as error:
+            if "password authentication failed" in str(error):
+                raise StackError(
+                    f"Postgres refuses the password in {self.home.root / 'postgres.password'}: "
+                    f"was the file changed, or {self.data} copied from elsewhere?"
+                ) from None
             return False
         return True
 
@@ -152,11 +171,43 @@ class EmbeddedPostgres:
         return f"host=127.0.0.1 port={self.port} user=lanista password={self._password} dbname={database}"
 
 
+def _give(path: Path, user: Owner) -> None:
+    """Make the user the owner of a file or a whole folder, unless it is so already."""
+    if path.stat().st_uid == user.uid:
+        return
+    os.chown(path, user.uid, user.gid)
+    for folder, folders, files in os.walk(path):
+        for name in (*folders, *files):
+            os.chown(Path(folder) / name, user.uid, user.gid, follow_symlinks=False)
+
+
+def _memory_in_use(pid_file_lines: list[str]) -> bool:
+    """Whether a process still holds the shared memory that a killed server wrote down in its pid file."""
+    try:
+        identifier = pid_file_lines[6].split()[1]
+        segments = Path("/proc/sysvipc/shm").read_text().splitlines()[1:]
+    except (OSError, IndexError):
+        return False
+    return any(segment.split()[1] == identifier and segment.split()[6] != "0" for segment in segments)
+
+
 def open_path_for_search(path: Path, user: Owner) -> None:
-    """Let the user reach `path`: add search (never read) permission on folders of ours that shut it out."""
+    """Let the user reach `path`: add search (never read) permission on the folders above that shut it out."""
     for folder in path.parents:
         status = folder.stat()
-        if user.uid == status.st_uid or user.gid == status.st_gid or status.st_mode & stat.S_IXOTH:
+        if user.uid == status.st_uid:
+            needed = stat.S_IXUSR
+        elif user.gid == status.st_gid:
+            needed = stat.S_IXGRP
+        else:
+            needed = stat.S_IXOTH
+        if status.st_mode & needed:
             continue
-        folder.chmod(stat.S_IMODE(status.st_mode) | stat.S_IXOTH)
+        try:
+            folder.chmod(stat.S_IMODE(status.st_mode) | needed)
+        except OSError as error:
+            raise StackError(
+                f"Postgres, which cannot be root, must pass through {folder} and cannot: {error.strerror}. "
+                "Choose another data folder with --home (or LANISTA_HOME)."
+            ) from None
         log.warning("gave search permission so that Postgres, which cannot be root, reaches it", folder=str(folder))

@@ -28,7 +28,8 @@ def _is_marked(process: psutil.Process, home: Home) -> bool:
             return True
         # Postgres overwrites its environment with a title; its data folder is in the arguments.
         command = process.cmdline()
-        return bool(command) and "postgres" in command[0] and str(home.postgres) in command
+        folders = (str(home.postgres), str(home.postgres_building))
+        return bool(command) and "postgres" in command[0] and any(folder in command for folder in folders)
     except (psutil.NoSuchProcess, psutil.AccessDenied, psutil.ZombieProcess, OSError):
         return False
 

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
-import signal
 import subprocess
 import sys
 import time
@@ -31,12 +29,18 @@ def reach(home: Home) -> dict[str, str]:
     return values
 
 
-def start_detached(settings: StackSettings, arguments: list[str], progress: Callable[[StackState], None]) -> StackState:
-    """Start the supervisor in a session of its own and wait until every part is ready."""
+Progress = Callable[[StackState], None]
+
+
+def start_detached(settings: StackSettings, arguments: list[str], progress: Progress) -> StackState:
+    """Start the supervisor in a session of its own and wait until every part is ready.
+
+    What was started is stopped again when a part keeps failing or the person loses patience.
+    """
     home = Home(settings.home)
     home.create()
-    log_path = home.log_file("supervisor")
-    with log_path.open("ab") as log_file:
+    with home.log_file("supervisor").open("ab") as log_file:
+        begin = log_file.tell()
         process = subprocess.Popen(
             [sys.executable, "-m", "lanista", "up", *arguments],
             stdin=subprocess.DEVNULL,
@@ -44,42 +48,71 @@ def start_detached(settings: StackSettings, arguments: list[str], progress: Call
             stderr=log_file,
             start_new_session=True,
         )
+
+    def still_starts() -> None:
+        # one that ended because another `up` came first leaves the waiting to that one
+        if process.poll() is not None and not home.is_supervised():
+            raise ChildFailed(f"The stack did not start. {_complaint(home, begin)}")
+
+    try:
+        return wait_until_ready(home, progress, still_starts)
+    except (ChildFailed, KeyboardInterrupt):
+        if process.poll() is None:
+            stop(home)
+        raise
+
+
+def wait_until_ready(home: Home, progress: Progress, still_starts: Callable[[], None] = lambda: None) -> StackState:
+    """Wait for the stack that runs or starts with this data folder; raises ChildFailed when a part keeps failing."""
     deadline = time.monotonic() + START_PATIENCE
     while time.monotonic() < deadline:
-        if process.poll() is not None:
-            raise ChildFailed("\n".join(["The stack did not start:", *home.last_log_lines("supervisor", 5)]))
-        state = home.read_state()
-        if state and state.pid == process.pid:
+        still_starts()
+        if state := home.live_state():
             progress(state)
             if state.ready:
                 return state
+            if failing := [name for name, child in state.children.items() if child.state == "failing"]:
+                raise ChildFailed("\n".join(explain_failure(home, state, name) for name in failing))
         time.sleep(0.1)
     raise ChildFailed(f"The stack is not ready after {START_PATIENCE:g} s; `lanista status` says which part is not.")
 
 
+def explain_failure(home: Home, state: StackState, name: str) -> str:
+    """Which part fails, how it ended last, and what it logged."""
+    title = f"{name} keeps failing: {state.children[name].last_exit}. Its last log lines ({home.log_file(name)}):"
+    return "\n".join([title, *(f"  {line}" for line in home.last_log_lines(name))])
+
+
+def _complaint(home: Home, begin: int) -> str:
+    """What the supervisor said of its end: the error meant for a person where there is one, else its last lines."""
+    if (state := home.read_state()) and state.note == "stopped":
+        return "It was stopped meanwhile."
+    with home.log_file("supervisor").open("rb") as file:
+        file.seek(begin)
+        lines = file.read().decode(errors="replace").splitlines()
+    first = next((index for index, line in enumerate(lines) if line.startswith("Error: ")), max(0, len(lines) - 5))
+    return "\n".join(lines[first:]).removeprefix("Error: ")
+
+
 def stop(home: Home) -> bool:
     """Stop the stack, whether its supervisor lives or left children behind. False when nothing ran."""
-    state = home.read_state()
     ran = home.is_supervised()
-    if ran and state and _is_supervisor(state):
-        with suppress(ProcessLookupError):
-            os.kill(state.pid, signal.SIGTERM)
-        deadline = time.monotonic() + STOP_PATIENCE
-        while home.is_supervised():
-            if time.monotonic() > deadline:
-                os.kill(state.pid, signal.SIGKILL)
-                break
-            time.sleep(0.1)
+    deadline = time.monotonic() + STOP_PATIENCE
+    asked: set[int] = set()
+    while home.is_supervised():
+        if supervisor := home.supervisor():
+            with suppress(psutil.NoSuchProcess):
+                if time.monotonic() > deadline:
+                    supervisor.kill()
+                elif supervisor.pid not in asked:
+                    supervisor.terminate()
+                    asked.add(supervisor.pid)
+        elif time.monotonic() > deadline:
+            raise StackError(f"The supervisor of {home.root} does not stop, and is not ours to kill.")
+        time.sleep(0.1)
     return bool(end_leftovers(home)) or ran
 
 
 def orphans(home: Home) -> list[psutil.Process]:
     """Children that run on although their supervisor is gone."""
     return [] if home.is_supervised() else leftovers(home)
-
-
-def _is_supervisor(state: StackState) -> bool:
-    try:
-        return abs(psutil.Process(state.pid).create_time() - state.created) < 1
-    except psutil.NoSuchProcess:
-        return False

@@ -12,18 +12,15 @@ import time
 from collections.abc import Callable
 from datetime import UTC, datetime
 
-import psutil
-import structlog
-
 from lanista.settings import StackSettings
 from lanista.stack.child import Child
 from lanista.stack.errors import AlreadyRunning
+from lanista.stack.external import check_external
 from lanista.stack.home import Home, StackState, write_atomically
-from lanista.stack.parts import Parts
+from lanista.stack.logs import shorten_log
+from lanista.stack.parts import Parts, page_of
 from lanista.stack.ports import require_free
 from lanista.stack.processes import end_leftovers
-
-log = structlog.get_logger()
 
 Say = Callable[[str], None]
 
@@ -38,12 +35,14 @@ class Supervisor:
         self._say = say
         self._bootstrap = bootstrap
         self._children: dict[str, Child] = {}
-        self._state: StackState | None = None
+        self._state = StackState(
+            pid=os.getpid(), page=page_of(settings), started=datetime.now(UTC).isoformat(timespec="seconds")
+        )
         self._stop = asyncio.Event()
         self._began = time.monotonic()
         self._was_ready = False
-        self._led_by: dict[str, int] = {}
-        """For each child that follows another: which start of the other it belongs to."""
+        self._led_by: dict[str, tuple[int, int]] = {}
+        """For each child that follows another: its own start, and the start of the other that it belongs to."""
 
     async def run(self) -> None:
         """Run until a signal or `stop`; raises AlreadyRunning when another supervisor has this folder."""
@@ -55,15 +54,15 @@ class Supervisor:
             await self._run_locked()
 
     async def _run_locked(self) -> None:
+        self._write_state()  # at once, so that a second `up` and `status` speak of this run and not of the last
         ended = await asyncio.to_thread(end_leftovers, self.home)
         if ended:
             self._say(f"ended {ended} processes that an earlier run left behind")
         require_free(self._settings.port, host=self._settings.host, flag="--port (or LANISTA_PORT)")
+        await check_external(self._settings)
         parts = await asyncio.to_thread(Parts, self._settings, self.home)
         write_atomically(self.home.run / "environment.json", json.dumps(parts.environment()))
-        self._state = self._first_state(parts)
-        for signum in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
-            asyncio.get_running_loop().add_signal_handler(signum, self.stop)
+        self._state.links = parts.links
 
         def bootstrap() -> None:
             self._bootstrap(parts.database_url, self.home)
@@ -72,53 +71,41 @@ class Supervisor:
             await asyncio.to_thread(bootstrap)
         self._children = {spec.name: Child(spec, self.home, self._announce) for spec in parts.specs(migrate=bootstrap)}
         self._write_state()
+        for signum in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
+            asyncio.get_running_loop().add_signal_handler(signum, self.stop)
         try:
             await self._supervise()
         finally:
             await self._end_all()
 
-    def _first_state(self, parts: Parts) -> StackState:
-        return StackState(
-            pid=os.getpid(),
-            created=psutil.Process().create_time(),
-            page=parts.page,
-            started=datetime.now(UTC).isoformat(timespec="seconds"),
-            links=parts.links,
-        )
-
     async def _supervise(self) -> None:
-        lives = [asyncio.create_task(self._keep(child)) for child in self._children.values()]
-        background = [*lives, asyncio.create_task(self._tend_logs())]
-        stopping = asyncio.create_task(self._stop.wait())
+        lives = [child.start([self._children[need] for need in child.spec.needs]) for child in self._children.values()]
+        watched = [*lives, asyncio.create_task(self._tend_logs()), asyncio.create_task(self._stop.wait())]
         try:
-            done, _ = await asyncio.wait([*background, stopping], return_when=asyncio.FIRST_COMPLETED)
+            done, _ = await asyncio.wait(watched, return_when=asyncio.FIRST_COMPLETED)
             for task in done:
                 task.result()  # a bug in the supervisor itself must not pass for a wish to stop
         finally:
-            for task in (*background, stopping):
+            for task in watched[len(lives) :]:  # the children's own tasks end with `stop`, each in its turn
                 task.cancel()
-            await asyncio.gather(*background, stopping, return_exceptions=True)
-
-    async def _keep(self, child: Child) -> None:
-        await child.keep_alive([self._children[need] for need in child.spec.needs])
 
     def _react(self) -> None:
         """Called on every change: restart followers of a restarted part, say when all is ready."""
-        for child in self._children.values():
+        for name, child in self._children.items():
             leader = self._children.get(child.spec.follows)
             if leader is None:
                 continue
-            if child.state.state == "starting":
-                self._led_by[child.spec.name] = leader.starts
-            elif leader.ready.is_set() and self._led_by.get(child.spec.name, leader.starts) != leader.starts:
-                self._led_by[child.spec.name] = leader.starts
-                self._say(f"{child.spec.name}: restarting, because {leader.spec.name} was restarted")
+            own_start, leaders_start = self._led_by.get(name, (0, 0))
+            if own_start != child.starts:
+                self._led_by[name] = (child.starts, leader.starts)
+            elif own_start and leader.ready.is_set() and leaders_start != leader.starts:
+                self._led_by[name] = (child.starts, leader.starts)
+                self._say(f"{name}: restarting, because {leader.spec.name} was restarted")
                 child.restart()
         self._report()
 
     def _report(self) -> None:
         """Say once that everything is ready, and again after a time when it was not."""
-        assert self._state is not None
         ready = all(child.ready.is_set() for child in self._children.values())
         if ready and not self._state.ready:
             took = time.monotonic() - self._began
@@ -129,21 +116,21 @@ class Supervisor:
     async def _tend_logs(self) -> None:
         while True:
             await asyncio.sleep(60)
-            for child in self._children.values():
-                await asyncio.to_thread(child.shorten_log)
+            for name in ("supervisor", *self._children):
+                await asyncio.to_thread(shorten_log, self.home.log_file(name))
 
     async def _end_all(self) -> None:
         """Users of a part go before the part itself."""
         self._say("stopping")
+        self._state.note = "stopping"
         served = {need for child in self._children.values() for need in child.spec.needs}
         users = [child for name, child in self._children.items() if name not in served]
         await asyncio.gather(*(child.stop() for child in users))
         await asyncio.gather(*(child.stop() for child in self._children.values() if child not in users))
         await asyncio.to_thread(end_leftovers, self.home, patience=3.0)
         await asyncio.to_thread(shutil.rmtree, self.home.scratch, ignore_errors=True)
-        if self._state:
-            self._state.ready, self._state.note = False, "stopped"
-            self._write_state()
+        self._state.ready, self._state.note = False, "stopped"
+        self._write_state()
         self._say("stopped")
 
     def stop(self) -> None:
@@ -156,8 +143,6 @@ class Supervisor:
         self._write_state()
 
     def _write_state(self) -> None:
-        if self._state is None:
-            return
         self._state.children = {name: child.state for name, child in self._children.items()}
         with contextlib.suppress(OSError):  # a full disk must not stop the supervisor from restarting children
             write_atomically(self.home.state_file, self._state.to_json())
@@ -165,9 +150,9 @@ class Supervisor:
 
 def where_it_runs(home: Home) -> str:
     """One sentence for a person who starts what runs already."""
-    state = home.read_state()
+    state = home.live_state()
     if state is None:
-        return f"Lanista is starting already with the data folder {home.root}."
+        return f"Lanista is starting or stopping with the data folder {home.root}; `lanista status` tells."
     return (
         f"Lanista runs already: {state.page} (supervisor {state.pid}, since {state.started}, "
         f"data folder {home.root}). `lanista down` stops it."
