@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
+from datetime import timedelta
 from importlib.metadata import version
 from pathlib import Path
 
@@ -11,29 +13,58 @@ import uvicorn
 from fastapi import FastAPI
 from fastapi.responses import FileResponse
 from fastapi.staticfiles import StaticFiles
+from sqlalchemy import Engine
+from temporalio.client import Client
 
+from api import routes
+from api.auth.authentication import Authentication
+from api.auth.limits import RateLimit
+from api.auth.perimeter import Perimeter, allowed_hosts
+from api.auth.sessions import SessionSigner
+from api.auth.tokens import TokenBook
 from api.http_metrics import HttpMetrics, ObserveRequests
+from api.openapi import install_openapi
 from api.problems import install_problem_handlers
 from api.readiness import ReadinessChecks
-from api.routes import health, system
+from api.service.context import Services
+from api.service.feed import EventFeed
+from api.service.payoff_documents import PayoffDocuments
+from api.service.progress import ProgressPoller
+from api.service.starting import TrialStarter
 from api.settings import ApiSettings
-from api.store.engine import create_store_engine
+from api.store.engine import create_store_engine, database_url, session_factory
+from orchestrator.artifacts import ArtifactStore
 from orchestrator.logs import configure_logs
 from orchestrator.temporal import connect
 
 PAGE = Path(__file__).parent / "page"
+GOODBYE_SECONDS = 3
 
 
-def create_app(settings: ApiSettings) -> FastAPI:
-    """The application for these settings."""
+def create_app(settings: ApiSettings, temporal: Client | None = None) -> FastAPI:
+    """The application for these settings; a Temporal client may be given instead of made."""
+    signer = _signer(settings)
 
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
-        engine = create_store_engine(settings.database_url.get_secret_value())
-        temporal = await connect(settings, lazy=True)
-        app.state.readiness = ReadinessChecks(engine, temporal, settings.ray_address)
-        yield
-        engine.dispose()
+        url = settings.database_url.get_secret_value()
+        engine = create_store_engine(url, pool_size=settings.database_connections, application="lanista-api")
+        client = temporal or await connect(settings, lazy=True)
+        services = make_services(settings, engine, client, signer)
+        app.state.services = services
+        app.state.readiness = ReadinessChecks(engine, client, settings.ray_address)
+        poller = ProgressPoller(services.sessions, client, services.feed)
+        tasks = [asyncio.create_task(work.run()) for work in (services.feed, services.starter, poller)]
+        try:
+            yield
+        finally:
+            services.feed.close()
+            for task in tasks:
+                task.cancel()
+            for task in tasks:
+                with suppress(asyncio.CancelledError):
+                    await task
+            engine.dispose()
 
     app = FastAPI(
         title="Lanista",
@@ -45,10 +76,11 @@ def create_app(settings: ApiSettings) -> FastAPI:
     )
     app.state.settings = settings
     app.state.metrics = HttpMetrics()
-    app.add_middleware(ObserveRequests, metrics=app.state.metrics)
+    _add_middleware(app, settings, signer)
     install_problem_handlers(app)
-    app.include_router(health.router)
-    app.include_router(system.router)
+    for router in routes.ROUTERS:
+        app.include_router(router)
+    install_openapi(app)
     app.mount("/static", StaticFiles(directory=PAGE / "static"), name="static")
 
     @app.get("/", include_in_schema=False)
@@ -58,8 +90,64 @@ def create_app(settings: ApiSettings) -> FastAPI:
     return app
 
 
+def make_services(settings: ApiSettings, engine: Engine, temporal: Client, signer: SessionSigner) -> Services:
+    """Everything the routes work with."""
+    sessions = session_factory(engine)
+    url = database_url(settings.database_url.get_secret_value()).set(drivername="postgresql")
+    return Services(
+        settings=settings,
+        engine=engine,
+        sessions=sessions,
+        temporal=temporal,
+        tokens=TokenBook(sessions),
+        signer=signer,
+        starter=TrialStarter(
+            sessions,
+            temporal,
+            every=settings.reconcile_seconds,
+            keep_answers=timedelta(hours=settings.idempotency_hours),
+        ),
+        feed=EventFeed(url.render_as_string(hide_password=False)),
+        payoffs=PayoffDocuments(sessions),
+        artifacts=ArtifactStore(settings.artifacts),
+    )
+
+
+def _add_middleware(app: FastAPI, settings: ApiSettings, signer: SessionSigner) -> None:
+    """The last one added is the first to see a request."""
+    a_minute = settings.failed_sign_ins
+    app.state.failed_sign_ins = RateLimit(a_minute / 60, max(1, int(a_minute)))
+    app.add_middleware(
+        Authentication,
+        signer=signer,
+        requests=RateLimit(settings.rate_limit, settings.rate_burst),
+        failures=app.state.failed_sign_ins,
+    )
+    app.add_middleware(
+        Perimeter,
+        hosts=allowed_hosts(settings.host, settings.allowed_hosts),
+        max_body=settings.max_body_bytes,
+        uploads={"/api/v1/versions": settings.max_upload_bytes},
+    )
+    app.add_middleware(ObserveRequests, metrics=app.state.metrics)
+
+
+def _signer(settings: ApiSettings) -> SessionSigner:
+    secret = settings.session_secret
+    return SessionSigner(secret.get_secret_value() if secret else None, int(settings.session_hours * 3600))
+
+
 def run_api(settings: ApiSettings) -> None:
     """Serve until stopped."""
     configure_logs(settings, role="api")
     app = create_app(settings)
-    uvicorn.run(app, host=settings.host, port=settings.port, log_config=None, access_log=False)
+    uvicorn.run(
+        app,
+        host=settings.host,
+        port=settings.port,
+        log_config=None,
+        access_log=False,
+        server_header=False,
+        # followers of events hold their connections open; they come back by themselves
+        timeout_graceful_shutdown=GOODBYE_SECONDS,
+    )

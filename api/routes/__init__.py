@@ -1,1 +1,49 @@
 """HTTP routes, one file a subject. They translate between HTTP and the store, and do nothing else."""
+
+from api.routes import (
+    aliases,
+    audit,
+    catalog,
+    decisions,
+    events,
+    gates,
+    health,
+    lifecycle,
+    matches,
+    metrics,
+    payoff,
+    players,
+    projects,
+    ratings,
+    session,
+    system,
+    tokens,
+    trials,
+    versions,
+)
+
+ROUTERS = tuple(
+    module.router
+    for module in (
+        health,
+        session,
+        trials,
+        lifecycle,
+        players,
+        versions,
+        payoff,
+        ratings,
+        decisions,
+        metrics,
+        matches,
+        gates,
+        aliases,
+        events,
+        projects,
+        catalog,
+        system,
+        tokens,
+        audit,
+    )
+)
+"""In the order of the OpenAPI document."""

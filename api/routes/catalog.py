@@ -1,0 +1,79 @@
+"""What a trial may name, and trial files to start from."""
+
+from __future__ import annotations
+
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from fastapi import APIRouter
+from pydantic import Field
+
+import orchestrator
+from api.auth.scopes import Viewer
+from api.routes.shapes import Shape
+from orchestrator.catalog import describe
+from orchestrator.spec import trial_json_schema
+from orchestrator.spec.loading import load_trial_file
+
+router = APIRouter(prefix="/api/v1", tags=["catalog"])
+
+EXAMPLES = Path(orchestrator.__path__[0]).parent / "examples"
+
+
+class CatalogEntry(Shape):
+    """One name."""
+
+    name: str = Field(description="how to write it", examples=["mcts-<simulations>"])
+    description: str = Field(description="what it is", examples=["Monte Carlo tree search"])
+    source: str = Field(description="built-in, or the package it comes from", examples=["built-in"])
+
+
+class Catalog(Shape):
+    """Every name a trial file may use."""
+
+    games: list[CatalogEntry] = Field(description="what can be played")
+    models: list[CatalogEntry] = Field(description="networks")
+    algorithms: list[CatalogEntry] = Field(description="ways to learn")
+    bots: list[CatalogEntry] = Field(description="scripted players")
+    matchmakers: list[CatalogEntry] = Field(description="rules by which opponents are chosen")
+    trial_schema: dict[str, Any] = Field(description="JSON Schema of a trial file")
+
+
+class Example(Shape):
+    """A trial file that works."""
+
+    name: str = Field(description="its name", examples=["alphastar"])
+    title: str = Field(description="its first line of comment")
+    text: str = Field(description="the file, with its comments (YAML)")
+    spec: dict[str, Any] = Field(description="what it asks for, defaults included")
+
+
+class Examples(Shape):
+    """All examples."""
+
+    items: list[Example] = Field(description="one for each preset")
+    next_cursor: str | None = Field(default=None, description="always null: they fit on one page")
+
+
+@router.get("/catalog", summary="What a trial may name")
+def catalog(principal: Viewer) -> Catalog:
+    """Games, models, algorithms, bots and matchmakers, built in and from installed packages."""
+    return Catalog.model_validate({**describe(), "trial_schema": trial_json_schema()})
+
+
+@router.get("/examples", summary="Trial files to start from")
+def examples(principal: Viewer) -> Examples:
+    """One small trial file for each preset."""
+    return Examples(items=list(_examples()))
+
+
+@cache
+def _examples() -> tuple[Example, ...]:
+    return tuple(_example(path) for path in sorted(EXAMPLES.glob("*.yaml")))
+
+
+def _example(path: Path) -> Example:
+    text = path.read_text(encoding="utf-8")
+    title = next((line.lstrip("# ") for line in text.splitlines() if line.startswith("#")), path.stem)
+    return Example(name=path.stem, title=title, text=text, spec=load_trial_file(path).spec.to_json())

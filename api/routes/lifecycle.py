@@ -1,0 +1,117 @@
+"""A trial's life: paused, resumed, stopped, put away."""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+from fastapi import APIRouter, Response
+from pydantic import Field
+from sqlalchemy.orm import Session
+from starlette.concurrency import run_in_threadpool
+
+from api.auth.scopes import Operator
+from api.problems import Refusal
+from api.routes.paging import EntityId
+from api.routes.shapes import Body
+from api.routes.tags import IfMatch, etag, require_match
+from api.routes.trials import TrialSummary, summary_of
+from api.service.changes import Answer, Audited, Change, ChangeCall
+from api.service.orders import order_trial
+from api.store.archiving import archive_trial
+from api.store.models.words import TrialStatus
+from api.store.queries.trials import get_trial
+from orchestrator.contracts.workflows import Mode, Status, StopOrder
+
+router = APIRouter(prefix="/api/v1/trials/{trial_id}", tags=["trials"])
+
+ALLOWED: dict[str, tuple[TrialStatus, ...]] = {
+    "pause": (TrialStatus.RUNNING,),
+    "resume": (TrialStatus.PAUSED, TrialStatus.PAUSING),
+    "stop": (TrialStatus.RUNNING, TrialStatus.PAUSING, TrialStatus.PAUSED, TrialStatus.STOPPING),
+}
+"""In which status an order makes sense; the workflow has the last word."""
+
+
+class Stop(Body):
+    """How to stop."""
+
+    mode: Literal["drain", "now"] = Field(
+        default="drain", description="drain: finish and record what is under way; now: give it up, within seconds"
+    )
+    reason: str = Field(
+        default="stopped by an operator",
+        min_length=1,
+        max_length=500,
+        pattern=r"^[^\x00]*$",
+        description="why, for the records",
+    )
+
+
+@router.post("/pause", summary="Pause a trial", response_model=TrialSummary)
+async def pause(trial_id: EntityId, principal: Operator, change: Change) -> Response:
+    """Every player finishes its generation and then waits: the trial is `pausing`, then `paused`."""
+    return await _order(change, str(trial_id), "pause")
+
+
+@router.post("/resume", summary="Resume a trial", response_model=TrialSummary)
+async def resume(trial_id: EntityId, principal: Operator, change: Change) -> Response:
+    """Go on after a pause, or begin a trial that was made with `start: paused`."""
+    return await _order(change, str(trial_id), "resume")
+
+
+@router.post("/stop", summary="Stop a trial", response_model=TrialSummary)
+async def stop(
+    trial_id: EntityId,
+    principal: Operator,
+    change: Change,
+    stop: Stop | None = None,
+) -> Response:
+    """End a trial for good. A second stop with `now` hurries one that is draining."""
+    how = stop or Stop()
+    message = StopOrder(mode=Mode(how.mode), reason=how.reason)
+    return await _order(change, str(trial_id), "stop", message, detail=how.model_dump())
+
+
+@router.post("/archive", summary="Put a trial away", response_model=TrialSummary)
+async def archive(trial_id: EntityId, principal: Operator, change: Change, if_match: IfMatch = None) -> Response:
+    """An ended trial leaves the lists; it can still be read and forked."""
+
+    def work(session: Session) -> Answer:
+        row = get_trial(session, str(trial_id))[0]
+        require_match(if_match, row.revision)
+        archive_trial(session, str(trial_id))
+        session.flush()
+        shown = summary_of(get_trial(session, str(trial_id)))
+        return Answer(
+            body=shown,
+            headers=etag(shown.revision),
+            audited=Audited(action="trial.archive", target=f"trial/{trial_id}"),
+        )
+
+    return await change.commit(work)
+
+
+async def _order(
+    change: ChangeCall, trial_id: str, order: str, *message: Any, detail: dict[str, Any] | None = None
+) -> Response:
+    def present() -> TrialSummary:
+        with change.services.sessions() as session:
+            return summary_of(get_trial(session, trial_id))
+
+    def check() -> None:
+        status = present().status
+        if status not in ALLOWED[order]:
+            allowed = ", ".join(ALLOWED[order])
+            raise Refusal(
+                409,
+                f"a trial that is {status} cannot take the order {order}; it must be one of: {allowed}",
+                trial_status=status,
+            )
+
+    async def carry_out() -> Answer:
+        await order_trial(change.services, trial_id, order, change.once_id, Status, *message)
+        shown = await run_in_threadpool(present)
+        return Answer(body=shown, headers=etag(shown.revision))
+
+    audited = Audited(action=f"trial.{order}", target=f"trial/{trial_id}", detail=detail or {})
+    return await change.order(audited, check, carry_out)

@@ -1,0 +1,119 @@
+"""Matches: gating and rating games, as lists, as files, and one by one."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Annotated, Any
+from uuid import UUID
+
+from fastapi import APIRouter, Query, Response
+from pydantic import Field
+
+from api.auth.scopes import Viewer
+from api.routes.exports import CSV_RESPONSE, PAGE, Form, FormQuery, csv_download, every_page
+from api.routes.paging import EntityId, Limit, NumberCursor, Page, RowNumber, page_of, text_of
+from api.routes.shapes import Shape, Utc
+from api.service.context import Api
+from api.store.models.words import MatchResult
+from api.store.queries.matches import MatchFilter, MatchRow, get_match, list_matches
+from api.store.queries.trials import require_trial
+from league.types import Stream
+
+router = APIRouter(prefix="/api/v1", tags=["matches"])
+
+
+class MatchSummary(Shape):
+    """One finished game, without its moves."""
+
+    id: int = Field(description="its number", examples=[17])
+    stream: Stream = Field(description="what it was played for")
+    trial_id: str | None = Field(description="its trial; null for a tournament of the whole project")
+    tournament_id: str | None = Field(description="its tournament")
+    gate_id: str | None = Field(description="its gate")
+    round: int = Field(description="the tournament's round, or the gate's batch", examples=[1])
+    pair: int = Field(description="the pairing, or the pair of games with seats swapped", examples=[0])
+    seat: int = Field(description="where the first-named player sat", examples=[0])
+    seed: int = Field(description="seed of the game", examples=[9])
+    player_id: str = Field(description="the first-named player")
+    player: str = Field(description="its name", examples=["main"])
+    version_id: str = Field(description="its version")
+    version_number: int = Field(description="that version's number", examples=[12])
+    opponent_id: str = Field(description="the other player")
+    opponent: str = Field(description="its name", examples=["mcts-100"])
+    opponent_version_id: str = Field(description="its version")
+    opponent_version_number: int = Field(description="that version's number", examples=[0])
+    result: MatchResult = Field(description="for the first-named player")
+    plies: int = Field(description="how many moves were made", examples=[21])
+    played_at: Utc = Field(description="when")
+
+
+class Match(MatchSummary):
+    """One finished game."""
+
+    moves: list[int] = Field(description="every action from the first position on, chance included", examples=[[3, 3]])
+    opening: dict[str, Any] | None = Field(description="how it began, where not from the usual start")
+
+
+COLUMNS = tuple(MatchSummary.model_fields)
+_JOINED = ("player", "opponent", "version_number", "opponent_version_number")
+
+
+def summary_of(row: MatchRow) -> MatchSummary:
+    return MatchSummary.model_validate(_values(row, MatchSummary))
+
+
+def match_of(row: MatchRow) -> Match:
+    return Match.model_validate(_values(row, Match))
+
+
+def _values(row: MatchRow, shape: type[MatchSummary]) -> dict[str, Any]:
+    match, *joined = row
+    values = {name: getattr(match, name) for name in shape.model_fields if name not in _JOINED}
+    return values | dict(zip(_JOINED, joined, strict=True))
+
+
+@router.get(
+    "/trials/{trial_id}/matches", summary="List matches", response_model=Page[MatchSummary], responses=CSV_RESPONSE
+)
+def matches(
+    trial_id: EntityId,
+    services: Api,
+    principal: Viewer,
+    stream: Annotated[Stream | None, Query(description="only gating, or only rating games")] = None,
+    player_id: Annotated[UUID | None, Query(description="only with this player, on either side")] = None,
+    opponent_id: Annotated[UUID | None, Query(description="and, with it, only against this one")] = None,
+    version_id: Annotated[UUID | None, Query(description="only with this version, on either side")] = None,
+    gate_id: Annotated[UUID | None, Query(description="only of this gate")] = None,
+    tournament_id: Annotated[UUID | None, Query(description="only of this tournament")] = None,
+    form: FormQuery = Form.JSON,
+    limit: Limit = 50,
+    cursor: NumberCursor = None,
+) -> Page[MatchSummary] | Response:
+    """Gating and rating games, the newest first. Training games are counted in tallies and not kept one by one."""
+    which = MatchFilter(
+        stream=stream,
+        player_id=text_of(player_id),
+        opponent_id=text_of(opponent_id),
+        version_id=text_of(version_id),
+        gate_id=text_of(gate_id),
+        tournament_id=text_of(tournament_id),
+    )
+
+    def read(before: int | None) -> Sequence[MatchSummary]:
+        with services.sessions() as session:
+            rows = list_matches(session, str(trial_id), which, before=before, limit=PAGE)
+            return [summary_of(row) for row in rows]
+
+    with services.sessions() as session:
+        require_trial(session, str(trial_id))
+        if form is Form.CSV:
+            return csv_download(f"matches-{trial_id}", COLUMNS, every_page(read, lambda match: match.id))
+        rows = list_matches(session, str(trial_id), which, before=cursor, limit=limit + 1)
+        return page_of(rows, limit, summary_of, lambda match: match.id)
+
+
+@router.get("/matches/{match_id}", summary="One match")
+def get_one(match_id: RowNumber, services: Api, principal: Viewer) -> Match:
+    """The game with its moves, as the game's own action numbers."""
+    with services.sessions() as session:
+        return match_of(get_match(session, match_id))

@@ -1,0 +1,173 @@
+"""Trials: made, listed, looked at, checked before they are made."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Query, Response
+from pydantic import Field
+from sqlalchemy.orm import Session
+
+from api.auth.scopes import Operator, Viewer
+from api.routes.paging import EntityId, IdCursor, Limit, Page, page_of, text_of
+from api.routes.shapes import Body, Shape, Utc
+from api.routes.tags import etag
+from api.service.changes import Answer, Audited, Change, KeyHeader
+from api.service.context import Api
+from api.store.models.words import TrialStatus
+from api.store.queries.trials import NamedTrial, TrialFilter, get_trial, list_trials
+from api.store.trials import create_trial
+from orchestrator.spec import InvalidTrial, TrialSpec
+from orchestrator.spec.checking import check_spec
+from orchestrator.spec.loading import parse_trial
+from orchestrator.spec.values import NAME_PATTERN
+
+router = APIRouter(prefix="/api/v1/trials", tags=["trials"])
+
+Name = Annotated[str, Field(pattern=NAME_PATTERN, description="1 to 63 small letters, digits and hyphens")]
+SPEC_EXAMPLE = {"game": {"id": "connect_four"}, "league": {"preset": "alphastar"}, "budget": {"steps": 100_000_000}}
+
+
+class NewTrial(Body):
+    """A trial to make."""
+
+    project: Name = Field(default="default", examples=["connect-four"])
+    name: Name = Field(examples=["first-league"])
+    spec: TrialSpec = Field(
+        description="the trial file without `project` and `trial`; everything but `game` has a default",
+        examples=[SPEC_EXAMPLE],
+    )
+
+
+class TrialSummary(Shape):
+    """A trial, without its file."""
+
+    id: str = Field(description="its id")
+    project: str = Field(description="its project", examples=["connect-four"])
+    name: str = Field(description="its name", examples=["first-league"])
+    game: str = Field(description="what is played, options included", examples=["connect_four"])
+    seed: int = Field(description="source of everything random in it", examples=[7])
+    status: TrialStatus = Field(description="where it is in its life", examples=["running"])
+    status_reason: str | None = Field(description="why", examples=["the budget of 100000000 steps is used up"])
+    revision: int = Field(description="counts changes by people; the ETag", examples=[3])
+    steps: int = Field(description="environment steps learnt from, all players together", examples=[12_000_000])
+    last_commit: int = Field(description="number of its newest commit", examples=[17])
+    payoff_revision: int = Field(description="the commit that last changed the payoff", examples=[17])
+    forked_from_trial_id: str | None = Field(description="the trial it was forked from")
+    forked_at_commit: int | None = Field(description="and at which commit")
+    created_at: Utc = Field(description="when it was made")
+    started_at: Utc | None = Field(description="when it first ran")
+    finished_at: Utc | None = Field(description="when it ended")
+    archived_at: Utc | None = Field(description="when it was put away")
+
+
+class Trial(TrialSummary):
+    """A trial."""
+
+    spec: dict[str, Any] = Field(description="its file, defaults included", examples=[SPEC_EXAMPLE])
+
+
+class FileToCheck(Body):
+    """A trial file to check: as text, or as the spec of POST /trials."""
+
+    text: str | None = Field(default=None, description="the file (YAML); problems come with line and column")
+    spec: dict[str, Any] | None = Field(default=None, description="or a spec (JSON)", examples=[SPEC_EXAMPLE])
+
+
+class SpecProblem(Shape):
+    """One thing that is wrong with a trial file."""
+
+    path: str = Field(description="where in the file", examples=["league.players[2].role"])
+    message: str = Field(description="what is wrong and what is allowed")
+    value: str | None = Field(description="the wrong value")
+    line: int | None = Field(description="line of the text, from 1")
+    column: int | None = Field(description="column of the text, from 1")
+
+
+class CheckedFile(Shape):
+    """What became of the check."""
+
+    valid: bool = Field(description="whether a trial can be made of it")
+    problems: list[SpecProblem] = Field(description="everything that is wrong, in order")
+    spec: dict[str, Any] | None = Field(description="what it asks for, defaults included; null unless valid")
+
+
+def summary_of(row: NamedTrial) -> TrialSummary:
+    return TrialSummary.model_validate({**_values(row[0]), "project": row[1]})
+
+
+def trial_of(row: NamedTrial) -> Trial:
+    return Trial.model_validate({**_values(row[0]), "project": row[1]})
+
+
+def _values(trial: Any) -> dict[str, Any]:
+    return {name: getattr(trial, name) for name in Trial.model_fields if name != "project"}
+
+
+@router.post("", summary="Make a trial", status_code=201, response_model=Trial)
+async def create(new: NewTrial, principal: Operator, change: Change) -> Response:
+    """Record the trial and start its workflow. It is `pending` until the workflow takes it up.
+
+    Should the API die in between, the workflow is started as soon as an API runs again: a recorded trial always
+    starts, and none runs unrecorded.
+    """
+    spec = check_spec(new.spec.to_json())
+    made: list[str] = []
+
+    def work(session: Session) -> Answer:
+        row = create_trial(session, project=new.project, name=new.name, spec=spec)
+        made.append(row.id)
+        session.refresh(row)
+        trial = trial_of(get_trial(session, row.id))
+        return Answer(
+            status=201,
+            body=trial,
+            headers={"Location": f"/api/v1/trials/{row.id}", **etag(row.revision)},
+            audited=Audited(
+                action="trial.create", target=f"trial/{row.id}", detail={"project": new.project, "name": new.name}
+            ),
+        )
+
+    response = await change.commit(work)
+    for trial_id in made:
+        await change.services.starter.start(trial_id)
+    return response
+
+
+@router.get("", summary="List trials")
+def list_all(
+    services: Api,
+    principal: Viewer,
+    project: Annotated[
+        str | None, Query(max_length=63, pattern=r"^[^\x00]*$", description="only of this project")
+    ] = None,
+    status: Annotated[list[TrialStatus] | None, Query(description="only with one of these statuses")] = None,
+    archived: Annotated[bool, Query(description="with those that were put away")] = False,
+    limit: Limit = 50,
+    cursor: IdCursor = None,
+) -> Page[TrialSummary]:
+    """Trials, the newest first."""
+    which = TrialFilter(project=project, statuses=tuple(status or ()), archived=archived)
+    with services.sessions() as session:
+        rows = list_trials(session, which, before=text_of(cursor), limit=limit + 1)
+        return page_of(rows, limit, summary_of, lambda trial: trial.id)
+
+
+@router.post("/validate", summary="Check a trial file")
+def validate(file: FileToCheck, principal: Viewer, idempotency_key: KeyHeader = None) -> CheckedFile:
+    """Say everything that is wrong with a trial file, with its place, without making anything."""
+    try:
+        checked = parse_trial(file.text).spec if file.text is not None else check_spec(file.spec or {})
+    except InvalidTrial as error:
+        problems = [SpecProblem.model_validate(problem) for problem in error.problems]
+        return CheckedFile(valid=False, problems=problems, spec=None)
+    return CheckedFile(valid=True, problems=[], spec=checked.to_json())
+
+
+@router.get("/{trial_id}", summary="One trial")
+def get_one(trial_id: EntityId, services: Api, principal: Viewer, response: Response) -> Trial:
+    """The trial with its file. The ETag is its revision."""
+    with services.sessions() as session:
+        trial = trial_of(get_trial(session, str(trial_id)))
+    response.headers.update(etag(trial.revision))
+    return trial

@@ -1,0 +1,117 @@
+"""Model versions: the registry, lineage and checkpoints."""
+
+from __future__ import annotations
+
+from typing import Annotated
+from uuid import UUID
+
+from fastapi import APIRouter, Query, Response
+from pydantic import Field
+
+from api.auth.scopes import Viewer
+from api.problems import Refusal
+from api.routes.paging import EntityId, IdCursor, Limit, Page, page_of, text_of
+from api.routes.shapes import Shape, Utc
+from api.service.context import Api
+from api.store.models.words import VersionOrigin
+from api.store.queries.players import VersionRow, aliases_of, get_version, lineage, list_versions
+from api.store.queries.trials import require_trial
+from league.types import CheckpointRef
+from orchestrator.artifacts import ArtifactStoreUnavailable, DamagedArtifact, MissingArtifact
+
+router = APIRouter(prefix="/api/v1", tags=["versions"])
+
+
+class Version(Shape):
+    """One immutable checkpoint of a player."""
+
+    id: str = Field(description="its id")
+    trial_id: str = Field(description="its trial")
+    player_id: str = Field(description="its player")
+    player: str = Field(description="the player's name", examples=["main"])
+    number: int = Field(description="its number among the player's versions", examples=[12])
+    origin: VersionOrigin = Field(description="how it came to be")
+    parent_id: str | None = Field(description="the version whose weights it started from")
+    steps: int = Field(description="environment steps learnt from until then", examples=[24_000_000])
+    sha256: str | None = Field(description="hash of the checkpoint; null for a bot")
+    size: int | None = Field(description="size of the checkpoint in bytes", examples=[51_208])
+    commit: int = Field(description="the trial's commit that recorded it", examples=[17])
+    created_at: Utc = Field(description="when it was recorded")
+
+
+class VersionDetail(Version):
+    """A version with its ancestors and names."""
+
+    aliases: list[str] = Field(description="the aliases that point at it now", examples=[["champion"]])
+    lineage: list[Version] = Field(description="its ancestors, the nearest first, at most a thousand")
+
+
+def version_of(row: VersionRow) -> Version:
+    return Version.model_validate(_values(row))
+
+
+def _values(row: VersionRow) -> dict[str, object]:
+    version, player = row
+    return {name: getattr(version, name) for name in Version.model_fields if name != "player"} | {"player": player}
+
+
+@router.get("/trials/{trial_id}/versions", summary="List versions")
+def list_all(
+    trial_id: EntityId,
+    services: Api,
+    principal: Viewer,
+    player_id: Annotated[UUID | None, Query(description="only of this player")] = None,
+    limit: Limit = 50,
+    cursor: IdCursor = None,
+) -> Page[Version]:
+    """Versions, the newest first."""
+    with services.sessions() as session:
+        require_trial(session, str(trial_id))
+        rows = list_versions(
+            session, str(trial_id), before=text_of(cursor), limit=limit + 1, player_id=text_of(player_id)
+        )
+        return page_of(rows, limit, version_of, lambda version: version.id)
+
+
+@router.get("/versions/{version_id}", summary="One version and its lineage")
+def get_one(version_id: EntityId, services: Api, principal: Viewer) -> VersionDetail:
+    """The version, the aliases that point at it, and where its weights come from."""
+    with services.sessions() as session:
+        row = get_version(session, str(version_id))
+        return VersionDetail.model_validate(
+            {
+                **_values(row),
+                "aliases": aliases_of(session, str(version_id)),
+                "lineage": [version_of(ancestor) for ancestor in lineage(session, str(version_id))],
+            }
+        )
+
+
+@router.get(
+    "/versions/{version_id}/checkpoint",
+    summary="Download a checkpoint",
+    response_class=Response,
+    responses={
+        200: {"content": {"application/octet-stream": {"schema": {"type": "string", "format": "binary"}}}},
+        409: {"description": "The checkpoint is missing or damaged"},
+    },
+)
+def checkpoint(version_id: EntityId, services: Api, principal: Viewer) -> Response:
+    """The weights as safetensors, checked against their hash before they are sent."""
+    with services.sessions() as session:
+        version, player = get_version(session, str(version_id))
+    if version.uri is None or version.sha256 is None or version.size is None:
+        raise Refusal(404, f"{player} is a bot and has no checkpoint")
+    try:
+        data = services.artifacts.get(CheckpointRef(uri=version.uri, sha256=version.sha256, size=version.size))
+    except (MissingArtifact, DamagedArtifact) as error:
+        words = "missing" if isinstance(error, MissingArtifact) else "damaged"
+        raise Refusal(409, f"the checkpoint of version {version_id} is {words}", sha256=version.sha256) from None
+    except ArtifactStoreUnavailable:
+        raise Refusal(503, "the store of checkpoints does not answer; try again") from None
+    headers = {
+        "ETag": f'"{version.sha256}"',
+        "Content-Disposition": f'attachment; filename="{player}-{version.number}.safetensors"',
+        "Cache-Control": "private, max-age=31536000, immutable",
+    }
+    return Response(data, headers=headers, media_type="application/octet-stream")

@@ -1,0 +1,43 @@
+"""What every request needs: sessions, Temporal, settings, and the services made from them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Annotated
+
+from fastapi import Depends, Request
+from sqlalchemy import Engine
+from sqlalchemy.orm import Session, sessionmaker
+from temporalio.client import Client
+
+from api.auth.sessions import SessionSigner
+from api.auth.tokens import TokenBook
+from api.service.feed import EventFeed
+from api.service.payoff_documents import PayoffDocuments
+from api.service.starting import TrialStarter
+from api.settings import ApiSettings
+from orchestrator.artifacts import ArtifactStore
+
+
+@dataclass(frozen=True, kw_only=True)
+class Services:
+    """Made once, when the API starts."""
+
+    settings: ApiSettings
+    engine: Engine
+    sessions: sessionmaker[Session]
+    temporal: Client
+    tokens: TokenBook
+    signer: SessionSigner
+    starter: TrialStarter
+    feed: EventFeed
+    payoffs: PayoffDocuments
+    artifacts: ArtifactStore
+
+
+async def _services(request: Request) -> Services:
+    services: Services = request.app.state.services
+    return services
+
+
+Api = Annotated[Services, Depends(_services)]

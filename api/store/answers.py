@@ -1,0 +1,82 @@
+"""Answers kept under Idempotency-Keys, so that a repeated request gets the first one's answer."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import timedelta
+
+from sqlalchemy import ColumnElement, delete, func, select, update
+from sqlalchemy.dialects.postgresql import insert
+from sqlalchemy.orm import Session
+
+from api.store.errors import Conflict
+from api.store.models import IdempotencyKey
+
+
+@dataclass(frozen=True, kw_only=True)
+class RequestKey:
+    """Which request: a key belongs to one token and one path."""
+
+    token_id: str
+    method: str
+    path: str
+    key: str
+    request_sha256: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class KeptAnswer:
+    """What was answered."""
+
+    status: int
+    headers: dict[str, str]
+    body: bytes
+
+
+def claim_key(session: Session, request: RequestKey) -> KeptAnswer | None:
+    """Take the key in this transaction, or return the answer given under it.
+
+    Of two requests at once the second waits here until the first one's transaction ends.
+    """
+    values = {
+        "token_id": request.token_id,
+        "method": request.method,
+        "path": request.path,
+        "key": request.key,
+        "request_sha256": request.request_sha256,
+    }
+    taken = session.scalar(insert(IdempotencyKey).values(values).on_conflict_do_nothing().returning(IdempotencyKey.key))
+    return None if taken is not None else find_answer(session, request)
+
+
+def find_answer(session: Session, request: RequestKey) -> KeptAnswer | None:
+    """The answer kept under the key; a conflict if the key was used for something else."""
+    row = session.scalars(select(IdempotencyKey).where(*_where(request))).one_or_none()
+    if row is None or row.status_code is None:
+        return None
+    if row.request_sha256 != request.request_sha256:
+        raise Conflict(f"the Idempotency-Key {request.key!r} was used for another request; take a new one")
+    return KeptAnswer(status=row.status_code, headers=dict(row.headers or {}), body=row.body or b"")
+
+
+def keep_answer(session: Session, request: RequestKey, answer: KeptAnswer) -> None:
+    """Complete a claimed key."""
+    session.execute(
+        update(IdempotencyKey)
+        .where(*_where(request))
+        .values(status_code=answer.status, headers=answer.headers, body=answer.body, completed_at=func.now())
+    )
+
+
+def forget_answers(session: Session, older_than: timedelta) -> None:
+    """Keys live long enough for any retry, not for ever."""
+    session.execute(delete(IdempotencyKey).where(IdempotencyKey.created_at < func.now() - older_than))
+
+
+def _where(request: RequestKey) -> tuple[ColumnElement[bool], ...]:
+    return (
+        IdempotencyKey.token_id == request.token_id,
+        IdempotencyKey.method == request.method,
+        IdempotencyKey.path == request.path,
+        IdempotencyKey.key == request.key,
+    )

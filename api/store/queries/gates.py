@@ -1,0 +1,36 @@
+"""Promotion gates and the path of their test."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from sqlalchemy import select
+from sqlalchemy.orm import Session
+
+from api.store.errors import NotFound
+from api.store.models import Gate, GateBatch
+from api.store.models.words import GateStatus
+
+
+def list_gates(
+    session: Session, trial_id: str, *, before: str | None, limit: int, statuses: Sequence[GateStatus] = ()
+) -> Sequence[Gate]:
+    """Gates of a trial's candidates, the newest first."""
+    query = select(Gate).where(Gate.trial_id == trial_id).order_by(Gate.id.desc()).limit(limit)
+    if statuses:
+        query = query.where(Gate.status.in_(statuses))
+    if before is not None:
+        query = query.where(Gate.id < before)
+    return session.scalars(query).all()
+
+
+def get_gate(session: Session, gate_id: str) -> Gate:
+    gate = session.get(Gate, gate_id)
+    if gate is None:
+        raise NotFound(f"there is no gate {gate_id}")
+    return gate
+
+
+def gate_path(session: Session, gate_id: str) -> Sequence[GateBatch]:
+    """The batches of a gate, in order: the path of the log-likelihood ratio."""
+    return session.scalars(select(GateBatch).where(GateBatch.gate_id == gate_id).order_by(GateBatch.number)).all()

@@ -1,0 +1,119 @@
+"""`lanista token`: make, list and revoke API tokens, with the database itself and without a token."""
+
+from __future__ import annotations
+
+import getpass
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import UTC, datetime, timedelta
+from typing import Annotated, Any
+
+import typer
+from rich.table import Table
+from sqlalchemy.orm import Session
+
+from api.auth.tokens import new_token, token_hash
+from api.store.audit import add_audit_entry
+from api.store.engine import create_store_engine, session_factory
+from api.store.errors import NotFound
+from api.store.models import ApiToken
+from api.store.models.words import Scope
+from api.store.tokens import add_token, list_tokens, revoke_token
+from api.store.weights import is_version_id
+from lanista.cli.stack import HomeOption, JsonOption, load_settings
+from lanista.cli.terminal import errors, out, print_json
+from lanista.settings import StackSettings
+from lanista.stack import remote
+from lanista.stack.home import Home
+
+token = typer.Typer(help="API tokens: make, list and revoke them.", no_args_is_help=True)
+
+MOST_LISTED = 1_000
+
+
+@token.command()
+def create(
+    name: Annotated[str, typer.Argument(help="What the token is for.")],
+    scope: Annotated[Scope, typer.Option(help="What it may do.")] = Scope.VIEWER,
+    days: Annotated[float | None, typer.Option(min=0.001, max=3650, help="Days until it ends; none: never.")] = None,
+    home: HomeOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Make a token. Its secret is printed this once; only a hash is kept."""
+    secret = new_token()
+    expires_at = None if days is None else datetime.now(UTC) + timedelta(days=days)
+    with _session(load_settings(home=home)) as session:
+        row = add_token(session, name=name, scope=scope, sha256=token_hash(secret), expires_at=expires_at)
+        _audit(session, "token.create", row)
+    if as_json:
+        print_json({**_shown(row), "token": secret})
+        return
+    out.print(secret, highlight=False, soft_wrap=True)
+    errors.print(
+        f"Keep it: it is not shown again. Use it as LANISTA_TOKEN, or revoke it: lanista token revoke {row.id}"
+    )
+
+
+@token.command("list")
+def list_all(home: HomeOption = None, as_json: JsonOption = False) -> None:
+    """List tokens, the newest first."""
+    with _session(load_settings(home=home)) as session:
+        rows = [_shown(row) for row in list_tokens(session, after=None, limit=MOST_LISTED)]
+    if as_json:
+        print_json(rows)
+        return
+    table = Table("id", "name", "scope", "created", "expires", "last used", "revoked")
+    for row in rows:
+        table.add_row(*(str(value or "") for value in row.values()))
+    out.print(table)
+
+
+@token.command()
+def revoke(
+    token_id: Annotated[str, typer.Argument(metavar="ID", help="Id of the token, as `lanista token list` shows it.")],
+    home: HomeOption = None,
+) -> None:
+    """End a token and every browser session made from it."""
+    if not is_version_id(token_id):
+        raise NotFound(f"{token_id!r} is no token's id; `lanista token list` shows them")
+    with _session(load_settings(home=home)) as session:
+        row = revoke_token(session, token_id)
+        _audit(session, "token.revoke", row)
+    out.print(f"Revoked {row.name!r} ({row.id}).", highlight=False)
+
+
+@contextmanager
+def _session(settings: StackSettings) -> Iterator[Session]:
+    """A transaction on the database of the settings, or of the local stack."""
+    if settings.database_url is not None:
+        url = settings.database_url.get_secret_value()
+    else:
+        url = remote.reach(Home(settings.home))["LANISTA_DATABASE_URL"]
+    engine = create_store_engine(url, pool_size=1, application="lanista-token")
+    try:
+        with session_factory(engine).begin() as session:
+            yield session
+    finally:
+        engine.dispose()
+
+
+def _audit(session: Session, action: str, row: ApiToken) -> None:
+    actor = f"command line: {getpass.getuser()}"
+    detail = {"name": row.name, "scope": row.scope}
+    add_audit_entry(session, actor=actor, action=action, target=f"token/{row.id}", detail=detail)
+
+
+def _shown(row: ApiToken) -> dict[str, Any]:
+    return {
+        "id": row.id,
+        "name": row.name,
+        "scope": row.scope.value,
+        "created_at": _time(row.created_at),
+        "expires_at": _time(row.expires_at),
+        "last_used_at": _time(row.last_used_at),
+        "revoked_at": _time(row.revoked_at),
+    }
+
+
+def _time(when: datetime | None) -> str | None:
+    return None if when is None else when.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
