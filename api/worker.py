@@ -15,14 +15,22 @@ from orchestrator.contracts import Queue
 from orchestrator.logs import LogContextInterceptor, configure_logs
 from orchestrator.temporal import connect
 from orchestrator.worker_process import run_workers
+from orchestrator.workflows.gate import GateWorkflow
+from orchestrator.workflows.player import PlayerWorkflow
 from orchestrator.workflows.system_check import SystemCheckWorkflow
+from orchestrator.workflows.trial import TrialWorkflow
 
-WORKFLOWS = [SystemCheckWorkflow]
+WORKFLOWS = [SystemCheckWorkflow, TrialWorkflow, PlayerWorkflow, GateWorkflow]
+
+
+PASSED_THROUGH = ("pydantic", "orchestrator.contracts", "orchestrator.catalog", "league")
+"""Loaded once and not again for each workflow: pydantic makes a start several times slower inside the sandbox, and
+cannot resolve the messages' types there. Only orchestrator.workflows itself is sandboxed."""
 
 
 def sandbox() -> SandboxedWorkflowRunner:
-    """The usual sandbox; pydantic passes through it, which makes each workflow's start several times cheaper."""
-    return SandboxedWorkflowRunner(restrictions=SandboxRestrictions.default.with_passthrough_modules("pydantic"))
+    """The usual sandbox, with the messages outside of it."""
+    return SandboxedWorkflowRunner(restrictions=SandboxRestrictions.default.with_passthrough_modules(*PASSED_THROUGH))
 
 
 async def run_store_worker(settings: StoreSettings) -> None:

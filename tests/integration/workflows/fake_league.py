@@ -1,0 +1,219 @@
+"""The activities that workflows call, in memory: no Postgres, no Ray, but a real Temporal server in between."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+from temporalio import activity
+from temporalio.exceptions import ApplicationError
+
+from league.types import CheckpointRef, Role
+from orchestrator.catalog import Component
+from orchestrator.contracts import generations, play, trials
+from orchestrator.contracts.errors import Failure
+
+GAME = Component(id="tic_tac_toe")
+REF = CheckpointRef(uri="memory://checkpoint", sha256="0" * 64, size=1)
+
+
+@dataclass
+class FakeLeague:
+    """Records what workflows asked for; tests set what goes wrong."""
+
+    trial: str = "t"
+    learners: list[trials.Learner] = field(
+        default_factory=lambda: [trials.Learner(player="p-main", name="main", role=Role.MAIN)]
+    )
+    budget_steps: int | None = None
+    wall_clock_seconds: float | None = None
+    target: trials.Target | None = None
+    start_paused: bool = False
+    generation_seconds: float = 0.02
+    statuses: list[tuple[str, str]] = field(default_factory=list)
+    calls: Counter[str] = field(default_factory=Counter)
+    recorded: list[tuple[str, int]] = field(default_factory=list)
+    events: list[trials.TrialEvent] = field(default_factory=list)
+    rollbacks: list[generations.Rollback] = field(default_factory=list)
+    training_failures: list[Failure] = field(default_factory=list)
+    """Raised by the next attempts at training, first to last."""
+    gates: dict[str, int] = field(default_factory=dict)
+    """Batches that each gate still plays."""
+    gate_of_generation: dict[int, str] = field(default_factory=dict)
+    stopped_gates: list[play.GateStop] = field(default_factory=list)
+    steps: int = 0
+    training_now: int = 0
+
+    def activities(self) -> list[Callable[..., Any]]:
+        found = (getattr(self, name) for name in dir(self))
+        return [method for method in found if hasattr(method, "__temporal_activity_definition")]
+
+    @activity.defn
+    async def begin_trial(self, request: trials.TrialRequest) -> trials.TrialBrief:
+        self.calls["begin_trial"] += 1
+        return trials.TrialBrief(
+            trial=request.trial,
+            name="fake",
+            game=GAME,
+            model=Component(id="mlp"),
+            seed=1,
+            learners=self.learners,
+            initial=None,
+            initial_source=None,
+            start_paused=self.start_paused,
+            steps=0,
+            budget_steps=self.budget_steps,
+            wall_clock_seconds=self.wall_clock_seconds,
+            target=self.target,
+            evaluate_every=1,
+        )
+
+    @activity.defn
+    async def make_initial_weights(self, request: trials.InitialWeightsRequest) -> CheckpointRef:
+        self.calls["make_initial_weights"] += 1
+        return REF
+
+    @activity.defn
+    async def enter_players(self, request: trials.EnterPlayers) -> None:
+        self.calls["enter_players"] += 1
+
+    @activity.defn
+    async def change_status(self, change: trials.StatusChange) -> None:
+        self.statuses.append((change.status, change.reason))
+
+    @activity.defn
+    async def add_player(self, new: trials.AddPlayer) -> trials.Learner:
+        return trials.Learner(player=f"p-{new.name}", name=new.name, role=new.role)
+
+    @activity.defn
+    async def change_player(self, change: trials.ChangePlayer) -> trials.Learner:
+        self.calls["retire" if change.retire else "retune"] += 1
+        return next(learner for learner in self.learners if learner.player == change.player)
+
+    @activity.defn
+    async def note_event(self, event: trials.TrialEvent) -> None:
+        self.events.append(event)
+
+    @activity.defn
+    async def collect_garbage(self, request: trials.TrialRequest) -> trials.GarbageReport:
+        return trials.GarbageReport(files=0, bytes=0)
+
+    @activity.defn
+    async def plan_generation(self, key: generations.GenerationKey) -> generations.GenerationPlan:
+        name = next((each.name for each in self.learners if each.player == key.player), key.player)
+        return generations.GenerationPlan(
+            trial=key.trial,
+            player=key.player,
+            player_name=name,
+            generation=key.generation,
+            attempt=key.attempt,
+            decision=1,
+            version="v",
+            checkpoint=REF,
+            opponents=[],
+            game=GAME,
+            model=Component(id="mlp"),
+            algorithm=Component(id="ppo"),
+            seed=1,
+            steps=10,
+            tables=1,
+            rollout_actors=1,
+            trainers=1,
+            topology="auto",
+            threads=1,
+            opening_share=0.5,
+            opening_plies=None,
+            stall_seconds=60,
+        )
+
+    @activity.defn
+    async def train_generation(self, plan: generations.GenerationPlan) -> generations.GenerationOutcome:
+        self.calls["train_generation"] += 1
+        if self.training_failures:
+            failure = self.training_failures.pop(0)
+            raise ApplicationError(f"planted {failure}", type=failure)
+        self.training_now += 1
+        try:
+            until = time.monotonic() + self.generation_seconds
+            while time.monotonic() < until:
+                activity.heartbeat({"steps": 1})
+                await asyncio.sleep(0.02)
+        finally:
+            self.training_now -= 1
+        now = time.time()
+        return generations.GenerationOutcome(
+            checkpoint=REF, steps=10, tallies=[], metrics={"loss": 1.0}, started_at=now, finished_at=now
+        )
+
+    @activity.defn
+    async def record_generation(self, report: generations.GenerationReport) -> generations.Recorded:
+        self.recorded.append((report.player, report.generation))
+        self.steps += report.outcome.steps
+        return generations.Recorded(
+            commit=len(self.recorded),
+            version="v",
+            checkpoint=REF,
+            player_steps=self.steps,
+            trial_steps=self.steps,
+            committed_at=0.0,
+        )
+
+    @activity.defn
+    async def judge_generation(self, key: generations.GenerationKey) -> generations.Judgement:
+        return generations.Judgement(gate=self.gate_of_generation.get(key.generation))
+
+    @activity.defn
+    async def roll_back(self, rollback: generations.Rollback) -> None:
+        self.rollbacks.append(rollback)
+
+    @activity.defn
+    async def chart_generation(self, chart: generations.Chart) -> None:
+        self.calls["chart_generation"] += 1
+
+    @activity.defn
+    async def play_games(self, request: play.PlayRequest) -> play.PlayOutcome:
+        self.calls["play_games"] += 1
+        await asyncio.sleep(self.generation_seconds)
+        return play.PlayOutcome(games=[])
+
+    @activity.defn
+    async def gate_brief(self, request: play.GateRequest) -> play.GateBrief:
+        return self._brief(request.gate)
+
+    @activity.defn
+    async def record_gate_batch(self, batch: play.GateBatch) -> play.GateBrief:
+        self.gates[batch.gate] -= 1
+        return self._brief(batch.gate)
+
+    @activity.defn
+    async def stop_gate(self, stop: play.GateStop) -> play.GateBrief:
+        self.stopped_gates.append(stop)
+        self.gates[stop.gate] = 0
+        return self._brief(stop.gate, "invalid")
+
+    def _brief(self, gate: str, over: str = "passed") -> play.GateBrief:
+        left = self.gates[gate]
+        request = play.PlayRequest(trial="t", occasion=gate, game=GAME, contenders=[], pairs=1, seed=left)
+        following = f"{gate}-next" if f"{gate}-next" in self.gates and not left else None
+        return play.GateBrief(
+            gate=gate,
+            trial=self.trial,
+            status="running" if left else over,
+            next_batch=left,
+            request=request if left else None,
+            next_gate=following,
+            next_trial=self.trial if following else None,
+        )
+
+    @activity.defn
+    async def plan_evaluation(self, key: play.EvaluationKey) -> play.PlayRequest:
+        return play.PlayRequest(trial=key.trial, occasion="target", game=GAME, contenders=[], pairs=1, seed=1)
+
+    @activity.defn
+    async def record_evaluation(self, report: play.EvaluationReport) -> play.TargetState:
+        reached = report.generation >= 3
+        return play.TargetState(win_rate=0.95, low=0.9, high=1.0, games=2, reached=reached)

@@ -1,0 +1,268 @@
+"""A trial's life as workflows, with a real Temporal server and a league in memory."""
+
+from __future__ import annotations
+
+import asyncio
+import uuid
+from collections import Counter
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
+
+import pytest
+from temporalio.client import Client, WorkflowHandle, WorkflowUpdateFailedError
+
+from league.types import Role
+from orchestrator.contracts import Queue
+from orchestrator.contracts.errors import Failure
+from orchestrator.contracts.trials import Learner, Target
+from orchestrator.contracts.workflows import (
+    LiveStatus,
+    Mode,
+    NewPlayer,
+    PlayerChange,
+    Status,
+    StopOrder,
+    TrialState,
+    gate_workflow_id,
+    player_workflow_id,
+    trial_workflow_id,
+)
+from tests.integration.workflows.conftest import Serve
+from tests.integration.workflows.fake_league import FakeLeague
+
+pytestmark = pytest.mark.asyncio(loop_scope="module")
+
+
+@pytest.fixture
+def begin(temporal: Client, serve: Serve) -> Callable[[FakeLeague], object]:
+    @asynccontextmanager
+    async def run(league: FakeLeague) -> AsyncIterator[WorkflowHandle[object, Status]]:
+        """Start a trial with a fresh id; its players' ids are made unique with it."""
+        key = uuid.uuid4().hex[:8]
+        league.trial = f"t{key}"
+        league.learners = [
+            Learner(player=f"{each.player}-{key}", name=each.name, role=each.role) for each in league.learners
+        ]
+        league.gates = {f"{gate}-{key}" if "next" not in gate else gate: n for gate, n in league.gates.items()}
+        league.gates = {_keyed(gate, key): batches for gate, batches in league.gates.items()}
+        league.gate_of_generation = {n: _keyed(gate, key) for n, gate in league.gate_of_generation.items()}
+        async with serve(league):
+            handle = await temporal.start_workflow(
+                "TrialWorkflow",
+                TrialState(trial=league.trial),
+                id=trial_workflow_id(league.trial),
+                task_queue=Queue.LEAGUE,
+                result_type=Status,
+            )
+            try:
+                yield handle
+            finally:
+                await _terminate(temporal, league)
+
+    return run
+
+
+def _keyed(gate: str, key: str) -> str:
+    if key in gate:
+        return gate
+    return f"{gate.removesuffix('-next')}-{key}-next" if gate.endswith("-next") else f"{gate}-{key}"
+
+
+async def _terminate(temporal: Client, league: FakeLeague) -> None:
+    ids = [trial_workflow_id(league.trial), *(player_workflow_id(each.player) for each in league.learners)]
+    for workflow_id in ids:
+        try:
+            await temporal.get_workflow_handle(workflow_id).terminate()
+        except Exception:
+            continue
+
+
+async def eventually(check: Callable[[], bool | Awaitable[bool]], patience: float = 15) -> None:
+    for _ in range(int(patience / 0.05)):
+        answer = check()
+        if answer if isinstance(answer, bool) else await answer:
+            return
+        await asyncio.sleep(0.05)
+    raise AssertionError("did not happen in time")
+
+
+async def status(handle: WorkflowHandle[object, Status]) -> LiveStatus:
+    answer: LiveStatus = await handle.query("live", result_type=LiveStatus)
+    return answer
+
+
+async def test_a_budget_of_steps_completes_the_trial(begin: Callable) -> None:
+    league = FakeLeague(budget_steps=50)
+    async with begin(league) as handle:
+        assert await handle.result() is Status.COMPLETED
+    generations = [generation for _, generation in league.recorded]
+    assert generations == list(range(1, len(generations) + 1)), "each generation once, in order"
+    assert len(generations) >= 5
+    assert [word for word, _ in league.statuses] == ["running", "stopping", "completed"]
+    assert "50 steps" in league.statuses[-1][1]
+    assert league.calls["make_initial_weights"] == league.calls["enter_players"] == 1
+    assert league.calls["chart_generation"] == len(generations)
+
+
+async def test_a_wall_clock_budget_completes_the_trial(begin: Callable) -> None:
+    league = FakeLeague(wall_clock_seconds=1.0)
+    async with begin(league) as handle:
+        assert await handle.result() is Status.COMPLETED
+    assert "wall-clock" in league.statuses[-1][1]
+
+
+async def test_a_reached_target_completes_the_trial(begin: Callable) -> None:
+    league = FakeLeague(target=Target(opponent="mcts-100", win_rate=0.9))
+    async with begin(league) as handle:
+        assert await handle.result() is Status.COMPLETED
+    assert "target reached" in league.statuses[-1][1] and "mcts-100" in league.statuses[-1][1]
+
+
+async def test_pause_finishes_the_generation_and_resume_goes_on(begin: Callable) -> None:
+    league = FakeLeague(generation_seconds=0.3)
+    async with begin(league) as handle:
+        await eventually(lambda: league.training_now == 1)
+        assert await handle.execute_update("pause", result_type=Status) in (Status.PAUSING, Status.PAUSED)
+        await eventually(lambda: league.statuses[-1][0] == "paused")
+        done = len(league.recorded)
+        assert done >= 1, "the generation under way was recorded"
+        await asyncio.sleep(0.5)
+        assert len(league.recorded) == done and league.training_now == 0
+        with pytest.raises(WorkflowUpdateFailedError) as refusal:
+            await handle.execute_update("pause")
+        assert "paused cannot be paused" in str(refusal.value.cause)
+        assert await handle.execute_update("resume", result_type=Status) is Status.RUNNING
+        await eventually(lambda: len(league.recorded) > done)
+
+
+async def test_start_paused_begins_with_resume(begin: Callable) -> None:
+    league = FakeLeague(start_paused=True, budget_steps=20)
+    async with begin(league) as handle:
+        await eventually(lambda: bool(league.statuses))
+        assert league.statuses == [("paused", "waits for `resume`, as its file says")]
+        await asyncio.sleep(0.3)
+        assert league.calls["train_generation"] == 0
+        await handle.execute_update("resume")
+        assert await handle.result() is Status.COMPLETED
+
+
+async def test_a_drain_records_what_is_under_way(begin: Callable) -> None:
+    league = FakeLeague(generation_seconds=0.5)
+    async with begin(league) as handle:
+        await eventually(lambda: league.training_now == 1)
+        before = len(league.recorded)
+        await handle.execute_update("stop", StopOrder(mode=Mode.DRAIN))
+        assert await handle.result() is Status.STOPPED
+        assert len(league.recorded) == before + 1
+
+
+async def test_a_stop_now_gives_up_what_is_under_way(begin: Callable) -> None:
+    league = FakeLeague(generation_seconds=60)
+    async with begin(league) as handle:
+        await eventually(lambda: league.training_now == 1)
+        await handle.execute_update("stop", StopOrder(mode=Mode.NOW))
+        assert await asyncio.wait_for(handle.result(), 20) is Status.STOPPED
+        assert league.recorded == []
+
+
+async def test_a_drain_can_be_hurried(begin: Callable) -> None:
+    league = FakeLeague(generation_seconds=60)
+    async with begin(league) as handle:
+        await eventually(lambda: league.training_now == 1)
+        await handle.execute_update("stop", StopOrder(mode=Mode.DRAIN))
+        with pytest.raises(WorkflowUpdateFailedError):
+            await handle.execute_update("stop", StopOrder(mode=Mode.DRAIN))
+        await handle.execute_update("stop", StopOrder(mode=Mode.NOW))
+        assert await asyncio.wait_for(handle.result(), 20) is Status.STOPPED
+
+
+@pytest.mark.parametrize("failure", [Failure.CREW_LOST, Failure.STALLED, Failure.UNKNOWN])
+async def test_a_passing_failure_is_tried_again_and_told(begin: Callable, failure: Failure) -> None:
+    league = FakeLeague(budget_steps=20, training_failures=[failure])
+    async with begin(league) as handle:
+        assert await handle.result() is Status.COMPLETED
+    assert [event.payload["failure"] for event in league.events] == [failure.value]
+    assert league.events[0].type == "generation_retried"
+    assert Counter(league.recorded).most_common(1)[0][1] == 1
+
+
+async def test_bad_input_is_never_tried_again(begin: Callable) -> None:
+    league = FakeLeague(training_failures=[Failure.BAD_INPUT])
+    async with begin(league) as handle:
+        assert await handle.result() is Status.FAILED
+    assert league.calls["train_generation"] == 1
+    assert "planted bad_input" in league.statuses[-1][1]
+
+
+async def test_a_failure_that_stays_unknown_ends_the_trial(begin: Callable) -> None:
+    league = FakeLeague(training_failures=[Failure.UNKNOWN] * 5)
+    async with begin(league) as handle:
+        assert await asyncio.wait_for(handle.result(), 60) is Status.FAILED
+    assert league.calls["train_generation"] == 5
+
+
+async def test_a_damaged_checkpoint_is_rolled_back_and_planned_anew(begin: Callable) -> None:
+    league = FakeLeague(budget_steps=20, training_failures=[Failure.DAMAGED_CHECKPOINT])
+    async with begin(league) as handle:
+        assert await handle.result() is Status.COMPLETED
+    assert [(each.generation, each.attempt) for each in league.rollbacks] == [(1, 1)]
+
+
+async def test_players_can_be_added_retuned_and_retired(begin: Callable) -> None:
+    league = FakeLeague()
+    async with begin(league) as handle:
+        await eventually(lambda: len(league.recorded) > 0)
+        new = NewPlayer(key="k", name=f"extra-{league.trial}", role=Role.LEAGUE_EXPLOITER)
+        added = await handle.execute_update("add_player", new, result_type=Learner)
+        league.learners.append(added)
+        await eventually(lambda: any(player == added.player for player, _ in league.recorded))
+        await handle.execute_update("change_player", PlayerChange(player=added.player, hyperparameters={"clip": 0.1}))
+        await handle.execute_update("change_player", PlayerChange(player=added.player, retire=True))
+        assert league.calls["retire"] == league.calls["retune"] == 1
+
+        async def ended() -> bool:
+            description = await handle._client.get_workflow_handle(player_workflow_id(added.player)).describe()
+            return description.status is not None and description.status.name == "COMPLETED"
+
+        await eventually(ended)
+        main = league.learners[0].player
+        with pytest.raises(WorkflowUpdateFailedError) as refusal:
+            await handle.execute_update("change_player", PlayerChange(player=main, retire=True))
+        assert "last main" in str(refusal.value.cause)
+
+
+async def test_a_trial_waits_for_its_gates(begin: Callable, temporal: Client) -> None:
+    league = FakeLeague(
+        budget_steps=20, generation_seconds=0.1, gates={"g": 6, "g-next": 2}, gate_of_generation={1: "g"}
+    )
+    async with begin(league) as handle:
+        assert await handle.result() is Status.COMPLETED
+        assert set(league.gates.values()) == {0}, "both gates were played to their end"
+        gate = league.gate_of_generation[1]
+        assert await temporal.get_workflow_handle(gate_workflow_id(gate)).result() == "passed"
+    assert league.calls["play_games"] == 8
+
+
+async def test_an_operator_stops_a_gate_as_invalid(begin: Callable, temporal: Client) -> None:
+    league = FakeLeague(budget_steps=20, generation_seconds=0.1, gates={"g": 10_000}, gate_of_generation={1: "g"})
+    async with begin(league) as handle:
+        await eventually(lambda: league.calls["play_games"] > 0)
+        gate = temporal.get_workflow_handle(gate_workflow_id(league.gate_of_generation[1]))
+        await gate.signal("stop", "seen enough")
+        assert await gate.result() == "invalid"
+        assert league.stopped_gates[0].reason == "seen enough"
+        assert await handle.result() is Status.COMPLETED
+
+
+async def test_many_generations_keep_histories_short(begin: Callable, temporal: Client) -> None:
+    learners = [Learner(player=f"p{n}", name=f"p{n}", role=Role.MAIN) for n in range(3)]
+    league = FakeLeague(learners=learners, budget_steps=3000, generation_seconds=0)
+    longest = 0
+    async with begin(league) as handle:
+        assert await asyncio.wait_for(handle.result(), 120) is Status.COMPLETED
+        ids = [trial_workflow_id(league.trial), *(player_workflow_id(each.player) for each in league.learners)]
+        for workflow_id in ids:
+            async for run in temporal.list_workflows(f'WorkflowId = "{workflow_id}"'):
+                longest = max(longest, run.history_length)
+    assert len(league.recorded) >= 300 and Counter(league.recorded).most_common(1)[0][1] == 1
+    assert 0 < longest < 2000
