@@ -8,12 +8,21 @@ from typing import Any
 
 from sqlalchemy import Engine
 
+from api.activities.evaluations import EvaluationActivities
+from api.activities.gates import GateActivities
 from api.activities.generations import GenerationActivities
 from api.activities.system import SystemCheckActivities
 from api.activities.trials import TrialActivities
 from orchestrator.artifacts import ArtifactStore
 
-__all__ = ["GenerationActivities", "SystemCheckActivities", "TrialActivities", "store_activities"]
+__all__ = [
+    "EvaluationActivities",
+    "GateActivities",
+    "GenerationActivities",
+    "SystemCheckActivities",
+    "TrialActivities",
+    "store_activities",
+]
 
 STALL_SECONDS = 120.0
 GARBAGE_AGE = timedelta(hours=1)
@@ -30,6 +39,8 @@ def store_activities(
     system = SystemCheckActivities(engine)
     trials = TrialActivities(engine, artifacts, garbage_age=garbage_age)
     generations = GenerationActivities(engine, artifacts, stall_seconds=stall_seconds)
+    gates = GateActivities(engine, stall_seconds=stall_seconds)
+    evaluations = EvaluationActivities(engine, stall_seconds=stall_seconds)
     return [
         system.check_store,
         trials.begin_trial,
@@ -43,4 +54,9 @@ def store_activities(
         generations.record_generation,
         generations.judge_generation,
         generations.roll_back,
+        gates.gate_brief,
+        gates.record_gate_batch,
+        gates.stop_gate,
+        evaluations.plan_evaluation,
+        evaluations.record_evaluation,
     ]

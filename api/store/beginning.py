@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from sqlalchemy import func, select
+from sqlalchemy import select
 from sqlalchemy.orm import Session
 
+from api.store.clock import now
 from api.store.commits import lock_trial
 from api.store.events import NewEvent, append_events
 from api.store.models import Event, Trial
@@ -16,7 +17,7 @@ def mark_begun(session: Session, trial_id: str) -> Trial:
     """The trial, whose workflow evidently runs: reconciliation need not look after it any more."""
     trial = lock_trial(session, trial_id)
     if trial.workflow_started_at is None:
-        trial.workflow_started_at = session.scalars(select(func.now())).one()
+        trial.workflow_started_at = now(session)
     return trial
 
 

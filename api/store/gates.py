@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from datetime import datetime
 from typing import Any
 
 from sqlalchemy import func, select, text
 from sqlalchemy.orm import Session
 
 from api.store.aliases import AliasKey, Promotion, move_alias
+from api.store.clock import now
 from api.store.decisions import Subject, record_decision
 from api.store.errors import NotFound
 from api.store.events import NewEvent
@@ -96,11 +96,12 @@ def start_gate(session: Session, gate: Gate, champion_version_id: str, **setting
     test = Sprt(elo0=gate.elo0, elo1=gate.elo1, alpha=alpha, beta=gate.beta, max_pairs=gate.max_pairs).for_candidate(
         number
     )
+    moment = now(session)
     gate.alpha = test.alpha
     gate.lower_bound, gate.upper_bound = test.bounds
     gate.champion_version_id = champion_version_id
     gate.status = GateStatus.RUNNING
-    gate.started_at = now(session)
+    gate.started_at = moment
     gate.settings = {**gate.settings, "candidate_number": number, **settings}
     session.flush()
     return gate_event(gate, "gate.opened")
@@ -130,8 +131,8 @@ def reopen(session: Session, gate: Gate) -> tuple[Gate | None, list[NewEvent]]:
 
 def end_gate(session: Session, gate: Gate, status: GateStatus, reason: str) -> NewEvent:
     """Close a gate for good; returns the event that says so."""
-    gate.status, gate.status_reason = status, reason
-    gate.finished_at = now(session)
+    moment = now(session)
+    gate.status, gate.status_reason, gate.finished_at = status, reason, moment
     session.flush()
     return gate_event(gate, "gate.finished", status=status.value, reason=reason)
 
@@ -172,11 +173,6 @@ def gate_event(gate: Gate, kind: str, **details: Any) -> NewEvent:
         **details,
     }
     return NewEvent(type=kind, trial_id=gate.trial_id, payload=payload)
-
-
-def now(session: Session) -> datetime:
-    """The transaction's time, by the database's clock."""
-    return session.scalars(select(func.now())).one()
 
 
 def _new_gate(session: Session, trial: Trial, version: ModelVersion, rule: GateSpec, key: AliasKey) -> Gate:

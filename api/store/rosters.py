@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from sqlalchemy import func, select
+from sqlalchemy import select
 from sqlalchemy.orm import Session
 
+from api.store.clock import now
 from api.store.commits import lock_trial, take_commit
 from api.store.errors import Conflict, NotFound
 from api.store.events import NewEvent, append_events
@@ -165,8 +166,8 @@ def change_player(
 
 def retire_player(session: Session, player: Player, reason: str) -> NewEvent:
     """Mark the player retired; returns the event that says so."""
-    player.status = PlayerStatus.RETIRED
-    player.retired_at = session.scalars(select(func.now())).one()
+    moment = now(session)
+    player.status, player.retired_at = PlayerStatus.RETIRED, moment
     return _about(player, "player.retired", reason=reason)
 
 

@@ -1,0 +1,56 @@
+"""Activities that measure a main against the trial's target."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+
+from sqlalchemy import Engine
+from temporalio import activity
+
+from api.activities.contenders import contender
+from api.activities.failures import told_apart
+from api.store import evaluations
+from api.store.engine import session_factory
+from api.store.ratings import fit_after
+from api.store.specs import spec_of
+from orchestrator.contracts import play as contracts
+
+
+class EvaluationActivities:
+    """The store's part of an evaluation."""
+
+    def __init__(self, engine: Engine, *, stall_seconds: float) -> None:
+        self._sessions = session_factory(engine)
+        self._stall_seconds = stall_seconds
+
+    @activity.defn(name=contracts.plan_evaluation.name)
+    def plan_evaluation(self, key: contracts.EvaluationKey) -> contracts.PlayRequest:
+        """The rating games of a generation against the target; every delivery gets the same ones."""
+        with told_apart(), self._sessions.begin() as session:
+            evaluation = evaluations.plan_evaluation(session, key.trial, key.player, key.generation)
+            settings = evaluation.tournament.spec
+            return contracts.PlayRequest(
+                trial=key.trial,
+                occasion=evaluation.tournament.name,
+                game=spec_of(evaluation.trial).game.component,
+                contenders=[contender(player, version) for player, version in evaluation.contenders],
+                pairs=settings["pairs"],
+                seed=evaluation.pairing.seed,
+                sampled=settings["sampled"],
+                opening_plies=settings["opening_plies"],
+                stall_seconds=self._stall_seconds,
+            )
+
+    @activity.defn(name=contracts.record_evaluation.name)
+    def record_evaluation(self, report: contracts.EvaluationReport) -> contracts.TargetState:
+        """Record the games, once, fit the ratings anew, and say how the player does."""
+        with told_apart():
+            with self._sessions.begin() as session:
+                measured = evaluations.record_evaluation(
+                    session, report.trial, report.player, report.generation, report.outcome.games
+                )
+                held = evaluations.evaluation_tournament(session, report.trial, report.player, report.generation)
+            # a transaction of its own, because reading all games holds up those who would add some
+            with self._sessions.begin() as session:
+                fit_after(session, held)
+        return contracts.TargetState(**asdict(measured))

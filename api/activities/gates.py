@@ -1,0 +1,64 @@
+"""Activities of promotion gates."""
+
+from __future__ import annotations
+
+from sqlalchemy import Engine
+from temporalio import activity
+
+from api.activities.contenders import contender
+from api.activities.failures import told_apart
+from api.store import gate_results
+from api.store.engine import session_factory
+from api.store.specs import spec_of
+from orchestrator.contracts import play as contracts
+
+
+class GateActivities:
+    """The store's part of a gate."""
+
+    def __init__(self, engine: Engine, *, stall_seconds: float) -> None:
+        self._sessions = session_factory(engine)
+        self._stall_seconds = stall_seconds
+
+    @activity.defn(name=contracts.gate_brief.name)
+    def gate_brief(self, request: contracts.GateRequest) -> contracts.GateBrief:
+        """Where the gate stands and what to play next."""
+        with told_apart(), self._sessions.begin() as session:
+            return self._brief(gate_results.gate_standing(session, request.gate))
+
+    @activity.defn(name=contracts.record_gate_batch.name)
+    def record_gate_batch(self, batch: contracts.GateBatch) -> contracts.GateBrief:
+        """Record the batch and look at the test; on a pass the alias moves in the same transaction."""
+        with told_apart(), self._sessions.begin() as session:
+            return self._brief(gate_results.record_gate_batch(session, batch.gate, batch.batch, batch.outcome.games))
+
+    @activity.defn(name=contracts.stop_gate.name)
+    def stop_gate(self, stop: contracts.GateStop) -> contracts.GateBrief:
+        """End the gate early: invalid, never passed."""
+        with told_apart(), self._sessions.begin() as session:
+            return self._brief(gate_results.stop_gate(session, stop.gate, stop.reason))
+
+    def _brief(self, standing: gate_results.Standing) -> contracts.GateBrief:
+        gate, successor = standing.gate, standing.successor
+        return contracts.GateBrief(
+            gate=gate.id,
+            trial=gate.trial_id,
+            status=gate.status.value,
+            next_batch=standing.next_batch,
+            request=self._request(standing) if standing.pairs else None,
+            next_gate=None if successor is None else successor.id,
+            next_trial=None if successor is None else successor.trial_id,
+        )
+
+    def _request(self, standing: gate_results.Standing) -> contracts.PlayRequest:
+        gate = standing.gate
+        return contracts.PlayRequest(
+            trial=gate.trial_id,
+            occasion=f"gate {gate.id}, batch {standing.next_batch}",
+            game=spec_of(standing.trial).game.component,
+            contenders=[contender(player, version) for player, version in standing.contenders],
+            pairs=standing.pairs,
+            seed=standing.seed,
+            opening_plies=gate.settings["opening_plies"],
+            stall_seconds=self._stall_seconds,
+        )

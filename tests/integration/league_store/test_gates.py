@@ -1,0 +1,273 @@
+"""Gates: one at a time for each alias, the newest candidate waits, and only a pass moves the alias."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import pytest
+from temporalio.exceptions import ApplicationError
+
+from api.store.aliases import AliasKey, Promotion, alias_history, move_alias
+from api.store.gates import CHAMPION
+from api.store.ids import new_id
+from api.store.models import Alias, AliasEvent, Gate, GateBatch, Match, Payoff
+from league.gates import alpha_for_candidate
+from league.types import DecisionKind
+from orchestrator.contracts.generations import Judgement
+from orchestrator.contracts.play import GateBatch as Batch
+from orchestrator.contracts.play import GateBrief, GateRequest, GateStop, PlayOutcome
+from tests.integration.league_store.driver import STEPS, League, Store, league_file
+from tests.integration.league_store.games import played
+
+EVERY = {"min_steps": STEPS, "max_steps": STEPS, "win_rate": 1.0}
+
+
+def found(store: Store, *, project: str | None = None, max_pairs: int = 2000) -> League:
+    """A league whose main is frozen after every generation."""
+    return store.found(
+        league_file("self_play", snapshot=EVERY, champion_gate={"max_pairs": max_pairs}), project=project
+    )
+
+
+def champion(league: League) -> str:
+    (alias,) = league.store.rows(Alias, Alias.project_id == league.row.project_id)
+    return alias.version_id
+
+
+def gates(league: League) -> list[Gate]:
+    found = league.store.rows(Gate, Gate.project_id == league.row.project_id)
+    return sorted(found, key=lambda gate: gate.id)
+
+
+def brief_of(store: Store, gate: str | None) -> GateBrief:
+    assert gate is not None
+    brief: GateBrief = store("gate_brief", GateRequest(gate=gate))
+    return brief
+
+
+def play(store: Store, brief: GateBrief, scores: Sequence[float]) -> GateBrief:
+    """Play the gate to its end."""
+    while brief.request is not None:
+        batch = Batch(gate=brief.gate, batch=brief.next_batch, outcome=played(brief.request, scores))
+        brief = store("record_gate_batch", batch)
+    return brief
+
+
+def opened(league: League) -> Judgement:
+    """A league with a champion and a running gate against it."""
+    league.live("main")
+    return league.live("main")
+
+
+def test_the_first_champion_stands_unopposed(store: Store) -> None:
+    league = found(store)
+    judgement = league.live("main")
+    assert judgement.gate is None
+    (version,) = league.versions("main-1")
+    assert champion(league) == version.id
+    (gate,) = gates(league)
+    assert (gate.status, gate.champion_version_id, gate.pairs) == ("passed", None, 0)
+    (decision,) = league.decisions(DecisionKind.PROMOTION)
+    assert (decision.verdict, decision.gate_id, decision.version_id) == ("promote", gate.id, version.id)
+    assert decision.evidence["unopposed"]
+    (event,) = store.rows(AliasEvent, AliasEvent.gate_id == gate.id)
+    assert event.evidence["unopposed"]
+    assert brief_of(store, gate.id).request is None
+
+
+def test_a_second_snapshot_challenges_the_champion(store: Store) -> None:
+    league = found(store)
+    judgement = opened(league)
+    brief = brief_of(store, judgement.gate)
+    assert (brief.status, brief.next_batch, brief.trial) == ("running", 1, league.trial)
+    assert brief.request is not None
+    assert (brief.request.pairs, brief.request.sampled, brief.request.opening_plies) == (32, True, 2)
+    candidate, holder = brief.request.contenders
+    assert candidate.player == league.player("main-2").id
+    assert holder.version == champion(league)
+    assert brief == brief_of(store, judgement.gate)
+    again = store("judge_generation", league.key("main", 2))
+    assert again == judgement
+
+
+def test_a_gate_that_has_begun_is_not_handed_out_again(store: Store) -> None:
+    league = found(store)
+    judgement = opened(league)
+    brief = brief_of(store, judgement.gate)
+    assert brief.request is not None
+    store("record_gate_batch", Batch(gate=brief.gate, batch=1, outcome=played(brief.request, [0.5])))
+    assert store("judge_generation", league.key("main", 2)).gate is None
+
+
+def test_a_pass_moves_the_alias_with_its_evidence(store: Store) -> None:
+    league = found(store)
+    judgement = opened(league)
+    end = play(store, brief_of(store, judgement.gate), [1.0, 0.75])
+    assert (end.status, end.request, end.next_gate) == ("passed", None, None)
+    (version,) = league.versions("main-2")
+    assert champion(league) == version.id
+    gate = gates(league)[-1]
+    assert gate.llr >= gate.upper_bound
+    decision = league.decisions(DecisionKind.PROMOTION)[-1]
+    assert decision.evidence["counts"] == gate.pentanomial
+    assert decision.evidence["estimate"].startswith("raw")
+    (event,) = store.rows(AliasEvent, AliasEvent.gate_id == gate.id)
+    assert (event.to_version_id, event.move, event.evidence["llr"]) == (version.id, "promoted", gate.llr)
+    assert store.count(Payoff, Payoff.trial_id == league.trial) == 0
+
+
+def test_a_fail_and_an_undecided_end_leave_the_champion(store: Store) -> None:
+    for scores, max_pairs, status in (([0.0, 0.25], 2000, "failed"), ([0.5, 0.75, 0.25], 40, "exhausted")):
+        league = found(store, max_pairs=max_pairs)
+        judgement = opened(league)
+        before = champion(league)
+        assert play(store, brief_of(store, judgement.gate), scores).status == status
+        assert champion(league) == before
+        assert league.decisions(DecisionKind.PROMOTION)[-1].verdict == "keep"
+        assert gates(league)[-1].pairs <= max_pairs
+
+
+def test_a_batch_counts_once(store: Store) -> None:
+    league = found(store)
+    judgement = opened(league)
+    brief = brief_of(store, judgement.gate)
+    assert brief.request is not None
+    batch = Batch(gate=brief.gate, batch=1, outcome=played(brief.request, [0.5, 0.75]))
+    answers = store.at_once("record_gate_batch", batch, batch, batch)
+    assert answers == [answers[0]] * 3
+    assert store("record_gate_batch", batch) == answers[0]
+    assert answers[0].next_batch == 2
+    gate = gates(league)[-1]
+    assert (gate.pairs, gate.pentanomial) == (32, [0, 0, 16, 16, 0])
+    assert store.count(GateBatch, GateBatch.gate_id == gate.id) == 1
+    assert store.count(Match, Match.gate_id == gate.id) == 64
+    assert len(league.events("gate.progress")) == 1
+
+
+def test_a_batch_that_is_not_whole_or_out_of_turn_is_refused(store: Store) -> None:
+    league = found(store)
+    brief = brief_of(store, opened(league).gate)
+    assert brief.request is not None
+    whole = played(brief.request)
+    for batch, outcome, words in ((1, PlayOutcome(games=whole.games[:-2]), "32 pairs"), (2, whole, "cannot follow")):
+        with pytest.raises(ApplicationError, match=words) as refusal:
+            store("record_gate_batch", Batch(gate=brief.gate, batch=batch, outcome=outcome))
+        assert refusal.value.type == "bad_input"
+    assert gates(league)[-1].pairs == 0
+
+
+def test_the_newest_candidate_waits_and_then_meets_the_present_champion(store: Store) -> None:
+    league = found(store)
+    running = opened(league).gate
+    assert league.live("main").gate is None
+    assert league.live("main").gate is None
+    assert [gate.status for gate in gates(league)] == ["passed", "running", "superseded", "waiting"]
+    assert "newer candidate" in str(gates(league)[2].status_reason)
+    end = play(store, brief_of(store, running), [1.0])
+    waiting = gates(league)[3]
+    assert (end.status, end.next_gate, end.next_trial) == ("passed", waiting.id, league.trial)
+    assert brief_of(store, running) == end
+    assert waiting.champion_version_id == champion(league) == league.versions("main-2")[0].id
+    assert store("judge_generation", league.key("main", 4)).gate is None
+    after = play(store, brief_of(store, waiting.id), [0.0])
+    assert (after.status, after.next_gate) == ("failed", None)
+
+
+def test_repeated_candidates_spend_the_champions_alpha(store: Store) -> None:
+    league = found(store)
+    league.live("main")
+    for number in (1, 2, 3):
+        judgement = league.live("main")
+        gate = gates(league)[-1]
+        assert gate.alpha == pytest.approx(alpha_for_candidate(0.05, number))
+        play(store, brief_of(store, judgement.gate), [0.0])
+    passed = league.live("main")
+    play(store, brief_of(store, passed.gate), [1.0])
+    league.live("main")
+    assert gates(league)[-1].alpha == pytest.approx(alpha_for_candidate(0.05, 1))
+
+
+def test_a_stopped_gate_is_invalid_and_its_place_is_taken(store: Store) -> None:
+    league = found(store)
+    running = opened(league).gate
+    league.live("main")
+    brief = brief_of(store, running)
+    assert brief.request is not None
+    stop = GateStop(gate=brief.gate, reason="taking too long")
+    first, second = store.at_once("stop_gate", stop, stop)
+    assert first == second
+    assert (first.status, first.next_gate) == ("invalid", gates(league)[-1].id)
+    late = store("record_gate_batch", Batch(gate=brief.gate, batch=1, outcome=played(brief.request)))
+    assert late == first
+    assert champion(league) == league.versions("main-1")[0].id
+    decision = next(row for row in league.decisions(DecisionKind.PROMOTION) if row.gate_id == brief.gate)
+    assert (decision.verdict, decision.evidence["status"]) == ("keep", "invalid")
+    assert "taking too long" in decision.reason
+
+
+def test_a_waiting_gate_can_be_stopped_too(store: Store) -> None:
+    league = found(store)
+    opened(league)
+    league.live("main")
+    waiting = gates(league)[-1]
+    end = store("stop_gate", GateStop(gate=waiting.id, reason="not this one"))
+    assert (end.status, end.next_gate) == ("invalid", None)
+    assert [gate.status for gate in gates(league)] == ["passed", "running", "invalid"]
+
+
+def test_a_gate_is_void_when_somebody_moves_the_alias(store: Store) -> None:
+    league = found(store)
+    brief = brief_of(store, opened(league).gate)
+    assert brief.request is not None
+    key = AliasKey(project_id=league.row.project_id, game=league.row.game, name=CHAMPION)
+    with store.sessions.begin() as session:
+        by_hand = Promotion(reason="a person knows better", actor="ada")
+        move_alias(session, key, league.versions("main")[2].id, by_hand)
+    end = store("record_gate_batch", Batch(gate=brief.gate, batch=1, outcome=played(brief.request)))
+    again = gates(league)[-1]
+    assert (end.status, end.next_gate) == ("invalid", again.id)
+    assert again.candidate_version_id == league.versions("main-2")[0].id
+    assert again.champion_version_id == league.versions("main")[2].id
+    assert store.count(Match, Match.gate_id == brief.gate) == 0
+
+
+def test_two_trials_of_a_project_share_one_champion(store: Store) -> None:
+    project = new_id()
+    first, second = found(store, project=project), found(store, project=project)
+    first.live("main")
+    judgement = second.live("main")
+    brief = brief_of(store, judgement.gate)
+    assert brief.request is not None
+    assert brief.request.contenders[1].version == first.versions("main-1")[0].id
+    assert first.live("main").gate is None
+    end = play(store, brief, [1.0])
+    assert end.next_trial == first.trial
+    with store.sessions() as session:
+        key = AliasKey(project_id=first.row.project_id, game=first.row.game, name=CHAMPION)
+        moves = [event.to_version_id for event in alias_history(session, key)]
+    assert moves == [first.versions("main-1")[0].id, second.versions("main-1")[0].id]
+
+
+def test_judgements_of_two_trials_at_once_open_one_gate(store: Store) -> None:
+    project = new_id()
+    leagues = [found(store, project=project) for _ in range(3)]
+    leagues[0].live("main")
+    for league in leagues:
+        league.learn("main")
+    keys = [league.key("main", league.player("main").generation) for league in leagues]
+    answers = store.at_once("judge_generation", *keys)
+    assert sum(answer.gate is not None for answer in answers) == 1
+    statuses = sorted(gate.status for gate in gates(leagues[0]))
+    assert statuses == ["passed", "running", "superseded", "waiting"]
+
+
+def test_a_trial_without_a_gate_makes_no_champion(store: Store) -> None:
+    league = store.found(league_file("self_play", snapshot=EVERY, champion_gate=None))
+    assert league.live("main", 2).gate is None
+    assert gates(league) == []
+
+
+def test_an_unknown_gate_is_not_found(store: Store) -> None:
+    with pytest.raises(ApplicationError) as refusal:
+        store("gate_brief", GateRequest(gate=new_id()))
+    assert refusal.value.type == "not_found"

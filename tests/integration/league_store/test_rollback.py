@@ -1,0 +1,132 @@
+"""Damaged checkpoints: the learner goes back, frozen players retire, other learners are left alone."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+from temporalio.exceptions import ApplicationError
+
+from api.activities import TrialActivities
+from api.store.models import Decision, ModelVersion
+from api.store.models.words import PlayerStatus
+from league.types import CheckpointRef, DecisionKind
+from orchestrator.contracts.generations import GenerationPlan, Rollback
+from orchestrator.contracts.trials import GarbageReport, TrialRequest
+from tests.integration.league_store.driver import EXPLOITER, MAIN, Store, league_file
+
+
+def file_of(checkpoint: CheckpointRef | ModelVersion) -> Path:
+    return Path(str(checkpoint.uri).removeprefix("file://"))
+
+
+def cut_short(*versions: ModelVersion | CheckpointRef) -> None:
+    for version in versions:
+        file_of(version).write_bytes(b"half of it")
+
+
+def rollback(plan: GenerationPlan) -> Rollback:
+    return Rollback(
+        trial=plan.trial, player=plan.player, generation=plan.generation, attempt=plan.attempt, problem="cut short"
+    )
+
+
+def test_a_learner_goes_back_to_its_last_good_version(store: Store) -> None:
+    league = store.found(league_file("self_play"))
+    league.live("main")
+    good = league.versions("main")[1]
+    league.learn("main")
+    league.learn("main")
+    plan = league.plan("main")
+    cut_short(*league.versions("main")[2:])
+    store.at_once("roll_back", rollback(plan), rollback(plan))
+    store("roll_back", rollback(plan))
+    *_, skipped, damaged, back = league.versions("main")
+    assert (back.origin, back.sha256, back.parent_id, back.number) == ("rollback", good.sha256, good.id, 4)
+    (decision,) = league.decisions(DecisionKind.ROLLBACK)
+    assert (decision.version_id, decision.commit) == (damaged.id, back.commit)
+    assert decision.evidence["skipped"] == [skipped.id]
+    assert decision.evidence["problem"] == "cut short"
+    assert len(league.events("player.rollback")) == 1
+    again = league.plan("main", attempt=2)
+    assert (again.version, again.checkpoint.sha256) == (back.id, good.sha256)
+    assert again.seed == plan.seed
+    store("record_generation", league.report(again))
+    assert league.player("main").generation == 4
+
+
+def test_the_oldest_refuge_is_where_the_player_started(store: Store) -> None:
+    league = store.found(league_file("self_play"))
+    league.learn("main")
+    plan = league.plan("main")
+    cut_short(league.versions("main")[1])
+    store("roll_back", rollback(plan))
+    assert league.versions("main")[-1].sha256 == league.versions("main")[0].sha256
+
+
+def test_without_a_good_version_it_says_so(fresh_store: Store) -> None:
+    league = fresh_store.found(league_file("self_play"))
+    league.learn("main")
+    plan = league.plan("main")
+    cut_short(*league.versions("main"))
+    with pytest.raises(ApplicationError, match="no undamaged version left") as refusal:
+        fresh_store("roll_back", rollback(plan))
+    assert refusal.value.type == "bad_input"
+
+
+def test_a_sound_checkpoint_changes_nothing(store: Store) -> None:
+    league = store.found(league_file("self_play"))
+    store("roll_back", rollback(league.plan("main")))
+    assert len(league.versions("main")) == 1
+    assert league.decisions(DecisionKind.ROLLBACK) == []
+
+
+def test_a_damaged_opponent_of_the_past_retires(store: Store) -> None:
+    league = store.found(league_file("fictitious"))
+    league.live("main", 3)
+    plan = league.plan("main")
+    assert [opponent.player for opponent in plan.opponents] == [league.player("main-1").id]
+    cut_short(league.versions("main-1")[0])
+    store.at_once("roll_back", rollback(plan), rollback(plan))
+    assert league.player("main-1").status is PlayerStatus.RETIRED
+    (decision,) = league.decisions(DecisionKind.ROLLBACK)
+    assert decision.verdict == "retired"
+    assert len(league.events("player.retired")) == 1
+    again = league.plan("main", attempt=2)
+    assert [opponent.player for opponent in again.opponents] == [league.player("main").id]
+
+
+def test_another_learner_is_met_in_an_older_version_and_left_alone(store: Store) -> None:
+    league = store.found(league_file(players=[MAIN, EXPLOITER]))
+    league.learn("main")
+    training = league.plan("main")
+    plan = league.plan("exploiter")
+    cut_short(league.versions("main")[1])
+    store("roll_back", rollback(plan))
+    store("roll_back", rollback(plan))
+    (decision,) = league.decisions(DecisionKind.ROLLBACK)
+    assert (decision.verdict, decision.player_id) == ("avoided", league.player("exploiter").id)
+    again = league.plan("exploiter", attempt=2)
+    assert again.opponents[0].version == league.versions("main")[0].id
+    store("record_generation", league.report(training))
+    assert league.player("main").generation == 2
+    assert len(store.rows(Decision, Decision.player_id == league.player("main").id, Decision.attempt > 1)) == 0
+
+
+def test_garbage_is_what_no_version_names_and_is_old_enough(fresh_store: Store) -> None:
+    league = fresh_store.found(league_file("self_play"))
+    plan = league.plan("main")
+    reports = [league.report(plan, weights=attempt) for attempt in range(3)]
+    winner = fresh_store("record_generation", reports[0])
+    for late in reports[1:]:
+        assert fresh_store("record_generation", late) == winner
+    request = TrialRequest(trial=league.trial)
+    assert fresh_store("collect_garbage", request) == GarbageReport(files=0, bytes=0)
+    impatient = TrialActivities(fresh_store.engine, fresh_store.artifacts, garbage_age=timedelta(seconds=-1))
+    collected = impatient.collect_garbage(request)
+    assert collected.files == 2
+    assert collected.bytes == sum(late.outcome.checkpoint.size for late in reports[1:])
+    kept = {reference.sha256 for reference in fresh_store.artifacts.stored()}
+    assert kept == {version.sha256 for version in league.versions("main")}
+    assert fresh_store("record_generation", reports[1]) == winner
