@@ -1,8 +1,8 @@
 # Lanista's image: every role of a cluster is this image with another command (see docker-compose.yml).
 FROM python:3.11.15-slim-bookworm
 
-# PyTorch without CUDA, which is a tenth of the size; `--build-arg TORCH_INDEX=` takes the build with it.
-ARG TORCH_INDEX=https://download.pytorch.org/whl/cpu
+# An index with a build of PyTorch without CUDA, which is a tenth of the size; empty takes the usual build.
+ARG TORCH_INDEX=
 
 ENV PATH=/opt/venv/bin:$PATH \
     PIP_DISABLE_PIP_VERSION_CHECK=1 \

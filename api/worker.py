@@ -8,9 +8,10 @@ from datetime import timedelta
 from temporalio.worker import Worker
 from temporalio.worker.workflow_sandbox import SandboxedWorkflowRunner, SandboxRestrictions
 
-from api.activities import SystemCheckActivities
+from api.activities import store_activities
 from api.settings import StoreSettings
 from api.store.engine import create_store_engine
+from orchestrator.artifacts import ArtifactStore
 from orchestrator.contracts import Queue
 from orchestrator.logs import LogContextInterceptor, configure_logs
 from orchestrator.temporal import connect
@@ -36,16 +37,16 @@ def sandbox() -> SandboxedWorkflowRunner:
 async def run_store_worker(settings: StoreSettings) -> None:
     """Serve until stopped."""
     configure_logs(settings, role="store-worker")
-    engine = create_store_engine(settings.database_url.get_secret_value())
+    engine = create_store_engine(settings.database_url.get_secret_value(), pool_size=settings.store_slots)
+    artifacts = ArtifactStore(settings.artifacts)
     client = await connect(settings)
-    checks = SystemCheckActivities(engine)
     with ThreadPoolExecutor(settings.store_slots, thread_name_prefix="store") as threads:
         workers = [
             Worker(client, task_queue=Queue.LEAGUE, workflows=WORKFLOWS, workflow_runner=sandbox()),
             Worker(
                 client,
                 task_queue=Queue.STORE,
-                activities=[checks.check_store],
+                activities=store_activities(engine, artifacts),
                 activity_executor=threads,
                 max_concurrent_activities=settings.store_slots,
                 interceptors=[LogContextInterceptor()],
