@@ -26,14 +26,14 @@ class AlgorithmOptions:
     learning_rate: float = 1e-3
     gamma: float = 1.0
     """Discount per own decision of a seat, not per step of the game."""
-    entropy: float = 0.02
+    entropy: float = 0.05
     """Weight of the entropy bonus; too little and self-play collapses onto a few openings."""
     value_weight: float = 0.5
     gradient_clip: float = 0.5
     """Largest norm of a gradient; 0 for no limit."""
-    rollout_steps: int = 32
+    rollout_steps: int = 16
     """Steps at every table between two updates."""
-    minibatch: int = 8192
+    minibatch: int = 4096
     """Rows of one gradient step, over all processes."""
 
     def __post_init__(self) -> None:

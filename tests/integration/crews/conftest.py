@@ -23,6 +23,7 @@ TASK = GenerationTask(
 @pytest.fixture(scope="session")
 def local_ray() -> Iterator[None]:
     os.environ["RAY_AUTH_MODE"] = "disabled"
+    os.environ["RAY_worker_niceness"] = "0"  # else other work on the machine starves the actors
     os.environ["RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO"] = "0"
     import ray
 
