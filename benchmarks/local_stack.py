@@ -1,0 +1,95 @@
+"""A local stack for measurements: a data folder of its own, started, used and ended through the front door."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import httpx
+import psycopg
+
+from lanista.stack.home import Home
+from lanista.stack.ports import unused_port
+from lanista.stack.remote import reach
+
+
+class LocalStack:
+    """`lanista` commands, REST calls and rows of one local stack."""
+
+    def __init__(self, folder: Path) -> None:
+        self.home = Home(folder / "home")
+        self.port = unused_port()
+
+    def lanista(self, *arguments: str, check: bool = True) -> str:
+        clean = {name: value for name, value in os.environ.items() if not name.startswith(("LANISTA_", "RAY_"))}
+        done = subprocess.run(
+            [sys.executable, "-m", "lanista", *arguments, "--home", str(self.home.root)],
+            env=clean,
+            capture_output=True,
+            text=True,
+        )
+        if check and done.returncode:
+            raise RuntimeError(f"lanista {arguments[0]}: {done.stdout}{done.stderr}")
+        return done.stdout
+
+    def up(self) -> None:
+        self.lanista("up", "--detach", "--port", str(self.port))
+
+    def down(self) -> None:
+        self.lanista("down", check=False)
+
+    def call(self, method: str, path: str, body: Any = None, patience: float = 60) -> Any:
+        """One REST call, tried again while the API is away; the key makes a repeated POST harmless."""
+        token = self.home.admin_token.read_text().strip()
+        headers = {"Authorization": f"Bearer {token}", "Idempotency-Key": f"{method}{path}{time.monotonic_ns()}"}
+        deadline = time.monotonic() + patience
+        while True:
+            try:
+                url = f"http://127.0.0.1:{self.port}/api/v1{path}"
+                answer = httpx.request(method, url, json=body, headers=headers, timeout=30)
+                if answer.status_code < 500:
+                    answer.raise_for_status()
+                    return answer.json()
+            except httpx.TransportError:
+                pass
+            if time.monotonic() > deadline:
+                raise TimeoutError(f"{method} {path}: no answer within {patience:g} s")
+            time.sleep(0.5)
+
+    def rows(self, query: str, *parameters: Any, patience: float = 60) -> list[tuple[Any, ...]]:
+        """Rows read straight from Postgres, tried again while it is away."""
+        url = reach(self.home)["LANISTA_DATABASE_URL"].replace("+psycopg", "")
+        deadline = time.monotonic() + patience
+        while True:
+            try:
+                with psycopg.connect(url, connect_timeout=3) as connection:
+                    return connection.execute(query.encode(), parameters).fetchall()
+            except psycopg.OperationalError:
+                if time.monotonic() > deadline:
+                    raise
+                time.sleep(0.2)
+
+    def start_trial(self, spec: dict[str, Any], name: str = "measured") -> str:
+        answer = self.call("POST", "/trials", {"project": "benchmarks", "name": name, "spec": spec})
+        return str(answer["id"])
+
+
+@contextmanager
+def local_stack() -> Iterator[LocalStack]:
+    """A stack that is up; stopped and removed in the end."""
+    folder = Path(tempfile.mkdtemp(prefix="lanista-benchmark-"))
+    stack = LocalStack(folder)
+    try:
+        stack.up()
+        yield stack
+    finally:
+        stack.down()
+        shutil.rmtree(folder, ignore_errors=True)
