@@ -1,0 +1,77 @@
+"""Every activity a workflow can call exists once, on its queue, with the message and result that its stub names."""
+
+from __future__ import annotations
+
+import importlib
+import pkgutil
+from collections import Counter
+from collections.abc import Callable
+from typing import Any, get_type_hints
+
+import pytest
+from sqlalchemy import create_engine
+from temporalio import activity
+
+import orchestrator.contracts
+from api.activities import store_activities
+from orchestrator.artifacts import ArtifactStore
+from orchestrator.contracts import ActivityStub, Queue
+from workers.settings import WorkerSettings
+from workers.worker import train_activities
+
+
+def stubs() -> dict[str, ActivityStub[Any, Any]]:
+    package = orchestrator.contracts
+    modules = [
+        importlib.import_module(f"{package.__name__}.{info.name}") for info in pkgutil.iter_modules(package.__path__)
+    ]
+    found = {
+        id(value): value for module in modules for value in vars(module).values() if isinstance(value, ActivityStub)
+    }
+    names = Counter(stub.name for stub in found.values())
+    assert not [name for name, count in names.items() if count > 1], "two stubs must not share a name"
+    return {stub.name: stub for stub in found.values()}
+
+
+@pytest.fixture(scope="module")
+def registered(tmp_path_factory: pytest.TempPathFactory) -> dict[Queue, list[Callable[..., Any]]]:
+    """What the two worker processes register, queue by queue. Nothing here touches a server."""
+    artifacts = tmp_path_factory.mktemp("artifacts")
+    engine = create_engine("postgresql+psycopg://nobody@localhost/nowhere")
+    served = train_activities(WorkerSettings(artifacts=str(artifacts), tensorboard_dir=str(artifacts)), cpus=1)
+    store = store_activities(engine, ArtifactStore(str(artifacts)))
+    return {Queue.STORE: store, **{queue: activities for queue, (_, activities) in served.items()}}
+
+
+def name_of(function: Callable[..., Any]) -> str:
+    definition = activity._Definition.from_callable(function)
+    assert definition is not None and definition.name, f"{function} is no activity"
+    return definition.name
+
+
+def test_every_stub_has_exactly_one_implementation_on_its_queue(
+    registered: dict[Queue, list[Callable[..., Any]]],
+) -> None:
+    served = Counter((name_of(function), queue) for queue, functions in registered.items() for function in functions)
+    called = Counter((stub.name, stub.queue) for stub in stubs().values())
+    assert served == called
+
+
+def test_every_implementation_takes_and_gives_what_its_stub_says(
+    registered: dict[Queue, list[Callable[..., Any]]],
+) -> None:
+    known = stubs()
+    differing = {}
+    for function in (function for functions in registered.values() for function in functions):
+        hints = get_type_hints(function)
+        result = hints.pop("return")
+        stub = known[name_of(function)]
+        if (list(hints.values()), result) != ([stub.message], stub.result):
+            differing[stub.name] = (hints, result)
+    assert differing == {}
+
+
+def test_no_activity_is_without_a_limit_of_time() -> None:
+    for stub in stubs().values():
+        assert stub.start_to_close.total_seconds() > 0
+        assert stub.heartbeat is None or stub.heartbeat < stub.start_to_close
