@@ -19,9 +19,10 @@ from orchestrator.worker_process import run_workers
 from orchestrator.workflows.gate import GateWorkflow
 from orchestrator.workflows.player import PlayerWorkflow
 from orchestrator.workflows.system_check import SystemCheckWorkflow
+from orchestrator.workflows.tournament import TournamentWorkflow
 from orchestrator.workflows.trial import TrialWorkflow
 
-WORKFLOWS = [SystemCheckWorkflow, TrialWorkflow, PlayerWorkflow, GateWorkflow]
+WORKFLOWS = [SystemCheckWorkflow, TrialWorkflow, PlayerWorkflow, GateWorkflow, TournamentWorkflow]
 
 
 PASSED_THROUGH = ("pydantic", "orchestrator.contracts", "orchestrator.catalog", "league")

@@ -12,6 +12,7 @@ from api.activities.evaluations import EvaluationActivities
 from api.activities.gates import GateActivities
 from api.activities.generations import GenerationActivities
 from api.activities.system import SystemCheckActivities
+from api.activities.tournaments import TournamentActivities
 from api.activities.trials import TrialActivities
 from orchestrator.artifacts import ArtifactStore
 
@@ -20,6 +21,7 @@ __all__ = [
     "GateActivities",
     "GenerationActivities",
     "SystemCheckActivities",
+    "TournamentActivities",
     "TrialActivities",
     "store_activities",
 ]
@@ -41,6 +43,7 @@ def store_activities(
     generations = GenerationActivities(engine, artifacts, stall_seconds=stall_seconds)
     gates = GateActivities(engine, stall_seconds=stall_seconds)
     evaluations = EvaluationActivities(engine, stall_seconds=stall_seconds)
+    tournaments = TournamentActivities(engine, stall_seconds=stall_seconds)
     return [
         system.check_store,
         trials.begin_trial,
@@ -59,4 +62,12 @@ def store_activities(
         gates.stop_gate,
         evaluations.plan_evaluation,
         evaluations.record_evaluation,
+        tournaments.open_scheduled_tournament,
+        tournaments.open_trial_evaluation,
+        tournaments.plan_pairings,
+        tournaments.record_pairing,
+        tournaments.note_pairing_setback,
+        tournaments.rate_tournament,
+        tournaments.end_tournament,
+        tournaments.note_schedule_failure,
     ]

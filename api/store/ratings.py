@@ -23,6 +23,7 @@ from league.ratings.result import ELO_PER_NAT
 from league.types import Stream
 
 Tallies = dict[tuple[str, str], tuple[int, int, int]]
+ANCHOR = "bot:random"
 _COLUMN = {MatchResult.WIN: 0, MatchResult.DRAW: 1, MatchResult.LOSS: 2}
 
 
@@ -72,7 +73,7 @@ def fit_ratings(session: Session, project_id: str, game: str, *, tournament_id: 
             anchor_version_id=anchor,
             games=games.games,
             last_match_id=games.last_match_id,
-            settings={"unit": "elo", "draws": "half", "policies": len(ratings.names)},
+            settings={"unit": "elo", "draws": "half", "policies": len(ratings.names), "anchor": ratings.anchor},
         )
     )
     rated = games.policies | _forks_of(session, project_id, game, games.policies)
@@ -110,11 +111,12 @@ def rating_games(session: Session, project_id: str, game: str, *, up_to: int | N
 
 
 def fitted(games: RatingGames) -> Ratings | None:
-    """The maximum-likelihood ratings, anchored at a bot where one has played."""
+    """The maximum-likelihood ratings, anchored at the random bot, or else at another bot, where one has played."""
     names = sorted(set(games.policies.values()))
     if not names:
         return None
-    bots = [name for name in names if name.startswith("bot:")]
+    # first the one that every trial can play: curves of different trials then stand on the same ground
+    bots = [name for name in (ANCHOR, *names) if name.startswith("bot:") and name in names]
     return bradley_terry(names, games.tallies, anchor=bots[0] if bots else names[0])
 
 

@@ -11,4 +11,9 @@ _OPENING_PLIES = {"connect_four": 4, "tic_tac_toe": 2}
 
 def opening_plies(trial: Trial) -> int:
     """Random moves at the beginning of gating and rating games, shared within a pair."""
-    return _OPENING_PLIES.get(trial.spec["game"]["id"], 0)
+    return game_opening_plies(trial.spec["game"]["id"])
+
+
+def game_opening_plies(game_id: str) -> int:
+    """The same, by the game's name."""
+    return _OPENING_PLIES.get(game_id, 0)

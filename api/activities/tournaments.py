@@ -1,0 +1,112 @@
+"""Activities of tournaments: open, plan, record, rate, end."""
+
+from __future__ import annotations
+
+from pydantic import TypeAdapter
+from sqlalchemy import Engine
+from temporalio import activity
+
+from api.activities.failures import told_apart
+from api.store import pairings, schedules
+from api.store.engine import session_factory
+from api.store.events import NewEvent, append_events
+from api.store.field_ratings import rate_field
+from api.store.models import ModelVersion, Player, Tournament
+from api.store.models.words import TournamentStatus
+from api.store.ratings import fit_after
+from api.store.tournament_results import spec_of_tournament
+from api.store.tournaments import end_tournament, lock_tournament
+from api.store.trial_evaluations import open_trial_evaluation
+from api.store.weights import checkpoint_of
+from orchestrator.contracts import tournaments as contracts
+from orchestrator.contracts.play import Contender, PlayRequest
+from orchestrator.spec.game import GameChoice
+
+_GAME: TypeAdapter[GameChoice] = TypeAdapter(GameChoice)
+
+
+class TournamentActivities:
+    """The store's part of every tournament."""
+
+    def __init__(self, engine: Engine, *, stall_seconds: float) -> None:
+        self._sessions = session_factory(engine)
+        self._stall_seconds = stall_seconds
+
+    @activity.defn(name=contracts.open_scheduled_tournament.name)
+    def open_scheduled_tournament(self, firing: contracts.Firing) -> contracts.Opened:
+        """The tournament of one firing of a schedule."""
+        with told_apart(), self._sessions.begin() as session:
+            return contracts.Opened(tournament=schedules.open_firing(session, firing.schedule, firing.occasion).id)
+
+    @activity.defn(name=contracts.open_trial_evaluation.name)
+    def open_trial_evaluation(self, due: contracts.TrialEvaluation) -> contracts.Opened:
+        """The gauntlet of a generation, unless the one before it still runs."""
+        with told_apart(), self._sessions.begin() as session:
+            tournament, reason = open_trial_evaluation(session, due.trial, due.player, due.generation)
+        return contracts.Opened(tournament=tournament, reason=reason)
+
+    @activity.defn(name=contracts.plan_pairings.name)
+    def plan_pairings(self, request: contracts.TournamentRequest) -> contracts.TournamentPlan:
+        """What can be played now, from the results so far."""
+        with told_apart(), self._sessions.begin() as session:
+            tournament, batches = pairings.plan_pairings(session, request.tournament)
+            return contracts.TournamentPlan(
+                status=tournament.status.value,
+                pairings=[self._planned(tournament, batch) for batch in batches],
+                at_once=spec_of_tournament(tournament).at_once,
+            )
+
+    @activity.defn(name=contracts.record_pairing.name)
+    def record_pairing(self, report: contracts.PairingReport) -> None:
+        """All games of a pairing in one transaction; a second delivery finds them there."""
+        with told_apart(), self._sessions.begin() as session:
+            pairings.record_pairing(session, report.tournament, (report.round, report.pair), report.outcome.games)
+
+    @activity.defn(name=contracts.note_pairing_setback.name)
+    def note_pairing_setback(self, setback: contracts.PairingSetback) -> None:
+        """Tell the followers that an attempt failed and will be made again."""
+        with told_apart(), self._sessions.begin() as session:
+            tournament = lock_tournament(session, setback.tournament, shared=True)
+            payload = {name: value for name, value in vars(setback).items() if name != "tournament"}
+            payload |= {"tournament_id": tournament.id, "name": tournament.name}
+            append_events(session, [NewEvent(type="pairing.retried", trial_id=tournament.trial_id, payload=payload)])
+
+    @activity.defn(name=contracts.rate_tournament.name)
+    def rate_tournament(self, request: contracts.TournamentRequest) -> None:
+        """Fit the ratings of everyone who has played the game in the project, and of the field."""
+        with told_apart():
+            with self._sessions.begin() as session:
+                fit_after(session, request.tournament)
+            with self._sessions.begin() as session:
+                rate_field(session, request.tournament)
+
+    @activity.defn(name=contracts.end_tournament.name)
+    def end_tournament(self, end: contracts.TournamentEnd) -> None:
+        """Close it: completed, cancelled or failed."""
+        with told_apart(), self._sessions.begin() as session:
+            end_tournament(session, end.tournament, TournamentStatus(end.status), end.reason)
+
+    @activity.defn(name=contracts.note_schedule_failure.name)
+    def note_schedule_failure(self, failure: contracts.ScheduleFailure) -> None:
+        """Say on the schedule why its last firing opened no tournament."""
+        with told_apart(), self._sessions.begin() as session:
+            schedules.note_failure(session, failure.schedule, failure.reason)
+
+    def _planned(self, tournament: Tournament, batch: pairings.PlannedBatch) -> contracts.PlannedPairing:
+        row = batch.pairing
+        request = PlayRequest(
+            trial=tournament.trial_id or "",
+            occasion=f"tournament {tournament.id}, round {row.round}, pairing {row.pair}",
+            game=_GAME.validate_python(tournament.spec["game"]).component,
+            contenders=[_contender(*side) for side in batch.contenders],
+            pairs=batch.pairs,
+            seed=row.seed,
+            sampled=spec_of_tournament(tournament).sampled,
+            opening_plies=batch.opening_plies,
+            stall_seconds=self._stall_seconds,
+        )
+        return contracts.PlannedPairing(round=row.round, pair=row.pair, request=request)
+
+
+def _contender(player: Player, version: ModelVersion) -> Contender:
+    return Contender(version=version.id, player=player.id, checkpoint=checkpoint_of(version), bot=player.bot)

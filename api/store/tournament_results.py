@@ -1,0 +1,95 @@
+"""A tournament's pairings as the league's rules read them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from sqlalchemy import select
+from sqlalchemy.orm import Session
+
+from api.store.models import Pairing, Tournament, TournamentEntrant
+from api.store.models.words import PairingStatus
+from league import tournaments as rules
+from league.tournaments.adaptive import mean_width
+from league.tournaments.schedules import rounds_of
+from orchestrator.spec.tournament import TournamentSpec
+
+MOST_CYCLES = 100
+_OWN_KEYS = ("challenger_count",)
+
+
+def spec_of_tournament(tournament: Tournament) -> TournamentSpec:
+    """The tournament's file as one typed tree."""
+    given = {name: value for name, value in tournament.spec.items() if name not in _OWN_KEYS}
+    if given.get("trial") is not None:
+        given.pop("game", None)  # the row keeps what the trial said
+    return TournamentSpec.model_validate(given)
+
+
+def field_of(session: Session, tournament_id: str) -> Sequence[TournamentEntrant]:
+    """The entrants by their numbers, which are the seeding."""
+    return session.scalars(
+        select(TournamentEntrant)
+        .where(TournamentEntrant.tournament_id == tournament_id)
+        .order_by(TournamentEntrant.number)
+    ).all()
+
+
+def pairings_of(session: Session, tournament_id: str) -> Sequence[Pairing]:
+    """Every pairing so far, in order."""
+    return session.scalars(
+        select(Pairing)
+        .where(Pairing.tournament_id == tournament_id)
+        .order_by(Pairing.round, Pairing.pair)
+        .execution_options(populate_existing=True)
+    ).all()
+
+
+def results_of(pairings: Iterable[Pairing], games: int) -> list[rules.Result]:
+    """The played ones as results; entrants are named by their numbers. A bye's row has no games, its points do."""
+    results = []
+    for row in pairings:
+        if row.status is not PairingStatus.PLAYED:
+            continue
+        bye = row.second is None
+        pairing = rules.Pairing(
+            round=row.round,
+            index=row.pair,
+            first=str(row.first),
+            second=rules.BYE if bye else str(row.second),
+            games=games if bye else row.games,
+        )
+        if bye:
+            results.append(rules.Result.of_bye(pairing))
+        else:
+            results.append(rules.Result(pairing=pairing, wins=row.wins, draws=row.draws, losses=row.losses))
+    return results
+
+
+def next_pairings(tournament: Tournament, entrants: int, results: Sequence[rules.Result]) -> tuple[rules.Pairing, ...]:
+    """What the format's rule wants played next; from the results alone, so the same after any interruption."""
+    spec = spec_of_tournament(tournament)
+    names = [str(number) for number in range(entrants)]
+    options = spec.options
+    if spec.format == "gauntlet":
+        options["challengers"] = names[: tournament.spec["challenger_count"]]
+    if spec.target_width is None or spec.format == "adaptive":
+        return rules.next_pairings(spec.format, names, results, options)
+    return _until_narrow(spec, names, results, options)
+
+
+def _until_narrow(
+    spec: TournamentSpec, names: list[str], results: Sequence[rules.Result], options: dict[str, object]
+) -> tuple[rules.Pairing, ...]:
+    """Cycle after cycle, until the intervals are narrow enough or the most cycles are played."""
+    assert spec.target_width is not None
+    a_cycle = 1 if spec.format == "gauntlet" else rounds_of(len(names))
+    for cycles in range(1, (spec.cycles or MOST_CYCLES) + 1):
+        # results of whole cycles only: those beyond must not change what was decided before them
+        within = [result for result in results if result.pairing.round < cycles * a_cycle]
+        left = rules.next_pairings(spec.format, names, within, {**options, "cycles": cycles})
+        if left:
+            return left
+        if mean_width(names, within) <= spec.target_width:
+            break
+    return ()

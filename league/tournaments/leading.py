@@ -1,0 +1,38 @@
+"""Whether the best of a field is ahead of everyone else by more than chance."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from league.errors import InvalidInput
+from league.ratings import Ratings
+
+
+@dataclass(frozen=True, kw_only=True)
+class Lead:
+    """The leader, and the one it is least sure to be ahead of, with the interval of that difference in Elo."""
+
+    leader: Any
+    rival: Any
+    elo: float
+    low: float
+    high: float
+    level: float
+
+    @property
+    def sure(self) -> bool:
+        """Whether the whole interval, and so that of every other rival, lies above zero."""
+        return self.low > 0
+
+
+def lead_of(ratings: Ratings, level: float = 0.95) -> Lead:
+    """How sure the first of the field leads: against each of the others, whoever is nearest by the interval."""
+    if len(ratings.names) < 2:
+        raise InvalidInput(f"a lead needs a field of two or more, got {len(ratings.names)}")
+    elos = ratings.elos()
+    leader = max(ratings.names, key=lambda name: elos[name])
+    others = [name for name in ratings.names if name != leader]
+    rival = min(others, key=lambda name: ratings.difference(leader, name, level)[1])
+    elo, low, high = ratings.difference(leader, rival, level)
+    return Lead(leader=leader, rival=rival, elo=elo, low=low, high=high, level=level)

@@ -1,0 +1,95 @@
+"""Entrants of a tournament, as people write them: `rule[:argument][@trial]`."""
+
+from __future__ import annotations
+
+import re
+import uuid
+from dataclasses import dataclass
+from enum import StrEnum
+
+from orchestrator.catalog import CatalogError, Kind, resolve
+from orchestrator.spec.section import one_of
+from orchestrator.spec.values import NAME_PATTERN
+
+EVERY_TRIAL = "*"
+
+
+class Rule(StrEnum):
+    """How entrants are found."""
+
+    LATEST = "latest"
+    """The newest version of each learning player, or of the one named."""
+    SNAPSHOTS = "snapshots"
+    """Every snapshot, or those of the player named."""
+    EVERY = "every"
+    """Every n-th version of each learning player: `every:5`, or of one: `every:5/main`."""
+    BOTS = "bots"
+    """The bots of the trial."""
+    ALIAS = "alias"
+    """Who holds an alias of the project: `alias:champion`."""
+    BOT = "bot"
+    """A bot of the catalog: `bot:random`."""
+    VERSION = "version"
+    """One version by its id."""
+
+
+_NEEDS_ARGUMENT = frozenset({Rule.EVERY, Rule.ALIAS, Rule.BOT, Rule.VERSION})
+_OF_TRIAL = frozenset({Rule.LATEST, Rule.SNAPSHOTS, Rule.EVERY, Rule.BOTS})
+
+
+@dataclass(frozen=True, kw_only=True)
+class EntrantRule:
+    """One rule, taken apart."""
+
+    rule: Rule
+    argument: str = ""
+    """A player, an alias, a bot or a version."""
+    every: int = 1
+    trial: str | None = None
+    """Another trial of the project by its name, or `*` for all that play the game; None: the tournament's own."""
+
+
+def parse_entrant(text: str) -> EntrantRule:
+    """The rule that a text states; raises ValueError with what is allowed."""
+    body, at, trial = text.partition("@")
+    if body.startswith(("bot:", "version:", "alias:")):
+        body, at, trial = text, "", ""  # these name one thing of the whole project
+    word, _, argument = body.partition(":")
+    if word not in set(Rule):
+        raise ValueError(f"{text!r}: the word before the colon {one_of(word, [rule.value for rule in Rule])}")
+    rule = Rule(word)
+    if (rule in _NEEDS_ARGUMENT) and not argument:
+        raise ValueError(f"{text!r}: says nothing after the colon, as in {_EXAMPLES[rule]}")
+    if at and trial != EVERY_TRIAL and re.fullmatch(NAME_PATTERN, trial) is None:
+        raise ValueError(f"{text!r}: after @ comes a trial's name, or * for every trial of the game")
+    every = 1
+    if rule is Rule.EVERY:
+        count, _, argument = argument.partition("/")
+        if not count.isascii() or not count.isdigit() or not 1 <= int(count) <= 1_000_000:
+            raise ValueError(f"{text!r}: needs a whole number from 1 on, as in {_EXAMPLES[rule]}")
+        every = int(count)
+    if rule is Rule.BOTS and argument:
+        raise ValueError(f"{text!r}: `bots` takes no argument; one bot alone is {_EXAMPLES[Rule.BOT]}")
+    return EntrantRule(rule=rule, argument=_known(rule, argument), every=every, trial=trial or None)
+
+
+_EXAMPLES = {
+    Rule.EVERY: "every:5 or every:5/main",
+    Rule.ALIAS: "alias:champion",
+    Rule.BOT: "bot:random",
+    Rule.VERSION: "version:<id>",
+}
+
+
+def _known(rule: Rule, argument: str) -> str:
+    if rule is Rule.BOT:
+        try:
+            resolve(Kind.BOT, argument)
+        except CatalogError as error:
+            raise ValueError(str(error)) from None
+    if rule is Rule.VERSION:
+        try:
+            return str(uuid.UUID(argument))
+        except ValueError:
+            raise ValueError(f"{argument!r} is not the id of a version") from None
+    return argument

@@ -1,0 +1,168 @@
+"""One tournament: plan, play, record, again and again; then rate. All it knows between steps is in the store."""
+
+from __future__ import annotations
+
+import asyncio
+
+from temporalio import workflow
+from temporalio.exceptions import ActivityError, WorkflowAlreadyStartedError, is_cancelled_exception
+from temporalio.workflow import ParentClosePolicy
+
+with workflow.unsafe.imports_passed_through():
+    from orchestrator.contracts.play import play_games
+    from orchestrator.contracts.tournaments import (
+        Firing,
+        PairingReport,
+        PairingSetback,
+        PlannedPairing,
+        ScheduleFailure,
+        TournamentEnd,
+        TournamentPlan,
+        TournamentRequest,
+        TournamentState,
+        end_tournament,
+        note_pairing_setback,
+        note_schedule_failure,
+        open_scheduled_tournament,
+        plan_pairings,
+        rate_tournament,
+        record_pairing,
+        tournament_workflow_id,
+    )
+    from orchestrator.workflows.attempts import GivenUp, Setback, failure_of, persist
+
+PAIRINGS_A_RUN = 100
+"""Six events each or so, which bounds a run's history."""
+GAMES_A_RUN = 10_000
+"""Games travel through the history twice, with their moves: some megabytes."""
+
+UNEXPLAINED = "its workflow was cancelled"
+
+
+@workflow.defn
+class TournamentWorkflow:
+    """Runs one tournament to its end. It may die at any moment: the next plan is made from what was recorded."""
+
+    @workflow.init
+    def __init__(self, state: TournamentState) -> None:
+        self._state = state
+        self._cancelled = ""
+        self._wave: asyncio.Future[list[None]] | None = None
+
+    @workflow.run
+    async def run(self, state: TournamentState) -> str:
+        if not state.tournament and not await self._open():
+            return "failed"
+        pairings = games = 0
+        while True:
+            try:
+                plan = await plan_pairings(TournamentRequest(tournament=state.tournament))
+                if plan.pairings and not self._cancelled:
+                    await self._play(plan)
+            except (GivenUp, ActivityError, asyncio.CancelledError) as error:
+                if not self._cancelled and not is_cancelled_exception(error):
+                    return await self._end("failed", _words(error))
+                self._cancelled = self._cancelled or UNEXPLAINED
+            if self._cancelled:
+                return await self._end("cancelled", self._cancelled)
+            if not plan.pairings:
+                # one that was ended while this run did not look stays as it is
+                return await self._end("completed") if plan.status == "running" else plan.status
+            pairings += len(plan.pairings)
+            games += sum(2 * each.request.pairs for each in plan.pairings)
+            if pairings >= PAIRINGS_A_RUN or games >= GAMES_A_RUN:
+                await workflow.wait_condition(workflow.all_handlers_finished)
+                workflow.continue_as_new(state)
+
+    async def _open(self) -> bool:
+        firing = Firing(schedule=self._state.schedule, occasion=workflow.info().workflow_id)
+        try:
+            opened = await open_scheduled_tournament(firing)
+            self._state.tournament, reason = opened.tournament or "", opened.reason
+        except ActivityError as error:
+            reason = failure_of(error)[1]
+        if not self._state.tournament:
+            await note_schedule_failure(ScheduleFailure(schedule=self._state.schedule, reason=reason))
+        return bool(self._state.tournament)
+
+    async def _play(self, plan: TournamentPlan) -> None:
+        """Every pairing of the plan, a bounded number at once; the first that cannot be played ends the others."""
+        slots = asyncio.Semaphore(plan.at_once)
+        tasks = [asyncio.create_task(self._pairing(pairing, slots)) for pairing in plan.pairings]
+        self._wave = asyncio.gather(*tasks)
+        try:
+            # shielded, so that a cancelled workflow hears of it before its pairings do, which would try again
+            await asyncio.shield(self._wave)
+        except BaseException as error:
+            if is_cancelled_exception(error):
+                self._cancelled = self._cancelled or UNEXPLAINED
+            for task in tasks:
+                task.cancel()
+            await asyncio.gather(*tasks, return_exceptions=True)
+            raise
+        finally:
+            self._wave = None
+
+    async def _pairing(self, pairing: PlannedPairing, slots: asyncio.Semaphore) -> None:
+        async def note(setback: Setback) -> None:
+            await note_pairing_setback(self._setback(pairing, setback))
+
+        async with slots:
+            outcome, _ = await persist(
+                play_games, pairing.request, on_setback=note, given_up=lambda: bool(self._cancelled)
+            )
+            await record_pairing(
+                PairingReport(
+                    tournament=self._state.tournament, round=pairing.round, pair=pairing.pair, outcome=outcome
+                )
+            )
+
+    def _setback(self, pairing: PlannedPairing, setback: Setback) -> PairingSetback:
+        return PairingSetback(
+            tournament=self._state.tournament,
+            key=f"{workflow.info().run_id}:{pairing.round}:{pairing.pair}:{setback.tries}",
+            round=pairing.round,
+            pair=pairing.pair,
+            failure=setback.failure.value,
+            problem=setback.problem,
+            tries=setback.tries,
+            delay_seconds=setback.delay.total_seconds(),
+        )
+
+    async def _end(self, status: str, reason: str = "") -> str:
+        """Rate what was played, then say that it is over: who sees the end sees the ratings."""
+        tournament = self._state.tournament
+        try:
+            await rate_tournament(TournamentRequest(tournament=tournament))
+        except ActivityError as error:
+            status, reason = "failed", f"the ratings could not be made: {failure_of(error)[1]}"
+        await end_tournament(TournamentEnd(tournament=tournament, status=status, reason=reason))
+        await workflow.wait_condition(workflow.all_handlers_finished)
+        return status
+
+    @workflow.signal
+    def cancel(self, reason: str) -> None:
+        """End early: recorded pairings stay, those under way are given up."""
+        self._cancelled = reason or "cancelled by an operator"
+        if self._wave is not None:
+            self._wave.cancel()
+
+
+def _words(error: BaseException) -> str:
+    if not isinstance(error, ActivityError):
+        return str(error)
+    failure, problem = failure_of(error)
+    return f"{failure}: {problem}"
+
+
+async def start_tournament(tournament: str) -> None:
+    """Start a tournament's workflow from another workflow, which it outlives, unless it runs already."""
+    try:
+        await workflow.start_child_workflow(
+            "TournamentWorkflow",
+            TournamentState(tournament=tournament),
+            id=tournament_workflow_id(tournament),
+            parent_close_policy=ParentClosePolicy.ABANDON,
+        )
+    except WorkflowAlreadyStartedError:
+        workflow.logger.info("already started: %s", tournament_workflow_id(tournament))
