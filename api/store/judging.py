@@ -16,7 +16,7 @@ from api.store.lineage import reset_player, take_snapshot
 from api.store.models import Decision, Gate, Generation, ModelVersion, Player, Trial
 from api.store.models.words import GateStatus
 from api.store.payoffs import load_payoff
-from api.store.rosters import as_member, player_of, players_of
+from api.store.rosters import player_of, roster_of
 from api.store.seeds import derived_seed
 from api.store.specs import spec_of
 from api.store.versions import present_version
@@ -91,7 +91,7 @@ def _snapshot_verdict(session: Session, trial: Trial, player: Player) -> Verdict
     return decide_snapshot(
         SnapshotRule(**league.snapshot.to_json()),
         learner=PlayerId(player.id),
-        roster=[as_member(member) for member in players_of(session, trial.id)],
+        roster=roster_of(session, trial.id),
         payoff=load_payoff(session, trial, min_games=league.payoff.min_games, of_player=player.id),
         steps_since_snapshot=player.steps - player.steps_at_snapshot,
     )
@@ -103,7 +103,7 @@ def _maybe_reset(
     verdict = decide_reset(
         ResetRule(),
         learner=PlayerId(player.id),
-        roster=[as_member(member) for member in players_of(session, trial.id)],
+        roster=roster_of(session, trial.id),
         snapshot=VersionId(frozen.id),
         trial_steps=trial.steps,
         seed=derived_seed(trial.seed, player.name, player.generation, "reset"),

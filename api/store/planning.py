@@ -17,7 +17,7 @@ from api.store.errors import Conflict, NotFound
 from api.store.models import Decision, ModelVersion, Player, Trial
 from api.store.payoffs import load_payoff
 from api.store.qualities import qualities_of
-from api.store.rosters import as_member, player_of, players_of
+from api.store.rosters import player_of, roster_of
 from api.store.seeds import derived_seed
 from api.store.specs import own_algorithm, spec_of
 from api.store.weights import playing_version
@@ -120,7 +120,7 @@ def _check_turn(player: Player, generation: int) -> None:
 def _decide(session: Session, trial: Trial, player: Player, generation: int, attempt: int) -> Decision:
     version = playing_version(session, player)
     versions = usable_versions(session, trial.id)
-    roster = [as_member(member, playable=member.id in versions) for member in players_of(session, trial.id)]
+    roster = roster_of(session, trial.id, playable=versions)
     qualities = qualities_of(session, trial, player)
     mixture = _mixture(session, trial, player, roster, qualities)
     plan = draw_plan(mixture, derived_seed(trial.seed, player.name, generation, "opponents"))

@@ -117,7 +117,7 @@ def _retire(
     reason = f"the checkpoint of {owner.name} is damaged and a frozen player has no other"
     commit = take_commit(session, trial, CommitKind.ROSTER)
     _record(session, owner, version, RETIRED, reason, about, commit)
-    return [retire_player(session, owner, reason), _event(owner, RETIRED, version, reason)]
+    return [retire_player(session, owner, reason, commit), _event(owner, RETIRED, version, reason)]
 
 
 def _avoid(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Container, Sequence
 from typing import Any
 
 from sqlalchemy import select
@@ -23,14 +23,15 @@ from league.types import CheckpointRef, PlayerId, Role
 from orchestrator.spec.checking import check_player
 from orchestrator.spec.players import EXPLOITERS, allows_exploiters
 
-ADDED = "player.added"
+ADDED, RETIRED, RETUNED = "player.added", "player.retired", "player.retuned"
+"""Events that say by which commit a player became what it is; a fork reads them as of its commit."""
 RATING_ONLY = "rating_only"
 """Marks a bot that is in the league to be measured against: matchmaking never chooses it."""
 
 
 def players_of(session: Session, trial_id: str) -> Sequence[Player]:
-    """Every player of the trial, in an order that does not depend on random ids."""
-    query = select(Player).where(Player.trial_id == trial_id).order_by(Player.created_commit, Player.name)
+    """Every player of the trial, in the order in which they were made: ids of one commit ascend."""
+    query = select(Player).where(Player.trial_id == trial_id).order_by(Player.created_commit, Player.id)
     return session.scalars(query.execution_options(populate_existing=True)).all()
 
 
@@ -42,15 +43,22 @@ def player_of(session: Session, trial_id: str, player_id: str) -> Player:
     return player
 
 
-def as_member(player: Player, *, playable: bool = True) -> Member:
-    """The player as the league's rules see it."""
-    return Member(
-        id=PlayerId(player.id),
-        role=player.role,
-        created=player.created_commit,
-        parent=None if player.parent_id is None else PlayerId(player.parent_id),
-        active=playable and player.status is PlayerStatus.ACTIVE and RATING_ONLY not in player.hyperparameters,
-    )
+def roster_of(session: Session, trial_id: str, *, playable: Container[str] | None = None) -> list[Member]:
+    """The players as the league's rules see them; only the playable ones can be chosen, where such are given."""
+    return [
+        Member(
+            id=PlayerId(player.id),
+            role=player.role,
+            created=place,
+            parent=None if player.parent_id is None else PlayerId(player.parent_id),
+            active=(
+                player.status is PlayerStatus.ACTIVE
+                and RATING_ONLY not in player.hyperparameters
+                and (playable is None or player.id in playable)
+            ),
+        )
+        for place, player in enumerate(players_of(session, trial_id))
+    ]
 
 
 def enter_players(session: Session, trial_id: str, initial: CheckpointRef) -> None:
@@ -135,7 +143,10 @@ def add_player(
     session.flush()
     first_version(session, player, weights)
     trial.revision += 1
-    append_events(session, [_about(player, ADDED, key=key, role=role.value)])
+    added = _about(
+        player, ADDED, key=key, role=role.value, commit=player.created_commit, hyperparameters=player.hyperparameters
+    )
+    append_events(session, [added])
     return player
 
 
@@ -149,26 +160,26 @@ def change_player(
     retunes = hyperparameters is not None and hyperparameters != player.hyperparameters
     if not (retires or retunes):
         return player
-    take_commit(session, trial, CommitKind.ROSTER)
+    commit = take_commit(session, trial, CommitKind.ROSTER)
     events = []
     if retires:
-        events.append(retire_player(session, player, "on request"))
+        events.append(retire_player(session, player, "on request", commit))
     if retunes and hyperparameters is not None:
         if not player.role.learns:
             raise Conflict(f"{player.name} is {player.role} and does not learn: it has no hyperparameters")
         algorithm_of(spec_of(trial), hyperparameters)
         player.hyperparameters = hyperparameters
-        events.append(_about(player, "player.retuned", hyperparameters=hyperparameters))
+        events.append(_about(player, RETUNED, hyperparameters=hyperparameters, commit=commit))
     player.revision += 1
     append_events(session, events)
     return player
 
 
-def retire_player(session: Session, player: Player, reason: str) -> NewEvent:
+def retire_player(session: Session, player: Player, reason: str, commit: int) -> NewEvent:
     """Mark the player retired; returns the event that says so."""
     moment = now(session)
     player.status, player.retired_at = PlayerStatus.RETIRED, moment
-    return _about(player, "player.retired", reason=reason)
+    return _about(player, RETIRED, reason=reason, commit=commit)
 
 
 def _enter_target(session: Session, trial: Trial) -> None:

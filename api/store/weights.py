@@ -53,7 +53,7 @@ def initial_weights(session: Session, trial: Trial) -> CheckpointRef | None:
     """The weights that the trial's learning players share at first; None until they are recorded or named."""
     own = {player.name for player in spec_of(trial).league.players if player.weights is not None}
     for player in session.scalars(
-        select(Player).where(Player.trial_id == trial.id).order_by(Player.created_commit, Player.name)
+        select(Player).where(Player.trial_id == trial.id).order_by(Player.created_commit, Player.id)
     ):
         if player.role.learns and player.name not in own and present_version(session, player.id) is not None:
             return weights_of(origin_version(session, player))

@@ -107,7 +107,7 @@ class League:
 
     def names(self) -> list[str]:
         players = self.store.rows(Player, Player.trial_id == self.trial)
-        return [player.name for player in sorted(players, key=lambda player: (player.created_commit, player.name))]
+        return [player.name for player in sorted(players, key=lambda player: (player.created_commit, player.id))]
 
     def versions(self, name: str) -> list[ModelVersion]:
         found = self.store.rows(ModelVersion, ModelVersion.player_id == self.player(name).id)

@@ -27,8 +27,8 @@ def test_the_brief_says_what_the_workflow_needs(store: Store) -> None:
     league = store.create(file)
     brief: TrialBrief = store("begin_trial", TrialRequest(trial=league.trial))
     assert [(learner.name, learner.role, learner.generation) for learner in brief.learners] == [
-        ("exploiter", Role.MAIN_EXPLOITER, 0),
         ("main", Role.MAIN, 0),
+        ("exploiter", Role.MAIN_EXPLOITER, 0),
     ]
     assert brief.game.id == "tic_tac_toe"
     assert brief.model.id == "mlp"
