@@ -146,7 +146,7 @@ train_generation = ActivityStub(
     message=GenerationPlan,
     result=GenerationOutcome,
     start_to_close=timedelta(hours=6),
-    heartbeat=timedelta(seconds=15),
+    heartbeat=timedelta(seconds=10),
     retry=ONCE,
 )
 record_generation = ActivityStub(name="record_generation", queue=Queue.STORE, message=GenerationReport, result=Recorded)

@@ -132,7 +132,7 @@ play_games = ActivityStub(
     message=PlayRequest,
     result=PlayOutcome,
     start_to_close=timedelta(hours=1),
-    heartbeat=timedelta(seconds=15),
+    heartbeat=timedelta(seconds=10),
     retry=ONCE,
 )
 gate_brief = ActivityStub(name="gate_brief", queue=Queue.STORE, message=GateRequest, result=GateBrief)

@@ -14,7 +14,7 @@ from temporalio.exceptions import ApplicationError
 
 from league.types import CheckpointRef, Role
 from orchestrator.catalog import Component
-from orchestrator.contracts import generations, play, trials
+from orchestrator.contracts import PartReport, PartRequest, generations, play, trials
 from orchestrator.contracts.errors import Failure
 
 GAME = Component(id="tic_tac_toe")
@@ -51,6 +51,22 @@ class FakeLeague:
     def activities(self) -> list[Callable[..., Any]]:
         found = (getattr(self, name) for name in dir(self))
         return [method for method in found if hasattr(method, "__temporal_activity_definition")]
+
+    @activity.defn
+    async def check_store(self, request: PartRequest) -> PartReport:
+        return PartReport(part="store", detail="fake", milliseconds=0)
+
+    @activity.defn
+    async def check_train(self, request: PartRequest) -> PartReport:
+        return PartReport(part="train", detail="fake", milliseconds=0)
+
+    @activity.defn
+    async def check_play(self, request: PartRequest) -> PartReport:
+        return PartReport(part="play", detail="fake", milliseconds=0)
+
+    @activity.defn
+    async def check_interactive(self, request: PartRequest) -> PartReport:
+        return PartReport(part="interactive", detail="fake", milliseconds=0)
 
     @activity.defn
     async def begin_trial(self, request: trials.TrialRequest) -> trials.TrialBrief:

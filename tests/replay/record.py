@@ -1,0 +1,142 @@
+"""Record the histories that the replay tests read: `python -m tests.replay.record`.
+
+Run it only when a workflow was changed on purpose together with a patch or before any release; a history that no
+longer replays means that a league running today would break on upgrade.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import sys
+from contextlib import AsyncExitStack
+from pathlib import Path
+from typing import Any
+
+from temporalio.client import Client
+from temporalio.contrib.pydantic import pydantic_data_converter
+from temporalio.testing import WorkflowEnvironment
+from temporalio.worker import Worker
+
+from api.worker import WORKFLOWS, sandbox
+from league.types import Role
+from orchestrator.contracts import PartRequest, Queue
+from orchestrator.contracts.errors import Failure
+from orchestrator.contracts.trials import Learner, Target
+from orchestrator.contracts.workflows import (
+    Mode,
+    Status,
+    StopOrder,
+    TrialState,
+    gate_workflow_id,
+    player_workflow_id,
+    trial_workflow_id,
+)
+from tests.integration.workflows.fake_league import FakeLeague
+
+HISTORIES = Path(__file__).with_name("histories")
+
+
+async def record() -> None:
+    HISTORIES.mkdir(exist_ok=True)
+    temporal = Path(sys.executable).with_name("temporal")
+    async with await WorkflowEnvironment.start_local(
+        dev_server_existing_path=str(temporal), data_converter=pydantic_data_converter
+    ) as environment:
+        await _completed(environment.client)
+        await _stopped(environment.client)
+        await _checked(environment.client)
+
+
+async def _completed(client: Client) -> None:
+    """A league of two with setbacks, a rollback, gates and a target that is reached."""
+    league = FakeLeague(
+        trial="completed",
+        learners=[
+            Learner(player="main-1", name="main", role=Role.MAIN),
+            Learner(player="exploiter-1", name="exploiter", role=Role.MAIN_EXPLOITER),
+        ],
+        training_failures=[Failure.CREW_LOST, Failure.DAMAGED_CHECKPOINT],
+        gates={"g": 3, "g-next": 1},
+        gate_of_generation={1: "g"},
+        target=Target(opponent="random", win_rate=0.9),
+    )
+    async with await _serve(client, league):
+        handle = await _start(client, league)
+        assert await handle.result() is Status.COMPLETED
+    await _keep(client, "trial-completed", trial_workflow_id("completed"))
+    await _keep(client, "player-completed", player_workflow_id("main-1"))
+    await _keep(client, "gate-passed", gate_workflow_id("g"))
+
+
+async def _stopped(client: Client) -> None:
+    """A pause, a resume and a stop in the middle of a generation."""
+    league = FakeLeague(
+        trial="stopped",
+        learners=[Learner(player="main-2", name="main", role=Role.MAIN)],
+        generation_seconds=0.3,
+        gates={"h": 10_000},
+        gate_of_generation={1: "h"},
+    )
+    async with await _serve(client, league):
+        handle = await _start(client, league)
+        while not league.recorded:
+            await asyncio.sleep(0.05)
+        await handle.execute_update("pause")
+        while league.statuses[-1][0] != "paused":
+            await asyncio.sleep(0.05)
+        await handle.execute_update("resume")
+        while not league.training_now:
+            await asyncio.sleep(0.05)
+        await handle.execute_update("stop", StopOrder(mode=Mode.NOW))
+        assert await handle.result() is Status.STOPPED
+    await _keep(client, "trial-stopped", trial_workflow_id("stopped"))
+    await _keep(client, "player-stopped", player_workflow_id("main-2"))
+    await _keep(client, "gate-invalid", gate_workflow_id("h"))
+
+
+async def _checked(client: Client) -> None:
+    """The check that goes through every queue."""
+    async with await _serve(client, FakeLeague()):
+        await client.execute_workflow(
+            "SystemCheckWorkflow", PartRequest(check="1"), id="system-check", task_queue=Queue.LEAGUE
+        )
+    await _keep(client, "system-check", "system-check")
+
+
+async def _serve(client: Client, league: FakeLeague) -> AsyncExitStack:
+    stack = AsyncExitStack()
+    await stack.enter_async_context(
+        Worker(client, task_queue=Queue.LEAGUE, workflows=WORKFLOWS, workflow_runner=sandbox())
+    )
+    for queue in (Queue.STORE, Queue.TRAIN, Queue.PLAY, Queue.INTERACTIVE):
+        await stack.enter_async_context(Worker(client, task_queue=queue, activities=league.activities()))
+    return stack
+
+
+async def _start(client: Client, league: FakeLeague):  # type: ignore[no-untyped-def]
+    return await client.start_workflow(
+        "TrialWorkflow",
+        TrialState(trial=league.trial),
+        id=trial_workflow_id(league.trial),
+        task_queue=Queue.LEAGUE,
+        result_type=Status,
+    )
+
+
+async def _keep(client: Client, name: str, workflow_id: str) -> None:
+    """Keep the history without what names the machine it was recorded on; replaying needs none of it."""
+    history = await client.get_workflow_handle(workflow_id).fetch_history()
+    (HISTORIES / f"{name}.json").write_text(json.dumps(_anonymous(json.loads(history.to_json())), indent=1) + "\n")
+
+
+def _anonymous(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {key: _anonymous(each) for key, each in value.items() if key not in ("identity", "stackTrace")}
+    if isinstance(value, list):
+        return [_anonymous(each) for each in value]
+    return value
+
+
+if __name__ == "__main__":
+    asyncio.run(record())
