@@ -8,7 +8,7 @@ import signal
 import subprocess
 import sys
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -26,6 +26,8 @@ class LocalStack:
 
     folder: Path
     port: int
+    extra: dict[str, str] = field(default_factory=dict)
+    """Variables beyond the clean environment: parts of one's own."""
 
     @classmethod
     def at(cls, folder: Path) -> LocalStack:
@@ -51,7 +53,7 @@ class LocalStack:
 
     def environment(self) -> dict[str, str]:
         clean = {key: value for key, value in os.environ.items() if not key.startswith(("LANISTA_", "RAY_"))}
-        return {**clean, "COLUMNS": "200"}
+        return {**clean, "COLUMNS": "200", **self.extra}
 
     def up(self) -> subprocess.CompletedProcess[str]:
         return self.lanista("up", "--detach", "--port", str(self.port))
@@ -84,7 +86,9 @@ class LocalStack:
         deadline = time.monotonic() + patience
         while time.monotonic() < deadline:
             state = self.home.read_state()
-            renewed = state is not None and all(state.children[n].pid not in (p, None) for n, p in (newer_than or {}).items())
+            renewed = state is not None and all(
+                state.children[n].pid not in (p, None) for n, p in (newer_than or {}).items()
+            )
             if state and state.ready and renewed and self._api_is_ready():
                 return
             time.sleep(0.2)

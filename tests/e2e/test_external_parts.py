@@ -1,0 +1,121 @@
+"""Parts of one's own: `up` starts only the rest, a wrong address is one clear error, and roles run alone."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import httpx
+import psutil
+import pytest
+
+from lanista.stack.ports import unused_port
+from lanista.stack.remote import reach
+from tests.e2e.stack import LocalStack
+
+SERVERS = ("LANISTA_DATABASE_URL", "LANISTA_TEMPORAL_ADDRESS", "RAY_ADDRESS")
+
+
+def servers_of(stack: LocalStack) -> dict[str, str]:
+    """What a person would set to use this stack's servers, the token of its Ray with it."""
+    told = reach(stack.home)
+    ray = {name: value for name, value in told.items() if name.startswith("RAY_AUTH")}
+    return {**{name: told[name] for name in SERVERS}, **ray}
+
+
+@pytest.fixture
+def second(stack: LocalStack, tmp_path: Path) -> Iterator[LocalStack]:
+    other = LocalStack.at(tmp_path)
+    other.extra = servers_of(stack)
+    yield other
+    other.down()
+
+
+def test_up_starts_only_what_is_not_external(stack: LocalStack, second: LocalStack) -> None:
+    started = second.up()
+    assert started.returncode == 0, started.stdout + started.stderr
+    status = second.status()
+    assert status["ready"] and set(status["children"]) == {"store-worker", "train-worker", "api", "tensorboard"}
+    assert not second.home.postgres.exists() and not second.home.temporal_db.exists()
+    doctor = second.lanista("doctor")
+    assert doctor.returncode == 0, doctor.stdout
+    assert second.lanista("demo", "--exit").returncode == 0
+    assert second.down().returncode == 0
+    assert second.processes() == []
+    stack.wait_until_whole()
+    assert stack.lanista("demo", "--exit").returncode == 0, "the servers' own stack must not have noticed"
+
+
+@pytest.mark.parametrize(
+    ("name", "address", "said"),
+    [
+        ("LANISTA_DATABASE_URL", "postgresql://lanista:hush@127.0.0.1:{port}/lanista", "cannot be used"),
+        ("LANISTA_TEMPORAL_ADDRESS", "127.0.0.1:{port}", "cannot be reached"),
+        ("RAY_ADDRESS", "127.0.0.1:{port}", "cannot be reached"),
+    ],
+)
+def test_an_external_part_that_does_not_answer_is_one_clear_error(
+    tmp_path: Path, name: str, address: str, said: str
+) -> None:
+    alone = LocalStack.at(tmp_path)
+    port = unused_port({alone.port})
+    alone.extra = {name: address.format(port=port)}
+    refused = alone.up()
+    assert refused.returncode == 1
+    assert name in refused.stderr and said in refused.stderr and str(port) in refused.stderr
+    assert "Traceback" not in refused.stderr and "hush" not in refused.stderr
+    assert alone.processes() == []
+
+
+def test_a_wrong_password_or_namespace_is_named(stack: LocalStack, tmp_path: Path) -> None:
+    alone = LocalStack.at(tmp_path)
+    told = servers_of(stack)
+    user, _, place = told["LANISTA_DATABASE_URL"].rpartition("@")
+    alone.extra = {"LANISTA_DATABASE_URL": f"{user}wrong@{place}"}
+    assert "password authentication failed" in alone.up().stderr
+    alone.extra = {"LANISTA_TEMPORAL_ADDRESS": told["LANISTA_TEMPORAL_ADDRESS"], "LANISTA_TEMPORAL_NAMESPACE": "other"}
+    assert "LANISTA_TEMPORAL_NAMESPACE='other'" in alone.up().stderr
+
+
+@contextmanager
+def role(folder: Path, environment: dict[str, str], *arguments: str) -> Iterator[subprocess.Popen[bytes]]:
+    """One role in the foreground, stopped as a cluster would stop it."""
+    with (folder / f"{'-'.join(arguments)}.log").open("wb") as log:
+        command = [sys.executable, "-m", "lanista", *arguments]
+        process = subprocess.Popen(command, cwd=folder, env=environment, stdout=log, stderr=log)
+    try:
+        yield process
+    finally:
+        process.send_signal(signal.SIGTERM)
+        assert process.wait(timeout=60) == 0, (folder / f"{'-'.join(arguments)}.log").read_text()[-2000:]
+
+
+def wait_for(text: str, path: Path, process: subprocess.Popen[bytes]) -> None:
+    deadline = time.monotonic() + 60
+    while text not in path.read_text():
+        assert process.poll() is None and time.monotonic() < deadline, path.read_text()[-2000:]
+        time.sleep(0.1)
+
+
+def test_roles_run_alone_with_the_environment_only(stack: LocalStack, tmp_path: Path) -> None:
+    port = unused_port()
+    environment = {**stack.environment(), **servers_of(stack), "LANISTA_PORT": str(port)}
+    with (
+        role(tmp_path, environment, "worker", "store") as store,
+        role(tmp_path, environment, "worker", "train") as train,
+        role(tmp_path, environment, "api") as api,
+    ):
+        wait_for("worker ready", tmp_path / "worker-store.log", store)
+        wait_for("worker ready", tmp_path / "worker-train.log", train)
+        wait_for("Uvicorn running", tmp_path / "api.log", api)
+        answer = httpx.get(f"http://127.0.0.1:{port}/readyz")
+        assert answer.is_success and set(answer.json()["parts"]) == {"postgres", "temporal", "ray"}
+        pids = [process.pid for process in (store, train, api)]
+    assert not [pid for pid in pids if psutil.pid_exists(pid)]
+    assert not (tmp_path / ".lanista").exists() or not os.listdir(tmp_path / ".lanista"), "a role keeps no state"
