@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import logging
 import os
 import statistics
 import subprocess
@@ -79,7 +80,7 @@ def plain_loop(steps: int, generations: int) -> float:
     from workers.crews.pool import CrewPool
     from workers.crews.task import GenerationTask
 
-    ray.init(num_cpus=2, include_dashboard=False, log_to_driver=False, logging_level="error")
+    ray.init(num_cpus=2, include_dashboard=False, log_to_driver=False, logging_level=logging.ERROR)
     spec = check_spec({**SPEC, "generation": {**SPEC["generation"], "steps": steps}})
     with tempfile.TemporaryDirectory() as folder:
         store = ArtifactStore(folder)
