@@ -13,6 +13,7 @@ import tempfile
 from collections.abc import Callable
 from typing import Any
 
+import psutil
 import ray
 import torch
 
@@ -24,10 +25,12 @@ from orchestrator.artifacts import ArtifactStore
 PARTS = ("same", "best", "bare", "strength")
 _LOGICAL_CPUS = 8
 """More than the cores, so that no actor waits for a slot of Ray's: the cores decide."""
+_BUSY_PERCENT = 15
 
 
 def main() -> None:
-    given = _parser().parse_args()
+    given = arguments().parse_args()
+    warn_if_busy()
     # The judge plays in this process, between the slices of the others.
     torch.set_num_threads(1)
     ray.init(address="local", num_cpus=_LOGICAL_CPUS, include_dashboard=False, log_to_driver=False)
@@ -41,10 +44,17 @@ def main() -> None:
             print(f"{part}: " + ", ".join(f"{name} {number}" for name, number in numbers.items()))
 
 
+def warn_if_busy() -> None:
+    """Others at work slow the rival of more processes down more: on a busy machine no ratio holds."""
+    busy = psutil.cpu_percent(interval=2.0)
+    if busy > _BUSY_PERCENT:
+        say(f"warning: other processes use {busy:.0f} % of this machine; do not trust the ratios")
+
+
 def run(given: argparse.Namespace, store: ArtifactStore) -> dict[str, dict[str, Any]]:
     """The wanted parts, in their order."""
     throughput = Throughput(store=store, rounds=given.rounds, seconds=given.seconds)
-    parts: dict[str, Callable[[], dict[str, Any]]] = {
+    measures: dict[str, Callable[[], dict[str, Any]]] = {
         "same": throughput.same,
         "best": throughput.best,
         "bare": throughput.bare,
@@ -54,14 +64,14 @@ def run(given: argparse.Namespace, store: ArtifactStore) -> dict[str, dict[str, 
     for part in PARTS:
         if part in given.parts:
             say(f"{part}:")
-            results[part] = parts[part]()
+            results[part] = measures[part]()
     return results
 
 
-def _parser() -> argparse.ArgumentParser:
+def arguments() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.selfplay", description=__doc__)
     parser.add_argument("--json", action="store_true", help="print one JSON object instead of lines for people")
-    parser.add_argument("--parts", type=_parts, default=PARTS, help=f"some of {','.join(PARTS)}; all by default")
+    parser.add_argument("--parts", type=parts, default=PARTS, help=f"some of {','.join(PARTS)}; all by default")
     parser.add_argument("--rounds", type=int, default=5, help="slices of each rival, of which the median is taken")
     parser.add_argument("--seconds", type=float, default=10.0, help="length of a slice")
     parser.add_argument("--seeds", type=_seeds, default=(1, 2, 3), help="seeds of the part strength")
@@ -69,12 +79,13 @@ def _parser() -> argparse.ArgumentParser:
     return parser
 
 
-def _parts(text: str) -> tuple[str, ...]:
-    parts = tuple(text.split(","))
-    unknown = sorted(set(parts) - set(PARTS))
+def parts(text: str) -> tuple[str, ...]:
+    """Names of parts, separated by commas."""
+    wanted = tuple(text.split(","))
+    unknown = sorted(set(wanted) - set(PARTS))
     if unknown:
         raise argparse.ArgumentTypeError(f"unknown part {', '.join(unknown)}; allowed: {', '.join(PARTS)}")
-    return parts
+    return wanted
 
 
 def _seeds(text: str) -> tuple[int, ...]:

@@ -19,7 +19,7 @@ class VenvFailed(RuntimeError):
 
 def ensure_python(folder: Path) -> Path:
     """The interpreter of an environment with RLlib in it, installing it if need be."""
-    wanted = "\n".join(_requirements())
+    wanted = "\n".join(requirements())
     python, stamp = folder / "bin" / "python", folder / "installed.txt"
     if stamp.is_file() and stamp.read_text() == wanted:
         return python
@@ -34,7 +34,7 @@ def ensure_python(folder: Path) -> Path:
     return python
 
 
-def _requirements() -> list[str]:
+def requirements() -> list[str]:
     """The same Ray, torch and game as here, without local build tags (`+cpu`); the rest as RLlib asks."""
     return [f"{name}=={version(name.partition('[')[0]).partition('+')[0]}" for name in _SAME_VERSIONS]
 
