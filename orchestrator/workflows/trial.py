@@ -79,8 +79,9 @@ class TrialWorkflow:
             state.brief = await begin_trial(TrialRequest(trial=state.trial))
             state.steps = state.brief.steps
             if state.brief.start_paused:
-                await self._move(Status.PAUSED, "waits for `resume`, as its file says")
+                # first: an order that comes while the status is being recorded must not be overwritten
                 state.mode = Mode.PAUSE
+                await self._move(Status.PAUSED, "waits for `resume`, as its file says")
             else:
                 await self._launch()
         while not self._is_over():
