@@ -76,6 +76,7 @@ def create_app(settings: ApiSettings, temporal: Client | None = None) -> FastAPI
     )
     app.state.settings = settings
     app.state.metrics = HttpMetrics()
+    app.state.calls = [route for router in routes.ROUTERS for route in router.routes]
     _add_middleware(app, settings, signer)
     install_problem_handlers(app)
     for router in routes.ROUTERS:

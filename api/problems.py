@@ -13,6 +13,7 @@ from fastapi.exceptions import RequestValidationError
 from pydantic import BaseModel, ConfigDict, Field
 from sqlalchemy.exc import DataError, OperationalError
 from starlette.exceptions import HTTPException
+from starlette.routing import Match
 
 from api.store.errors import Conflict, NotFound
 from orchestrator.spec import InvalidTrial
@@ -83,7 +84,17 @@ async def _http(request: Request, error: Exception) -> Response:
     detail = str(error.detail)
     if error.status_code == 404:
         detail = f"there is nothing at {request.url.path}; the calls are listed in /openapi.json"
-    return problem(error.status_code, detail, headers=error.headers)
+    headers = dict(error.headers or {})
+    if error.status_code == 405:
+        headers["Allow"] = allowed = ", ".join(_methods(request))
+        detail = f"{request.method} is not possible here; allowed: {allowed}"
+    return problem(error.status_code, detail, headers=headers)
+
+
+def _methods(request: Request) -> list[str]:
+    """What may be done at a path: each method is a route of its own, and the framework names only the first."""
+    matching = [route for route in request.app.state.calls if route.matches(request.scope)[0] is Match.PARTIAL]
+    return sorted({method for route in matching for method in getattr(route, "methods", None) or ()})
 
 
 async def _invalid(request: Request, error: Exception) -> Response:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
+
 from starlette.datastructures import Headers
 from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
@@ -55,22 +57,22 @@ class Perimeter:
         async def receive_limited() -> Message:
             nonlocal read
             message = await receive()
-            if message["type"] == "http.request":
-                read += len(message.get("body", b""))
-                if read > limit:
-                    raise _TooLarge
+            read += len(message.get("body", b""))
+            if read > limit:
+                raise _TooLarge
             return message
 
-        async def send_noted(message: Message) -> None:
+        async def send_unless_too_large(message: Message) -> None:
             nonlocal started
-            started = True
-            await send(message)
+            # the framework answers a body that cannot be read in its own words; ours name the limit
+            if read <= limit or started:
+                started = True
+                await send(message)
 
-        try:
-            await self._app(scope, receive_limited, send_noted)
-        except _TooLarge:
-            if not started:
-                await _too_large(limit)(scope, receive, send)
+        with suppress(_TooLarge):
+            await self._app(scope, receive_limited, send_unless_too_large)
+        if read > limit and not started:
+            await _too_large(limit)(scope, receive, send)
 
 
 class _TooLarge(Exception):

@@ -1,4 +1,4 @@
-"""A trial's life: paused, resumed, stopped, put away."""
+"""A trial's life: paused, resumed, stopped, forked, put away."""
 
 from __future__ import annotations
 
@@ -11,13 +11,14 @@ from starlette.concurrency import run_in_threadpool
 
 from api.auth.scopes import Operator
 from api.problems import Refusal
-from api.routes.paging import EntityId
+from api.routes.paging import LARGEST, EntityId
 from api.routes.shapes import Body
 from api.routes.tags import IfMatch, etag, require_match
-from api.routes.trials import TrialSummary, summary_of
+from api.routes.trials import Name, Trial, TrialSummary, summary_of, trial_of
 from api.service.changes import Answer, Audited, Change, ChangeCall
 from api.service.orders import order_trial
 from api.store.archiving import archive_trial
+from api.store.forks import fork_trial
 from api.store.models.words import TrialStatus
 from api.store.queries.trials import get_trial
 from orchestrator.contracts.workflows import Mode, Status, StopOrder
@@ -30,6 +31,20 @@ ALLOWED: dict[str, tuple[TrialStatus, ...]] = {
     "stop": (TrialStatus.RUNNING, TrialStatus.PAUSING, TrialStatus.PAUSED, TrialStatus.STOPPING),
 }
 """In which status an order makes sense; the workflow has the last word."""
+
+
+class Fork(Body):
+    """A trial to make from another."""
+
+    name: Name = Field(description="name of the new trial", examples=["second-league"])
+    at_commit: int | None = Field(
+        default=None, ge=0, le=LARGEST, description="the commit to start from; null: the newest", examples=[17]
+    )
+    changes: dict[str, Any] = Field(
+        default_factory=dict,
+        description="what to change of the trial file, option by option; game, model and players stay",
+        examples=[{"algorithm": {"learning_rate": 1e-4}}],
+    )
 
 
 class Stop(Body):
@@ -70,6 +85,33 @@ async def stop(
     how = stop or Stop()
     message = StopOrder(mode=Mode(how.mode), reason=how.reason)
     return await _order(change, str(trial_id), "stop", message, detail=how.model_dump())
+
+
+@router.post("/fork", summary="Fork a trial", status_code=201, response_model=Trial)
+async def fork(trial_id: EntityId, new: Fork, principal: Operator, change: Change) -> Response:
+    """A new trial of the same project that begins where this one stood after a commit; weights come by reference."""
+    made: list[str] = []
+
+    def work(session: Session) -> Answer:
+        row = fork_trial(session, str(trial_id), name=new.name, at_commit=new.at_commit, changes=new.changes)
+        session.flush()
+        made.append(row.id)
+        shown = trial_of(get_trial(session, row.id))
+        return Answer(
+            status=201,
+            body=shown,
+            headers={"Location": f"/api/v1/trials/{row.id}", **etag(shown.revision)},
+            audited=Audited(
+                action="trial.fork",
+                target=f"trial/{row.id}",
+                detail={"from": str(trial_id), "at_commit": shown.forked_at_commit, "changes": new.changes},
+            ),
+        )
+
+    response = await change.commit(work)
+    for fork_id in made:
+        await change.services.starter.start(fork_id)
+    return response
 
 
 @router.post("/archive", summary="Put a trial away", response_model=TrialSummary)

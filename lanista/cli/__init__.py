@@ -8,7 +8,7 @@ import typer
 from rich.markup import escape
 
 from api.store.errors import StoreError
-from lanista.cli import demo, doctor, roles, stack, trial
+from lanista.cli import demo, doctor, roles, stack, token, trial
 from lanista.cli.terminal import errors
 from lanista.settings import refuse_unknown
 from lanista.stack.errors import StackError
@@ -31,6 +31,7 @@ app.command()(roles.api)
 app.command()(roles.migrate)
 app.add_typer(roles.worker, name="worker")
 app.add_typer(trial.trial, name="trial")
+app.add_typer(token.token, name="token")
 
 
 def main() -> None:

@@ -1,0 +1,184 @@
+"""Trials over HTTP: made once, started once, ordered about, refused with their present status."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from typing import Any
+
+import httpx
+
+from api.store.ids import new_id
+from tests.integration.api.server import Served
+
+SPEC: dict[str, Any] = {"game": {"id": "tic_tac_toe"}, "start": "paused"}
+
+
+def until(check: Callable[[], bool], patience: float = 20) -> None:
+    deadline = time.monotonic() + patience
+    while not check():
+        assert time.monotonic() < deadline, "it did not come about"
+        time.sleep(0.05)
+
+
+def make(client: httpx.Client, **fields: Any) -> dict[str, Any]:
+    answer = client.post("/api/v1/trials", json={"project": "p", "name": f"t-{new_id()}", "spec": SPEC} | fields)
+    assert answer.status_code == 201, answer.text
+    made: dict[str, Any] = answer.json()
+    return made
+
+
+def reach(client: httpx.Client, trial_id: str, status: str) -> dict[str, Any]:
+    def reached() -> bool:
+        return client.get(f"/api/v1/trials/{trial_id}").json()["status"] == status
+
+    until(reached)
+    found: dict[str, Any] = client.get(f"/api/v1/trials/{trial_id}").json()
+    return found
+
+
+def test_a_trial_is_made_started_and_listed(operator: httpx.Client) -> None:
+    made = make(operator, project="listed")
+    assert (made["status"], made["game"], made["revision"]) == ("pending", "tic_tac_toe", 1)
+    assert made["spec"]["league"]["players"][0]["name"] == "main", "defaults are filled in"
+    paused = reach(operator, made["id"], "paused")
+    assert paused["revision"] == 2
+    listed = operator.get("/api/v1/trials", params={"project": "listed", "status": "paused"}).json()
+    assert [trial["id"] for trial in listed["items"]] == [made["id"]] and listed["next_cursor"] is None
+    assert operator.get("/api/v1/trials", params={"project": "listed", "status": "running"}).json()["items"] == []
+
+
+def test_pages_follow_each_other_without_gap_or_double(operator: httpx.Client) -> None:
+    made = [make(operator, project="paged")["id"] for _ in range(5)]
+    found: list[str] = []
+    cursor: dict[str, str] = {}
+    while True:
+        page = operator.get("/api/v1/trials", params={"project": "paged", "limit": 2, **cursor}).json()
+        found += [trial["id"] for trial in page["items"]]
+        if page["next_cursor"] is None:
+            break
+        cursor = {"cursor": page["next_cursor"]}
+    assert found == made[::-1]
+
+
+def test_a_repeated_request_makes_one_trial(operator: httpx.Client) -> None:
+    body = {"project": "once", "name": "first", "spec": SPEC}
+    key = {"Idempotency-Key": new_id()}
+    answers = [operator.post("/api/v1/trials", json=body, headers=key) for _ in range(3)]
+    assert [answer.status_code for answer in answers] == [201, 201, 201]
+    assert len({answer.content for answer in answers}) == 1
+    assert len({answer.headers["location"] for answer in answers}) == 1
+    assert len(operator.get("/api/v1/trials", params={"project": "once"}).json()["items"]) == 1
+    other = operator.post("/api/v1/trials", json=body | {"name": "second"}, headers=key)
+    assert other.status_code == 409 and "another request" in other.json()["detail"]
+
+
+def test_a_name_that_is_taken_is_a_conflict(operator: httpx.Client) -> None:
+    made = make(operator, project="taken")
+    again = operator.post("/api/v1/trials", json={"project": "taken", "name": made["name"], "spec": SPEC})
+    assert again.status_code == 409 and made["name"] in again.json()["detail"]
+    assert again.headers["content-type"] == "application/problem+json"
+
+
+def test_orders_move_a_trial_and_are_refused_with_its_status(operator: httpx.Client) -> None:
+    trial_id = make(operator)["id"]
+    reach(operator, trial_id, "paused")
+    path = f"/api/v1/trials/{trial_id}"
+    refused = operator.post(f"{path}/pause")
+    assert (refused.status_code, refused.json()["trial_status"]) == (409, "paused")
+    assert "running" in refused.json()["detail"]
+    key = {"Idempotency-Key": new_id()}
+    assert operator.post(f"{path}/resume", headers=key).json()["status"] == "running"
+    paused = operator.post(f"{path}/pause")
+    assert paused.status_code == 200 and paused.json()["status"] in ("pausing", "paused")
+    repeated = operator.post(f"{path}/resume", headers=key)
+    assert repeated.json()["status"] == "running", "the first answer, and no second resume"
+    assert operator.get(path).json()["status"] in ("pausing", "paused")
+    assert operator.post(f"{path}/archive").status_code == 409
+    assert operator.post(f"{path}/stop", json={"mode": "now"}).json()["status"] == "stopping"
+    reach(operator, trial_id, "stopped")
+    late = operator.post(f"{path}/stop")
+    assert (late.status_code, late.json()["trial_status"]) == (409, "stopped")
+    archived = operator.post(f"{path}/archive")
+    assert archived.status_code == 200 and archived.json()["archived_at"] is not None
+    shown = [trial["id"] for trial in operator.get("/api/v1/trials", params={"limit": 500}).json()["items"]]
+    assert trial_id not in shown
+    assert operator.get(path).status_code == 200
+
+
+def test_an_archive_of_an_old_revision_is_refused(operator: httpx.Client) -> None:
+    trial_id = make(operator)["id"]
+    reach(operator, trial_id, "paused")
+    operator.post(f"/api/v1/trials/{trial_id}/stop", json={"mode": "now"})
+    stopped = reach(operator, trial_id, "stopped")
+    old = operator.post(f"/api/v1/trials/{trial_id}/archive", headers={"If-Match": '"1"'})
+    assert old.status_code == 412 and old.headers["etag"] == f'"{stopped["revision"]}"'
+    new = operator.post(f"/api/v1/trials/{trial_id}/archive", headers={"If-Match": f'"{stopped["revision"]}"'})
+    assert new.status_code == 200
+
+
+def test_players_join_and_retire_while_a_trial_is_paused(operator: httpx.Client) -> None:
+    trial_id = make(operator)["id"]
+    reach(operator, trial_id, "paused")
+    early = operator.post(f"/api/v1/trials/{trial_id}/players", json={"name": "late", "role": "main"})
+    assert early.status_code == 409 and "resume the trial once" in early.json()["detail"]
+    operator.post(f"/api/v1/trials/{trial_id}/resume")
+    players = f"/api/v1/trials/{trial_id}/players"
+    until(lambda: operator.get(players).json()["items"][0]["version_id"] is not None)
+    # between its first versions and its first generation the trial is not quite launched
+    until(lambda: operator.post(players, json={"name": "late", "role": "main"}).status_code == 201)
+    late = {player["name"]: player for player in operator.get(players).json()["items"]}["late"]
+    assert late["version_number"] == 0
+    one = f"/api/v1/players/{late['id']}"
+    stale = operator.patch(one, json={"hyperparameters": {"entropy": 0.1}}, headers={"If-Match": '"7"'})
+    assert stale.status_code == 412
+    tuned = operator.patch(one, json={"hyperparameters": {"entropy": 0.1}}, headers={"If-Match": '"1"'})
+    assert tuned.json()["hyperparameters"] == {"entropy": 0.1} and tuned.headers["etag"] == '"2"'
+    wrong = operator.patch(one, json={"hyperparameters": {"entropie": 0.1}})
+    assert wrong.status_code == 409 and "entropy" in wrong.json()["detail"]
+    assert operator.patch(one, json={}).status_code == 422
+    assert operator.patch(one, json={"retire": True}).json()["status"] == "retired"
+    operator.post(f"/api/v1/trials/{trial_id}/stop", json={"mode": "now"})
+
+
+def test_every_change_leaves_an_audit_row(operator: httpx.Client, admin: httpx.Client) -> None:
+    trial_id = make(operator)["id"]
+    reach(operator, trial_id, "paused")
+    operator.post(f"/api/v1/trials/{trial_id}/stop", json={"mode": "now", "reason": "enough"})
+    entries = admin.get("/api/v1/audit", params={"target": f"trial/{trial_id}"}).json()["items"]
+    assert [(entry["action"], entry["actor"]) for entry in entries] == [
+        ("trial.stop", "a operator"),
+        ("trial.create", "a operator"),
+    ]
+    assert entries[0]["detail"] == {"mode": "now", "reason": "enough"}
+    assert entries[0]["remote_address"] == "127.0.0.1"
+
+
+def test_what_is_wrong_is_said_field_by_field(operator: httpx.Client) -> None:
+    spec = {"game": {"id": "tic_tac_to"}, "league": {"players": [{"name": "main", "role": "mian"}]}, "sed": 3}
+    refused = operator.post("/api/v1/trials", json={"name": "Bad Name", "spec": spec})
+    assert refused.status_code == 422
+    errors = {error["field"]: error["message"] for error in refused.json()["errors"]}
+    assert "main_exploiter" in errors["body.spec.league.players[0].role"]
+    assert "seed" in errors["body.spec.sed"]
+    assert "body.name" in errors
+    named = operator.post("/api/v1/trials", json={"name": "n", "spec": {"game": {"id": "tic_tac_to"}}})
+    assert named.status_code == 422 and "tic_tac_toe" in named.json()["detail"]
+
+
+def test_a_file_is_checked_without_making_anything(viewer: httpx.Client) -> None:
+    text = "project: p\ntrial: t\ngame: {id: tic_tac_to}\n"
+    checked = viewer.post("/api/v1/trials/validate", json={"text": text}).json()
+    assert checked["valid"] is False
+    assert checked["problems"][0]["path"] == "game.id" and checked["problems"][0]["line"] == 3
+    good = viewer.post("/api/v1/trials/validate", json={"spec": {"game": {"id": "connect_four"}}}).json()
+    assert good["valid"] is True and good["spec"]["generation"]["tables"] > 0
+
+
+def test_an_unknown_trial_is_not_found(api: Served, operator: httpx.Client) -> None:
+    unknown = f"/api/v1/trials/{new_id()}"
+    for path in ("", "/players", "/versions", "/payoff", "/ratings", "/decisions", "/metrics", "/matches", "/gates"):
+        assert operator.get(unknown + path).status_code == 404, path
+    for order in ("pause", "resume", "stop", "archive"):
+        assert operator.post(f"{unknown}/{order}").status_code == 404, order
+    assert operator.get(f"{unknown}/events").status_code == 404
