@@ -92,6 +92,12 @@ def known_settings() -> dict[str, str]:
     return {environment_name(group, field): field for group in ALL_SETTINGS for field in group.model_fields}
 
 
+def check_roles() -> None:
+    """Read what the children of `lanista up` will read, so that a wrong value is refused before they are started."""
+    ApiSettings.load()
+    WorkerSettings.load()
+
+
 def refuse_unknown() -> None:
     """A misspelt setting must not be passed over in silence."""
     names = known_settings()

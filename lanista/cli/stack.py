@@ -16,7 +16,7 @@ from rich.markup import escape
 from rich.table import Table
 
 from lanista.cli.terminal import coloured, errors, out, print_json, print_line
-from lanista.settings import StackSettings
+from lanista.settings import StackSettings, check_roles
 from lanista.stack import remote
 from lanista.stack.errors import AlreadyRunning, StackError
 from lanista.stack.home import Home, StackState
@@ -40,6 +40,7 @@ def up(
 ) -> None:
     """Start the local stack: Postgres, Temporal, Ray, the workers, the API and TensorBoard."""
     settings = load_settings(port=port, home=home)
+    check_roles()
     if detach:
         up_detached(settings)
         return

@@ -13,6 +13,7 @@ from pathlib import Path
 import httpx
 from temporalio.api.workflowservice.v1 import GetSystemInfoRequest
 
+from api.settings import ApiSettings
 from lanista.settings import StackSettings
 from lanista.stack.child import ChildSpec
 from lanista.stack.home import Home
@@ -68,10 +69,16 @@ class Parts:
             "LANISTA_HOST": self.settings.host,
             "LANISTA_PORT": str(self.settings.port),
             "LANISTA_URL": self.page,
+            "LANISTA_SESSION_SECRET": self._session_secret(),
             "RAY_ADDRESS": self.ray_address,
             "PYTHONUNBUFFERED": "1",
         }
         return {**values, **self._ray_environment()}
+
+    def _session_secret(self) -> str:
+        """The user's own, or one that is kept: people stay signed in when the API is restarted."""
+        chosen = ApiSettings.load().session_secret
+        return chosen.get_secret_value() if chosen else self.home.secret("session.secret")
 
     def _ray_environment(self) -> dict[str, str]:
         shared = {"RAY_gcs_rpc_server_reconnect_timeout_s": "5", "RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO": "0"}
