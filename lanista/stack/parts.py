@@ -196,6 +196,8 @@ class Parts:
 
     def _api(self) -> ChildSpec:
         spec = self._role("api", "api", needs=("postgres", "temporal"))
+        # browsers stay signed in when the API restarts; only the API needs it
+        spec.environment = {**spec.environment, "LANISTA_SESSION_SECRET": self.home.secret("session.secret")}
         spec.is_ready = self._api_answers
         spec.address = self.page
         return spec

@@ -1,0 +1,132 @@
+"""Server-Sent Events: in order, resumable without gap or double, and no burden to those who write."""
+
+from __future__ import annotations
+
+import json
+import threading
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from typing import Any
+
+import httpx
+import pytest
+from sqlalchemy.orm import Session, sessionmaker
+
+from api.service import feed as feed_module
+from api.store.events import NewEvent, append_events
+from api.store.models.words import Scope
+from tests.integration.api.server import Served
+from tests.integration.store.league import League
+
+
+@contextmanager
+def following(api: Served, path: str = "/api/v1/events", **options: Any) -> Iterator[Iterator[dict[str, Any]]]:
+    with api.client(Scope.VIEWER) as client, client.stream("GET", path, **options) as response:
+        assert response.status_code == 200
+        assert response.headers["content-type"].startswith("text/event-stream")
+        lines = response.iter_lines()
+        assert next(lines) == "retry: 1000", "connected"
+        yield _events(lines)
+
+
+def _events(lines: Iterator[str]) -> Iterator[dict[str, Any]]:
+    event: dict[str, Any] = {}
+    for line in lines:
+        if not line and event:
+            yield event
+            event = {}
+        elif line.startswith("data: "):
+            event["data"] = json.loads(line[6:])
+        elif line and not line.startswith(":"):
+            name, _, value = line.partition(": ")
+            event[name] = value
+
+
+def take(events: Iterator[dict[str, Any]], count: int, kind: str) -> list[dict[str, Any]]:
+    taken = []
+    for event in events:
+        if event.get("event") == kind:
+            taken.append(event)
+            if len(taken) == count:
+                return taken
+    raise AssertionError(f"the stream ended after {len(taken)} of {count}")
+
+
+def tell(sessions: sessionmaker[Session], kind: str, number: int, trial_id: str | None = None) -> None:
+    with sessions.begin() as session:
+        append_events(session, [NewEvent(type=kind, trial_id=trial_id, payload={"number": number})])
+
+
+def numbers(events: list[dict[str, Any]]) -> list[int]:
+    return [event["data"]["payload"]["number"] for event in events]
+
+
+def test_events_come_as_they_are_committed(api: Served) -> None:
+    with following(api) as events:
+        for number in range(3):
+            tell(api.sessions, "test.live", number)
+        seen = take(events, 3, "test.live")
+    assert numbers(seen) == [0, 1, 2]
+    assert [int(event["id"]) for event in seen] == [event["data"]["id"] for event in seen]
+    assert seen[0]["data"]["created_at"].endswith("Z")
+
+
+def test_a_reader_that_comes_back_misses_nothing_and_sees_nothing_twice(api: Served) -> None:
+    with following(api) as events:
+        for number in range(10):
+            tell(api.sessions, "test.resume", number)
+        first = take(events, 4, "test.resume")
+    with following(api, headers={"Last-Event-ID": first[-1]["id"]}) as events:
+        rest = take(events, 6, "test.resume")
+    assert numbers(first + rest) == list(range(10))
+
+
+def test_the_past_is_read_from_the_table(api: Served, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(feed_module, "PAGE", 7)
+    for number in range(30):
+        tell(api.sessions, "test.past", number)
+    with following(api, params={"after": "0"}) as events:
+        assert numbers(take(events, 30, "test.past")) == list(range(30))
+
+
+def test_many_writers_at_once_are_seen_in_order_by_all(api: Served) -> None:
+    ready, seen = threading.Barrier(6), []
+
+    def read() -> list[dict[str, Any]]:
+        with following(api) as events:
+            ready.wait()
+            return take(events, 80, "test.crowd")
+
+    with ThreadPoolExecutor(13) as pool:
+        readers = [pool.submit(read) for _ in range(5)]
+        ready.wait()
+        list(pool.map(lambda number: tell(api.sessions, "test.crowd", number), range(80)))
+        seen = [reader.result() for reader in readers]
+    ids = [[int(event["id"]) for event in events] for events in seen]
+    assert ids[0] == sorted(ids[0]) and len(set(ids[0])) == 80
+    assert all(other == ids[0] for other in ids)
+    assert sorted(numbers(seen[0])) == list(range(80))
+
+
+def test_a_trials_stream_holds_that_trial_alone(api: Served) -> None:
+    ours, other = League.found(api.sessions), League.found(api.sessions)
+    with following(api, f"/api/v1/trials/{ours.trial_id}/events") as events:
+        for number in range(4):
+            tell(api.sessions, "test.trial", number, (ours if number % 2 else other).trial_id)
+        assert numbers(take(events, 2, "test.trial")) == [1, 3]
+
+
+def test_a_reader_that_never_reads_holds_nobody_up(api: Served) -> None:
+    with api.client(Scope.VIEWER) as client, client.stream("GET", "/api/v1/events"):
+        large = {"text": "x" * 20_000}
+        with following(api) as events:
+            for number in range(100):
+                with api.sessions.begin() as session:
+                    append_events(session, [NewEvent(type="test.slow", payload={"number": number, **large})])
+            assert numbers(take(events, 100, "test.slow")) == list(range(100))
+
+
+def test_a_position_that_is_none_is_refused(viewer: httpx.Client) -> None:
+    assert viewer.get("/api/v1/events", headers={"Last-Event-ID": "yesterday"}).status_code == 422
+    assert viewer.get("/api/v1/events", params={"after": "-1"}).status_code == 422
