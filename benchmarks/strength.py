@@ -36,8 +36,10 @@ what they measure, and as fine for one rival as for the other."""
 
 BUILT_IN = Component(id="connect_four")
 OPENSPIEL = Component(id="openspiel", options={"game": "connect_four"})
-LANISTA = GenerationTask(game=BUILT_IN, model=Component(id="mlp"), algorithm=Component(id="ppo"), steps=1, seed=0)
-"""Lanista's defaults, all of them."""
+LANISTA = GenerationTask(
+    game=BUILT_IN, model=Component(id="mlp"), algorithm=Component(id="ppo"), steps=1, seed=0, rollout_actors=2
+)
+"""Lanista's defaults on two processes."""
 RLLIB = RllibSettings()
 
 

@@ -18,7 +18,7 @@ BUILD = ROOT / "build"
 
 @dataclass(frozen=True, kw_only=True)
 class RllibSettings:
-    """RLlib's PPO. The learning settings are Lanista's defaults; runners and environments are RLlib's to choose."""
+    """RLlib's PPO, with settings it learns this game well with."""
 
     runners: int = 2
     envs: int = 64
