@@ -103,3 +103,13 @@ def test_the_rival_runs_the_same_versions_without_build_tags() -> None:
     wanted = dict(line.split("==") for line in requirements())
     assert wanted.keys() == {"ray[rllib]", "torch", "numpy", "open_spiel"}
     assert wanted["torch"] == torch.__version__.split("+")[0]
+
+
+def test_every_benchmark_is_documented_with_its_arguments() -> None:
+    root = Path(selfplay.__file__).parents[1]
+    text = (root / "docs" / "benchmarks.md").read_text()
+    programs = [path.stem for path in (root / "benchmarks").glob("*.py") if "__main__" in path.read_text()]
+    assert len(programs) > 5
+    assert [name for name in programs if f"python -m benchmarks.{name}`" not in text] == []
+    flags = [flag for action in selfplay.arguments()._actions for flag in action.option_strings if flag != "-h"]
+    assert [flag for flag in flags if flag not in text and flag != "--help"] == []
