@@ -9,11 +9,13 @@ import math
 from typing import Final
 
 import numpy as np
+from scipy.optimize import brentq
 
 from league.errors import InvalidInput
 from league.validation import Floats
 
-HALVINGS: Final = 100
+HALVINGS: Final = 80
+REACH: Final = 200.0
 COARSE: Final = 129
 FINE: Final = 33
 ZOOMS: Final = 6
@@ -24,7 +26,21 @@ def fit_mean(observed: Floats, condition: Floats) -> Floats:
     """The likeliest distribution with sum(q * condition) = 0; `condition` takes both signs."""
     if not condition.min() < 0 < condition.max():
         raise InvalidInput("no distribution over these outcomes has such a score")
-    return np.asarray(_tilted(observed, condition[None, :])[0])
+    low, high = -1 / float(condition.max()), -1 / float(condition.min())
+    from_low = float((observed * condition / (1 + (low + high) / 2 * condition)).sum()) <= 0
+    sign = 1.0 if from_low else -1.0
+    rest = 1 - condition / (condition.max() if from_low else condition.min())
+    terms = list(zip(observed.tolist(), condition.tolist(), rest.tolist(), strict=True))
+
+    def total(logarithm: float) -> float:
+        distance = sign * math.exp(logarithm)
+        return math.fsum(p * b / (r + distance * b) for p, b, r in terms)
+
+    # the same equation as in `_tilted`; for one row plain floats are ten times as fast
+    furthest = math.log((high - low) / 2)
+    root = brentq(total, furthest - REACH, furthest, xtol=1e-14)
+    fit = observed / (rest + sign * math.exp(root) * condition)
+    return np.asarray(fit / fit.sum())
 
 
 def fit_ratio(observed: Floats, centred: Floats, ratio: float) -> Floats:
@@ -94,14 +110,26 @@ def _fits(
 
 
 def _tilted(observed: Floats, conditions: Floats) -> Floats:
-    """For every row b of conditions p / (1 + t b), with t found by halving: the sum falls as t grows."""
-    low = -1 / conditions.max(axis=1)
-    high = -1 / conditions.min(axis=1)
+    """For every row b of conditions p / (1 + t b), with t found by halving: the sum falls as t grows.
+
+    A rare outcome drives t so close to an end of its range that 1 + t b has no digits left; so t is measured
+    from the nearer end, on a logarithmic scale.
+    """
+    low, high = -1 / conditions.max(axis=1), -1 / conditions.min(axis=1)
+    half = (high - low) / 2
+    middle = _total(observed, conditions, 1 + ((low + high) / 2)[:, None] * conditions)
+    from_low = middle <= 0
+    end = np.where(from_low, conditions.max(axis=1), conditions.min(axis=1))[:, None]
+    rest, sign = 1 - conditions / end, np.where(from_low, 1.0, -1.0)[:, None]
+    nearest, furthest = np.log(half) - REACH, np.log(half)
     for _ in range(HALVINGS):
-        middle = (low + high) / 2
-        total = (observed * conditions / (1 + middle[:, None] * conditions)).sum(axis=1)
-        rising = total > 0
-        low, high = np.where(rising, middle, low), np.where(rising, high, middle)
-    t = (low + high) / 2
-    fits = observed / (1 + t[:, None] * conditions)
+        centre = (nearest + furthest) / 2
+        total = _total(observed, conditions, rest + sign * np.exp(centre)[:, None] * conditions)
+        further = (total > 0) == from_low
+        nearest, furthest = np.where(further, centre, nearest), np.where(further, furthest, centre)
+    fits = observed / (rest + sign * np.exp((nearest + furthest) / 2)[:, None] * conditions)
     return np.asarray(fits / fits.sum(axis=1, keepdims=True))
+
+
+def _total(observed: Floats, conditions: Floats, divisors: Floats) -> Floats:
+    return np.asarray((observed * conditions / divisors).sum(axis=1))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Final
 
 import numpy as np
@@ -12,7 +13,11 @@ from league.ratings.tallies import Edges, Indices
 from league.validation import Floats
 
 STEPS: Final = 500
-SMALLEST_STEP: Final = 1e-10
+SMALLEST_STEP: Final = 1e-8
+CLOSE: Final = 1e-3
+MANY_GAMES: Final = 1e5
+"""From here on sums over pairs are made exact."""
+
 SAFE_PIVOT: Final = 1e-9
 """A Cholesky pivot this much smaller than its diagonal has lost too many digits to trust."""
 
@@ -23,18 +28,37 @@ def maximum_likelihood(nodes: int, edges: Edges) -> Floats:
     if nodes < 2:
         return theta
     score, conceded = edges.wins + edges.draws / 2, edges.losses + edges.draws / 2
+    exact = bool(edges.games.max(initial=0) > MANY_GAMES)
+    last = math.inf
     for _ in range(STEPS):
         first, second = edges.chances(theta)
         surplus = score * second - conceded * first
-        flow = node_sums(nodes, edges.first, surplus) - node_sums(nodes, edges.second, surplus)
+        flow = _net_flows(nodes, edges, surplus, exact=exact)
         step = solve_laplacian(nodes, edges, edges.information(theta), flow[:, None])[:, 0]
         # the logistic's third derivative is bounded by its second: this damping converges from anywhere,
         # and needs no function values, whose light edges would drown in the heavy ones
         largest = float(np.abs(step[edges.first] - step[edges.second]).max())
         theta += step * (np.log1p(largest) / largest if largest > 0 else 1.0)
-        if largest < SMALLEST_STEP:
+        # this close Newton's steps shrink quadratically: one that does not is the floor of rounding
+        if largest < SMALLEST_STEP or (last < CLOSE and largest > last / 2):
             return np.asarray(theta - theta.mean())
+        last = largest
     raise NotConverged(f"Bradley-Terry did not converge within {STEPS} Newton steps")
+
+
+def _net_flows(nodes: int, edges: Edges, values: Floats, *, exact: bool) -> Floats:
+    """What flows out of each node less what flows in.
+
+    Among pairs of very many games rounding alone would carry more than a pair of few games does. An exact
+    sum leaves each pair's own rounding, which is the same at both of its ends and so cancels.
+    """
+    if not exact:
+        return node_sums(nodes, edges.first, values) - node_sums(nodes, edges.second, values)
+    parts: list[list[float]] = [[] for _ in range(nodes)]
+    for first, second, value in zip(edges.first.tolist(), edges.second.tolist(), values.tolist(), strict=True):
+        parts[first].append(value)
+        parts[second].append(-value)
+    return np.array([math.fsum(part) for part in parts])
 
 
 def node_sums(nodes: int, at: Indices, values: Floats) -> Floats:
@@ -94,6 +118,9 @@ def _eliminate(adjacency: Floats, flows: Floats) -> Floats:
         np.fill_diagonal(weights, 0.0)
         flows[:node] += np.outer(parts, flows[node])
     solution = np.zeros_like(flows)
-    for node in range(1, nodes):
-        solution[node] = (flows[node] + weights[node, :node] @ solution[:node]) / degrees[node]
+    with np.errstate(over="ignore", invalid="ignore"):
+        for node in range(1, nodes):
+            solution[node] = (flows[node] + weights[node, :node] @ solution[:node]) / degrees[node]
+    if not np.isfinite(solution).all():
+        raise NotConverged("the counts of games differ too much in size to be rated in floating point")
     return solution

@@ -19,6 +19,9 @@ from league.validation import Floats, distinct_names
 PRIOR_GAMES: Final = 1.0
 """The prior of separable components: each one's mean strength has drawn one game with a fixed opponent."""
 
+UNEVEN: Final = 1e10
+"""Pairs whose weights differ by more are not put into one matrix product."""
+
 Labels = NDArray[np.intp]
 
 
@@ -77,8 +80,20 @@ def _fit_component(nodes: int, members: Labels, edges: Edges) -> tuple[Floats, F
     inside = Edges(place[inside.first], place[inside.second], inside.wins, inside.draws, inside.losses, inside.base)
     theta = maximum_likelihood(members.size, inside)
     inverse = pseudo_inverse(members.size, inside, inside.information(theta))
-    scores = laplacian(members.size, inside, score_variance(inside, theta, inverse))
-    return theta, np.asarray(inverse @ scores @ inverse)
+    return theta, _sandwich(inside, inverse, score_variance(inside, theta, inverse))
+
+
+def _sandwich(edges: Edges, inverse: Floats, variances: Floats) -> Floats:
+    """H^-1 S H^-1, where S is the Laplacian of the pairs' score variances."""
+    if variances.max() < UNEVEN * variances[variances > 0].min(initial=np.inf):
+        return np.asarray(inverse @ laplacian(len(inverse), edges, variances) @ inverse)
+    # heavy pairs would cancel in the product: their part is added pair by pair instead
+    total = np.zeros_like(inverse)
+    for start in range(0, variances.size, 4096):
+        part = slice(start, start + 4096)
+        columns = inverse[edges.first[part]] - inverse[edges.second[part]]
+        total += (columns * variances[part, None]).T @ columns
+    return total
 
 
 def score_variance(edges: Edges, theta: Floats, inverse: Floats) -> Floats:

@@ -5,15 +5,28 @@ from __future__ import annotations
 from typing import Final
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 from scipy.linalg import null_space
-from scipy.optimize import linprog
 
 from league.errors import InvalidInput, NotConverged
 from league.validation import Floats, between, finite_array, margins, one_of, strictly_between
 
+Indices = NDArray[np.intp]
+
 BARRIERS: Final = tuple(10.0**-power for power in range(1, 13))
 TRANSFORMS: Final = ("linear", "logit")
+
+EVEN: Final = 1e-6
+"""A payoff this small beside the largest counts as even: no data tell it from zero, nor does a solver."""
+
+NEAR_ENOUGH: Final = 1e-10
+SMALLEST_VALUE: Final = 1e-16
+CLEAR: Final = 1e4
+"""The path is followed until it is this clear for everyone which of the two vanishes."""
+PATH_STEPS: Final = 300
+RANK: Final = 1e-9
+CENTRING: Final = 0.3
+"""How far each step goes down the path: no further than Newton's method follows well."""
 
 
 def nash_average(payoff: ArrayLike, transform: str = "linear", clip: float = 1e-3) -> tuple[Floats, Floats]:
@@ -42,11 +55,15 @@ def max_entropy_nash(game: ArrayLike) -> Floats:
     scale = np.abs(matrix).max()
     if scale == 0:
         return np.full(len(matrix), 1 / len(matrix))
-    matrix = matrix / scale
+    matrix = np.where(np.abs(matrix) < EVEN * scale, 0.0, matrix / scale)
     start, support = _interior_equilibrium(matrix)
     answer = np.zeros(len(matrix))
     answer[support] = _spread(matrix[:, support], support, start[support])
-    return np.asarray(answer / answer.sum())
+    # where rounding leaves open who belongs to the set, the path's own end is the equilibrium to trust
+    for candidate in (answer, np.maximum(start, 0)):
+        if candidate.sum() > 0 and (matrix @ candidate).max() < 10 * EVEN * candidate.sum():
+            return np.asarray(candidate / candidate.sum())
+    raise NotConverged("no equilibrium was found to within rounding")
 
 
 def nash_conv(
@@ -77,32 +94,33 @@ def _distribution(values: ArrayLike, what: str) -> Floats:
     return chances
 
 
-def _interior_equilibrium(game: Floats) -> tuple[Floats, np.ndarray]:
+def _interior_equilibrium(game: Floats) -> tuple[Floats, Indices]:
     """An equilibrium with every player that any equilibrium uses, and who they are.
 
-    For an antisymmetric A there is an x >= 0 with s = -A x >= 0 and x + s > 0 everywhere (Tucker): scaled
-    up, one with x + s >= 1. Then the players of x, and no others, occur in equilibria.
+    The central path of the game's linear program: x_i (v - (A x)_i) = v/n, which sums to 1 by itself. It leads
+    from the uniform mixture at a large v to the middle of the set of equilibria at v = 0, where either x_i or
+    v - (A x)_i vanishes, and never both.
     """
     n = len(game)
-    # columns x, t; rows: A x <= 0 and t <= x - A x
-    constraints = np.block([[game, np.zeros((n, n))], [game - np.eye(n), np.eye(n)]])
-    bounds = [(0, None)] * n + [(0, 1)] * n
-    found = linprog(
-        np.concatenate([np.zeros(n), -np.ones(n)]),
-        A_ub=constraints,
-        b_ub=np.zeros(2 * n),
-        bounds=bounds,
-        method="highs",
-        options={"primal_feasibility_tolerance": 1e-10, "dual_feasibility_tolerance": 1e-10},
-    )
-    if found.x is None:
-        raise NotConverged(f"the equilibrium's linear program failed: {found.message}")
-    weights = found.x[:n]
-    support = np.flatnonzero(weights > -game @ weights)
-    return weights / weights[support].sum(), support
+    x = np.full(n, 1.0 / n)
+    slack = 2.0 - game @ x
+    for _ in range(PATH_STEPS):
+        value = float(x @ slack)
+        contrast = np.maximum(x / slack, slack / x).min()
+        if value < SMALLEST_VALUE or (value < NEAR_ENOUGH and contrast > CLEAR):
+            support = np.flatnonzero(x > slack)
+            return np.asarray(x / x[support].sum()), support
+        aim = value * CENTRING
+        missing = aim - game @ x - slack
+        # divided by x the equations' matrix is a positive diagonal minus an antisymmetric one: never singular
+        step = np.linalg.solve(np.diag(slack / x) - game, aim / n / x - slack - missing)
+        change = missing - game @ step
+        length = min(1.0, 0.9 / max(float((-step / x).max()), float((-change / slack).max()), 1e-300))
+        x, slack = x + length * step, slack + length * change
+    raise NotConverged("the path to the equilibrium was lost")
 
 
-def _spread(columns: Floats, support: np.ndarray, start: Floats) -> Floats:
+def _spread(columns: Floats, support: Indices, start: Floats) -> Floats:
     """From an equilibrium inside the set of them to the one of most entropy, along the set.
 
     Players of the support must stay even against it; the others must not gain, which a barrier keeps.
@@ -112,13 +130,13 @@ def _spread(columns: Floats, support: np.ndarray, start: Floats) -> Floats:
     even = np.vstack([inside, np.ones(support.size)])
     target = np.zeros(len(even))
     target[-1] = 1
-    # the linear program leaves 1e-10: put the start exactly onto the set
-    now = start + np.linalg.lstsq(even, target - even @ start, rcond=None)[0]
-    directions = null_space(even, rcond=1e-9)
+    # put the start, which is near the set, exactly onto it; measured in parts of itself, it stays positive
+    scaled = even * start
+    now = start * (1 + np.linalg.lstsq(scaled, target - even @ start, rcond=RANK)[0])
+    directions = start[:, None] * null_space(scaled, rcond=RANK)
     if not directions.size:
         return np.asarray(np.maximum(now, 0))
-    # rows that the linear program left at zero slack do not vary along the set
-    outside = outside[(outside @ now) < -1e-9]
+    outside = outside[(outside @ now) < -1e-12]
     for barrier in BARRIERS:
         now = _centre(now, directions, outside, barrier if outside.size else 0.0)
     return np.asarray(now)
@@ -139,7 +157,7 @@ def _centre(now: Floats, directions: Floats, outside: Floats, barrier: float) ->
         pull = outside / slack[:, None]
         curvature = directions.T @ ((1 / now)[:, None] * directions)
         curvature += barrier * (pull @ directions).T @ (pull @ directions)
-        step = -directions @ np.linalg.solve(curvature, gradient)
+        step = -directions @ np.linalg.lstsq(curvature, gradient, rcond=None)[0]
         decrement = -float(gradient @ (directions.T @ step))
         if decrement < 1e-22:
             return now
