@@ -96,7 +96,7 @@ def rating_games(session: Session, project_id: str, game: str, *, up_to: int | N
     if up_to is not None:
         query = query.where(Match.id <= up_to)
     rows = session.execute(query).all()
-    policies = _policies(session, {version for row in rows for version in row[:2]})
+    policies = policies_of(session, {version for row in rows for version in row[:2]})
     tallies: dict[tuple[str, str], list[int]] = {}
     for version, opponent, result, count, _ in rows:
         pair = policies[version], policies[opponent]
@@ -139,7 +139,8 @@ def rating_rows(fit_id: str, ratings: Ratings, rated: Mapping[str, str]) -> list
     ]
 
 
-def _policies(session: Session, versions: set[str]) -> dict[str, str]:
+def policies_of(session: Session, versions: set[str]) -> dict[str, str]:
+    """What each version plays by: its weights, or the bot that it is."""
     rows = session.execute(
         select(ModelVersion.id, ModelVersion.sha256, Player.bot)
         .join(Player, Player.id == ModelVersion.player_id)

@@ -1,0 +1,64 @@
+"""What an audit found, in words for a person and in numbers for a program."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import asdict, dataclass
+from enum import StrEnum
+from typing import Any
+
+
+class Wrong(StrEnum):
+    """Ways in which a record can be wrong."""
+
+    LOST = "lost"
+    """Something that must have been recorded is not there."""
+    DOUBLED = "doubled"
+    """Something was recorded or counted more than once."""
+    ORPHANED = "orphaned"
+    """A row without its parent, or a file that is referred to and missing."""
+    DAMAGED = "damaged"
+    """A checkpoint that is not what was stored."""
+    DISAGREEING = "disagreeing"
+    """A kept number that a recomputation does not confirm."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Finding:
+    """One thing that is wrong."""
+
+    wrong: Wrong
+    subject: str
+    """What it is about: trial, player, gate, file."""
+    detail: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class AuditReport:
+    """Everything an audit looked at and found."""
+
+    counts: dict[str, int]
+    """How many rows and files were looked at."""
+    garbage: int
+    """Files that nothing refers to; they are collected in time and are nothing wrong."""
+    findings: tuple[Finding, ...]
+
+    @property
+    def agrees(self) -> bool:
+        """Whether everything recorded is confirmed."""
+        return not self.findings
+
+    def number(self, wrong: Wrong) -> int:
+        """How many findings of this kind there are."""
+        return sum(finding.wrong is wrong for finding in self.findings)
+
+    def as_dict(self) -> dict[str, Any]:
+        """For JSON: the number of findings of every kind, and each of them."""
+        numbers = Counter(finding.wrong for finding in self.findings)
+        return {
+            "agrees": self.agrees,
+            **{wrong.value: numbers[wrong] for wrong in Wrong},
+            "garbage": self.garbage,
+            "counts": self.counts,
+            "findings": [asdict(finding) for finding in self.findings],
+        }
