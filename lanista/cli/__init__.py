@@ -8,7 +8,7 @@ import typer
 from rich.markup import escape
 
 from api.store.errors import StoreError
-from lanista.cli import demo, doctor, roles, stack, token, trial
+from lanista.cli import audit, demo, doctor, roles, stack, token, trial
 from lanista.cli.terminal import errors
 from lanista.settings import refuse_unknown
 from lanista.stack.errors import StackError
@@ -27,6 +27,7 @@ app.command()(stack.down)
 app.command()(stack.status)
 app.command()(doctor.doctor)
 app.command()(demo.demo)
+app.command()(audit.audit)
 app.command()(roles.api)
 app.command()(roles.migrate)
 app.add_typer(roles.worker, name="worker")

@@ -1,0 +1,65 @@
+"""`lanista audit`: recompute what is recorded and compare."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import typer
+from rich.markup import escape
+from rich.table import Table
+from sqlalchemy.exc import OperationalError
+
+from api.store.auditing import AuditReport, Wrong
+from api.store.auditing import audit as audit_store
+from api.store.engine import create_store_engine
+from lanista.cli.stack import HomeOption, JsonOption, load_settings
+from lanista.cli.terminal import out, print_json, print_line
+from lanista.settings import StackSettings
+from lanista.stack import remote
+from lanista.stack.errors import StackError
+from lanista.stack.home import Home
+from orchestrator.artifacts import ArtifactStore
+
+MOST_SHOWN = 50
+
+
+def audit(home: HomeOption = None, as_json: JsonOption = False) -> None:
+    """Recompute payoffs, ratings and counts from the recorded games. Exit code 0 only if all agrees."""
+    url, artifacts = _places(load_settings(home=home))
+    engine = create_store_engine(url, pool_size=1, application="lanista-audit")
+    try:
+        report = audit_store(engine, ArtifactStore(artifacts))
+    except OperationalError as error:
+        reason = str(error.orig).strip().splitlines()[0]
+        raise StackError(f"Postgres cannot be reached ({reason}). Is the stack running? `lanista status`") from None
+    finally:
+        engine.dispose()
+    if as_json:
+        print_json(report.as_dict())
+    else:
+        _show(report)
+    if not report.agrees:
+        raise typer.Exit(1)
+
+
+def _places(settings: StackSettings) -> tuple[str, str]:
+    """The database and the folder of checkpoints, of the settings or of the local stack."""
+    home = Home(settings.home)
+    if settings.database_url is not None:
+        return settings.database_url.get_secret_value(), settings.artifacts or str(Path(home.artifacts))
+    environment = remote.reach(home)
+    return environment["LANISTA_DATABASE_URL"], environment["LANISTA_ARTIFACTS"]
+
+
+def _show(report: AuditReport) -> None:
+    table = Table("looked at", "how many")
+    for name, count in report.counts.items():
+        table.add_row(name.replace("_", " "), f"{count:,}")
+    out.print(table)
+    for finding in report.findings[:MOST_SHOWN]:
+        print_line(f"[red]{finding.wrong}[/] {escape(finding.subject)}: {escape(finding.detail)}")
+    if len(report.findings) > MOST_SHOWN:
+        print_line(f"and {len(report.findings) - MOST_SHOWN} more; --json shows all")
+    numbers = ", ".join(f"{report.number(wrong)} {wrong}" for wrong in Wrong)
+    garbage = f"{report.garbage} files are referred to by nothing and will be collected"
+    print_line(f"[green]All agrees.[/] {garbage}." if report.agrees else f"[bold red]Not all agrees:[/] {numbers}.")
