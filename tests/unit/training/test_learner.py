@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
+from pydantic import TypeAdapter
 
 from league.types import CheckpointRef
 from orchestrator.catalog import Component
@@ -22,6 +23,7 @@ from workers.games.rock_paper_scissors import RockPaperScissors
 from workers.models.contract import build_model
 from workers.models.mlp import Mlp
 from workers.models.normalised import Normalised
+from workers.rollout.openings import OpeningRules
 
 
 def learner(seed: int = 0) -> Learner:
@@ -158,3 +160,10 @@ def test_a_normalised_model_follows_the_observations_it_is_shown() -> None:
     same = model.inner((shown[:4] - shown.mean(0)) / shown.std(0), legal)
     torch.testing.assert_close(model(shown[:4], legal), same, atol=1e-2, rtol=1e-2)
     assert {"mean", "square", "rows"} <= model.state_dict().keys()
+
+
+def test_tasks_travel_as_json() -> None:
+    mixture = (sat(0.3, bot="random"), sat(0.5), sat(0.2, checkpoint=REF))
+    sent = task(opponents=mixture, topology=Topology.SPLIT, openings=OpeningRules(share=0.1, plies=3))
+    adapter = TypeAdapter(GenerationTask)
+    assert adapter.validate_json(adapter.dump_json(sent)) == sent
