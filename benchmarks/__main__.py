@@ -1,0 +1,36 @@
+"""List the measurements and how to run each. None of them is a test: they take minutes and want a quiet machine."""
+
+from __future__ import annotations
+
+import ast
+from pathlib import Path
+
+HERE = Path(__file__).parent
+
+
+def measurements(folder: Path = HERE) -> dict[str, str]:
+    """Each module that can be run, with the first line of its docstring; nothing is imported."""
+    found = {}
+    for path in sorted([*folder.glob("*.py"), *folder.glob("*/__main__.py")]):
+        tree = ast.parse(path.read_text(encoding="utf-8"))
+        name = path.stem if path.parent == folder else path.parent.name
+        if name != "__main__" and (path.stem == "__main__" or _runs(tree)):
+            found[name] = (ast.get_docstring(tree) or "").partition("\n")[0]
+    return found
+
+
+def _runs(tree: ast.Module) -> bool:
+    """Whether the module has a block for being run: if __name__ == "__main__"."""
+    return any(isinstance(node, ast.If) and "__main__" in ast.unparse(node.test) for node in tree.body)
+
+
+def main() -> None:
+    """Print the list."""
+    found = measurements()
+    print("Measurements, each with options of its own (--help):\n")
+    for name, purpose in found.items():
+        print(f"  .venv/bin/python -m {HERE.name}.{name}\n      {purpose}")
+
+
+if __name__ == "__main__":
+    main()
