@@ -1,4 +1,4 @@
-"""What exists is documented: every setting, command, option, endpoint and make target; and what is documented exists."""
+"""What exists is documented: every setting, command, option, endpoint and make target. What is documented exists."""
 
 from __future__ import annotations
 
