@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 import time
+import uuid
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -77,6 +78,22 @@ class LocalStack:
     def kill(self, *children: str) -> None:
         for pid in [self.pid(child) for child in children]:
             os.kill(pid, signal.SIGKILL)
+
+    def call(self, method: str, path: str, body: Any = None, patience: float = 60) -> Any:
+        """One REST call as the local admin, tried again while the API is away; a repeated POST has one key."""
+        token = self.home.admin_token.read_text().strip()
+        headers = {"Authorization": f"Bearer {token}", "Idempotency-Key": uuid.uuid4().hex}
+        deadline = time.monotonic() + patience
+        while True:
+            try:
+                answer = httpx.request(method, f"{self.page}/api/v1{path}", json=body, headers=headers, timeout=30)
+                if answer.status_code < 500:
+                    assert answer.is_success, f"{method} {path}: {answer.text}"
+                    return answer.json()
+            except httpx.TransportError:
+                pass
+            assert time.monotonic() < deadline, f"{method} {path}: no answer within {patience} s"
+            time.sleep(0.3)
 
     def processes(self) -> list[psutil.Process]:
         return leftovers(self.home)

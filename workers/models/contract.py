@@ -15,6 +15,7 @@ with float32 states [rows, state_size], all zeros at the start of a game. The op
 
 from __future__ import annotations
 
+import threading
 from typing import cast
 
 import torch
@@ -26,6 +27,10 @@ from workers.models.normalised import Normalised
 
 ILLEGAL = -1e9
 """Logit of a forbidden action: its probability is exactly 0, and it stays finite in products."""
+
+
+_DRAWING = threading.Lock()
+"""Torch has one source of randomness a process: two threads that draw weights at once would mix theirs up."""
 
 
 class BadModel(ValueError):
@@ -47,7 +52,7 @@ def build_model(component: Component, spec: GameSpec, seed: int = 0) -> nn.Modul
     factory = load(Kind.MODEL, component.id)
     options = dict(component.options)
     normalise = bool(options.pop("normalise", False))
-    with torch.random.fork_rng(devices=[]):
+    with _DRAWING, torch.random.fork_rng(devices=[]):
         torch.manual_seed(seed)
         try:
             model = factory(observation_shape=spec.observation_shape, actions=spec.actions, **options)

@@ -1,0 +1,162 @@
+"""Leagues on the real stack: repeatable, fair, and whole after kills."""
+
+from __future__ import annotations
+
+import os
+import signal
+import time
+import uuid
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.e2e.stack import LocalStack
+
+QUICK: dict[str, Any] = {
+    "game": {"id": "tic_tac_toe"},
+    "model": {"id": "mlp", "hidden": [16]},
+    "seed": 3,
+    "generation": {"steps": 4_000, "tables": 64},
+}
+SNAPSHOTS = {"min_steps": 4_000, "win_rate": 0.6, "max_steps": 8_000}
+
+
+def start(stack: LocalStack, spec: dict[str, Any]) -> str:
+    body = {"project": "e2e", "name": f"league-{uuid.uuid4().hex[:8]}", "spec": spec}
+    return str(stack.call("POST", "/trials", body)["id"])
+
+
+def players(stack: LocalStack, trial: str) -> dict[str, dict[str, Any]]:
+    return {each["name"]: each for each in stack.call("GET", f"/trials/{trial}/players?limit=200")["items"]}
+
+
+def generations(stack: LocalStack, trial: str) -> int:
+    return sum(int(each["generation"]) for each in players(stack, trial).values())
+
+
+def finished(stack: LocalStack, trial: str) -> bool:
+    status = stack.call("GET", f"/trials/{trial}")
+    assert status["status"] != "failed", status["status_reason"]
+    return status["status"] in ("completed", "stopped")
+
+
+def wait_until(check: Callable[[], bool], patience: float = 120) -> None:
+    deadline = time.monotonic() + patience
+    while not check():
+        assert time.monotonic() < deadline, "did not happen in time"
+        time.sleep(0.2)
+
+
+def plans(stack: LocalStack, trial: str) -> list[Any]:
+    """Whom each generation was to meet and how likely, with names in place of ids."""
+    names = {each["id"]: name for name, each in players(stack, trial).items()}
+    found = stack.call("GET", f"/trials/{trial}/decisions?kind=matchmaking&limit=200")["items"]
+    return sorted(
+        (
+            decision["generation"],
+            branch["branch"],
+            [names[player] for player in branch["players"]],
+            branch["probabilities"],
+        )
+        for decision in found
+        for branch in decision["evidence"]["branches"]
+    )
+
+
+def hashes(stack: LocalStack, trial: str) -> list[tuple[int, str]]:
+    found = stack.call("GET", f"/trials/{trial}/versions?limit=200")["items"]
+    names = {each["id"]: name for name, each in players(stack, trial).items()}
+    return sorted((v["number"], v["sha256"]) for v in found if names[v["player_id"]] == "main")
+
+
+def test_the_same_file_and_seed_give_the_same_plans_and_hashes(stack: LocalStack) -> None:
+    spec = {
+        **QUICK,
+        "league": {
+            "preset": "pfsp",
+            "players": [{"name": "main", "role": "main"}],
+            "snapshot": SNAPSHOTS,
+            "champion_gate": None,
+        },
+        "budget": {"steps": 18_000},
+    }
+    trials = [start(stack, spec), start(stack, spec)]
+    wait_until(lambda: all(finished(stack, trial) for trial in trials))
+    first, second = ((plans(stack, trial), hashes(stack, trial)) for trial in trials)
+    assert len(first[1]) > 5, "five generations and the initial version"
+    assert any("main-" in name or name != "main" for plan in first[0] for name in plan[2]), "snapshots were met"
+    assert first == second
+    other = start(stack, {**spec, "seed": 4})
+    wait_until(lambda: finished(stack, other))
+    assert not set(hashes(stack, other)) & set(first[1]), "another seed gives other weights"
+
+
+def test_many_players_share_few_crews_fairly(stack: LocalStack) -> None:
+    roster = [{"name": f"main-{n}", "role": "main"} for n in range(12)]
+    spec = {**QUICK, "league": {"preset": "fictitious", "players": roster, "champion_gate": None}}
+    trial = start(stack, spec)
+    wait_until(lambda: generations(stack, trial) >= 60, patience=180)
+    done = [int(each["generation"]) for each in players(stack, trial).values() if each["role"] == "main"]
+    stack.call("POST", f"/trials/{trial}/stop", {"mode": "now"})
+    assert len(done) == 12
+    assert max(done) - min(done) <= 1, done
+    wait_until(lambda: finished(stack, trial))
+
+
+@pytest.mark.parametrize("victims", [["train-worker"], ["store-worker", "postgres"], ["temporal", "api"], ["ray"]])
+def test_a_league_goes_on_after_kills(stack: LocalStack, victims: list[str]) -> None:
+    trial = start(stack, alphastar())
+    wait_until(lambda: generations(stack, trial) >= 3)
+    stack.kill(*victims)
+    before = generations(stack, trial)
+    wait_until(lambda: generations(stack, trial) >= before + 3)
+    stack.call("POST", f"/trials/{trial}/stop", {"mode": "drain"})
+    wait_until(lambda: finished(stack, trial))
+    assert_audit_agrees(stack)
+
+
+def test_a_league_goes_on_after_everything_was_killed(stack: LocalStack) -> None:
+    trial = start(stack, alphastar())
+    wait_until(lambda: generations(stack, trial) >= 3)
+    stack.kill("supervisor")
+    for process in stack.processes():
+        process.send_signal(signal.SIGKILL)
+    assert stack.up().returncode == 0
+    before = generations(stack, trial)
+    wait_until(lambda: generations(stack, trial) >= before + 3)
+    stack.call("POST", f"/trials/{trial}/stop", {"mode": "now"})
+    wait_until(lambda: finished(stack, trial))
+    assert_audit_agrees(stack)
+
+
+def test_a_damaged_checkpoint_is_rolled_back_visibly(stack: LocalStack) -> None:
+    trial = start(stack, {**alphastar(), "start": "running"})
+    wait_until(lambda: generations(stack, trial) >= 6)
+    stack.call("POST", f"/trials/{trial}/pause")
+    wait_until(lambda: stack.call("GET", f"/trials/{trial}")["status"] == "paused")
+    main = players(stack, trial)["main"]
+    version = stack.call("GET", f"/versions/{main['version_id']}")
+    checkpoint = Path(version["uri"].removeprefix("file://"))
+    whole = checkpoint.read_bytes()
+    os.truncate(checkpoint, 100)
+    stack.kill("train-worker")  # a warm crew would never read the file
+    stack.call("POST", f"/trials/{trial}/resume")
+    wait_until(lambda: bool(stack.call("GET", f"/trials/{trial}/decisions?kind=rollback")["items"]))
+    wait_until(lambda: players(stack, trial)["main"]["generation"] > main["generation"])
+    stack.call("POST", f"/trials/{trial}/stop", {"mode": "now"})
+    wait_until(lambda: finished(stack, trial))
+    audit = stack.lanista("audit")
+    assert audit.returncode == 1 and "damaged" in audit.stdout, "the audit names what is damaged"
+    checkpoint.write_bytes(whole)
+    assert_audit_agrees(stack)
+
+
+def alphastar() -> dict[str, Any]:
+    return {**QUICK, "league": {"preset": "alphastar", "snapshot": SNAPSHOTS}}
+
+
+def assert_audit_agrees(stack: LocalStack) -> None:
+    audit = stack.lanista("audit")
+    assert audit.returncode == 0, audit.stdout + audit.stderr
