@@ -37,6 +37,8 @@ def _complete(schema: dict[str, Any]) -> dict[str, Any]:
         schemas.pop(unused, None)
     for path, calls in schema["paths"].items():
         for method, call in calls.items():
+            for parameter in call.get("parameters", ()):
+                parameter["schema"] = _not_null(parameter["schema"])
             for status in _problems_of(path, method, call):
                 call["responses"][str(status)] = _problem(status)
     return schema
@@ -63,3 +65,11 @@ def _problem(status: int) -> dict[str, Any]:
         "description": TITLES.get(status, "The request cannot be understood"),
         "content": {MEDIA_TYPE: {"schema": {"$ref": "#/components/schemas/Problem"}}},
     }
+
+
+def _not_null(schema: dict[str, Any]) -> dict[str, Any]:
+    """A header or a query cannot be null: it is left out."""
+    choices = [choice for choice in schema.get("anyOf", ()) if choice.get("type") != "null"]
+    if len(choices) != 1:
+        return schema
+    return {**{key: value for key, value in schema.items() if key != "anyOf"}, **choices[0]}

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from http import HTTPStatus
 from typing import Any
 
@@ -17,6 +18,7 @@ from starlette.routing import Match
 
 from api.store.errors import Conflict, NotFound
 from orchestrator.spec import InvalidTrial
+from orchestrator.spec.problems import Problem as SpecProblem
 from orchestrator.spec.problems import path_text
 
 log = structlog.get_logger()
@@ -107,19 +109,30 @@ def _place(path: Sequence[str | int]) -> str:
     return path_text(part for part in path if not (isinstance(part, str) and part.startswith("<")))
 
 
-async def _invalid_trial(request: Request, error: Exception) -> Response:
-    assert isinstance(error, InvalidTrial)
-    return invalid_fields([(f"body.spec.{item.path}".rstrip("."), _words(item)) for item in error.problems])
+@contextmanager
+def problems_at(place: str) -> Iterator[None]:
+    """Refuse what a check of a trial, or of a part of one, finds wrong; `place` is where it stood in the request."""
+    try:
+        yield
+    except InvalidTrial as error:
+        fields = [(f"{place}.{item.path}".rstrip("."), _words(item)) for item in error.problems]
+        detail, errors = _listed(fields)
+        raise Refusal(422, detail, errors=errors) from None
 
 
-def _words(item: Any) -> str:
+def _words(item: SpecProblem) -> str:
     return item.message if item.value is None else f"{item.message} (given: {item.value})"
+
+
+def _listed(fields: list[tuple[str, str]]) -> tuple[str, list[dict[str, str]]]:
+    errors = [{"field": field, "message": message} for field, message in fields]
+    return "; ".join(f"{field}: {message}" for field, message in fields), errors
 
 
 def invalid_fields(fields: list[tuple[str, str]]) -> Response:
     """422, with every wrong field and what is allowed there."""
-    errors = [{"field": field, "message": message} for field, message in fields]
-    return problem(422, "; ".join(f"{field}: {message}" for field, message in fields), errors=errors)
+    detail, errors = _listed(fields)
+    return problem(422, detail, errors=errors)
 
 
 async def _not_found(request: Request, error: Exception) -> Response:
@@ -145,7 +158,6 @@ def install_problem_handlers(app: FastAPI) -> None:
         Refusal: _refused,
         HTTPException: _http,
         RequestValidationError: _invalid,
-        InvalidTrial: _invalid_trial,
         NotFound: _not_found,
         Conflict: _conflict,
         DataError: _unstorable,

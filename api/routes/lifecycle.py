@@ -10,7 +10,7 @@ from sqlalchemy.orm import Session
 from starlette.concurrency import run_in_threadpool
 
 from api.auth.scopes import Operator
-from api.problems import Refusal
+from api.problems import Refusal, problems_at
 from api.routes.paging import LARGEST, EntityId
 from api.routes.shapes import Body
 from api.routes.tags import IfMatch, etag, require_match
@@ -38,7 +38,12 @@ class Fork(Body):
 
     name: Name = Field(description="name of the new trial", examples=["second-league"])
     at_commit: int | None = Field(
-        default=None, ge=0, le=LARGEST, description="the commit to start from; null: the newest", examples=[17]
+        default=None,
+        strict=True,
+        ge=0,
+        le=LARGEST,
+        description="the commit to start from; null: the newest",
+        examples=[17],
     )
     changes: dict[str, Any] = Field(
         default_factory=dict,
@@ -93,7 +98,8 @@ async def fork(trial_id: EntityId, new: Fork, principal: Operator, change: Chang
     made: list[str] = []
 
     def work(session: Session) -> Answer:
-        row = fork_trial(session, str(trial_id), name=new.name, at_commit=new.at_commit, changes=new.changes)
+        with problems_at("body.changes"):
+            row = fork_trial(session, str(trial_id), name=new.name, at_commit=new.at_commit, changes=new.changes)
         session.flush()
         made.append(row.id)
         shown = trial_of(get_trial(session, row.id))

@@ -12,7 +12,8 @@ from pydantic import BaseModel, Field
 Item = TypeVar("Item")
 Shown = TypeVar("Shown")
 
-LARGEST = 2**63 - 1
+LARGEST = 2**53 - 1
+"""The largest whole number that every reader of JSON keeps exact."""
 CURSOR = "where the page before ended: its `next_cursor`"
 
 

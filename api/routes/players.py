@@ -9,7 +9,7 @@ from pydantic import Field
 from starlette.concurrency import run_in_threadpool
 
 from api.auth.scopes import Operator, Viewer
-from api.problems import Refusal
+from api.problems import Refusal, problems_at
 from api.routes.paging import EntityId, IdCursor, Limit, Page, page_of, text_of
 from api.routes.shapes import Body, Shape, Utc
 from api.routes.tags import IfMatch, etag, require_match
@@ -19,7 +19,8 @@ from api.service.context import Api, Services
 from api.service.orders import order_trial
 from api.store.models.words import PlayerStatus
 from api.store.queries.players import PlayerRow, get_player, list_players
-from api.store.queries.trials import require_trial
+from api.store.queries.trials import get_trial, require_trial
+from api.store.specs import algorithm_of, spec_of
 from league.types import Role
 from orchestrator.contracts.trials import Learner
 from orchestrator.contracts.workflows import NewPlayer as NewPlayerOrder
@@ -66,7 +67,7 @@ class NewPlayer(Body):
 class PlayerEdit(Body):
     """What to change of a player."""
 
-    retire: bool = Field(default=False, description="true: it learns and plays no more")
+    retire: bool = Field(default=False, strict=True, description="true: it learns and plays no more")
     hyperparameters: dict[str, Any] | None = Field(
         default=None, description="its own options of the algorithm, from its next generation on", examples=[{}]
     )
@@ -101,12 +102,12 @@ def list_all(
 async def add(trial_id: EntityId, new: NewPlayer, principal: Operator, change: Change) -> Response:
     """A new member of a league that runs or is paused; a learning one starts to train at once."""
     services = change.services
-    check_player({"name": new.name, "role": new.role.value, "bot": new.bot})
+    with problems_at("body"):
+        check_player({"name": new.name, "role": new.role.value, "bot": new.bot})
     once_id = change.once_id
 
     def check() -> None:
-        with services.sessions() as session:
-            require_trial(session, str(trial_id))
+        _check_hyperparameters(services, str(trial_id), new.hyperparameters)
 
     async def carry_out() -> Answer:
         order = NewPlayerOrder(
@@ -139,6 +140,10 @@ async def edit(
         raise Refusal(422, "body: say what to change: retire, or hyperparameters")
     player = await run_in_threadpool(_read, services, str(player_id))
 
+    def check() -> None:
+        require_match(if_match, player.revision)
+        _check_hyperparameters(services, player.trial_id, changes.hyperparameters or {})
+
     async def carry_out() -> Answer:
         order = PlayerChange(player=player.id, retire=changes.retire, hyperparameters=changes.hyperparameters)
         await order_trial(services, player.trial_id, "change_player", change.once_id, Learner, order)
@@ -148,7 +153,14 @@ async def edit(
     audited = Audited(
         action="player.change", target=f"player/{player_id}", detail=changes.model_dump(exclude_none=True)
     )
-    return await change.order(audited, lambda: require_match(if_match, player.revision), carry_out)
+    return await change.order(audited, check, carry_out)
+
+
+def _check_hyperparameters(services: Services, trial_id: str, hyperparameters: dict[str, Any]) -> None:
+    with services.sessions() as session:
+        trial = get_trial(session, trial_id)[0]
+    with problems_at("body.hyperparameters"):
+        algorithm_of(spec_of(trial), hyperparameters)
 
 
 def _read(services: Services, player_id: str) -> Player:

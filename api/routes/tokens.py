@@ -28,7 +28,7 @@ class NewToken(Body):
     )
     scope: Scope = Field(default=Scope.VIEWER, description="viewer reads, operator runs trials, admin gives tokens")
     expires_in_days: float | None = Field(
-        default=None, gt=0, le=3650, description="days until it ends; null: never", examples=[90]
+        default=None, strict=True, ge=0.001, le=3650, description="days until it ends; null: never", examples=[90]
     )
 
 

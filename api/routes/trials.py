@@ -9,6 +9,7 @@ from pydantic import Field
 from sqlalchemy.orm import Session
 
 from api.auth.scopes import Operator, Viewer
+from api.problems import problems_at
 from api.routes.paging import EntityId, IdCursor, Limit, Page, page_of, text_of
 from api.routes.shapes import Body, Shape, Utc
 from api.routes.tags import etag
@@ -111,7 +112,8 @@ async def create(new: NewTrial, principal: Operator, change: Change) -> Response
     Should the API die in between, the workflow is started as soon as an API runs again: a recorded trial always
     starts, and none runs unrecorded.
     """
-    spec = check_spec(new.spec.to_json())
+    with problems_at("body.spec"):
+        spec = check_spec(new.spec.to_json())
     made: list[str] = []
 
     def work(session: Session) -> Answer:
@@ -164,7 +166,7 @@ def validate(file: FileToCheck, principal: Viewer, idempotency_key: KeyHeader = 
     return CheckedFile(valid=True, problems=[], spec=checked.to_json())
 
 
-@router.get("/{trial_id}", summary="One trial")
+@router.get("/{trial_id:uuid}", summary="One trial")
 def get_one(trial_id: EntityId, services: Api, principal: Viewer, response: Response) -> Trial:
     """The trial with its file. The ETag is its revision."""
     with services.sessions() as session:

@@ -135,7 +135,9 @@ def test_players_join_and_retire_while_a_trial_is_paused(operator: httpx.Client)
     tuned = operator.patch(one, json={"hyperparameters": {"entropy": 0.1}}, headers={"If-Match": '"1"'})
     assert tuned.json()["hyperparameters"] == {"entropy": 0.1} and tuned.headers["etag"] == '"2"'
     wrong = operator.patch(one, json={"hyperparameters": {"entropie": 0.1}})
-    assert wrong.status_code == 409 and "entropy" in wrong.json()["detail"]
+    assert wrong.status_code == 422 and wrong.json()["errors"][0]["field"] == "body.hyperparameters.entropie"
+    bot = operator.post(players, json={"name": "b", "role": "main", "bot": "random"})
+    assert bot.status_code == 422 and bot.json()["errors"][0]["field"] == "body.bot"
     assert operator.patch(one, json={}).status_code == 422
     assert operator.patch(one, json={"retire": True}).json()["status"] == "retired"
     operator.post(f"/api/v1/trials/{trial_id}/stop", json={"mode": "now"})
