@@ -42,7 +42,8 @@ def configure_logs(settings: LogSettings, *, role: str) -> None:
         cache_logger_on_first_use=True,
     )
     last: list[Processor] = (
-        [structlog.dev.ConsoleRenderer()]
+        # plain: the fancy form prints local variables, secrets among them
+        [structlog.dev.ConsoleRenderer(exception_formatter=structlog.dev.plain_traceback)]
         if pretty
         else [structlog.processors.format_exc_info, structlog.processors.JSONRenderer()]
     )
