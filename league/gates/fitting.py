@@ -16,6 +16,8 @@ from league.validation import Floats
 
 HALVINGS: Final = 80
 REACH: Final = 200.0
+PAST_MIDDLE: Final = 0.55
+"""Searching from one end goes a little past the middle, where the root may lie to within rounding."""
 COARSE: Final = 129
 FINE: Final = 33
 ZOOMS: Final = 6
@@ -37,7 +39,7 @@ def fit_mean(observed: Floats, condition: Floats) -> Floats:
         return math.fsum(p * b / (r + distance * b) for p, b, r in terms)
 
     # the same equation as in `_tilted`; for one row plain floats are ten times as fast
-    furthest = math.log((high - low) / 2)
+    furthest = math.log((high - low) * PAST_MIDDLE)
     root = brentq(total, furthest - REACH, furthest, xtol=1e-14)
     fit = observed / (rest + sign * math.exp(root) * condition)
     return np.asarray(fit / fit.sum())
@@ -116,12 +118,12 @@ def _tilted(observed: Floats, conditions: Floats) -> Floats:
     from the nearer end, on a logarithmic scale.
     """
     low, high = -1 / conditions.max(axis=1), -1 / conditions.min(axis=1)
-    half = (high - low) / 2
     middle = _total(observed, conditions, 1 + ((low + high) / 2)[:, None] * conditions)
     from_low = middle <= 0
     end = np.where(from_low, conditions.max(axis=1), conditions.min(axis=1))[:, None]
     rest, sign = 1 - conditions / end, np.where(from_low, 1.0, -1.0)[:, None]
-    nearest, furthest = np.log(half) - REACH, np.log(half)
+    furthest = np.log((high - low) * PAST_MIDDLE)
+    nearest = furthest - REACH
     for _ in range(HALVINGS):
         centre = (nearest + furthest) / 2
         total = _total(observed, conditions, rest + sign * np.exp(centre)[:, None] * conditions)

@@ -29,12 +29,12 @@ def maximum_likelihood(nodes: int, edges: Edges) -> Floats:
         return theta
     score, conceded = edges.wins + edges.draws / 2, edges.losses + edges.draws / 2
     exact = bool(edges.games.max(initial=0) > MANY_GAMES)
-    last = math.inf
+    games, last = edges.games, math.inf
     for _ in range(STEPS):
         first, second = edges.chances(theta)
         surplus = score * second - conceded * first
         flow = _net_flows(nodes, edges, surplus, exact=exact)
-        step = solve_laplacian(nodes, edges, edges.information(theta), flow[:, None])[:, 0]
+        step = solve_laplacian(nodes, edges, games * first * second, flow[:, None])[:, 0]
         # the logistic's third derivative is bounded by its second: this damping converges from anywhere,
         # and needs no function values, whose light edges would drown in the heavy ones
         largest = float(np.abs(step[edges.first] - step[edges.second]).max())

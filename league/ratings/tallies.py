@@ -49,7 +49,7 @@ def edges_from(names: Sequence[Any], tallies: Mapping[tuple[Any, Any], Any]) -> 
     """Tallies between `names` (their positions are the nodes), both directions merged, in sorted order."""
     position = {name: index for index, name in enumerate(names)}
     try:
-        ends = np.array([(position[a], position[b]) for a, b in tallies], dtype=np.intp).reshape(-1, 2)
+        ends = np.array([position[name] for a, b in tallies for name in (a, b)], dtype=np.intp).reshape(-1, 2)
     except KeyError as error:
         raise UnknownPlayer(error.args[0], "the rated names") from None
     except (TypeError, ValueError) as error:

@@ -17,6 +17,7 @@ from league.ratings.result import ELO_PER_NAT
 
 Tallies = dict[tuple[str, str], tuple[int, int, int]]
 
+
 @st.composite
 def leagues(draw: st.DrawFn, most: int = 10**15) -> tuple[list[str], Tallies]:
     count = st.one_of(st.integers(0, 20), st.sampled_from([0, 1, 10**4, most // 1000, most]))
@@ -44,9 +45,7 @@ def test_everything_is_finite_and_consistent(league: tuple[list[str], Tallies]) 
 
 
 @given(leagues(), st.randoms(use_true_random=False))
-def test_the_order_and_side_of_games_changes_not_one_bit(
-    league: tuple[list[str], Tallies], rng: random.Random
-) -> None:
+def test_the_order_and_side_of_games_changes_not_one_bit(league: tuple[list[str], Tallies], rng: random.Random) -> None:
     names, tallies = league
     items = list(tallies.items())
     rng.shuffle(items)

@@ -24,9 +24,7 @@ RULE = SnapshotRule(min_steps=100, win_rate=0.7, max_steps=200)
 
 
 def snapshot(payoff: Payoff, steps: int, learner: str = "main", roster: list[Member] | None = None) -> Decision:
-    return decide_snapshot(
-        RULE, learner=learner, roster=roster or ROSTER, payoff=payoff, steps_since_snapshot=steps
-    )
+    return decide_snapshot(RULE, learner=learner, roster=roster or ROSTER, payoff=payoff, steps_since_snapshot=steps)
 
 
 def winning(learner: str, *opponents: str, wins: int = 95) -> Payoff:

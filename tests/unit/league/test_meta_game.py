@@ -28,9 +28,7 @@ def random_rates(seed: int, size: int) -> np.ndarray:
 
 
 entry = st.sampled_from([0.0, 0.25, 0.5, 0.501, 0.75, 1.0])
-games = st.integers(0, 6).flatmap(
-    lambda n: st.lists(st.lists(entry, min_size=n, max_size=n), min_size=n, max_size=n)
-)
+games = st.integers(0, 6).flatmap(lambda n: st.lists(st.lists(entry, min_size=n, max_size=n), min_size=n, max_size=n))
 rank_alphas = st.sampled_from([0.0, 1e-3, 1.0, 1e2, 1e6, math.inf])
 
 
@@ -159,9 +157,7 @@ def test_exploitability_is_nash_conv_per_player() -> None:
 def test_projected_replicator_agrees_with_open_spiel() -> None:
     rates = random_rates(8, 4)
     game = rates - rates.T
-    expected = spiel_prd.projected_replicator_dynamics(
-        [game, -game], prd_iterations=500, prd_dt=0.05, prd_gamma=1e-3
-    )
+    expected = spiel_prd.projected_replicator_dynamics([game, -game], prd_iterations=500, prd_dt=0.05, prd_gamma=1e-3)
     assert projected_replicator(rates, iterations=500, step=0.05, floor=1e-3) == pytest.approx(expected[0], abs=1e-9)
 
 

@@ -52,7 +52,8 @@ def test_a_draw_moves_equal_players_nowhere() -> None:
 
 
 @pytest.mark.parametrize(
-    ("teams", "places"), [((("a",),), (1,)), ((("a",), ("a",)), (1, 2)), ((("a",), ()), (1, 2)), ((("a",), ("b",)), (1,))]
+    ("teams", "places"),
+    [((("a",),), (1,)), ((("a",), ("a",)), (1, 2)), ((("a",), ()), (1, 2)), ((("a",), ("b",)), (1,))],
 )
 def test_bad_matches_are_refused(teams: tuple[tuple[str, ...], ...], places: tuple[int, ...]) -> None:
     with pytest.raises(InvalidInput):

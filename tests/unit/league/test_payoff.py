@@ -58,9 +58,7 @@ def test_a_mixed_batch_is_the_stated_closed_form(wins: int, draws: int, losses: 
     assert cell.weight <= max(6, 1 / (1 - decay) if decay < 1 else math.inf, n + 6) * (1 + 1e-9)
 
 
-@given(
-    st.lists(st.tuples(st.integers(0, 10**6), st.integers(0, 10**6), st.integers(0, 10**6)), max_size=6), decays
-)
+@given(st.lists(st.tuples(st.integers(0, 10**6), st.integers(0, 10**6), st.integers(0, 10**6)), max_size=6), decays)
 def test_both_directions_mirror_and_stay_finite(batches: list[tuple[int, int, int]], decay: float) -> None:
     payoff = Payoff(decay=decay)
     for wins, draws, losses in batches:

@@ -184,12 +184,12 @@ def test_adaptive_needs_a_quarter_fewer_games_than_round_robin() -> None:
     assert np.mean(used) < 0.75 * 120 * 20
 
 
-def test_adaptive_spends_games_on_near_opponents() -> None:
-    elos = np.array([0.0, 50.0, 1200.0, 1250.0])
-    results = strength_results("adaptive", elos, {"rounds": 60, "pairings_per_round": 2}, seed=2)
-    met = Counter(frozenset((r.pairing.first, r.pairing.second)) for r in results)
-    assert met[frozenset(("p0", "p1"))] + met[frozenset(("p2", "p3"))] > 0.3 * len(results)
-    assert math.isfinite(mean_width(names_of(4), results))
+def test_adaptive_spends_games_where_the_outcome_is_open() -> None:
+    elos = np.linspace(0, 1400, 8)
+    results = strength_results("adaptive", elos, {"rounds": 40}, seed=2)
+    gaps = [abs(int(r.pairing.first[1:]) - int(r.pairing.second[1:])) for r in results]
+    assert np.mean(gaps) < 2.2  # a round robin's mean is 3
+    assert math.isfinite(mean_width(names_of(8), results))
 
 
 def test_games_are_keyed_and_swap_seats_within_a_pair() -> None:
@@ -210,9 +210,8 @@ def test_standings_by_hand() -> None:
         w, d, losses = scores.get((p.first, p.second)) or scores[p.second, p.first][::-1]
         results.append(Result(pairing=p, wins=w, draws=d, losses=losses))
     table = standings(names, results)
-    assert [(s.rank, s.name, s.points) for s in table] == [(1, "a", 2.5), (1, "c", 2.5), (3, "b", 1.0)] or [
-        (s.name, s.points) for s in table
-    ] == [("c", 2.5), ("a", 2.5), ("b", 1.0)]
+    # a and c have 2.5 points and Buchholz 3.5 each; Sonneborn-Berger parts them, 2.375 to 1.625
+    assert [(s.rank, s.name, s.points) for s in table] == [(1, "c", 2.5), (2, "a", 2.5), (3, "b", 1.0)]
     assert sum(s.points for s in table) == 6
     assert {s.name: s.buchholz for s in table}["b"] == 5.0
 
