@@ -19,7 +19,7 @@ from league.payoff import Payoff
 from league.ratings import bradley_terry
 from league.tournaments import Result, next_pairings
 from league.tournaments.adaptive import mean_width
-from league.types import Role
+from league.types import PlayerId, Role
 
 
 def best_time(work: Callable[[], object], repeats: int) -> dict[str, float]:
@@ -37,15 +37,16 @@ def matchmaking_time(players: int = 10_000, repeats: int = 30) -> dict[str, floa
     """One AlphaStar decision of a main, from plain values to a plan of 64 opponents."""
     rng = np.random.default_rng(1)
     payoff = Payoff()
-    roster = [Member(id="main", role=Role.MAIN), Member(id="exploiter", role=Role.MAIN_EXPLOITER)]
+    main, exploiter = PlayerId("main"), PlayerId("exploiter")
+    roster = [Member(id=main, role=Role.MAIN), Member(id=exploiter, role=Role.MAIN_EXPLOITER)]
     for index in range(players - 2):
-        parent = "main" if index % 3 else "exploiter"
-        roster.append(Member(id=f"p{index}", role=Role.HISTORICAL, parent=parent, created=index))
+        name, parent = PlayerId(f"p{index}"), main if index % 3 else exploiter
+        roster.append(Member(id=name, role=Role.HISTORICAL, parent=parent, created=index))
         wins = int(rng.integers(0, 21))
-        payoff.update("main", f"p{index}", wins, 0, 20 - wins)
+        payoff.update(main, name, wins, 0, 20 - wins)
 
     def decide() -> object:
-        return draw_plan(mix("alphastar", Request(learner="main", roster=roster, payoff=payoff)), seed=3)
+        return draw_plan(mix("alphastar", Request(learner=main, roster=roster, payoff=payoff)), seed=3)
 
     return best_time(decide, repeats)
 
