@@ -74,9 +74,7 @@ def by_rating(session: Session, arena: Arena, candidates: Iterable[Candidate]) -
         .limit(1)
     )
     ranks = dict(
-        session.execute(select(Rating.version_id, Rating.rank).where(Rating.fit_id == newest.scalar_subquery()))
-        .tuples()
-        .all()
+        session.execute(select(Rating.version_id, Rating.rank).where(Rating.fit_id == newest.scalar_subquery())).all()
     )
     return sorted(candidates, key=lambda each: ranks.get(each.version.id, 1 << 30))
 

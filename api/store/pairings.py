@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import datetime
 
 from sqlalchemy import insert, select
 from sqlalchemy.orm import Session
@@ -74,8 +75,7 @@ def record_pairing(
     found = contests(games, _pairs(tournament, spec))
     if len(found) != pairing.games:
         raise Conflict(f"pairing {number} of {pairing.games} games brought {len(found)}: games need one or two seats")
-    _fill(pairing, found)
-    pairing.played_at = now(session)
+    _fill(pairing, found, now(session))
     if trial is not None:
         _count(session, trial, pairing, first, second, found)
     session.flush()
@@ -169,16 +169,14 @@ def _sides(session: Session, tournament_id: str, number: tuple[int, int]) -> tup
                 TournamentEntrant.tournament_id == tournament_id,
                 TournamentEntrant.number.in_((pairing.first, pairing.second)),
             )
-        )
-        .tuples()
-        .all()
+        ).all()
     )
     return versions[pairing.first], versions[pairing.second]
 
 
-def _fill(pairing: Pairing, found: Sequence[Contest]) -> None:
+def _fill(pairing: Pairing, found: Sequence[Contest], moment: datetime) -> None:
     results = [contest.result for contest in found]
-    pairing.status = PairingStatus.PLAYED
+    pairing.status, pairing.played_at = PairingStatus.PLAYED, moment
     pairing.wins = results.count(MatchResult.WIN)
     pairing.draws = results.count(MatchResult.DRAW)
     pairing.losses = results.count(MatchResult.LOSS)

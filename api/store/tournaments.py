@@ -111,8 +111,8 @@ def end_tournament(session: Session, tournament_id: str, status: TournamentStatu
         .values(status=PairingStatus.CANCELLED)
         .returning(Pairing.pair)
     ).all()
-    tournament.status, tournament.status_reason = status, reason or None
-    tournament.finished_at = now(session)
+    moment = now(session)
+    tournament.status, tournament.status_reason, tournament.finished_at = status, reason or None, moment
     if tournament.schedule_id is not None:
         failed = status is TournamentStatus.FAILED
         session.execute(
