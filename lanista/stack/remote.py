@@ -98,19 +98,29 @@ def stop(home: Home) -> bool:
     """Stop the stack, whether its supervisor lives or left children behind. False when nothing ran."""
     ran = home.is_supervised()
     deadline = time.monotonic() + STOP_PATIENCE
-    asked: set[int] = set()
+    asked: set[psutil.Process] = set()
     while home.is_supervised():
         if supervisor := home.supervisor():
             with suppress(psutil.NoSuchProcess):
                 if time.monotonic() > deadline:
                     supervisor.kill()
-                elif supervisor.pid not in asked:
+                elif supervisor not in asked:
                     supervisor.terminate()
-                    asked.add(supervisor.pid)
+                    asked.add(supervisor)
         elif time.monotonic() > deadline:
             raise StackError(f"The supervisor of {home.root} does not stop, and is not ours to kill.")
         time.sleep(0.1)
-    return bool(end_leftovers(home)) or ran
+    ended = end_leftovers(home)
+    while any(_lives(supervisor) for supervisor in asked) and time.monotonic() < deadline:
+        time.sleep(0.05)  # it let go of the lock, and is about to end
+    return bool(ended) or ran
+
+
+def _lives(process: psutil.Process) -> bool:
+    try:
+        return bool(process.is_running() and process.status() != psutil.STATUS_ZOMBIE)
+    except psutil.NoSuchProcess:
+        return False
 
 
 def orphans(home: Home) -> list[psutil.Process]:

@@ -79,7 +79,7 @@ class LocalStack:
         for pid in [self.pid(child) for child in children]:
             os.kill(pid, signal.SIGKILL)
 
-    def call(self, method: str, path: str, body: Any = None, patience: float = 60) -> Any:
+    def call(self, method: str, path: str, body: Any = None, patience: float = 150) -> Any:
         """One REST call as the local admin, tried again while the API is away; a repeated POST has one key."""
         token = self.home.admin_token.read_text().strip()
         headers = {"Authorization": f"Bearer {token}", "Idempotency-Key": uuid.uuid4().hex}
@@ -98,7 +98,7 @@ class LocalStack:
     def processes(self) -> list[psutil.Process]:
         return leftovers(self.home)
 
-    def wait_until_whole(self, *, newer_than: dict[str, int] | None = None, patience: float = 60) -> None:
+    def wait_until_whole(self, *, newer_than: dict[str, int] | None = None, patience: float = 150) -> None:
         """Until every part is ready, the API reaches all of them, and the named parts have new processes."""
         deadline = time.monotonic() + patience
         while time.monotonic() < deadline:

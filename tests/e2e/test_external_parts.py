@@ -87,13 +87,16 @@ def role(folder: Path, environment: dict[str, str], *arguments: str) -> Iterator
         process = subprocess.Popen(command, cwd=folder, env=environment, stdout=log, stderr=log)
     try:
         yield process
-    finally:
-        process.send_signal(signal.SIGTERM)
-        assert process.wait(timeout=60) == 0, (folder / f"{'-'.join(arguments)}.log").read_text()[-2000:]
+    except BaseException:
+        process.kill()
+        process.wait()
+        raise
+    process.send_signal(signal.SIGTERM)
+    assert process.wait(timeout=150) == 0, (folder / f"{'-'.join(arguments)}.log").read_text()[-2000:]
 
 
 def wait_for(text: str, path: Path, process: subprocess.Popen[bytes]) -> None:
-    deadline = time.monotonic() + 60
+    deadline = time.monotonic() + 150
     while text not in path.read_text():
         assert process.poll() is None and time.monotonic() < deadline, path.read_text()[-2000:]
         time.sleep(0.1)
