@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import groupby
 
-from sqlalchemy import select, tuple_
+from sqlalchemy import func, select, tuple_
 from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.orm import Session, aliased
 
@@ -137,19 +137,25 @@ def load_payoff(
     of_player: str | None = None,
 ) -> PayoffTable:
     """The payoff as the league's rules read it, the given streams added up; of one player's games, or of all."""
-    totals: dict[tuple[str, str, int, int], Cell] = {}
-    query = select(Payoff).where(Payoff.trial_id == trial.id, Payoff.stream.in_(streams))
-    if of_player is not None:
-        query = query.where(Payoff.player_id == of_player)
-    for key, cell in _cells(session.scalars(query)).items():
-        place = (key.player_id, key.opponent_id, key.seat, key.opponent_seat)
-        known, more = totals.get(place, Cell()), cell.decayed
-        totals[place] = Cell(
-            known.wins + more.wins, known.draws + more.draws, known.losses + more.losses, known.games + more.games
-        )
+    place = (Payoff.player_id, Payoff.opponent_id, Payoff.seat, Payoff.opponent_seat)
+    games = Payoff.raw_wins + Payoff.raw_draws + Payoff.raw_losses
+    query = (
+        select(*place, func.sum(Payoff.wins), func.sum(Payoff.draws), func.sum(Payoff.losses), func.sum(games))
+        .where(Payoff.trial_id == trial.id, Payoff.stream.in_(streams))
+        .group_by(*place)
+        .order_by(*place)  # sums of floats must not depend on the order in which rows happen to come
+    )
+    # a table is filled in both directions from either one
+    one_direction = Payoff.player_id < Payoff.opponent_id if of_player is None else Payoff.player_id == of_player
     entries = (
-        PayoffEntry(player=PlayerId(player), opponent=PlayerId(opponent), seat=seat, opponent_seat=other, cell=cell)
-        for (player, opponent, seat, other), cell in totals.items()
+        PayoffEntry(
+            player=PlayerId(player),
+            opponent=PlayerId(opponent),
+            seat=seat,
+            opponent_seat=other,
+            cell=Cell(wins, draws, losses, int(played)),
+        )
+        for player, opponent, seat, other, wins, draws, losses, played in session.execute(query.where(one_direction))
     )
     return PayoffTable.from_entries(entries, decay=trial.payoff_decay, min_games=min_games)
 
