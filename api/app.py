@@ -29,6 +29,7 @@ from api.readiness import ReadinessChecks
 from api.service.context import Services
 from api.service.feed import EventFeed
 from api.service.payoff_documents import PayoffDocuments
+from api.service.playing import GameTable
 from api.service.progress import ProgressPoller
 from api.service.starting import TrialStarter
 from api.settings import ApiSettings
@@ -111,6 +112,7 @@ def make_services(settings: ApiSettings, engine: Engine, temporal: Client, signe
         feed=EventFeed(url.render_as_string(hide_password=False)),
         payoffs=PayoffDocuments(sessions),
         artifacts=ArtifactStore(settings.artifacts),
+        games=GameTable(),
     )
 
 

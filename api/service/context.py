@@ -14,6 +14,7 @@ from api.auth.sessions import SessionSigner
 from api.auth.tokens import TokenBook
 from api.service.feed import EventFeed
 from api.service.payoff_documents import PayoffDocuments
+from api.service.playing import GameTable
 from api.service.starting import TrialStarter
 from api.settings import ApiSettings
 from orchestrator.artifacts import ArtifactStore
@@ -33,6 +34,7 @@ class Services:
     feed: EventFeed
     payoffs: PayoffDocuments
     artifacts: ArtifactStore
+    games: GameTable
 
 
 async def _services(request: Request) -> Services:

@@ -17,7 +17,6 @@ from typing import Any
 import httpx
 import uvicorn
 from sqlalchemy.orm import Session, sessionmaker
-from temporalio import activity
 from temporalio.client import Client
 from temporalio.contrib.pydantic import pydantic_data_converter
 from temporalio.worker import Worker
@@ -31,10 +30,9 @@ from api.store.models.words import Scope
 from api.store.tokens import add_token
 from api.worker import WORKFLOWS, sandbox
 from lanista.stack.ports import unused_port
-from league.types import CheckpointRef
 from orchestrator.artifacts import ArtifactStore
 from orchestrator.contracts.queues import Queue
-from orchestrator.contracts.trials import InitialWeightsRequest, make_initial_weights
+from tests.integration.api.stand_ins import interactive
 
 PATIENCE = 60
 
@@ -88,14 +86,10 @@ class LoopThread:
 
 @contextmanager
 def running_store_worker(address: str, url: str, folder: Path) -> Iterator[None]:
-    """The store worker's workflows and activities; initial weights come from a stand-in for the train worker."""
+    """The store worker's workflows and activities; stand-ins answer for the train worker."""
     thread = LoopThread()
     engine = create_store_engine(url, pool_size=10)
     artifacts = ArtifactStore(str(folder))
-
-    @activity.defn(name=make_initial_weights.name)
-    def weights(request: InitialWeightsRequest) -> CheckpointRef:
-        return artifacts.put(f"weights of seed {request.seed}".encode(), kind="checkpoints")
 
     async def start() -> tuple[Client, list[Worker]]:
         client = await Client.connect(address, data_converter=pydantic_data_converter)
@@ -108,7 +102,7 @@ def running_store_worker(address: str, url: str, folder: Path) -> Iterator[None]
                 activity_executor=threads,
                 max_concurrent_activities=8,
             ),
-            Worker(client, task_queue=Queue.INTERACTIVE, activities=[weights], activity_executor=threads),
+            Worker(client, task_queue=Queue.INTERACTIVE, activities=interactive(artifacts)),
         ]
         return client, [asyncio.create_task(worker.run()) and worker for worker in workers]
 

@@ -1,0 +1,59 @@
+"""Stand-ins for the train worker's answers on the interactive queue."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from temporalio import activity
+from temporalio.exceptions import ApplicationError
+
+from league.types import CheckpointRef
+from orchestrator.artifacts import ArtifactStore
+from orchestrator.contracts.interactive import (
+    Candidate,
+    MoveAnswer,
+    MoveRequest,
+    Replay,
+    ReplayedPosition,
+    ReplayRequest,
+    choose_move,
+    render_replay,
+)
+from orchestrator.contracts.trials import InitialWeightsRequest, make_initial_weights
+
+
+def position(ply: int, *, done: bool = False) -> ReplayedPosition:
+    legal = [] if done else [[Candidate(action=ply, name=str(ply))]]
+    return ReplayedPosition(
+        ply=ply, seats=[], actions=[], names=[], returns=[0.0], done=done, text="board", svg="<svg/>", legal=legal
+    )
+
+
+@activity.defn(name=render_replay.name)
+async def render(request: ReplayRequest) -> Replay:
+    positions = [position(ply) for ply in range(len(request.moves) + 1)]
+    return Replay(positions=positions, notation=f"{request.game.id} seat {request.seat}: {request.moves}")
+
+
+@activity.defn(name=choose_move.name)
+async def choose(request: MoveRequest) -> MoveAnswer:
+    """A game of counting: the next number is the only legal move, and six moves are a game."""
+    moves = list(request.moves)
+    if request.action is not None:
+        if request.action != len(moves):
+            raise ApplicationError(f"{request.action} is not legal here", type="bad_input", non_retryable=True)
+        moves.append(request.action)
+    answered = [len(moves)] if len(moves) % 2 != request.person else []
+    moves += answered
+    return MoveAnswer(moves=moves, position=position(len(moves), done=len(moves) >= 6), answered=answered)
+
+
+def interactive(artifacts: ArtifactStore) -> list[Callable[..., Any]]:
+    """All of them."""
+
+    @activity.defn(name=make_initial_weights.name)
+    async def weights(request: InitialWeightsRequest) -> CheckpointRef:
+        return artifacts.put(f"weights of seed {request.seed}".encode(), kind="checkpoints")
+
+    return [weights, render, choose]

@@ -1,0 +1,62 @@
+"""Replays and games of people: the API asks, a worker answers; here a stand-in with rules of its own."""
+
+from __future__ import annotations
+
+import asyncio
+from datetime import timedelta
+
+import httpx
+import pytest
+from temporalio.client import Client
+from temporalio.contrib.pydantic import pydantic_data_converter
+
+from api.service import asking
+from api.store.ids import new_id
+from orchestrator.contracts.interactive import Question
+from tests.integration.api.league import ReadableLeague, readable_league
+from tests.integration.api.server import Served
+
+
+@pytest.fixture(scope="module")
+def readable(api: Served) -> ReadableLeague:
+    return readable_league(api.sessions)
+
+
+def test_a_game_is_seen_again_move_by_move(viewer: httpx.Client, readable: ReadableLeague) -> None:
+    path = f"/api/v1/matches/{readable.match_ids[0]}/replay"
+    replay = viewer.get(path, params={"seat": 1}).json()
+    assert replay["notation"] == "tic_tac_toe seat 1: [4, 0, 8]"
+    assert [shown["ply"] for shown in replay["positions"]] == [0, 1, 2, 3]
+    assert replay["match"]["player"] == "main"
+    assert viewer.get(path, params={"annotate": new_id()}).status_code == 404
+    assert viewer.get("/api/v1/matches/0/replay").status_code == 404
+
+
+def test_a_person_plays_and_no_move_is_made_twice(
+    viewer: httpx.Client, operator: httpx.Client, readable: ReadableLeague
+) -> None:
+    key = {"Idempotency-Key": new_id()}
+    new = {"version_id": readable.league.version_of("main").id, "seat": 1}
+    game = viewer.post("/api/v1/play", json=new, headers=key)
+    assert game.status_code == 201 and game.json()["answered"] == [0], "the opponent has the first seat"
+    assert viewer.post("/api/v1/play", json=new, headers=key).json()["id"] == game.json()["id"]
+    path = f"/api/v1/play/{game.json()['id']}"
+    refused = viewer.post(f"{path}/moves", json={"action": 5})
+    assert refused.status_code == 409 and "not legal" in refused.json()["detail"]
+    once = {"Idempotency-Key": new_id()}
+    moved = [viewer.post(f"{path}/moves", json={"action": 1}, headers=once).json() for _ in range(2)]
+    assert moved[0] == moved[1] and moved[0]["moves"] == [0, 1, 2]
+    assert viewer.get(path).json()["moves"] == [0, 1, 2]
+    assert operator.get(path).status_code == 404, "another person's game"
+    viewer.post(f"{path}/moves", json={"action": 3})
+    viewer.post(f"{path}/moves", json={"action": 5})
+    late = viewer.post(f"{path}/moves", json={"action": 7})
+    assert late.status_code == 409 and "over" in late.json()["detail"]
+
+
+async def test_a_question_that_nobody_answers_is_a_problem_and_not_a_hang(temporal_address: str) -> None:
+    client = await Client.connect(temporal_address, data_converter=pydantic_data_converter)
+    nobody: Question[str, str] = Question(name="nobody", message=str, answer=str, patience=timedelta(milliseconds=300))
+    with pytest.raises(asking.Refusal) as refused:
+        await asyncio.wait_for(asking.ask(client, nobody, "?"), 20)
+    assert refused.value.status == 503
