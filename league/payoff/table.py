@@ -149,11 +149,13 @@ class Payoff:
             return
         self._cells.setdefault(a, {}).setdefault(b, {})[seating] = cell
         self._cells.setdefault(b, {}).setdefault(a, {})[seating[::-1]] = cell.mirrored()
-        cells = list(self._cells[a][b].values())
+        # one fixed side and order of sums: a payoff loaded or replayed is the same to the last bit
+        first, second = sorted((a, b), key=str)
+        cells = [each for _, each in sorted(self._cells[first][second].items())]
         if self._enough(sum(each.games for each in cells)):
             headline = sum(each.win_rate for each in cells) / len(cells)
-            self._headlines.setdefault(a, {})[b] = headline
-            self._headlines.setdefault(b, {})[a] = 1 - headline
+            self._headlines.setdefault(first, {})[second] = headline
+            self._headlines.setdefault(second, {})[first] = 1 - headline
 
 
 def _seating(seat: int | None, opponent_seat: int | None) -> Seating:
