@@ -2,17 +2,11 @@
 
 from __future__ import annotations
 
-import math
-
 from orchestrator.artifacts import ArtifactStore
 from workers.crews.crew import Ask, Tell
-from workers.crews.member import CrewPlan, game_of
+from workers.crews.member import CrewPlan
 from workers.crews.pool import CrewPool
 from workers.crews.task import GenerationResult, GenerationTask, Topology
-from workers.models.contract import build_model
-
-SPLIT_FROM_PARAMETERS = 2_000_000
-"""Models of this size and up are trained by a split crew unless told otherwise; see docs/decisions."""
 
 
 def run_generation(
@@ -48,7 +42,7 @@ def crew_plan(task: GenerationTask) -> CrewPlan:
 
 
 def _splits(task: GenerationTask) -> bool:
-    if task.topology is not Topology.AUTO:
-        return Topology(task.topology) is Topology.SPLIT
-    model = build_model(task.model, game_of(task.game, 1).spec)
-    return math.fsum(p.numel() for p in model.parameters()) >= SPLIT_FROM_PARAMETERS
+    """Fused wins at every size of model measured on CPUs (docs/decisions/0025); trainers exist in split crews only."""
+    if task.topology == Topology.AUTO:
+        return task.trainers > 1
+    return task.topology == Topology.SPLIT

@@ -16,7 +16,7 @@ class Topology(StrEnum):
     """How a crew is put together."""
 
     AUTO = "auto"
-    """Fused for small models, split for large ones."""
+    """Fused, or split where several trainers are asked for."""
     FUSED = "fused"
     """Every actor samples and learns; gradients are averaged between them."""
     SPLIT = "split"
@@ -77,6 +77,8 @@ class GenerationTask:
         total = math.fsum(opponent.probability for opponent in self.opponents)
         if self.opponents and not math.isclose(total, 1.0, abs_tol=1e-6):
             raise BadTask(f"the opponents' probabilities must sum to 1, they sum to {total}")
+        if self.trainers > 1 and self.topology == Topology.FUSED:
+            raise BadTask(f"a fused crew has no trainers of its own, so not {self.trainers}; say split")
         if self.rollout_actors % self.trainers:
             raise BadTask(f"{self.rollout_actors} rollout actors cannot be shared by {self.trainers} trainers evenly")
 

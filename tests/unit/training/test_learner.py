@@ -116,6 +116,7 @@ def sat(probability: float, **given: Any) -> TaskOpponent:
         ({"opponents": (sat(0.5),)}, "sum to 1, they sum to 0.5"),
         ({"opponents": (sat(1.0, checkpoint=REF, bot="random"),)}, "both a checkpoint and a bot"),
         ({"opponents": (sat(math.nan),)}, "probability nan"),
+        ({"rollout_actors": 2, "trainers": 2, "topology": Topology.FUSED}, "no trainers of its own"),
         ({"rollout_actors": 3, "trainers": 2}, "cannot be shared by 2 trainers"),
     ],
 )
@@ -138,12 +139,12 @@ def test_rows_are_expected_of_learning_seats_only() -> None:
     assert expected_rows(task(tables=64), rps, 10) == 1280
 
 
-def test_large_models_get_a_split_crew_unless_told_otherwise() -> None:
-    large = Component(id="mlp", options={"hidden": [2048, 2048]})
+def test_crews_are_fused_unless_trainers_or_a_split_are_asked_for() -> None:
     assert not crew_plan(task()).split
-    assert crew_plan(task(model=large)).split
-    assert not crew_plan(task(model=large, topology=Topology.FUSED)).split
+    assert not crew_plan(task(topology=Topology.FUSED)).split
     assert crew_plan(task(topology=Topology.SPLIT)).split
+    assert crew_plan(task(rollout_actors=2, trainers=2)).split
+    assert crew_plan(task(rollout_actors=2, trainers=2)).processes == 4
 
 
 def test_a_normalised_model_follows_the_observations_it_is_shown() -> None:
