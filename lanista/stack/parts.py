@@ -130,6 +130,9 @@ class Parts:
         command = [server, "server", "start-dev", "--ip", LOCAL, "--port", port, "--log-level", "error"]
         command += ["--db-filename", str(self.home.temporal_db), "--log-format", "json"]
         command += ["--namespace", self.settings.temporal_namespace]
+        for side in ("Read", "Write"):
+            # one partition makes a queue first come, first served, so that players share the crews fairly
+            command += ["--dynamic-config-value", f"matching.numTaskqueue{side}Partitions=1"]
         page = ["--ui-port", str(self.ports["temporal_ui"])] if "temporal" in self.links else ["--headless"]
         return ChildSpec(
             name="temporal",
