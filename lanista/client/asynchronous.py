@@ -1,0 +1,197 @@
+"""`lanista.AsyncClient`: every call, awaited."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Callable, Coroutine
+from typing import Any, Concatenate, ParamSpec, Self, TypeVar
+
+import httpx
+
+from lanista.client.answers.trials import Event
+from lanista.client.calls import composed
+from lanista.client.calls import league as league_calls
+from lanista.client.calls import registry as registry_calls
+from lanista.client.calls import trials as trial_calls
+from lanista.client.calls.call import Call, Listing, Steps, TrialRef
+from lanista.client.errors import problem_of
+from lanista.client.local import find_api
+from lanista.client.method import as_method
+from lanista.client.server_sent_events import Following
+from lanista.client.transport import Retries, arguments_of, client_options, read, unreachable
+
+P = ParamSpec("P")
+Result = TypeVar("Result")
+
+
+def _single(describe: Callable[P, Call[Result]]) -> Callable[Concatenate[AsyncClient, P], Coroutine[Any, Any, Result]]:
+    async def method(client: AsyncClient, /, *args: P.args, **kwargs: P.kwargs) -> Result:
+        return await client.send(describe(*args, **kwargs))
+
+    return as_method(method, describe)
+
+
+def _list(describe: Callable[P, Listing[Result]]) -> Callable[Concatenate[AsyncClient, P], AsyncIterator[Result]]:
+    def method(client: AsyncClient, /, *args: P.args, **kwargs: P.kwargs) -> AsyncIterator[Result]:
+        return client.iterate(describe(*args, **kwargs))
+
+    return as_method(method, describe)
+
+
+def _several(
+    describe: Callable[P, Steps[Result]],
+) -> Callable[Concatenate[AsyncClient, P], Coroutine[Any, Any, Result]]:
+    async def method(client: AsyncClient, /, *args: P.args, **kwargs: P.kwargs) -> Result:
+        return await client.run(describe(*args, **kwargs))
+
+    return as_method(method, describe)
+
+
+class AsyncClient:
+    """Talks to a Lanista API without blocking. No address: LANISTA_URL with LANISTA_TOKEN, else the local stack.
+
+    Lists are asynchronous iterators that fetch page after page. Lost connections, 429 and 503 are retried.
+    """
+
+    def __init__(
+        self,
+        url: str | None = None,
+        token: str | None = None,
+        *,
+        timeout: float = 30.0,
+        retries: Retries | None = None,
+        transport: httpx.AsyncBaseTransport | None = None,
+    ) -> None:
+        where = find_api(url, token)
+        self.retries = retries or Retries()
+        self._timeout = timeout
+        self._http = httpx.AsyncClient(**client_options(where.url, where.token, timeout), transport=transport)
+
+    @property
+    def url(self) -> str:
+        return str(self._http.base_url).rstrip("/")
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        await self.close()
+
+    async def close(self) -> None:
+        """Close the connections."""
+        await self._http.aclose()
+
+    async def send(self, call: Call[Result]) -> Result:
+        """Carry out a call, trying again where that can help."""
+        arguments = arguments_of(call)
+        attempt = 0
+        while True:
+            attempt += 1
+            outcome: httpx.Response | httpx.TransportError
+            try:
+                outcome = await self._http.request(**arguments)
+            except httpx.TransportError as error:
+                outcome = error
+            wait = self.retries.wait_after(attempt, outcome)
+            if wait is not None:
+                await asyncio.sleep(wait)
+            elif isinstance(outcome, httpx.Response):
+                return read(call, outcome)
+            else:
+                raise unreachable(self.url, outcome) from None
+
+    async def iterate(self, listing: Listing[Result]) -> AsyncIterator[Result]:
+        """Every item, page after page, as they are asked for."""
+        cursor: str | None = None
+        while True:
+            page = await self.send(listing.page(cursor))
+            for item in page.items:
+                yield item
+            cursor = page.next_cursor
+            if cursor is None:
+                return
+
+    async def run(self, steps: Steps[Result]) -> Result:
+        """Carry out calls that depend on each other."""
+        answer: Any = None
+        while True:
+            try:
+                call = steps.send(answer)
+            except StopIteration as end:
+                result: Result = end.value
+                return result
+            answer = await self.send(call)
+
+    async def events(self, trial: TrialRef | None = None, *, after: int | None = None) -> AsyncIterator[Event]:
+        """What happens, as it happens, of one trial or of all: after an event's id, or from now on (0: everything).
+
+        A lost connection is made again from the last event seen: none is missed, none comes twice. A trial's
+        stream also holds `progress` events, which have no id.
+        """
+        following = Following(trial, after, self.retries)
+        while True:
+            outcome: httpx.Response | httpx.TransportError | None = None
+            try:
+                async with self._http.stream(**following.arguments(self._timeout)) as response:
+                    if response.is_success:
+                        following.connected()
+                        async for chunk in response.aiter_bytes():
+                            for event in following.decoder.feed(chunk):
+                                yield event
+                    else:
+                        await response.aread()
+                        outcome = response
+            except httpx.TransportError as error:
+                outcome = error
+            wait = following.wait(self.url, outcome)
+            if wait is None and isinstance(outcome, httpx.Response):
+                raise problem_of(outcome)
+            await asyncio.sleep(wait or 0)
+
+    trials = _list(trial_calls.trials)
+    trial = _single(trial_calls.trial)
+    create_trial = _single(trial_calls.create_trial)
+    validate_trial = _single(trial_calls.validate_trial)
+    pause_trial = _single(trial_calls.pause_trial)
+    resume_trial = _single(trial_calls.resume_trial)
+    stop_trial = _single(trial_calls.stop_trial)
+    fork_trial = _single(trial_calls.fork_trial)
+    archive_trial = _single(trial_calls.archive_trial)
+    players = _list(trial_calls.players)
+    player = _single(trial_calls.player)
+    add_player = _single(trial_calls.add_player)
+    change_player = _single(trial_calls.change_player)
+
+    payoff = _single(league_calls.payoff)
+    ratings = _several(league_calls.ratings)
+    decisions = _list(league_calls.decisions)
+    metrics = _list(league_calls.metrics)
+    matches = _list(league_calls.matches)
+    match = _single(league_calls.match)
+    export = _single(league_calls.export)
+    gates = _list(league_calls.gates)
+    gate = _single(league_calls.gate)
+    stop_gate = _single(league_calls.stop_gate)
+
+    versions = _list(registry_calls.versions)
+    version = _single(registry_calls.version)
+    checkpoint = _single(registry_calls.checkpoint)
+    aliases = _list(registry_calls.aliases)
+    alias = _single(registry_calls.alias)
+    set_alias = _single(registry_calls.set_alias)
+    alias_history = _list(registry_calls.alias_history)
+    roll_back_alias = _single(registry_calls.roll_back_alias)
+    projects = _list(registry_calls.projects)
+    catalog = _single(registry_calls.catalog)
+    examples = _single(registry_calls.examples)
+    system = _single(registry_calls.system)
+    who_am_i = _single(registry_calls.who_am_i)
+    tokens = _list(registry_calls.tokens)
+    create_token = _single(registry_calls.create_token)
+    revoke_token = _single(registry_calls.revoke_token)
+    audit = _list(registry_calls.audit)
+
+    league = _several(composed.league)
+    find_trial = _several(composed.find_trial)
+    find_player = _several(composed.find_player)
+    find_version = _several(composed.find_version)

@@ -1,0 +1,1 @@
+"""Every call of the API, described once for both clients."""

@@ -1,0 +1,101 @@
+"""Calls as values: what to ask and how to read the answer. Nothing here sends anything."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any, Generic, TypeAlias, TypeVar, cast
+from urllib.parse import quote
+
+import httpx
+from pydantic import BaseModel
+
+from lanista.client.answers.shape import Page
+from lanista.client.answers.trials import TrialSummary
+
+Result = TypeVar("Result")
+Shape = TypeVar("Shape", bound=BaseModel)
+
+API = "/api/v1"
+LARGEST_PAGE = 500
+
+TrialRef: TypeAlias = TrialSummary | str
+"""A trial, or its id."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Call(Generic[Result]):
+    """One request."""
+
+    method: str
+    path: str
+    read: Callable[[httpx.Response], Result]
+    query: Mapping[str, Any] = field(default_factory=dict)
+    body: Mapping[str, Any] | None = None
+    headers: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def changes(self) -> bool:
+        return self.method != "GET"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Listing(Generic[Result]):
+    """A list that comes in pages."""
+
+    path: str
+    item: type[Result]
+    query: Mapping[str, Any] = field(default_factory=dict)
+    page_size: int = 100
+
+    def page(self, cursor: str | None) -> Call[Page[Result]]:
+        first = cast("Call[Page[Result]]", get(self.path, Page[self.item], {**self.query, "limit": self.page_size}))  # type: ignore[name-defined]
+        return first if cursor is None else replace(first, query={**first.query, "cursor": cursor})
+
+
+Steps: TypeAlias = Generator[Call[Any], Any, Result]
+"""Several calls, each depending on the answers before it: yields calls, is sent their answers, returns a result."""
+
+
+def get(path: str, shape: type[Shape], query: Mapping[str, Any] | None = None) -> Call[Shape]:
+    """A call that reads."""
+    return Call(method="GET", path=path, query=given(query or {}), read=reader(shape))
+
+
+def change(
+    method: str,
+    path: str,
+    shape: type[Shape],
+    body: Mapping[str, Any] | None = None,
+    *,
+    query: Mapping[str, Any] | None = None,
+    if_revision: int | None = None,
+) -> Call[Shape]:
+    """A call that changes something; with `if_revision`, only if it is still at that revision."""
+    headers = {} if if_revision is None else {"If-Match": f'"{if_revision}"'}
+    return Call(
+        method=method,
+        path=path,
+        read=reader(shape),
+        query=given(query or {}),
+        body=None if body is None else given(body),
+        headers=headers,
+    )
+
+
+def reader(shape: type[Shape]) -> Callable[[httpx.Response], Shape]:
+    return lambda response: shape.model_validate_json(response.content)
+
+
+def given(values: Mapping[str, Any]) -> dict[str, Any]:
+    """What the caller said; the rest has the server's defaults."""
+    return {key: value for key, value in values.items() if value is not None}
+
+
+def trial_path(trial: TrialRef, *parts: str) -> str:
+    return path_to("trials", trial if isinstance(trial, str) else trial.id, *parts)
+
+
+def path_to(*parts: str) -> str:
+    """A path of the API; names are escaped, so that none can reach another call."""
+    return "/".join((API, *(quote(part, safe="") for part in parts)))

@@ -1,0 +1,121 @@
+"""Things that take several calls: a whole league, and finding by name what has an id."""
+
+from __future__ import annotations
+
+import re
+from typing import TypeVar
+
+from lanista.client.answers.registry import Alias, Version, VersionDetail
+from lanista.client.answers.trials import Player, Trial, TrialSummary
+from lanista.client.calls import league as league_calls
+from lanista.client.calls.call import LARGEST_PAGE, Listing, Steps, TrialRef
+from lanista.client.calls.registry import alias as get_alias
+from lanista.client.calls.registry import aliases, versions
+from lanista.client.calls.registry import version as get_version
+from lanista.client.calls.trials import players, trials
+from lanista.client.calls.trials import trial as get_trial
+from lanista.client.errors import NoSuchName
+from lanista.client.league import League
+
+Item = TypeVar("Item")
+
+_ID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}", re.IGNORECASE)
+
+
+def is_id(text: str) -> bool:
+    return _ID.fullmatch(text) is not None
+
+
+def every(listing: Listing[Item]) -> Steps[list[Item]]:
+    """All items of a list, page after page."""
+    items: list[Item] = []
+    cursor: str | None = None
+    while True:
+        page = yield listing.page(cursor)
+        items.extend(page.items)
+        cursor = page.next_cursor
+        if cursor is None:
+            return items
+
+
+def league(trial: TrialRef) -> Steps[League]:
+    """The league as it is now: trial, players, payoff, ratings and aliases."""
+    found: Trial = yield get_trial(trial)
+    members: list[Player] = yield from every(players(found, page_size=LARGEST_PAGE))
+    names: list[Alias] = yield from every(aliases(found.project))
+    payoff = yield league_calls.payoff(found)
+    ratings = yield from league_calls.ratings(found)
+    return League(trial=found, players=members, payoff=payoff, ratings=ratings, aliases=names)
+
+
+def find_trial(reference: str) -> Steps[Trial]:
+    """A trial by id, by `project/name`, or by its name alone where no other project has one of that name."""
+    if is_id(reference):
+        found: Trial = yield get_trial(reference)
+        return found
+    project, _, name = reference.rpartition("/")
+    listing = trials(project=project or None, archived=True, page_size=LARGEST_PAGE)
+    every_trial: list[TrialSummary] = yield from every(listing)
+    named = [trial for trial in every_trial if trial.name == name]
+    if len(named) > 1:
+        labels = ", ".join(sorted(trial.label for trial in named))
+        raise NoSuchName(f"several trials are named {name!r}: {labels}. Write one of these.")
+    if not named:
+        raise NoSuchName(_unknown_trial(reference, every_trial))
+    found = yield get_trial(named[0])
+    return found
+
+
+def _unknown_trial(reference: str, known: list[TrialSummary]) -> str:
+    newest = ", ".join(trial.label for trial in known[:5]) or "none yet"
+    return f"there is no trial {reference!r}; the newest are: {newest}"
+
+
+def find_player(trial: TrialRef, name: str) -> Steps[Player]:
+    """A player of a trial by name or id."""
+    members: list[Player] = yield from every(players(trial, page_size=LARGEST_PAGE))
+    for player in members:
+        if name in (player.name, player.id):
+            return player
+    known = ", ".join(player.name for player in members[:20])
+    raise NoSuchName(f"the trial has no player {name!r}; it has: {known}")
+
+
+def find_version(reference: str) -> Steps[VersionDetail]:
+    """A version by id, as `trial/player:number` (without a number the newest), or as `project@alias`."""
+    if is_id(reference):
+        found: VersionDetail = yield get_version(reference)
+        return found
+    if "@" in reference:
+        project, _, name = reference.partition("@")
+        held: Alias = yield get_alias(project, name)
+        found = yield get_version(held.version_id)
+        return found
+    label, _, player_part = reference.rpartition("/")
+    name, _, number = player_part.partition(":")
+    if not label or not name or (number and not number.isdigit()):
+        raise NoSuchName(
+            f"{reference!r} names no version: write its id, project/trial/player:number, "
+            "project/trial/player for the newest, or project@alias"
+        )
+    trial = yield from find_trial(label)
+    player = yield from find_player(trial, name)
+    version = yield from _numbered(trial, player, int(number) if number else None)
+    found = yield get_version(version.id)
+    return found
+
+
+def _numbered(trial: Trial, player: Player, number: int | None) -> Steps[Version]:
+    listing = versions(trial, player_id=player.id, page_size=1 if number is None else LARGEST_PAGE)
+    cursor: str | None = None
+    newest: int | None = None
+    while True:
+        page = yield listing.page(cursor)
+        for version in page.items:
+            newest = version.number if newest is None else newest
+            if number in (None, version.number):
+                return version  # type: ignore[no-any-return]
+        cursor = page.next_cursor
+        if cursor is None:
+            known = "it has none yet" if newest is None else f"the newest is {newest}"
+            raise NoSuchName(f"{player.name} has no version {'' if number is None else number}; {known}")

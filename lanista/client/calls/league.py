@@ -1,0 +1,138 @@
+"""Calls about the league: payoff, ratings, decisions, curves, matches, gates, and files of them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Literal
+
+from lanista.client.answers.league import (
+    Decision,
+    Gate,
+    GateStatus,
+    GateSummary,
+    Match,
+    MatchSummary,
+    Payoff,
+    PayoffStream,
+    RatingMethod,
+    Ratings,
+    Series,
+)
+from lanista.client.calls.call import (
+    LARGEST_PAGE,
+    Call,
+    Listing,
+    Steps,
+    TrialRef,
+    change,
+    get,
+    given,
+    path_to,
+    trial_path,
+)
+from league.types import DecisionKind, Stream
+
+Table = Literal["payoff", "ratings", "matches", "decisions"]
+
+
+def payoff(trial: TrialRef, *, stream: PayoffStream = "all") -> Call[Payoff]:
+    """Who does how well against whom, as matrices; `all` is what matchmaking reads."""
+    return get(trial_path(trial, "payoff"), Payoff, {"stream": stream})
+
+
+def ratings(trial: TrialRef, *, method: RatingMethod = "bradley_terry", most: int | None = None) -> Steps[Ratings]:
+    """The newest fit over rating games, the best first; all of it, or the best `most`."""
+    found: Ratings | None = None
+    cursor: str | None = None
+    while True:
+        wanted = LARGEST_PAGE if most is None else min(LARGEST_PAGE, most - (len(found.items) if found else 0))
+        page: Ratings = yield get(
+            trial_path(trial, "ratings"), Ratings, {"method": method, "limit": wanted, "cursor": cursor}
+        )
+        items = page.items if found is None else [*found.items, *page.items]
+        found = Ratings(fit=page.fit, items=items, next_cursor=page.next_cursor)
+        cursor = page.next_cursor
+        if cursor is None or (most is not None and len(items) >= most):
+            return found
+
+
+def decisions(
+    trial: TrialRef,
+    *,
+    kind: Sequence[DecisionKind] = (),
+    player_id: str | None = None,
+    generation: int | None = None,
+    page_size: int = 100,
+) -> Listing[Decision]:
+    """Why? The newest decision first."""
+    query = given({"kind": list(kind) or None, "player_id": player_id, "generation": generation})
+    return Listing(path=trial_path(trial, "decisions"), item=Decision, query=query, page_size=page_size)
+
+
+def metrics(
+    trial: TrialRef,
+    *,
+    player_id: str | None = None,
+    name: Sequence[str] = (),
+    after_generation: int | None = None,
+    points: int | None = None,
+    page_size: int = 100,
+) -> Listing[Series]:
+    """Curves of what generations reported, one for each player and metric."""
+    query = given(
+        {"player_id": player_id, "name": list(name) or None, "after_generation": after_generation, "points": points}
+    )
+    return Listing(path=trial_path(trial, "metrics"), item=Series, query=query, page_size=page_size)
+
+
+def matches(
+    trial: TrialRef,
+    *,
+    stream: Stream | None = None,
+    player_id: str | None = None,
+    opponent_id: str | None = None,
+    version_id: str | None = None,
+    gate_id: str | None = None,
+    tournament_id: str | None = None,
+    page_size: int = 100,
+) -> Listing[MatchSummary]:
+    """Gating and rating games, the newest first."""
+    query = given(
+        {
+            "stream": stream,
+            "player_id": player_id,
+            "opponent_id": opponent_id,
+            "version_id": version_id,
+            "gate_id": gate_id,
+            "tournament_id": tournament_id,
+        }
+    )
+    return Listing(path=trial_path(trial, "matches"), item=MatchSummary, query=query, page_size=page_size)
+
+
+def match(match_id: int) -> Call[Match]:
+    """One game with its moves."""
+    return get(path_to("matches", str(match_id)), Match)
+
+
+def export(trial: TrialRef, table: Table) -> Call[str]:
+    """A whole table as CSV."""
+    return Call(
+        method="GET", path=trial_path(trial, table), query={"format": "csv"}, read=lambda response: response.text
+    )
+
+
+def gates(trial: TrialRef, *, status: Sequence[GateStatus] = (), page_size: int = 100) -> Listing[GateSummary]:
+    """Gates of the trial's candidates, the newest first."""
+    query = given({"status": list(status) or None})
+    return Listing(path=trial_path(trial, "gates"), item=GateSummary, query=query, page_size=page_size)
+
+
+def gate(gate_id: str) -> Call[Gate]:
+    """One gate and the path of its test."""
+    return get(path_to("gates", gate_id), Gate)
+
+
+def stop_gate(gate_id: str, *, reason: str | None = None) -> Call[Gate]:
+    """End a gate without a verdict: it becomes `invalid`, never `passed`."""
+    return change("POST", path_to("gates", gate_id, "stop"), Gate, {"reason": reason})

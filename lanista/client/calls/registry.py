@@ -1,0 +1,133 @@
+"""Calls about versions, aliases and the installation."""
+
+from __future__ import annotations
+
+import hashlib
+from typing import Any
+
+import httpx
+
+from lanista.client.answers.registry import (
+    Alias,
+    BrowserSession,
+    Catalog,
+    Entry,
+    Example,
+    MadeToken,
+    Move,
+    Project,
+    Scope,
+    System,
+    Token,
+    Version,
+    VersionDetail,
+)
+from lanista.client.answers.shape import Page
+from lanista.client.calls.call import Call, Listing, TrialRef, change, get, given, path_to, trial_path
+from lanista.client.errors import UnexpectedAnswer
+
+
+def versions(trial: TrialRef, *, player_id: str | None = None, page_size: int = 100) -> Listing[Version]:
+    """Versions of a trial's players, the newest first."""
+    query = given({"player_id": player_id})
+    return Listing(path=trial_path(trial, "versions"), item=Version, query=query, page_size=page_size)
+
+
+def version(version_id: str) -> Call[VersionDetail]:
+    """One version, its names and its ancestors."""
+    return get(path_to("versions", version_id), VersionDetail)
+
+
+def checkpoint(version_id: str) -> Call[bytes]:
+    """The weights as safetensors, checked against the hash the server names."""
+    return Call(method="GET", path=path_to("versions", version_id, "checkpoint"), read=_checked)
+
+
+def _checked(response: httpx.Response) -> bytes:
+    named = response.headers.get("ETag", "").strip('"')
+    found = hashlib.sha256(response.content).hexdigest()
+    if found != named:
+        raise UnexpectedAnswer(f"the checkpoint was damaged on its way: its hash is {found}, not {named}")
+    return response.content
+
+
+def aliases(project: str, *, page_size: int = 100) -> Listing[Alias]:
+    """A project's aliases, by name."""
+    return Listing(path=path_to("projects", project, "aliases"), item=Alias, page_size=page_size)
+
+
+def alias(project: str, alias: str, *, game: str | None = None) -> Call[Alias]:
+    """Where an alias points."""
+    return get(path_to("projects", project, "aliases", alias), Alias, {"game": game})
+
+
+def set_alias(project: str, alias: str, *, version_id: str, reason: str, if_revision: int | None = None) -> Call[Alias]:
+    """Point an alias at a version, making it if need be. The move is recorded with its reason."""
+    body = {"version_id": version_id, "reason": reason}
+    return change("PUT", path_to("projects", project, "aliases", alias), Alias, body, if_revision=if_revision)
+
+
+def alias_history(project: str, alias: str, *, game: str | None = None, page_size: int = 100) -> Listing[Move]:
+    """Every move of an alias, the newest first."""
+    path = path_to("projects", project, "aliases", alias, "history")
+    return Listing(path=path, item=Move, query=given({"game": game}), page_size=page_size)
+
+
+def roll_back_alias(
+    project: str, alias: str, *, game: str | None = None, reason: str | None = None, if_revision: int | None = None
+) -> Call[Alias]:
+    """Point an alias back at the version that held it before."""
+    path = path_to("projects", project, "aliases", alias, "rollback")
+    return change("POST", path, Alias, given({"reason": reason}), query={"game": game}, if_revision=if_revision)
+
+
+def projects(*, page_size: int = 100) -> Listing[Project]:
+    """Projects by name."""
+    return Listing(path=path_to("projects"), item=Project, page_size=page_size)
+
+
+def catalog() -> Call[Catalog]:
+    """What a trial file may name."""
+    return get(path_to("catalog"), Catalog)
+
+
+def examples() -> Call[list[Example]]:
+    """Trial files to start from."""
+    return Call(
+        method="GET",
+        path=path_to("examples"),
+        read=lambda response: Page[Example].model_validate_json(response.content).items,
+    )
+
+
+def system() -> Call[System]:
+    """Version, the state of each part, links to other pages."""
+    return get(path_to("system"), System)
+
+
+def who_am_i() -> Call[BrowserSession]:
+    """Whose token this client has, and what it may do."""
+    return get(path_to("session"), BrowserSession)
+
+
+def tokens(*, page_size: int = 100) -> Listing[Token]:
+    """All tokens, the newest first."""
+    return Listing(path=path_to("tokens"), item=Token, page_size=page_size)
+
+
+def create_token(*, name: str, scope: Scope = "viewer", expires_in_days: float | None = None) -> Call[MadeToken]:
+    """Make a token. The answer holds its secret, this once."""
+    body: dict[str, Any] = {"name": name, "scope": scope, "expires_in_days": expires_in_days}
+    return change("POST", path_to("tokens"), MadeToken, body)
+
+
+def revoke_token(token_id: str) -> Call[None]:
+    """End a token and every browser session made from it."""
+    return Call(method="DELETE", path=path_to("tokens", token_id), read=lambda response: None)
+
+
+def audit(*, target: str | None = None, token_id: str | None = None, page_size: int = 100) -> Listing[Entry]:
+    """Who changed what, when; the newest first."""
+    return Listing(
+        path=path_to("audit"), item=Entry, query=given({"target": target, "token_id": token_id}), page_size=page_size
+    )

@@ -1,0 +1,105 @@
+"""Calls about trials and their players."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Literal
+
+from lanista.client.answers.trials import CheckedFile, Player, PlayerStatus, Trial, TrialStatus, TrialSummary
+from lanista.client.calls.call import Call, Listing, TrialRef, change, get, given, path_to, trial_path
+from league.types import Role
+
+
+def trials(
+    *,
+    project: str | None = None,
+    status: Sequence[TrialStatus] = (),
+    archived: bool = False,
+    page_size: int = 100,
+) -> Listing[TrialSummary]:
+    """Trials, the newest first."""
+    query = given({"project": project, "status": list(status) or None, "archived": archived or None})
+    return Listing(path=path_to("trials"), item=TrialSummary, query=query, page_size=page_size)
+
+
+def trial(trial: TrialRef) -> Call[Trial]:
+    """One trial with its file."""
+    return get(trial_path(trial), Trial)
+
+
+def create_trial(*, name: str, spec: Mapping[str, Any], project: str = "default") -> Call[Trial]:
+    """Record a trial and start it. `spec` is a trial file without `project` and `trial`."""
+    return change("POST", path_to("trials"), Trial, {"project": project, "name": name, "spec": dict(spec)})
+
+
+def validate_trial(*, text: str | None = None, spec: Mapping[str, Any] | None = None) -> Call[CheckedFile]:
+    """Everything that is wrong with a trial file (`text`) or a spec; nothing is made."""
+    return change("POST", path_to("trials", "validate"), CheckedFile, {"text": text, "spec": spec})
+
+
+def pause_trial(trial: TrialRef) -> Call[TrialSummary]:
+    """Let every player finish its generation and wait."""
+    return change("POST", trial_path(trial, "pause"), TrialSummary)
+
+
+def resume_trial(trial: TrialRef) -> Call[TrialSummary]:
+    """Go on after a pause, or begin a trial that was made paused."""
+    return change("POST", trial_path(trial, "resume"), TrialSummary)
+
+
+def stop_trial(
+    trial: TrialRef, *, mode: Literal["drain", "now"] = "drain", reason: str | None = None
+) -> Call[TrialSummary]:
+    """End a trial for good; `drain` finishes and records what is under way, `now` gives it up."""
+    return change("POST", trial_path(trial, "stop"), TrialSummary, {"mode": mode, "reason": reason})
+
+
+def fork_trial(
+    trial: TrialRef, *, name: str, at_commit: int | None = None, changes: Mapping[str, Any] | None = None
+) -> Call[Trial]:
+    """A new trial from a commit of this one (its newest, unless given); `changes` are laid over its file."""
+    body = {"name": name, "at_commit": at_commit, "changes": None if changes is None else dict(changes)}
+    return change("POST", trial_path(trial, "fork"), Trial, body)
+
+
+def archive_trial(trial: TrialRef, *, if_revision: int | None = None) -> Call[TrialSummary]:
+    """Put an ended trial away: it leaves the lists."""
+    return change("POST", trial_path(trial, "archive"), TrialSummary, if_revision=if_revision)
+
+
+def players(
+    trial: TrialRef, *, role: Sequence[Role] = (), status: PlayerStatus | None = None, page_size: int = 100
+) -> Listing[Player]:
+    """The members of the league in the order they joined, snapshots among them."""
+    query = given({"role": list(role) or None, "status": status})
+    return Listing(path=trial_path(trial, "players"), item=Player, query=query, page_size=page_size)
+
+
+def player(player_id: str) -> Call[Player]:
+    """One player."""
+    return get(path_to("players", player_id), Player)
+
+
+def add_player(
+    trial: TrialRef,
+    *,
+    name: str,
+    role: Role = Role.MAIN,
+    bot: str | None = None,
+    hyperparameters: Mapping[str, Any] | None = None,
+) -> Call[Player]:
+    """A new member of a league that runs or is paused."""
+    body = {"name": name, "role": role, "bot": bot, "hyperparameters": hyperparameters}
+    return change("POST", trial_path(trial, "players"), Player, body)
+
+
+def change_player(
+    player_id: str,
+    *,
+    retire: bool = False,
+    hyperparameters: Mapping[str, Any] | None = None,
+    if_revision: int | None = None,
+) -> Call[Player]:
+    """Retire a player, or retune it from its next generation on."""
+    body = {"retire": retire, "hyperparameters": hyperparameters}
+    return change("PATCH", path_to("players", player_id), Player, body, if_revision=if_revision)

@@ -1,0 +1,40 @@
+"""A whole league at one moment."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from lanista.client.answers.league import Payoff, Rating, Ratings
+from lanista.client.answers.registry import Alias
+from lanista.client.answers.trials import Player, Trial
+
+if TYPE_CHECKING:
+    import pandas
+
+
+@dataclass(frozen=True, kw_only=True)
+class League:
+    """What was known when it was asked for."""
+
+    trial: Trial
+    players: Sequence[Player]
+    payoff: Payoff
+    ratings: Ratings
+    aliases: Sequence[Alias]
+
+    def rating_of(self, player: Player) -> Rating | None:
+        """The rating of the player's newest rated version."""
+        rated = [rating for rating in self.ratings.items if rating.player_id == player.id]
+        return max(rated, key=lambda rating: rating.number, default=None)
+
+    def names_of(self, player: Player) -> list[str]:
+        """The aliases that point at the player's present version."""
+        return [alias.name for alias in self.aliases if alias.version_id == player.version_id]
+
+    def to_frame(self) -> pandas.DataFrame:
+        """One row for each player, with its rating; needs pandas."""
+        from lanista.client.frames import league_frame
+
+        return league_frame(self)

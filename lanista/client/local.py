@@ -1,0 +1,46 @@
+"""Where the API is, and who we are there, when the caller does not say."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from lanista.client.errors import Unreachable
+
+
+@dataclass(frozen=True)
+class ApiAddress:
+    """An address and the token for it."""
+
+    url: str
+    token: str | None = field(repr=False)
+
+
+def find_api(url: str | None = None, token: str | None = None) -> ApiAddress:
+    """What is given, else LANISTA_URL with LANISTA_TOKEN, else the local stack with its admin token.
+
+    The local stack's token is for the local stack: it is never sent to an address from elsewhere.
+    """
+    if url:
+        return ApiAddress(url, token or _settings_token())
+    from lanista.settings import ClientSettings, StackSettings
+
+    named = ClientSettings.load().url
+    if named:
+        return ApiAddress(named, token or _settings_token())
+    from lanista.stack.errors import StackError
+    from lanista.stack.home import Home
+    from lanista.stack.remote import reach
+
+    home = Home(StackSettings.load().home)
+    try:
+        local = reach(home)["LANISTA_URL"]
+    except StackError as error:
+        raise Unreachable(str(error)) from None
+    return ApiAddress(local, token or _settings_token() or home.admin_token.read_text().strip())
+
+
+def _settings_token() -> str | None:
+    from lanista.settings import ClientSettings
+
+    token = ClientSettings.load().token
+    return None if token is None else token.get_secret_value()

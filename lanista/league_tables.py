@@ -1,0 +1,188 @@
+"""Leagues as rich tables: players, payoff, events. Pure: a league in, renderables out."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING
+
+from rich.console import Group, RenderableType
+from rich.markup import escape
+from rich.panel import Panel
+from rich.progress_bar import ProgressBar
+from rich.table import Table
+from rich.text import Text
+
+from lanista.client import League
+from lanista.client.answers.league import Payoff, Rating
+from lanista.client.answers.trials import GenerationProgress, Player, TrialSummary
+from lanista.event_words import event_line
+
+if TYPE_CHECKING:
+    from lanista.live_view import LiveLeague
+
+STATUS_COLOURS = {
+    "pending": "yellow",
+    "running": "green",
+    "pausing": "yellow",
+    "paused": "yellow",
+    "stopping": "yellow",
+    "stopped": "blue",
+    "completed": "blue",
+    "failed": "red",
+    "waiting": "yellow",
+    "passed": "green",
+    "exhausted": "blue",
+    "invalid": "red",
+    "superseded": "dim",
+    "active": "green",
+    "retired": "dim",
+}
+CELL_WIDTH = 9
+NAME_WIDTH = 18
+FIXED_LINES = 14
+"""What a live view takes besides its players and payoff."""
+
+
+def status_text(status: str) -> str:
+    return f"[{STATUS_COLOURS.get(status, 'default')}]{status}[/]"
+
+
+def league_view(live: LiveLeague, *, width: int = 120, height: int = 40) -> RenderableType:
+    """Everything at one glance, within the terminal's size."""
+    league = live.league
+    rows = max(4, (height - FIXED_LINES) // 2)
+    shown = foremost(league, rows)
+    columns = max(2, (width - NAME_WIDTH - 4) // (CELL_WIDTH + 3))
+    parts: list[RenderableType] = [
+        headline(league.trial, live.steps_per_second),
+        players_table(league, shown, live.progress),
+        payoff_table(league.payoff, [player.id for player in shown][:columns]),
+    ]
+    if live.events:
+        lines = Text("\n").join(event_line(event) for event in live.events)
+        parts.append(Panel(lines, title="last events", title_align="left", border_style="dim"))
+    return Group(*parts)
+
+
+def foremost(league: League, most: int) -> list[Player]:
+    """Whom to show where not all fit: those who learn, those with a name, bots, then the newest."""
+    newest_first = sorted(league.players, key=lambda player: player.created_commit, reverse=True)
+    return sorted(newest_first, key=lambda player: _rank(league, player))[:most]
+
+
+def _rank(league: League, player: Player) -> int:
+    if player.status == "retired":
+        return 4
+    if player.role.learns:
+        return 0
+    if league.names_of(player):
+        return 1
+    return 2 if player.bot else 3
+
+
+def headline(trial: TrialSummary, steps_per_second: float | None = None) -> RenderableType:
+    """One line: which trial, how it is, how far."""
+    line = Text.assemble((trial.label, "bold"), f" · {trial.game} · ")
+    line.append(trial.status, STATUS_COLOURS.get(trial.status, ""))
+    if trial.status_reason:
+        line.append(f" ({trial.status_reason})")
+    line.append(f" · {trial.steps:,} steps · commit {trial.last_commit}")
+    if trial.started_at is not None:
+        line.append(f" · {duration((trial.finished_at or datetime.now(UTC)) - trial.started_at)}")
+    if steps_per_second is not None:
+        line.append(f" · {steps_per_second:,.0f} steps/s", "bold green")
+    budget = getattr(trial, "spec", {}).get("budget", {}).get("steps")
+    if not budget:
+        return line
+    bar = Table.grid()  # a bar alone does not end its line
+    bar.add_row(ProgressBar(total=budget, completed=min(trial.steps, budget), width=60), f" of {budget:,} steps")
+    return Group(line, bar)
+
+
+def duration(elapsed: object) -> str:
+    return str(elapsed).split(".")[0]
+
+
+def players_table(
+    league: League, shown: Sequence[Player], progress: dict[str, GenerationProgress] | None = None
+) -> Table:
+    """One row for each player shown."""
+    table = Table("player", "role", "version", "generation", "under way", "steps", "rating", "called", box=None)
+    for player in shown:
+        under_way = (progress or {}).get(player.id)
+        learns = player.role.learns
+        table.add_row(
+            escape(player.name),
+            _role(player),
+            "" if player.version_number is None else str(player.version_number),
+            str(player.generation) if learns else "",
+            _under_way(under_way),
+            f"{player.steps:,}" if learns else "",
+            rating_text(league.rating_of(player)),
+            "[bold yellow]" + escape(", ".join(league.names_of(player))) + "[/]",
+            style="dim" if player.status == "retired" else "",
+        )
+    if left := len(league.players) - len(shown):
+        table.caption = f"and {left} more"
+        table.caption_justify = "left"
+    return table
+
+
+def _role(player: Player) -> str:
+    if player.status == "retired":
+        return f"{player.role} (retired)"
+    return f"bot {escape(player.bot)}" if player.bot else player.role.value
+
+
+def _under_way(progress: GenerationProgress | None) -> RenderableType:
+    if progress is None:
+        return ""
+    if not progress.target or progress.steps is None:
+        return f"[dim]generation {progress.generation} begins[/]"
+    bar = ProgressBar(total=progress.target, completed=min(progress.steps, progress.target), width=16)
+    words = f" {progress.steps / progress.target:4.0%}  {progress.steps_per_second or 0:,.0f}/s"
+    line = Table.grid()
+    line.add_row(bar, words)
+    return line
+
+
+def rating_text(rating: Rating | None) -> str:
+    if rating is None:
+        return ""
+    interval = "" if rating.deviation is None else f" ±{1.96 * rating.deviation:.0f}"
+    return f"{rating.value:+.0f}{interval}{' (prior)' if rating.prior else ''}"
+
+
+def payoff_table(payoff: Payoff, player_ids: Sequence[str]) -> Table:
+    """Win rates of rows against columns, with the number of games; the players named, in that order."""
+    position = {player.id: number for number, player in enumerate(payoff.players)}
+    shown = [position[player_id] for player_id in player_ids if player_id in position]
+    table = Table("win rate of ↓ against →", title_justify="left", box=None)
+    for column in shown:
+        table.add_column(escape(_short(payoff.players[column].name)), justify="right", min_width=CELL_WIDTH)
+    for row in shown:
+        cells = [_cell(payoff, row, column) for column in shown]
+        table.add_row(escape(_short(payoff.players[row].name)), *cells)
+    return table
+
+
+def _short(name: str) -> str:
+    return name if len(name) <= NAME_WIDTH else f"{name[: NAME_WIDTH - 1]}…"
+
+
+def _cell(payoff: Payoff, row: int, column: int) -> str:
+    rate, games = payoff.win_rate[row][column], payoff.games(row, column)
+    if rate is None or not games:
+        return "[dim]·[/]"
+    colour = "green" if rate > 0.55 else "red" if rate < 0.45 else "default"
+    return f"[{colour}]{rate:.2f}[/] [dim]{_brief(games)}[/]"
+
+
+def _brief(number: int) -> str:
+    """At most four characters: 950, 12k, 3.4M."""
+    for size, unit in ((1_000_000, "M"), (1_000, "k")):
+        if number >= size:
+            short = number / size
+            return f"{short:.0f}{unit}" if short >= 10 else f"{short:.1f}{unit}"
+    return str(number)

@@ -1,0 +1,171 @@
+"""A league live in the terminal: what is known of it, drawn with rich, and a loop that follows it to its end."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections import deque
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass, field
+
+from rich.console import Console
+from rich.live import Live
+
+from lanista.client import AsyncClient, League, Retries
+from lanista.client.answers.trials import Event, GenerationProgress
+from lanista.event_words import event_line
+from lanista.league_tables import league_view
+
+MOST_EVENTS = 6
+TICK_SECONDS = 0.5
+RELOAD_SECONDS = 1.0
+IDLE_RELOAD_SECONDS = 5.0
+SHARE_OF_LOADING = 0.1
+"""A league that takes long to load is loaded less often, so that watching costs little."""
+PATIENT = Retries(attempts=12)
+"""A stack that restarts is waited for, about two minutes."""
+
+
+@dataclass
+class LiveLeague:
+    """A league, and what its events have said since it was loaded."""
+
+    league: League
+    progress: dict[str, GenerationProgress] = field(default_factory=dict)
+    """Generations under way, by player id."""
+    events: deque[Event] = field(default_factory=lambda: deque(maxlen=MOST_EVENTS))
+    recorded: deque[tuple[float, int]] = field(default_factory=lambda: deque(maxlen=12))
+    """When generations were recorded and the steps of each, for the rate."""
+
+    def take(self, event: Event) -> None:
+        """Remember what an event says."""
+        if event.type == "progress":
+            self.progress = {generation.player_id: generation for generation in event.generations}
+            return
+        if self.events and event.type == "gate.progress" == self.events[-1].type:
+            self.events.pop()  # a gate's newest count says it all
+        self.events.append(event)
+        if event.type == "generation.recorded" and event.created_at is not None:
+            self.progress.pop(str(event.payload.get("player_id")), None)
+            self.recorded.append((event.created_at.timestamp(), int(event.payload.get("steps", 0))))
+
+    @property
+    def steps_per_second(self) -> float | None:
+        """Of the generations under way where they tell, else of those recorded lately."""
+        if self.league.trial.status not in ("running", "pausing", "stopping"):
+            return None
+        told = [one.steps_per_second for one in self.progress.values() if one.steps_per_second]
+        if told:
+            return sum(told)
+        if len(self.recorded) < 2 or self.recorded[-1][0] <= self.recorded[0][0]:
+            return None
+        later = list(self.recorded)[1:]
+        return sum(steps for _, steps in later) / (self.recorded[-1][0] - self.recorded[0][0])
+
+
+Show = Callable[[LiveLeague, Event | None], None]
+Enough = Callable[[LiveLeague], bool]
+
+
+def watch_trial(
+    trial_id: str,
+    console: Console,
+    *,
+    url: str | None = None,
+    token: str | None = None,
+    enough: Enough = lambda live: False,
+) -> LiveLeague | None:
+    """Show a trial until it ends, until it is `enough`, or until Ctrl-C; returns what was seen last.
+
+    On a terminal this is a live view; elsewhere it is one line for each event.
+    """
+    seen: list[LiveLeague] = []
+
+    async def run(show: Show) -> None:
+        async with AsyncClient(url, token, retries=PATIENT) as client:
+            await follow(client, trial_id, show, enough)
+
+    def say(live: LiveLeague, event: Event | None) -> None:
+        seen[:] = [live]
+        if event is not None and event.id is not None:
+            console.print(event_line(event), highlight=False, soft_wrap=True)
+
+    with suppress(KeyboardInterrupt):
+        if not console.is_terminal:
+            asyncio.run(run(say))
+            return seen[-1]
+        with Live(console=console, refresh_per_second=4) as screen:
+
+            def draw(live: LiveLeague, event: Event | None) -> None:
+                seen[:] = [live]
+                screen.update(league_view(live, width=console.width, height=console.height))
+
+            asyncio.run(run(draw))
+    return seen[-1] if seen else None
+
+
+async def follow(client: AsyncClient, trial_id: str, show: Show, enough: Enough = lambda live: False) -> LiveLeague:
+    """Keep a LiveLeague up to date and show it at every event and tick, until the trial ends or it is enough."""
+    arrived: asyncio.Queue[Event] = asyncio.Queue()
+
+    async def listen() -> None:
+        async for event in client.events(trial_id):
+            arrived.put_nowait(event)
+
+    listening = asyncio.create_task(listen())
+    try:
+        loader = _Loader(client, trial_id)
+        live = LiveLeague(await loader.load())
+        show(live, None)
+        while not (live.league.trial.is_over or enough(live)):
+            event = await _next(arrived, listening)
+            if event is not None:
+                live.take(event)
+                loader.stale |= event.id is not None
+            if loader.due:
+                live.league = await loader.load()
+            show(live, event)
+        while not arrived.empty():  # what was said before the end is not lost
+            event = arrived.get_nowait()
+            live.take(event)
+            show(live, event)
+        return live
+    finally:
+        listening.cancel()
+        with suppress(asyncio.CancelledError):
+            await listening
+
+
+class _Loader:
+    """Loads the league when it has changed, and not more often than is cheap."""
+
+    def __init__(self, client: AsyncClient, trial_id: str) -> None:
+        self._client = client
+        self._trial_id = trial_id
+        self._loaded_at = 0.0
+        self._took = 0.0
+        self.stale = True
+
+    @property
+    def due(self) -> bool:
+        shortest = RELOAD_SECONDS if self.stale else IDLE_RELOAD_SECONDS
+        return time.monotonic() - self._loaded_at >= max(shortest, self._took / SHARE_OF_LOADING)
+
+    async def load(self) -> League:
+        started = time.monotonic()
+        self.stale = False
+        league = await self._client.league(self._trial_id)
+        self._loaded_at = time.monotonic()
+        self._took = self._loaded_at - started
+        return league
+
+
+async def _next(arrived: asyncio.Queue[Event], listening: asyncio.Task[None]) -> Event | None:
+    """The next event, or None after a tick without one; raises what ended the listening."""
+    if listening.done():
+        listening.result()
+    try:
+        return await asyncio.wait_for(arrived.get(), TICK_SECONDS)
+    except TimeoutError:
+        return None
