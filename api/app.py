@@ -32,6 +32,7 @@ from api.service.payoff_documents import PayoffDocuments
 from api.service.playing import GameTable
 from api.service.progress import ProgressPoller
 from api.service.starting import TrialStarter
+from api.service.tournaments import TournamentKeeper
 from api.settings import ApiSettings
 from api.store.engine import create_store_engine, database_url, session_factory
 from orchestrator.artifacts import ArtifactStore
@@ -55,7 +56,8 @@ def create_app(settings: ApiSettings, temporal: Client | None = None) -> FastAPI
         app.state.services = services
         app.state.readiness = ReadinessChecks(engine, client, settings.ray_address)
         poller = ProgressPoller(services.sessions, client, services.feed)
-        tasks = [asyncio.create_task(work.run()) for work in (services.feed, services.starter, poller)]
+        keeper = TournamentKeeper(services.sessions, client, every=settings.reconcile_seconds)
+        tasks = [asyncio.create_task(work.run()) for work in (services.feed, services.starter, poller, keeper)]
         try:
             yield
         finally:

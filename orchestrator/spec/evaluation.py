@@ -14,7 +14,8 @@ _CRON = (("minute", 0, 59), ("hour", 0, 23), ("day of the month", 1, 31), ("mont
 _PART = re.compile(r"(?:\*|(?P<first>\d{1,2})(?:-(?P<last>\d{1,2}))?)(?:/(?P<step>\d{1,2}))?")
 
 
-def _cron(line: str) -> str:
+def check_cron(line: str) -> str:
+    """The cron line, if it is one; raises ValueError with what is allowed."""
     fields = line.split()
     if len(fields) != len(_CRON):
         raise ValueError("must be five fields, minute hour day month weekday: '0 3 * * *' is every night at 3:00 UTC")
@@ -41,6 +42,6 @@ class EvaluationSpec(Section):
     games: Annotated[int, Field(strict=True, ge=2, le=1_000_000), WHOLE] = Field(
         default=200, description="rating games of each evaluation, seats swapped between the two of a pair"
     )
-    schedule: Annotated[str, AfterValidator(_cron)] | None = Field(
+    schedule: Annotated[str, AfterValidator(check_cron)] | None = Field(
         default=None, description="cron line (UTC) of a tournament of the whole league, as '0 3 * * *'; null: none"
     )
