@@ -31,7 +31,7 @@ class RllibSettings:
     gamma: float = 1.0
     gae_lambda: float = 0.95
     clip: float = 0.2
-    entropy: float = 0.02
+    entropy: float = 0.05
     value_weight: float = 0.5
     grad_clip: float = 0.5
     seed: int = 1
