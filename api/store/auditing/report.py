@@ -56,7 +56,7 @@ class AuditReport:
         """For JSON: the number of findings of every kind, and each of them."""
         numbers = Counter(finding.wrong for finding in self.findings)
         return {
-            "agrees": self.agrees,
+            "ok": self.agrees,
             **{wrong.value: numbers[wrong] for wrong in Wrong},
             "garbage": self.garbage,
             "counts": self.counts,

@@ -31,7 +31,7 @@ def test_it_says_that_all_agrees_and_then_what_does_not(reachable: Store) -> Non
     assert agreeing.exit_code == 0, agreeing.output
     assert "All agrees" in agreeing.output
     report = json.loads(run("--json").output)
-    assert report["agrees"] is True
+    assert report["ok"] is True
     assert report["counts"]["generations"] == 2
     Path(str(league.versions("main")[-1].uri).removeprefix("file://")).unlink()
     broken = run()
