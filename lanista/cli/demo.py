@@ -1,72 +1,114 @@
-"""`lanista demo`: the whole system at work, with one command."""
+"""`lanista demo`: a real league, from an empty folder to a champion, with one command."""
 
 from __future__ import annotations
 
 import asyncio
 import signal
 import threading
-from contextlib import suppress
-from typing import Annotated
+from datetime import datetime
+from typing import Annotated, Any
 
 import typer
-from rich.markup import escape
 from rich.table import Table
-from temporalio.client import WorkflowFailureError
 
 from lanista.cli.stack import HomeOption, load_settings, up_detached
-from lanista.cli.terminal import errors, out, print_line
+from lanista.cli.terminal import errors, out
+from lanista.client import Client
+from lanista.league_tables import foremost, players_table
+from lanista.live_view import watch_trial
 from lanista.settings import StackSettings
 from lanista.stack import remote
-from lanista.stack.errors import StackError
 from lanista.stack.home import Home
 from lanista.system_check import check_system
 from orchestrator.contracts import SystemReport
 from orchestrator.settings import TemporalSettings
 from orchestrator.temporal import connect
 
+PROJECT = "demo"
+ALIAS = "champion"
+MOST_SHOWN = 16
+
+
+def demo_spec(minutes: float) -> dict[str, Any]:
+    """A small AlphaStar league of connect four; generations of a few seconds, so that much happens in view."""
+    return {
+        "game": {"id": "connect_four"},
+        "league": {
+            "preset": "alphastar",
+            "players": [
+                {"name": "main", "role": "main"},
+                {"name": "main-exploiter", "role": "main_exploiter"},
+                {"name": "league-exploiter", "role": "league_exploiter"},
+                {"name": "random", "role": "bot", "bot": "random"},
+            ],
+            "snapshot": {"min_steps": 400_000, "win_rate": 0.7, "max_steps": 800_000},
+        },
+        "generation": {"steps": 400_000, "tables": 512},
+        "evaluation": {"every_generations": 2, "games": 100},
+        "budget": {"wall_clock": f"{max(1, round(minutes * 60))}s"},
+    }
+
 
 def demo(
     port: Annotated[int | None, typer.Option(help="Port of the API and the page (default 8800).")] = None,
     home: HomeOption = None,
     leave: Annotated[bool, typer.Option("--exit", help="Return when done and stop what was started.")] = False,
+    minutes: Annotated[float, typer.Option(min=0.1, help="How long the league trains.")] = 3.0,
 ) -> None:
-    """Start the stack if none runs, send a workflow through every part, and leave the page open until Ctrl-C."""
+    """Start the stack if none runs, train a small league, show its champion; the page stays open until Ctrl-C."""
     settings = load_settings(port=port, home=home)
     where = Home(settings.home)
     ours = not where.is_supervised()
-    for signum in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
-        signal.signal(signum, _interrupt)
+    state = up_detached(settings)
     try:
-        state = up_detached(settings)
-        _show(asyncio.run(_check(settings)))
-        print_line(f"\nThe page: [bold]{escape(state.page)}[/]")
+        _show_parts(asyncio.run(_check(settings)))
+        out.print(f"The page: [bold]{state.page}[/]\n", highlight=False)
+        with Client(state.page, where.admin_token.read_text().strip()) as client:
+            _run_league(client, state.page, where, minutes)
+        out.print(f"\nThe page: [bold]{state.page}[/]", highlight=False)
         if not leave:
-            print_line("Ctrl-C ends the demonstration.")
-            with suppress(KeyboardInterrupt):
-                threading.Event().wait()
+            out.print("Ctrl-C ends the demonstration.")
+            _wait_for_interrupt()
     finally:
         if ours:
             with errors.status("Stopping …"):
                 remote.stop(where)
 
 
-def _interrupt(*_: object) -> None:
-    raise KeyboardInterrupt
+def _run_league(client: Client, page: str, home: Home, minutes: float) -> None:
+    name = f"league-{datetime.now().astimezone():%Y%m%d-%H%M%S}"
+    trial = client.create_trial(project=PROJECT, name=name, spec=demo_spec(minutes))
+    out.print(f"Training the league [bold]{PROJECT}/{name}[/] for {minutes:g} minutes.", highlight=False)
+    watch_trial(trial.id, out, url=page, token=home.admin_token.read_text().strip())
+    league = client.league(trial.id)
+    out.print(players_table(league, foremost(league, MOST_SHOWN)))
+    champion = next((alias for alias in client.aliases(PROJECT) if alias.name == ALIAS), None)
+    if champion is None:
+        out.print("No champion yet: the league did not reach its first snapshot.")
+        return
+    version = client.version(champion.version_id)
+    player = client.player(version.player_id)
+    out.print(
+        f"Champion: [bold]{player.name}[/] (version {version.number}), after {version.steps:,} steps; "
+        f"promoted {champion.revision} times.",
+        highlight=False,
+    )
 
 
 async def _check(settings: StackSettings) -> SystemReport:
     address = remote.reach(Home(settings.home))["LANISTA_TEMPORAL_ADDRESS"]
-    client = await connect(TemporalSettings.load(temporal_address=address))
-    try:
-        return await check_system(client)
-    except WorkflowFailureError as error:
-        raise StackError(
-            f"The workflow did not get through: {error.cause}. `lanista doctor` looks at each part."
-        ) from None
+    return await check_system(await connect(TemporalSettings.load(temporal_address=address)))
 
 
-def _show(report: SystemReport) -> None:
+def _show_parts(report: SystemReport) -> None:
     table = Table("queue", "proof", "milliseconds", title="One workflow through every part")
     for part in report.parts:
         table.add_row(part.part, part.detail, f"{part.milliseconds:.1f}")
     out.print(table)
+
+
+def _wait_for_interrupt() -> None:
+    done = threading.Event()
+    for signum in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(signum, lambda *_: done.set())
+    done.wait()
