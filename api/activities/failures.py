@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+from pydantic import ValidationError
 from sqlalchemy.exc import DataError, StatementError
 from temporalio.exceptions import ApplicationError
 
 from api.store.errors import Conflict, NotFound
-from league.errors import InvalidInput
+from league.errors import LeagueError
 from orchestrator.artifacts import ArtifactStoreFull, DamagedArtifact, MissingArtifact
 from orchestrator.catalog import CatalogError
 from orchestrator.contracts import Failure
@@ -23,7 +24,7 @@ def told_apart() -> Iterator[None]:
         yield
     except NotFound as error:
         raise _final(error, Failure.NOT_FOUND) from error
-    except (Conflict, InvalidTrial, InvalidInput, CatalogError, DataError) as error:
+    except (Conflict, InvalidTrial, ValidationError, LeagueError, CatalogError, DataError) as error:
         raise _final(error, Failure.BAD_INPUT) from error
     except (DamagedArtifact, MissingArtifact) as error:
         raise _final(error, Failure.DAMAGED_CHECKPOINT) from error

@@ -158,8 +158,16 @@ def _mixture(
         payoff_revision=trial.payoff_revision,
         qualities=qualities,
     )
-    extra = {} if built_in else {league.preset: catalog.load(Kind.MATCHMAKER, league.preset)}
-    return mix(league.preset, request, extra)
+    return mix(league.preset, request) if built_in else _mix_by_plug_in(league.preset, request)
+
+
+def _mix_by_plug_in(preset: str, request: Request) -> Mixture:
+    """The mixture of a matchmaker of somebody's own; what goes wrong in it goes wrong at every retry."""
+    rule = catalog.load(Kind.MATCHMAKER, preset)
+    try:
+        return mix(preset, request, {preset: rule})
+    except Exception as error:
+        raise Conflict(f"the matchmaker {preset!r} failed: {type(error).__name__}: {error}") from error
 
 
 def _options(league: LeagueSpec) -> dict[str, Any]:

@@ -7,9 +7,10 @@ from dataclasses import replace
 import pytest
 from temporalio.exceptions import ApplicationError
 
-from api.store.models import Commit, Generation, Metric, Payoff, Tally
+from api.store.models import Commit, Generation, Metric, Payoff, Tally, Trial
 from league.types import DecisionKind, Role
 from orchestrator.contracts.generations import GenerationPlan
+from orchestrator.contracts.trials import TrialRequest
 from orchestrator.spec.matchmaking import Preset
 from tests.integration.league_store.driver import EXPLOITER, MAIN, RANDOM, STEPS, League, Store, league_file
 
@@ -217,3 +218,26 @@ def test_commits_have_no_gap(store: Store) -> None:
         league.live("exploiter")
     numbers = sorted(commit.number for commit in store.rows(Commit, Commit.trial_id == league.trial))
     assert numbers == list(range(league.row.last_commit + 1))
+
+
+def test_a_matchmaker_of_ones_own_decides(store: Store) -> None:
+    league = store.found(league_file("tests.integration.league_store.matchmakers:last_made"))
+    league.live("main", 2)
+    (opponent,) = league.plan("main").opponents
+    assert opponent.player == league.player("main-1").id
+
+
+def test_a_broken_matchmaker_is_named_and_not_tried_again(store: Store) -> None:
+    league = store.found(league_file("tests.integration.league_store.matchmakers:broken"))
+    with pytest.raises(ApplicationError, match="matchmakers:broken' failed: ZeroDivisionError") as refusal:
+        league.plan("main")
+    assert (refusal.value.type, refusal.value.non_retryable) == ("bad_input", True)
+
+
+def test_a_stored_file_that_cannot_be_read_is_named(store: Store) -> None:
+    league = store.create()
+    with store.sessions.begin() as session:
+        session.get_one(Trial, league.trial).spec = {"game": {"id": "tic_tac_toe"}, "budgget": {}}
+    with pytest.raises(ApplicationError, match="budgget") as refusal:
+        store("begin_trial", TrialRequest(trial=league.trial))
+    assert refusal.value.type == "bad_input"
