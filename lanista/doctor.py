@@ -32,6 +32,8 @@ from orchestrator.temporal import connect
 MINIMUM_DISK_GB = 2.0
 MINIMUM_MEMORY_GB = 2.0
 PATIENCE = 5.0
+WORKFLOW_PATIENCE = 60.0
+"""A workflow through Ray may have to wait for a new Ray process that loads torch."""
 
 
 @dataclass(frozen=True)
@@ -68,10 +70,11 @@ async def examine(settings: StackSettings) -> list[Finding]:
 async def _attempt(
     part: str, check: Callable[[dict[str, str]], Awaitable[str]], mend: str, environment: dict[str, str]
 ) -> Finding:
+    patience = WORKFLOW_PATIENCE if check is _ray else PATIENCE * 3
     try:
-        return Finding(part, True, await asyncio.wait_for(check(environment), PATIENCE * 3))
+        return Finding(part, True, await asyncio.wait_for(check(environment), patience))
     except TimeoutError:
-        return Finding(part, False, f"no answer within {PATIENCE * 3:g} s", mend)
+        return Finding(part, False, f"no answer within {patience:g} s", mend)
     except Exception as error:  # any failure of a part is a finding, not a crash of the doctor
         first_line = str(error).strip().splitlines()[:1]
         return Finding(part, False, f"{type(error).__name__}: {''.join(first_line)}", mend)
@@ -158,7 +161,7 @@ async def _pollers(environment: dict[str, str], queues: dict[Queue, str]) -> str
 
 
 async def _ray(environment: dict[str, str]) -> str:
-    report = await check_system(await _client(environment), patience=timedelta(seconds=PATIENCE * 2))
+    report = await check_system(await _client(environment), patience=timedelta(seconds=WORKFLOW_PATIENCE))
     return next(part.detail for part in report.parts if part.part == "train")
 
 

@@ -142,7 +142,7 @@ class Home:
 
     def _lock(self, kind: int) -> IO[str] | None:
         try:
-            handle = self.lock_file.open("a")
+            handle = os.fdopen(os.open(self.lock_file, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o600), "a")
         except PermissionError:
             raise StackError(
                 f"The data folder {self.root} belongs to another user. Choose another with --home (or LANISTA_HOME)."
