@@ -51,7 +51,10 @@ class Supervisor:
         if lock is None:
             raise AlreadyRunning(where_it_runs(self.home))
         with lock:
-            await self._run_locked()
+            try:
+                await self._run_locked()
+            finally:
+                await asyncio.to_thread(shutil.rmtree, self.home.scratch, ignore_errors=True)
 
     async def _run_locked(self) -> None:
         self._write_state()  # at once, so that a second `up` and `status` speak of this run and not of the last
@@ -128,7 +131,6 @@ class Supervisor:
         await asyncio.gather(*(child.stop() for child in users))
         await asyncio.gather(*(child.stop() for child in self._children.values() if child not in users))
         await asyncio.to_thread(end_leftovers, self.home, patience=3.0)
-        await asyncio.to_thread(shutil.rmtree, self.home.scratch, ignore_errors=True)
         self._state.ready, self._state.note = False, "stopped"
         self._write_state()
         self._say("stopped")

@@ -132,7 +132,7 @@ def test_a_port_in_use_is_named_with_the_flag(stack: LocalStack, tmp_path_factor
     assert refused.returncode == 1
     assert str(other.port) in refused.stderr and "--port" in refused.stderr
     assert "Traceback" not in refused.stderr
-    assert not other.processes()
+    assert not other.processes() and not other.home.scratch.exists()
 
 
 def test_supervisor_alone_killed_then_up(stack: LocalStack) -> None:
