@@ -9,6 +9,7 @@ from typing import Final
 
 from pydantic import BaseModel, ConfigDict, Field
 from sqlalchemy import select
+from sqlalchemy.dialects.postgresql import distinct_on
 from sqlalchemy.orm import Session
 
 from api.store.models import Match, Pairing, Tournament, TournamentEntrant
@@ -224,7 +225,7 @@ def _instructive(
             Match.id, Match.round, Match.pair, Match.version_id, Match.opponent_version_id, Match.result, Match.plies
         )
         .where(Match.tournament_id == tournament.id, Match.result != MatchResult.DRAW)
-        .distinct(Match.version_id, Match.opponent_version_id, Match.result)
+        .ext(distinct_on(Match.version_id, Match.opponent_version_id, Match.result))
         .order_by(Match.version_id, Match.opponent_version_id, Match.result, Match.plies.desc(), Match.id)
     )
     found = []

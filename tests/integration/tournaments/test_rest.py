@@ -1,0 +1,207 @@
+"""Tournaments and schedules over REST, against a real API, Temporal and Postgres."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Callable
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+import pytest_asyncio
+from sqlalchemy import update
+from temporalio.client import Client
+
+from api.service.tournaments import TournamentKeeper
+from api.store.models import Schedule, Tournament, Trial
+from api.store.models.words import Scope, TournamentStatus, TrialStatus
+from api.store.trials import change_status, create_trial
+from orchestrator.contracts.tournaments import schedule_id
+from orchestrator.spec.checking import check_spec
+from tests.integration.api.server import Served, running_api
+from tests.integration.tournaments.hall import PATIENCE, TIC_TAC_TOE, Hall, graded
+
+pytestmark = pytest.mark.asyncio(loop_scope="module")
+
+API = "/api/v1"
+
+
+@pytest.fixture(scope="module")
+def served(hall: Hall, temporal: Client, postgres_url: str, tmp_path_factory: pytest.TempPathFactory) -> Any:
+    folder: Path = tmp_path_factory.mktemp("artifacts")
+    with running_api(postgres_url, temporal.service_client.config.target_host, folder) as api:
+        yield api
+
+
+@pytest_asyncio.fixture(loop_scope="module")
+async def rest(served: Served, hall: Hall, temporal: Client) -> AsyncIterator[httpx.AsyncClient]:
+    """An operator's connection, with workers that hold tournaments."""
+    hall.before_game = lambda request: None
+    headers = {"Authorization": f"Bearer {served.tokens[Scope.OPERATOR]}"}
+    async with hall.workers(temporal), httpx.AsyncClient(base_url=served.base, headers=headers, timeout=30) as client:
+        yield client
+
+
+async def until(check: Callable[[], Any]) -> None:
+    for _ in range(int(PATIENCE / 0.05)):
+        answer = check()
+        if await answer if asyncio.iscoroutine(answer) else answer:
+            return
+        await asyncio.sleep(0.05)
+    raise AssertionError("did not happen in time")
+
+
+async def ended(rest: httpx.AsyncClient, tournament: str) -> dict[str, Any]:
+    async def is_over() -> bool:
+        return (await rest.get(f"{API}/tournaments/{tournament}")).json()["finished_at"] is not None
+
+    await until(is_over)
+    found: dict[str, Any] = (await rest.get(f"{API}/tournaments/{tournament}")).json()
+    return found
+
+
+async def test_a_tournament_from_request_to_report(rest: httpx.AsyncClient) -> None:
+    spec = {"game": TIC_TAC_TOE, "format": "swiss", "entrants": graded(5), "games": 10, "rounds": 3, "seed": 3}
+    body, key = {"project": "rest", "spec": spec}, {"Idempotency-Key": "once"}
+    made = await rest.post(f"{API}/tournaments", json=body, headers=key)
+    assert made.status_code == 201, made.text
+    tournament = made.json()["id"]
+    assert (await rest.post(f"{API}/tournaments", json=body, headers=key)).json()["id"] == tournament
+    over = await ended(rest, tournament)
+    assert (over["status"], over["entrants"], over["pairings_played"]) == ("completed", 5, 9)
+    listed = (await rest.get(f"{API}/tournaments", params={"project": "rest"})).json()["items"]
+    assert [each["id"] for each in listed] == [tournament]
+    table = (await rest.get(f"{API}/tournaments/{tournament}/standings")).json()
+    assert table["anchor"] == "random" and len(table["items"]) == 5
+    assert all(line["low"] <= line["elo"] <= line["high"] for line in table["items"])
+    seen, cursor = [], None
+    while True:
+        params = {"limit": 4} | ({"cursor": cursor} if cursor else {})
+        page = (await rest.get(f"{API}/tournaments/{tournament}/pairings", params=params)).json()
+        seen += [(each["round"], each["pair"]) for each in page["items"]]
+        cursor = page["next_cursor"]
+        if cursor is None:
+            break
+    assert seen == sorted(set(seen)) and len(seen) == 9
+    await _reports(rest, tournament)
+    again = await rest.post(f"{API}/tournaments/{tournament}/cancel")
+    assert again.status_code == 409 and again.json()["tournament_status"] == "completed"
+
+
+async def _reports(rest: httpx.AsyncClient, tournament: str) -> None:
+    url = f"{API}/tournaments/{tournament}/report"
+    report = (await rest.get(url)).json()
+    assert report["games"] == 60 and sum(line["games"] for line in report["standings"]) == 120
+    met = sum(cell["wins"] + cell["draws"] + cell["losses"] for cell in report["cross_table"])
+    assert met == 60
+    assert all(game["expected"] < 0.5 for game in report["instructive_games"])
+    texts = {form: (await rest.get(url, params={"format": form})).text for form in ("csv", "markdown", "html")}
+    assert len(texts["csv"].splitlines()) == 6
+    for text in texts.values():
+        assert all(line["label"] in text for line in report["standings"])
+    assert "## Cross table" in texts["markdown"] and "<script" not in texts["html"]
+
+
+async def test_what_is_wrong_is_said_at_once(rest: httpx.AsyncClient, served: Served) -> None:
+    async def refused(**spec: Any) -> httpx.Response:
+        return await rest.post(f"{API}/tournaments", json={"project": "rest", "spec": spec})
+
+    wrong = await refused(game=TIC_TAC_TOE, entrants=["newest"], games=3)
+    assert wrong.status_code == 422 and len(wrong.json()["errors"]) == 2
+    assert (await refused(game=TIC_TAC_TOE, entrants=["bot:random"])).status_code == 409
+    assert (await refused(trial="nobody")).status_code == 404
+    assert (await refused(trial="a", game=TIC_TAC_TOE)).status_code == 422
+    viewer = {"Authorization": f"Bearer {served.tokens[Scope.VIEWER]}"}
+    body = {"spec": {"game": TIC_TAC_TOE, "entrants": graded(2)}}
+    assert (await rest.post(f"{API}/tournaments", json=body, headers=viewer)).status_code == 403
+
+
+async def test_a_schedule_fires_without_overlap_pauses_is_triggered_and_goes(
+    rest: httpx.AsyncClient, hall: Hall, temporal: Client
+) -> None:
+    body = {
+        "project": "timed",
+        "name": "often",
+        "every_seconds": 1,
+        "tournament": {"game": TIC_TAC_TOE, "entrants": graded(3), "games": 2},
+    }
+    made = (await rest.post(f"{API}/schedules", json=body)).json()
+    url = f"{API}/schedules/{made['id']}"
+    mine = Tournament.schedule_id == made["id"]
+    completed = Tournament.status == TournamentStatus.COMPLETED
+    await until(lambda: hall.count(Tournament, mine, completed) >= 3)
+    assert (await rest.patch(url, json={"paused": True, "pause_note": "enough"})).json()["paused"]
+    await until(lambda: hall.count(Tournament, mine, ~completed) == 0)
+    held = sorted(hall.rows(Tournament, mine), key=lambda each: each.started_at)
+    assert all(before.finished_at <= after.started_at for before, after in pairwise(held))
+    assert len({each.seed for each in held}) == len(held), "no two firings play the same games"
+    described = await temporal.get_schedule_handle(schedule_id(made["id"])).describe()
+    assert described.schedule.state.paused and described.schedule.state.note == "enough"
+    count = hall.count(Tournament, mine)
+    assert (await rest.post(f"{url}/trigger")).status_code == 202
+    await until(lambda: hall.count(Tournament, mine, completed) == count + 1)
+    shown = (await rest.get(url)).json()
+    assert shown["fired"] >= count and shown["taken"] and shown["last_error"] is None
+    assert not (await rest.patch(url, json={"paused": False})).json()["paused"]
+    await until(lambda: hall.count(Tournament, mine, completed) > count + 1)
+    assert (await rest.delete(url)).status_code == 204
+    assert (await rest.get(url)).status_code == 404
+    with pytest.raises(Exception, match=r"not found|no rows"):
+        await temporal.get_schedule_handle(schedule_id(made["id"])).describe()
+
+
+async def test_a_schedule_that_fails_shows_why(rest: httpx.AsyncClient) -> None:
+    body = {
+        "project": "failing",
+        "name": "hopeless",
+        "cron": "0 3 * * *",
+        "time_zone": "Europe/Berlin",
+        "tournament": {"game": TIC_TAC_TOE, "entrants": ["alias:champion", "bot:random"]},
+    }
+    made = await rest.post(f"{API}/schedules", json=body)
+    assert made.status_code == 201, made.text
+    url = f"{API}/schedules/{made.json()['id']}"
+    assert (await rest.post(f"{API}/schedules", json=body)).status_code == 409, "the name is taken"
+    assert (await rest.post(f"{url}/trigger")).status_code == 202
+
+    async def failed() -> bool:
+        return "champion" in ((await rest.get(url)).json()["last_error"] or "")
+
+    await until(failed)
+    assert len((await rest.get(url)).json()["next"]) == 5
+    wrong = [{"every_seconds": 5}, {"cron": "0 3 * *"}, {"time_zone": "Europe/Nowhere"}]
+    answers = [
+        (await rest.post(f"{API}/schedules", json=body | {"name": "x"} | change)).status_code for change in wrong
+    ]
+    assert answers == [422, 422, 409]
+
+
+async def test_a_trial_file_can_ask_for_a_nightly_tournament(hall: Hall, temporal: Client) -> None:
+    spec = check_spec({"game": TIC_TAC_TOE, "evaluation": {"schedule": "0 3 * * *"}})
+    with hall.sessions.begin() as session:
+        trial = create_trial(session, project="nights", name="owl", spec=spec).id
+    keeper = TournamentKeeper(hall.sessions, temporal, every=60)
+    await keeper.reconcile()
+    (schedule,) = hall.rows(Schedule, Schedule.trial_id == trial)
+    assert (schedule.name, schedule.cron) == ("nightly-owl", "0 3 * * *") and schedule.workflow_started_at
+    await keeper.reconcile()
+    assert hall.count(Schedule, Schedule.trial_id == trial) == 1
+    with hall.sessions.begin() as session:
+        change_status(session, trial, TrialStatus.COMPLETED, "done")
+    await keeper.reconcile()
+    described = await temporal.get_schedule_handle(schedule_id(schedule.id)).describe()
+    assert described.schedule.state.paused and described.schedule.state.note == "its trial has ended"
+
+
+async def test_what_temporal_missed_is_made_up_for(hall: Hall, temporal: Client) -> None:
+    """A tournament whose row was committed by a process that then died."""
+    tournament = hall.make(entrants=graded(2), games=2)
+    with hall.sessions.begin() as session:
+        session.execute(update(Trial).values(workflow_started_at=Trial.created_at))
+    keeper = TournamentKeeper(hall.sessions, temporal, every=60)
+    assert await keeper.reconcile() >= 1
+    async with hall.workers(temporal):
+        await until(lambda: hall.row(tournament).status is TournamentStatus.COMPLETED)
+    assert await keeper.reconcile() == 0
