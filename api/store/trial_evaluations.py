@@ -16,6 +16,9 @@ from orchestrator.spec.tournament import TournamentSpec
 
 NEWEST_SNAPSHOTS = 6
 """Snapshots in the field: enough to tie the newest version to its past, and few enough to stay quick."""
+POOL_PRESET = "psro"
+"""Here the newest response meets the whole pool, whose meta-game the matchmaking solves."""
+LARGEST_POOL = 200
 CHAMPION = "champion"
 
 
@@ -23,6 +26,7 @@ def open_trial_evaluation(session: Session, trial_id: str, player_id: str, gener
     """The gauntlet of this generation, made now or found; None and why where none is to be played.
 
     The field: the random bot (the ratings' anchor), the trial's bots, its newest snapshots, and the champion.
+    With the preset psro the newest snapshot meets the whole pool instead.
     """
     player = player_of(session, trial_id, player_id)
     trial = session.get_one(Trial, trial_id)
@@ -39,12 +43,26 @@ def open_trial_evaluation(session: Session, trial_id: str, player_id: str, gener
     ).first()
     if under_way is not None:
         return None, f"the evaluation {under_way} of {player.name} is still under way"
-    field = ["bot:random", "bots", *_snapshots(session, trial_id), *_champion(session, trial)]
-    games = spec_of(trial).evaluation.games
+    trial_spec = spec_of(trial)
+    pooled = trial_spec.league.preset == POOL_PRESET
+    field = (
+        _pool(session, trial_id)
+        if pooled
+        else [
+            "bot:random",
+            "bots",
+            *_snapshots(session, trial_id, NEWEST_SNAPSHOTS),
+            *_champion(session, trial),
+        ]
+    )
+    challenger = _newest_response(session, player) if pooled else _version(session, player, generation)
+    if challenger is None or not (field := [each for each in field if each != f"version:{challenger}"]):
+        return None, "the pool has no two members yet"
+    games = trial_spec.evaluation.games
     spec = TournamentSpec(
         trial=trial.name,
         format="gauntlet",
-        challengers=(f"version:{_version(session, player, generation)}",),
+        challengers=(f"version:{challenger}",),
         entrants=tuple(field),
         # the games of one evaluation, spread over the field in pairs
         games=min(1000, max(2, games // max(1, _size(session, trial_id, field)) // 2 * 2)),
@@ -62,12 +80,24 @@ def _version(session: Session, player: Player, generation: int) -> str:
     return recorded or playing_version(session, player).id
 
 
-def _snapshots(session: Session, trial_id: str) -> list[str]:
+def _pool(session: Session, trial_id: str) -> list[str]:
+    """Everyone the meta-game is played among: its equilibrium is only as good as its entries."""
+    return ["bots", *_snapshots(session, trial_id, LARGEST_POOL)]
+
+
+def _newest_response(session: Session, player: Player) -> str | None:
+    newest = session.scalars(
+        select(Player).where(Player.parent_id == player.id).order_by(Player.created_commit.desc()).limit(1)
+    ).one_or_none()
+    return playing_version(session, newest).id if newest else None
+
+
+def _snapshots(session: Session, trial_id: str, most: int) -> list[str]:
     newest = (
         select(Player)
         .where(Player.trial_id == trial_id, Player.role == Role.HISTORICAL)
         .order_by(Player.created_commit.desc())
-        .limit(NEWEST_SNAPSHOTS)
+        .limit(most)
     )
     return [f"version:{playing_version(session, each).id}" for each in session.scalars(newest)]
 

@@ -32,10 +32,12 @@ with workflow.unsafe.imports_passed_through():
         play_games,
         record_evaluation,
     )
+    from orchestrator.contracts.tournaments import TrialEvaluation, open_trial_evaluation
     from orchestrator.contracts.trials import TrialEvent, note_event
     from orchestrator.contracts.workflows import GateState, Happening, Mode, PlayerState, Report
     from orchestrator.workflows.attempts import GivenUp, Setback, failure_of, persist
     from orchestrator.workflows.messages import start_gate, tell_trial
+    from orchestrator.workflows.tournament import start_tournament
 
 GENERATIONS_A_RUN = 25
 """A run's history stays near a thousand events; counted, because the server suggests a new run much later."""
@@ -109,7 +111,8 @@ class PlayerWorkflow:
         if judgement.gate:
             await start_gate(GateState(gate=judgement.gate, trial=state.trial))
         await self._tell(Happening.RECORDED, trial_steps=recorded.trial_steps)
-        self._evaluate_when_due()
+        if state.role is Role.MAIN and state.generation % max(1, state.evaluate_every) == 0:
+            await self._measure()
 
     async def _train(self, plan: GenerationPlan) -> tuple[GenerationOutcome, int] | None:
         """Train until an attempt succeeds; None when the trial wants to stop now."""
@@ -178,11 +181,14 @@ class PlayerWorkflow:
             tallies=outcome.tallies,
         )
 
-    def _evaluate_when_due(self) -> None:
-        """Measure against the target beside the training; a measurement under way is not overtaken."""
+    async def _measure(self) -> None:
+        """Rating games beside the training: against a field of the trial, and against the target if there is one."""
         state = self._state
-        due = state.target and state.role is Role.MAIN and state.generation % max(1, state.evaluate_every) == 0
-        if due and (self._evaluation is None or self._evaluation.done()):
+        due = TrialEvaluation(trial=state.trial, player=state.player, generation=state.generation)
+        opened = await open_trial_evaluation(due)
+        if opened.tournament is not None:
+            await start_tournament(opened.tournament)
+        if state.target and (self._evaluation is None or self._evaluation.done()):
             self._evaluation = asyncio.create_task(self._evaluate(state.generation))
 
     async def _evaluate(self, generation: int) -> None:

@@ -14,7 +14,7 @@ from temporalio.exceptions import ApplicationError
 
 from league.types import CheckpointRef, Role
 from orchestrator.catalog import Component
-from orchestrator.contracts import PartReport, PartRequest, generations, play, trials
+from orchestrator.contracts import PartReport, PartRequest, generations, play, tournaments, trials
 from orchestrator.contracts.errors import Failure
 
 GAME = Component(id="tic_tac_toe")
@@ -224,6 +224,11 @@ class FakeLeague:
             next_gate=following,
             next_trial=self.trial if following else None,
         )
+
+    @activity.defn
+    async def open_trial_evaluation(self, due: tournaments.TrialEvaluation) -> tournaments.Opened:
+        self.calls["open_trial_evaluation"] += 1
+        return tournaments.Opened(tournament=None, reason="nobody to meet")
 
     @activity.defn
     async def plan_evaluation(self, key: play.EvaluationKey) -> play.PlayRequest:
