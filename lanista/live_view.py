@@ -75,10 +75,11 @@ def watch_trial(
     url: str | None = None,
     token: str | None = None,
     enough: Enough = lambda live: False,
+    each: Callable[[Event], None] | None = None,
 ) -> LiveLeague | None:
     """Show a trial until it ends, until it is `enough`, or until Ctrl-C; returns what was seen last.
 
-    On a terminal this is a live view; elsewhere it is one line for each event.
+    On a terminal this is a live view; elsewhere it is one line for each event, or whatever `each` does with it.
     """
     seen: list[LiveLeague] = []
 
@@ -88,11 +89,13 @@ def watch_trial(
 
     def say(live: LiveLeague, event: Event | None) -> None:
         seen[:] = [live]
-        if event is not None and event.id is not None:
+        if event is not None and each is not None:
+            each(event)
+        elif event is not None and event.id is not None:
             console.print(event_line(event), highlight=False, soft_wrap=True)
 
     with suppress(KeyboardInterrupt):
-        if not console.is_terminal:
+        if each is not None or not console.is_terminal:
             asyncio.run(run(say))
             return seen[-1]
         with Live(console=console, refresh_per_second=4) as screen:

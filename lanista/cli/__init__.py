@@ -8,8 +8,10 @@ import typer
 from rich.markup import escape
 
 from api.store.errors import StoreError
-from lanista.cli import audit, demo, doctor, roles, stack, token, trial
+from lanista.cli import audit, bench, demo, doctor, gate, league, model, roles, stack, token, trial
+from lanista.cli.connection import ExitCode, exit_code, explain
 from lanista.cli.terminal import errors
+from lanista.client.errors import LanistaError
 from lanista.settings import refuse_unknown
 from lanista.stack.errors import StackError
 from orchestrator.settings import SettingsError
@@ -29,9 +31,14 @@ app.command()(doctor.doctor)
 app.command()(demo.demo)
 app.command()(audit.audit)
 app.command()(roles.api)
+app.command("serve")(roles.api)
 app.command()(roles.migrate)
 app.add_typer(roles.worker, name="worker")
 app.add_typer(trial.trial, name="trial")
+app.add_typer(league.league, name="league")
+app.add_typer(model.model, name="model")
+app.add_typer(gate.gate, name="gate")
+app.command(context_settings={"allow_extra_args": True, "ignore_unknown_options": True})(bench.bench)
 app.add_typer(token.token, name="token")
 
 
@@ -42,6 +49,9 @@ def main() -> None:
         app()
     except (StackError, SettingsError, StoreError, TemporalUnreachable) as error:
         errors.print(f"[bold red]Error:[/] {escape(str(error))}", highlight=False, soft_wrap=True)
-        sys.exit(1)
+        sys.exit(ExitCode.FAILED)
+    except LanistaError as error:
+        errors.print(f"[bold red]Error:[/] {escape(explain(error))}", highlight=False, soft_wrap=True)
+        sys.exit(exit_code(error))
     except KeyboardInterrupt:
-        sys.exit(130)
+        sys.exit(ExitCode.INTERRUPTED)

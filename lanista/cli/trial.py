@@ -1,34 +1,40 @@
-"""`lanista trial`: trial files."""
+"""`lanista trial`: trial files checked and started, trials listed and shown."""
 
 from __future__ import annotations
 
+from itertools import islice
 from pathlib import Path
 from typing import Annotated
 
 import typer
+import yaml
 from rich.markup import escape
 from rich.table import Table
 
+from lanista.cli import trial_orders
+from lanista.cli.connection import ExitCode, HomeOption, LimitOption, TrialArgument, address, connected
 from lanista.cli.stack import JsonOption
-from lanista.cli.terminal import errors, out, print_json
+from lanista.cli.terminal import errors, out, print_json, print_line
+from lanista.cli.trial_orders import watch_to_the_end
+from lanista.client.answers.trials import Trial, TrialStatus, TrialSummary
+from lanista.client.errors import Conflict
+from lanista.league_tables import duration, foremost, headline, players_table, status_text
 from orchestrator.spec import InvalidTrial, TrialFile, trial_json_schema
 from orchestrator.spec.budget import BudgetSpec
 from orchestrator.spec.loading import load_trial_file
 from orchestrator.spec.values import duration_text
 
-trial = typer.Typer(help="Trial files: check one before it runs.", no_args_is_help=True)
+trial = typer.Typer(help="Trials: check, start, watch, pause, resume, stop, fork.", no_args_is_help=True)
 
 FileArgument = Annotated[Path, typer.Argument(metavar="FILE", help="Trial file (YAML).", show_default=False)]
+ProjectOption = Annotated[str | None, typer.Option("--project", "-p", help="Only of this project.")]
+MOST_PLAYERS = 30
 
 
 @trial.command()
 def validate(file: FileArgument, as_json: JsonOption = False) -> None:
     """Check a trial file and show what it asks for. Exit code 1 when something is wrong, with all of it said."""
-    try:
-        checked = load_trial_file(file)
-    except InvalidTrial as error:
-        _refuse(file, error, as_json)
-        raise typer.Exit(1) from None
+    checked = _checked(file, as_json)
     if as_json:
         print_json({"ok": True, "file": str(file), "trial": checked.to_json()})
     else:
@@ -42,6 +48,121 @@ def validate(file: FileArgument, as_json: JsonOption = False) -> None:
 def schema() -> None:
     """Print the JSON Schema of trial files, for editors that check while one types."""
     print_json(trial_json_schema())
+
+
+@trial.command()
+def start(
+    file: FileArgument,
+    project: Annotated[str | None, typer.Option("--project", "-p", help="Project, instead of the file's.")] = None,
+    name: Annotated[str | None, typer.Option("--name", help="Name, instead of the file's.")] = None,
+    paused: Annotated[bool, typer.Option("--paused", help="Make it, but wait for `trial resume`.")] = False,
+    watch: Annotated[bool, typer.Option("--watch", "-w", help="Show it live until it ends.")] = False,
+    home: HomeOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Start a trial from a file, which is checked first."""
+    checked = _checked(file, as_json)
+    spec = checked.spec.to_json() | ({"start": "paused"} if paused else {})
+    with connected(home) as client:
+        try:
+            made = client.create_trial(project=project or checked.project, name=name or checked.trial, spec=spec)
+        except Conflict as error:
+            errors.print(f"[red]{escape(str(error))}[/]; --name gives this one another name.", soft_wrap=True)
+            raise typer.Exit(ExitCode.REFUSED) from None
+    if as_json:
+        print_json(made.model_dump(mode="json"))
+    else:
+        print_line(f"Started [bold]{escape(made.label)}[/] ({made.id}).")
+    if watch:
+        watch_to_the_end(made, address(home), as_json)
+    elif not as_json:
+        print_line(f"Watch it: lanista trial watch {escape(made.label)}")
+
+
+@trial.command("list")
+def list_all(
+    project: ProjectOption = None,
+    status: Annotated[
+        list[TrialStatus] | None, typer.Option("--status", "-s", help="Only with this status (repeatable).")
+    ] = None,
+    archived: Annotated[bool, typer.Option("--archived", help="With those that were put away.")] = False,
+    limit: LimitOption = 50,
+    home: HomeOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """List trials, the newest first."""
+    with connected(home) as client:
+        listing = client.trials(project=project, status=status or (), archived=archived, page_size=min(limit, 500))
+        found = list(islice(listing, limit))
+    if as_json:
+        print_json([one.model_dump(mode="json") for one in found])
+        return
+    if not found:
+        print_line("No trials. Start one: lanista trial start FILE")
+        return
+    table = Table("trial", "game", "status", "steps", "commit", "created", "took", "id")
+    for one in found:
+        table.add_row(*_row(one))
+    out.print(table)
+
+
+def _row(one: TrialSummary) -> list[str]:
+    took = "" if not (one.started_at and one.finished_at) else duration(one.finished_at - one.started_at)
+    created = one.created_at.astimezone().strftime("%Y-%m-%d %H:%M")
+    commit = str(one.last_commit)
+    return [
+        escape(one.label),
+        escape(one.game),
+        status_text(one.status),
+        f"{one.steps:,}",
+        commit,
+        created,
+        took,
+        one.id,
+    ]
+
+
+@trial.command()
+def show(
+    trial: TrialArgument,
+    as_file: Annotated[bool, typer.Option("--file", help="Print its trial file (YAML), defaults included.")] = False,
+    home: HomeOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Show a trial: how it is, its players, their ratings and names."""
+    with connected(home) as client:
+        found = client.find_trial(trial)
+        if as_json:
+            print_json(found.model_dump(mode="json"))
+        elif as_file:
+            out.print(_as_file(found), markup=False, highlight=False, soft_wrap=True, end="")
+        else:
+            league = client.league(found)
+            out.print(headline(found))
+            out.print(players_table(league, foremost(league, MOST_PLAYERS)))
+            print_line(f"[dim]id {found.id} · seed {found.seed}{_origin(found)}[/]")
+
+
+def _as_file(found: Trial) -> str:
+    text: str = yaml.safe_dump(
+        {"project": found.project, "trial": found.name, **found.spec}, sort_keys=False, allow_unicode=True
+    )
+    return text
+
+
+def _origin(found: Trial) -> str:
+    if found.forked_from_trial_id is None:
+        return ""
+    return f" · forked from {found.forked_from_trial_id} at commit {found.forked_at_commit}"
+
+
+def _checked(file: Path, as_json: bool) -> TrialFile:
+    """The trial a file describes, or exit code 1 with every problem said."""
+    try:
+        return load_trial_file(file)
+    except InvalidTrial as error:
+        _refuse(file, error, as_json)
+        raise typer.Exit(ExitCode.FAILED) from None
 
 
 def _refuse(file: Path, error: InvalidTrial, as_json: bool) -> None:
@@ -76,3 +197,11 @@ def _limits(budget: BudgetSpec) -> str:
     limits += [duration_text(budget.wall_clock)] if budget.wall_clock else []
     limits += [f"win rate {budget.until.win_rate:g} against {budget.until.opponent}"] if budget.until else []
     return " or ".join(limits)
+
+
+trial.command()(trial_orders.watch)
+trial.command()(trial_orders.pause)
+trial.command()(trial_orders.resume)
+trial.command()(trial_orders.stop)
+trial.command()(trial_orders.fork)
+trial.command()(trial_orders.archive)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from pathlib import Path
 
 from lanista.client.errors import Unreachable
 
@@ -15,8 +16,10 @@ class ApiAddress:
     token: str | None = field(repr=False)
 
 
-def find_api(url: str | None = None, token: str | None = None) -> ApiAddress:
+def find_api(url: str | None = None, token: str | None = None, home: Path | None = None) -> ApiAddress:
     """What is given, else LANISTA_URL with LANISTA_TOKEN, else the local stack with its admin token.
+
+    `home` names the data folder of a local stack, which then goes before LANISTA_URL.
 
     The local stack's token is for the local stack: it is never sent to an address from elsewhere.
     """
@@ -25,18 +28,18 @@ def find_api(url: str | None = None, token: str | None = None) -> ApiAddress:
     from lanista.settings import ClientSettings, StackSettings
 
     named = ClientSettings.load().url
-    if named:
+    if named and home is None:
         return ApiAddress(named, token or _settings_token())
     from lanista.stack.errors import StackError
     from lanista.stack.home import Home
     from lanista.stack.remote import reach
 
-    home = Home(StackSettings.load().home)
+    folder = Home(home or StackSettings.load().home)
     try:
-        local = reach(home)["LANISTA_URL"]
+        local = reach(folder)["LANISTA_URL"]
     except StackError as error:
         raise Unreachable(str(error)) from None
-    return ApiAddress(local, token or _settings_token() or home.admin_token.read_text().strip())
+    return ApiAddress(local, token or _settings_token() or folder.admin_token.read_text().strip())
 
 
 def _settings_token() -> str | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import datetime
+from enum import StrEnum
 from typing import TYPE_CHECKING, Any, Literal
 
 from lanista.client.answers.shape import Answer
@@ -13,10 +14,24 @@ if TYPE_CHECKING:
 
 PayoffStream = Literal["all", "training", "rating"]
 RatingMethod = Literal["bradley_terry", "elo_online", "openskill", "alpha_rank", "nash_averaging"]
-GateStatus = Literal["waiting", "running", "passed", "failed", "exhausted", "invalid", "superseded"]
 
 Matrix = list[list[float | None]]
 Counts = list[list[int]]
+
+
+class GateStatus(StrEnum):
+    """Where a gate stands."""
+
+    WAITING = "waiting"
+    RUNNING = "running"
+    PASSED = "passed"
+    FAILED = "failed"
+    EXHAUSTED = "exhausted"
+    """The allowed games ran out before the test decided."""
+    INVALID = "invalid"
+    """Stopped early: no verdict."""
+    SUPERSEDED = "superseded"
+    """A newer candidate took its place while it waited."""
 
 
 class PayoffPlayer(Answer):

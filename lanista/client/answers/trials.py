@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import datetime
+from enum import StrEnum
 from typing import Any, Literal
 
 from pydantic import Field, model_validator
@@ -10,11 +11,24 @@ from pydantic import Field, model_validator
 from lanista.client.answers.shape import Answer
 from league.types import Role
 
-TrialStatus = Literal["pending", "running", "pausing", "paused", "stopping", "stopped", "completed", "failed"]
 PlayerStatus = Literal["active", "retired"]
 
-FINAL: frozenset[str] = frozenset({"stopped", "completed", "failed"})
-"""Statuses that a trial does not leave."""
+
+class TrialStatus(StrEnum):
+    """Where a trial is in its life."""
+
+    PENDING = "pending"
+    RUNNING = "running"
+    PAUSING = "pausing"
+    PAUSED = "paused"
+    STOPPING = "stopping"
+    STOPPED = "stopped"
+    COMPLETED = "completed"
+    FAILED = "failed"
+
+    @property
+    def is_final(self) -> bool:
+        return self in (TrialStatus.STOPPED, TrialStatus.COMPLETED, TrialStatus.FAILED)
 
 
 class TrialSummary(Answer):
@@ -45,7 +59,7 @@ class TrialSummary(Answer):
 
     @property
     def is_over(self) -> bool:
-        return self.status in FINAL
+        return self.status.is_final
 
 
 class Trial(TrialSummary):

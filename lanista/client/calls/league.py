@@ -8,7 +8,6 @@ from typing import Literal
 from lanista.client.answers.league import (
     Decision,
     Gate,
-    GateStatus,
     GateSummary,
     Match,
     MatchSummary,
@@ -122,7 +121,7 @@ def export(trial: TrialRef, table: Table) -> Call[str]:
     )
 
 
-def gates(trial: TrialRef, *, status: Sequence[GateStatus] = (), page_size: int = 100) -> Listing[GateSummary]:
+def gates(trial: TrialRef, *, status: Sequence[str] = (), page_size: int = 100) -> Listing[GateSummary]:
     """Gates of the trial's candidates, the newest first."""
     query = given({"status": list(status) or None})
     return Listing(path=trial_path(trial, "gates"), item=GateSummary, query=query, page_size=page_size)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, Literal
 
-from lanista.client.answers.trials import CheckedFile, Player, PlayerStatus, Trial, TrialStatus, TrialSummary
+from lanista.client.answers.trials import CheckedFile, Player, PlayerStatus, Trial, TrialSummary
 from lanista.client.calls.call import Call, Listing, TrialRef, change, get, given, path_to, trial_path
 from league.types import Role
 
@@ -13,7 +13,7 @@ from league.types import Role
 def trials(
     *,
     project: str | None = None,
-    status: Sequence[TrialStatus] = (),
+    status: Sequence[str] = (),
     archived: bool = False,
     page_size: int = 100,
 ) -> Listing[TrialSummary]:

@@ -1,0 +1,120 @@
+"""How commands reach the API, and what their errors say."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from enum import IntEnum
+from itertools import islice
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from lanista.cli.stack import HomeOption
+from lanista.client import Client, LanistaError, Retries
+from lanista.client.errors import (
+    ChangedMeanwhile,
+    Conflict,
+    InvalidRequest,
+    NoSuchName,
+    NotAllowed,
+    NotFound,
+    NotSignedIn,
+    Unavailable,
+    Unreachable,
+)
+from lanista.client.local import ApiAddress, find_api
+
+__all__ = ["ExitCode", "HomeOption", "LimitOption", "TrialArgument", "address", "connected", "exit_code", "explain"]
+
+QUICK = Retries(attempts=3)
+"""A person waits."""
+COMPLETION = Retries(attempts=1)
+
+
+class ExitCode(IntEnum):
+    """What a command's end means."""
+
+    FAILED = 1
+    """Something is wrong: a trial file, a trial that failed, a part that is not well."""
+    USAGE = 2
+    UNREACHABLE = 3
+    """The API, or a part it needs, does not answer."""
+    NOT_ALLOWED = 4
+    """No valid token, or one that may not do this."""
+    NOT_FOUND = 5
+    REFUSED = 6
+    """Not possible as things stand, or not valid."""
+    INTERRUPTED = 130
+
+
+_CODES: tuple[tuple[type[LanistaError], ExitCode], ...] = (
+    (Unreachable, ExitCode.UNREACHABLE),
+    (Unavailable, ExitCode.UNREACHABLE),
+    (NotSignedIn, ExitCode.NOT_ALLOWED),
+    (NotAllowed, ExitCode.NOT_ALLOWED),
+    (NotFound, ExitCode.NOT_FOUND),
+    (NoSuchName, ExitCode.NOT_FOUND),
+    (Conflict, ExitCode.REFUSED),
+    (ChangedMeanwhile, ExitCode.REFUSED),
+    (InvalidRequest, ExitCode.REFUSED),
+)
+_NEXT_STEPS: tuple[tuple[type[LanistaError], str], ...] = (
+    (
+        Unreachable,
+        "`lanista up` starts the local stack, `lanista status` shows it; LANISTA_URL names another.",
+    ),
+    (Unavailable, "`lanista doctor` looks at each part."),
+    (NotSignedIn, "Set LANISTA_TOKEN to a valid token; `lanista token create NAME --scope operator` makes one."),
+    (NotAllowed, "Set LANISTA_TOKEN to one that may; `lanista token create NAME --scope operator` makes it."),
+    (NoSuchName, "`lanista trial list` shows all trials."),
+)
+
+
+def exit_code(error: LanistaError) -> int:
+    return next((code for kind, code in _CODES if isinstance(error, kind)), ExitCode.FAILED)
+
+
+def explain(error: LanistaError) -> str:
+    """What was wrong, and the next step where one is known."""
+    words = str(error)
+    if isinstance(error, InvalidRequest) and len(error.fields) > 1:
+        words = "\n".join(["The request is not valid:", *(f"  {item.field}: {item.message}" for item in error.fields)])
+    step = next((step for kind, step in _NEXT_STEPS if isinstance(error, kind)), "")
+    return words if not step or "`lanista up`" in words else f"{words}\n{step}"
+
+
+def address(home: Path | None) -> ApiAddress:
+    return find_api(home=home)
+
+
+@contextmanager
+def connected(home: Path | None) -> Iterator[Client]:
+    """A client of the API that the settings, or the data folder, name."""
+    where = address(home)
+    with Client(where.url, where.token, retries=QUICK) as client:
+        yield client
+
+
+def complete_trials(incomplete: str) -> list[str]:
+    """Names of trials, for the shell; nothing where the API does not answer."""
+    try:
+        where = find_api()
+        with Client(where.url, where.token, timeout=2, retries=COMPLETION) as client:
+            labels = [trial.label for trial in islice(client.trials(page_size=200), 200)]
+    except (LanistaError, OSError, ValueError):
+        return []
+    return [label for label in labels if label.startswith(incomplete)]
+
+
+TrialArgument = Annotated[
+    str,
+    typer.Argument(
+        metavar="TRIAL",
+        help="The trial: project/name, its name alone where it is the only one, or its id.",
+        autocompletion=complete_trials,
+        show_default=False,
+    ),
+]
+LimitOption = Annotated[int, typer.Option("--limit", "-n", min=1, max=100_000, help="How many at most.")]

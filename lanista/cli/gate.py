@@ -1,0 +1,126 @@
+"""`lanista gate`: candidates against champions, by sequential test."""
+
+from __future__ import annotations
+
+from itertools import islice
+from typing import Annotated
+
+import typer
+from rich.markup import escape
+from rich.table import Table
+
+from lanista.cli.connection import HomeOption, LimitOption, TrialArgument, connected
+from lanista.cli.stack import JsonOption
+from lanista.cli.terminal import out, print_json, print_line
+from lanista.client import Client
+from lanista.client.answers.league import Gate, GateStatus, GateSummary
+from lanista.client.calls.composed import is_id
+from lanista.client.errors import NoSuchName, NotFound
+from lanista.league_tables import status_text
+
+gate = typer.Typer(help="Promotion gates: list, show, stop.", no_args_is_help=True)
+
+GateArgument = Annotated[
+    str,
+    typer.Argument(metavar="GATE", help="The gate's id, or a trial for its newest gate.", show_default=False),
+]
+PATH_WIDTH = 41
+
+
+@gate.command("list")
+def list_all(
+    trial: TrialArgument,
+    status: Annotated[
+        list[GateStatus] | None, typer.Option("--status", "-s", help="Only with this status (repeatable).")
+    ] = None,
+    limit: LimitOption = 30,
+    home: HomeOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """List the gates of a trial's candidates, the newest first."""
+    with connected(home) as client:
+        found = client.find_trial(trial)
+        gates = list(islice(client.gates(found, status=status or (), page_size=min(limit, 500)), limit))
+    if as_json:
+        print_json([one.model_dump(mode="json") for one in gates])
+        return
+    table = Table("opened", "alias", "status", "pairs", "ratio", "bounds", "why", "id")
+    for one in gates:
+        opened = one.created_at.astimezone().strftime("%m-%d %H:%M:%S")
+        bounds = f"{one.lower_bound:.2f} … {one.upper_bound:.2f}"
+        words = (escape(one.alias), status_text(one.status), f"{one.pairs:,}", f"{one.llr:.2f}", bounds)
+        table.add_row(opened, *words, escape(one.status_reason or ""), one.id)
+    out.print(table)
+
+
+@gate.command()
+def show(gate: GateArgument, home: HomeOption = None, as_json: JsonOption = False) -> None:
+    """Show a gate: who against whom, and the path of its test between its bounds."""
+    with connected(home) as client:
+        found = _find(client, gate)
+        labels = [_label(client, found.candidate_version_id), _label(client, found.champion_version_id)]
+    if as_json:
+        print_json(found.model_dump(mode="json"))
+        return
+    print_line(f"[bold]{escape(labels[0])}[/] against {escape(labels[1])} for {escape(found.alias)} ({found.id})")
+    print_line(f"{status_text(found.status)} {escape(found.status_reason or '')}")
+    print_line(
+        f"at least {found.elo1:g} Elo better (not {found.elo0:g}) · alpha {found.alpha:.4g} · beta {found.beta:g} · "
+        f"{found.pairs:,} of at most {found.max_pairs:,} pairs"
+    )
+    print_line(f"pairs by score 0, ¼, ½, ¾, 1: {', '.join(str(count) for count in found.pentanomial)}")
+    if found.path:
+        out.print(_path(found))
+
+
+@gate.command()
+def stop(
+    gate: GateArgument,
+    reason: Annotated[str | None, typer.Option("--reason", help="Why, for the records.")] = None,
+    home: HomeOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Stop a gate early: it becomes `invalid`, never `passed`."""
+    with connected(home) as client:
+        stopped = client.stop_gate(_find(client, gate).id, reason=reason)
+    if as_json:
+        print_json(stopped.model_dump(mode="json"))
+    else:
+        print_line(f"Gate {stopped.id} was told to stop; it is {status_text(stopped.status)}.")
+
+
+def _find(client: Client, reference: str) -> Gate:
+    """A gate by its id, or the newest of a trial; a trial's id is tried too."""
+    if is_id(reference):
+        try:
+            return client.gate(reference)
+        except NotFound:
+            pass
+    trial = client.find_trial(reference)
+    newest: GateSummary | None = next(client.gates(trial, page_size=1), None)
+    if newest is None:
+        raise NoSuchName(f"{trial.label} has had no gate yet")
+    return client.gate(newest.id)
+
+
+def _label(client: Client, version_id: str | None) -> str:
+    if version_id is None:
+        return "nobody"
+    version = client.version(version_id)
+    return f"{version.player}:{version.number}"
+
+
+def _path(found: Gate) -> Table:
+    """The log-likelihood ratio after each batch, drawn between the bounds."""
+    table = Table("pairs", "ratio", f"{found.lower_bound:.2f} … {found.upper_bound:.2f}", box=None)
+    pairs = 0
+    for point in found.path:
+        pairs += point.pairs
+        table.add_row(f"{pairs:,}", f"{point.llr:+.2f}", _mark(point.llr, found))
+    return table
+
+
+def _mark(llr: float, found: Gate) -> str:
+    share = (llr - found.lower_bound) / (found.upper_bound - found.lower_bound)
+    place = round(min(1.0, max(0.0, share)) * (PATH_WIDTH - 1))
+    return "│" + "·" * place + "●" + "·" * (PATH_WIDTH - 1 - place) + "│"

@@ -1,0 +1,183 @@
+"""`lanista league`: who beats whom, who is how strong, and why the league did what it did."""
+
+from __future__ import annotations
+
+from itertools import islice
+from typing import Annotated
+
+import typer
+from rich.markup import escape
+from rich.table import Table
+
+from lanista.cli.connection import ExitCode, HomeOption, LimitOption, TrialArgument, connected
+from lanista.cli.stack import JsonOption
+from lanista.cli.terminal import errors, out, print_json, print_line
+from lanista.client import Client
+from lanista.client.answers.league import Decision, PayoffStream, RatingMethod, Ratings
+from lanista.client.answers.trials import Player, Trial
+from lanista.client.calls.league import Table as Export
+from lanista.league_tables import foremost, payoff_table, rating_text
+from league.types import DecisionKind
+
+league = typer.Typer(help="The league: payoff, ratings, decisions and their reasons.", no_args_is_help=True)
+
+CsvOption = Annotated[bool, typer.Option("--csv", help="Print all of it as CSV.")]
+PlayerOption = Annotated[str | None, typer.Option("--player", help="Only about this player, by name.")]
+
+
+@league.command()
+def payoff(
+    trial: TrialArgument,
+    stream: Annotated[PayoffStream, typer.Option("--stream", help="Which games count.")] = "all",
+    limit: LimitOption = 12,
+    home: HomeOption = None,
+    as_json: JsonOption = False,
+    as_csv: CsvOption = False,
+) -> None:
+    """Show who does how well against whom: win rate of the row against the column, and games."""
+    with connected(home) as client:
+        found = client.find_trial(trial)
+        if as_csv:
+            _print_csv(client, found, "payoff")
+        elif as_json:
+            print_json(client.payoff(found, stream=stream).model_dump(mode="json"))
+        else:
+            snapshot = client.league(found)
+            shown = foremost(snapshot, limit)
+            out.print(payoff_table(client.payoff(found, stream=stream), [player.id for player in shown]))
+            _say_left(len(snapshot.players) - len(shown))
+
+
+@league.command()
+def ratings(
+    trial: TrialArgument,
+    method: Annotated[RatingMethod, typer.Option("--method", help="How to rate.")] = "bradley_terry",
+    limit: LimitOption = 30,
+    home: HomeOption = None,
+    as_json: JsonOption = False,
+    as_csv: CsvOption = False,
+) -> None:
+    """Show the ratings of the newest fit over rating games, the best first."""
+    with connected(home) as client:
+        found = client.find_trial(trial)
+        if as_csv:
+            _print_csv(client, found, "ratings")
+            return
+        answer = client.ratings(found, method=method, most=limit)
+    if as_json:
+        print_json(answer.model_dump(mode="json"))
+    elif answer.fit is None:
+        print_line("No rating games yet: they are played by evaluations and tournaments.")
+    else:
+        _show_ratings(answer)
+
+
+def _show_ratings(answer: Ratings) -> None:
+    assert answer.fit is not None
+    table = Table(
+        "rank", "player", "version", "rating", "games", title=f"{answer.fit.method}, {answer.fit.games:,} games"
+    )
+    for rating in answer.items:
+        rank = str(rating.rank)
+        table.add_row(rank, escape(rating.player), str(rating.number), rating_text(rating), f"{rating.games:,}")
+    out.print(table)
+    if any(rating.prior for rating in answer.items):
+        print_line("[dim](prior): won or lost every game; held finite by a small stated prior.[/]")
+
+
+@league.command()
+def decisions(
+    trial: TrialArgument,
+    kind: Annotated[list[DecisionKind] | None, typer.Option("--kind", help="Only of this kind (repeatable).")] = None,
+    player: PlayerOption = None,
+    generation: Annotated[int | None, typer.Option("--generation", min=0, help="Only for this generation.")] = None,
+    limit: LimitOption = 20,
+    home: HomeOption = None,
+    as_json: JsonOption = False,
+    as_csv: CsvOption = False,
+) -> None:
+    """List what the league decided and why, the newest first."""
+    with connected(home) as client:
+        found = client.find_trial(trial)
+        if as_csv:
+            _print_csv(client, found, "decisions")
+            return
+        player_id = None if player is None else client.find_player(found, player).id
+        listing = client.decisions(
+            found, kind=kind or (), player_id=player_id, generation=generation, page_size=min(limit, 500)
+        )
+        answer = list(islice(listing, limit))
+    if as_json:
+        print_json([decision.model_dump(mode="json") for decision in answer])
+        return
+    table = Table("when", "kind", "player", "generation", "verdict", "why")
+    for one in answer:
+        when = one.created_at.astimezone().strftime("%m-%d %H:%M:%S")
+        generation_text = "" if one.generation is None else str(one.generation)
+        words = (one.kind.value, escape(one.player or ""), generation_text, escape(one.verdict), escape(one.reason))
+        table.add_row(when, *words)
+    out.print(table)
+
+
+@league.command()
+def explain(
+    trial: TrialArgument,
+    player: Annotated[str, typer.Argument(metavar="PLAYER", help="The player, by name.", show_default=False)],
+    generation: Annotated[
+        int | None, typer.Option("--generation", min=1, help="Which generation; the newest unless given.")
+    ] = None,
+    limit: LimitOption = 12,
+    home: HomeOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Explain a generation: why these opponents, and what was decided after it."""
+    with connected(home) as client:
+        found = client.find_trial(trial)
+        learner = client.find_player(found, player)
+        chosen = _decisions_of(client, found, learner, generation)
+        names = {member.id: member.name for member in client.players(found, page_size=500)}
+    if not chosen:
+        about = "it has none yet" if generation is None else f"its newest is {learner.generation}"
+        errors.print(f"Nothing was decided for that generation of {escape(player)}: {about}.")
+        raise typer.Exit(ExitCode.NOT_FOUND)
+    if as_json:
+        print_json([decision.model_dump(mode="json") for decision in chosen])
+        return
+    print_line(f"[bold]{escape(learner.name)}[/], generation {chosen[0].generation}")
+    for decision in chosen:
+        print_line(f"\n[bold]{decision.kind}[/] → {escape(decision.verdict)}: {escape(decision.reason)}")
+        if decision.kind is DecisionKind.MATCHMAKING:
+            _show_opponents(decision, names, limit)
+
+
+def _decisions_of(client: Client, trial: Trial, player: Player, generation: int | None) -> list[Decision]:
+    """All decisions for one generation, the oldest first: its plan before what was made of it."""
+    if generation is None:
+        plans = client.decisions(trial, kind=[DecisionKind.MATCHMAKING], player_id=player.id, page_size=1)
+        newest = next(plans, None)
+        if newest is None:
+            return []
+        generation = newest.generation
+    return list(client.decisions(trial, player_id=player.id, generation=generation))[::-1]
+
+
+def _show_opponents(decision: Decision, names: dict[str, str], limit: int) -> None:
+    opponents = decision.evidence.get("plan", {}).get("opponents", [])
+    likeliest = sorted(opponents, key=lambda opponent: -opponent["probability"])
+    table = Table("opponent", "probability", "rule", "win rate known", box=None)
+    for opponent in likeliest[:limit]:
+        rate = opponent.get("win_rate")
+        name = names.get(opponent["player"], opponent["player"])
+        known = "" if rate is None else f"{rate:.2f}"
+        table.add_row(escape(name), f"{opponent['probability']:.1%}", escape(opponent["branch"]), known)
+    out.print(table)
+    _say_left(len(likeliest) - limit)
+
+
+def _say_left(left: int) -> None:
+    if left > 0:
+        print_line(f"[dim]and {left} more; --limit shows them[/]")
+
+
+def _print_csv(client: Client, trial: Trial, table: Export) -> None:
+    out.file.write(client.export(trial, table))

@@ -1,0 +1,135 @@
+"""`lanista model`: the registry of versions, their names, and their weights."""
+
+from __future__ import annotations
+
+import os
+from itertools import islice
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.markup import escape
+from rich.table import Table
+
+from lanista.cli.connection import ExitCode, HomeOption, LimitOption, TrialArgument, connected
+from lanista.cli.stack import JsonOption
+from lanista.cli.terminal import errors, out, print_json, print_line
+from lanista.client.answers.registry import Alias, Version
+from lanista.client.answers.trials import Trial
+
+model = typer.Typer(help="Model versions: list, promote, roll back, download.", no_args_is_help=True)
+
+VersionArgument = Annotated[
+    str,
+    typer.Argument(
+        metavar="VERSION",
+        help="project/trial/player:number, project/trial/player (the newest), project@alias, or its id.",
+        show_default=False,
+    ),
+]
+AliasOption = Annotated[str, typer.Option("--alias", help="The name to move.")]
+
+
+@model.command("list")
+def list_all(
+    trial: TrialArgument,
+    player: Annotated[str | None, typer.Option("--player", help="Only of this player, by name.")] = None,
+    limit: LimitOption = 30,
+    home: HomeOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """List versions of a trial's players, the newest first, with the names they bear."""
+    with connected(home) as client:
+        found = client.find_trial(trial)
+        player_id = None if player is None else client.find_player(found, player).id
+        versions = list(islice(client.versions(found, player_id=player_id, page_size=min(limit, 500)), limit))
+        aliases = list(client.aliases(found.project))
+    if as_json:
+        print_json([version.model_dump(mode="json") for version in versions])
+        return
+    table = Table("version", "origin", "steps", "size", "commit", "recorded", "called", "id")
+    for version in versions:
+        table.add_row(*_row(found, version, aliases))
+    out.print(table)
+
+
+def _row(trial: Trial, version: Version, aliases: list[Alias]) -> list[str]:
+    called = ", ".join(alias.name for alias in aliases if alias.version_id == version.id)
+    recorded = version.created_at.astimezone().strftime("%m-%d %H:%M:%S")
+    size = "" if version.size is None else f"{version.size:,}"
+    numbers = [version.origin, f"{version.steps:,}", size, str(version.commit)]
+    return [escape(f"{trial.name}/{version.player}:{version.number}"), *numbers, recorded, called, version.id]
+
+
+@model.command()
+def promote(
+    version: VersionArgument,
+    alias: AliasOption = "champion",
+    reason: Annotated[str, typer.Option("--reason", help="Why, for the records.")] = "promoted by hand",
+    home: HomeOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Point a name at a version by hand; the move is recorded with its reason."""
+    with connected(home) as client:
+        found = client.find_version(version)
+        project = client.trial(found.trial_id).project
+        moved = client.set_alias(project, alias, version_id=found.id, reason=reason)
+    if as_json:
+        print_json(moved.model_dump(mode="json"))
+    else:
+        print_line(f"{escape(project)}@{escape(moved.name)} is now {escape(found.player)}:{found.number} ({found.id}).")
+
+
+@model.command()
+def rollback(
+    project: Annotated[str, typer.Argument(metavar="PROJECT", help="The project.", show_default=False)],
+    alias: AliasOption = "champion",
+    game: Annotated[str | None, typer.Option("--game", help="Which game's, where the project has several.")] = None,
+    reason: Annotated[str | None, typer.Option("--reason", help="Why, for the records.")] = None,
+    home: HomeOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Point a name back at the version that held it before; again, at the one before that."""
+    with connected(home) as client:
+        moved = client.roll_back_alias(project, alias, game=game, reason=reason)
+        holder = client.version(moved.version_id)
+    if as_json:
+        print_json(moved.model_dump(mode="json"))
+    else:
+        print_line(f"{escape(project)}@{escape(moved.name)} is {escape(holder.player)}:{holder.number} again.")
+
+
+@model.command()
+def download(
+    version: VersionArgument,
+    to: Annotated[Path | None, typer.Option("--to", help="File; PLAYER-NUMBER.safetensors unless given.")] = None,
+    force: Annotated[bool, typer.Option("--force", help="Write over a file that is there.")] = False,
+    home: HomeOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Download a version's weights (safetensors), checked against their hash."""
+    with connected(home) as client:
+        found = client.find_version(version)
+        target = to or Path(f"{found.player}-{found.number}.safetensors")
+        if target.exists() and not force:
+            errors.print(f"[red]{escape(str(target))} is there already[/]; --force writes over it.", soft_wrap=True)
+            raise typer.Exit(ExitCode.REFUSED)
+        with errors.status(f"Downloading {found.size or 0:,} bytes …"):
+            data = client.checkpoint(found.id)
+    _write(target, data)
+    if as_json:
+        print_json({"file": str(target), "bytes": len(data), "sha256": found.sha256, "version_id": found.id})
+    else:
+        print_line(f"{escape(str(target))}: {len(data):,} bytes, sha256 {found.sha256}")
+
+
+def _write(target: Path, data: bytes) -> None:
+    """Whole or not at all."""
+    part = target.with_name(f".{target.name}.{os.getpid()}")
+    try:
+        part.write_bytes(data)
+        part.replace(target)
+    except OSError as error:
+        part.unlink(missing_ok=True)
+        errors.print(f"[red]{escape(str(target))} cannot be written:[/] {error.strerror}", soft_wrap=True)
+        raise typer.Exit(ExitCode.FAILED) from None
