@@ -100,6 +100,11 @@ def make_options(name: str, kind: type[Chosen], given: Mapping[str, Any]) -> Cho
     return kind(**given)
 
 
+def return_spread(returns: NDArray[np.float32]) -> float:
+    """Standard deviation of the returns, bounded away from 0 for games in which nothing has been won yet."""
+    return max(float(returns.std()), 0.1) if len(returns) else 1.0
+
+
 def explained_variance(predicted: NDArray[np.float32], actual: NDArray[np.float32]) -> float:
     """1 for a perfect value head, 0 for one that knows no more than the mean."""
     spread = float(actual.var())

@@ -9,7 +9,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from workers.algorithms.contract import Algorithm, AlgorithmOptions, explained_variance
+from workers.algorithms.contract import Algorithm, AlgorithmOptions, explained_variance, return_spread
 from workers.algorithms.evaluation import Rows, evaluate
 from workers.algorithms.heads import logit_gradient, policy_terms, value_gradient
 from workers.rollout.batch import SampleBatch, gae
@@ -22,7 +22,7 @@ class PpoOptions(AlgorithmOptions):
     gae_lambda: float = 0.95
     clip: float = 0.2
     value_clip: float = 0.2
-    """How far a value may move in one update; 0 for no limit."""
+    """How far a value may move in one update, in standard deviations of the returns; 0 for no limit."""
     epochs: int = 4
     normalise_advantages: bool = True
     target_kl: float = 0.03
@@ -44,6 +44,8 @@ class _Columns:
     actions: Tensor
     numbers: Tensor
     """[4, rows]: log-probability, value, advantage, return."""
+    spread: float
+    """Of the returns: the value's error is measured in it, so that no game's scale of rewards drowns the policy."""
 
 
 class Ppo(Algorithm):
@@ -63,6 +65,7 @@ class Ppo(Algorithm):
         columns = _Columns(
             torch.from_numpy(batch.actions),
             torch.from_numpy(np.stack([batch.log_probs, batch.values, advantages, targets.returns])),
+            return_spread(targets.returns[trainable]),
         )
         metrics = self._epochs(batch, columns, rng)
         metrics["explained_variance"] = explained_variance(batch.values[trainable], targets.returns[trainable])
@@ -115,5 +118,7 @@ class Ppo(Algorithm):
         pull = ratio.mul_(advantages).mul_(free).mul_(-1.0 / count)
         return (
             logit_gradient(terms, actions, pull, options.entropy / count),
-            value_gradient(values, returns, old_values, options.value_clip).mul_(options.value_weight / count),
+            value_gradient(values, returns, old_values, options.value_clip * columns.spread).mul_(
+                options.value_weight / (count * columns.spread**2)
+            ),
         )

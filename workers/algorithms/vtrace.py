@@ -9,7 +9,7 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from workers.algorithms.contract import Algorithm, AlgorithmOptions, explained_variance
+from workers.algorithms.contract import Algorithm, AlgorithmOptions, explained_variance, return_spread
 from workers.algorithms.evaluation import Evaluation, evaluate
 from workers.algorithms.heads import logit_gradient, policy_terms, value_gradient
 from workers.rollout.batch import PENDING, SampleBatch, Targets
@@ -53,6 +53,7 @@ class Vtrace(Algorithm):
         targets = vtrace(batch, present, self.options)
         advantages = torch.from_numpy(targets.advantages)
         returns = torch.from_numpy(targets.returns)
+        scale = self.options.value_weight / return_spread(targets.returns[batch.trainable]) ** 2
         actions_taken = torch.from_numpy(batch.actions)
         entropy = 0.0
         for rows in evaluation.minibatches(self.minibatches, rng):
@@ -66,7 +67,7 @@ class Vtrace(Algorithm):
                 errors = value_gradient(values, returns[index], values, 0.0)
                 evaluation.backward(
                     logit_gradient(terms, actions, pull, self.options.entropy / count),
-                    errors.mul_(self.options.value_weight / count),
+                    errors.mul_(scale / count),
                 )
             else:
                 self.learner.gradient.zero_()
