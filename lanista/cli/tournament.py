@@ -1,0 +1,220 @@
+"""`lanista tournament`: hold, follow, show, report and cancel tournaments."""
+
+from __future__ import annotations
+
+import time
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from rich.markup import escape
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+from rich.table import Table
+
+from lanista.cli.connection import ExitCode, HomeOption, LimitOption, connected
+from lanista.cli.stack import JsonOption
+from lanista.cli.terminal import errors, out, print_json, print_line
+from lanista.client import Client
+from lanista.client.calls import tournaments as calls
+from orchestrator.spec import InvalidTrial
+from orchestrator.spec.tournament_loading import load_tournament_file
+
+tournament = typer.Typer(help="Tournaments: hold, follow, show, report, cancel.", no_args_is_help=True)
+
+POLL_SECONDS = 0.5
+FINAL = ("completed", "cancelled", "failed")
+
+
+class ReportForm(StrEnum):
+    """How to write a report."""
+
+    MARKDOWN = "markdown"
+    HTML = "html"
+    CSV = "csv"
+    JSON = "json"
+
+
+FileOption = Annotated[Path | None, typer.Argument(metavar="FILE", help="Tournament file (YAML).", show_default=False)]
+IdArgument = Annotated[str, typer.Argument(metavar="TOURNAMENT", help="Its id.", show_default=False)]
+ProjectOption = Annotated[str | None, typer.Option("--project", help="Project (default: default).")]
+TrialOption = Annotated[str | None, typer.Option("--trial", help="Trial of the project whose league takes part.")]
+GameOption = Annotated[str | None, typer.Option("--game", help="Game, where no trial says it.")]
+FormatOption = Annotated[
+    str | None, typer.Option("--format", help="round_robin, gauntlet, swiss, knockout or adaptive.")
+]
+EntrantOption = Annotated[
+    list[str] | None,
+    typer.Option("--entrant", help="Rule for entrants, as latest, snapshots, bot:random (repeatable)."),
+]
+ChallengerOption = Annotated[
+    list[str] | None, typer.Option("--challenger", help="Gauntlet: rule for challengers (repeatable).")
+]
+GamesOption = Annotated[int | None, typer.Option("--games", help="Games of one pairing, an even number.")]
+
+
+def spec_from(
+    file: Path | None,
+    *,
+    project: str | None,
+    trial: str | None,
+    game: str | None,
+    format: str | None,
+    entrants: list[str] | None,
+    challengers: list[str] | None,
+    games: int | None,
+    **more: Any,
+) -> tuple[str, dict[str, Any]]:
+    """Project and spec: what the file says, with what the command line says on top."""
+    spec: dict[str, Any] = {}
+    named = "default"
+    if file is not None:
+        try:
+            loaded = load_tournament_file(file)
+        except InvalidTrial as error:
+            for problem in error.problems:
+                errors.print(str(problem), highlight=False, markup=False, soft_wrap=True)
+            raise typer.Exit(ExitCode.FAILED) from None
+        named = loaded.project
+        spec = {name: value for name, value in loaded.spec.to_json().items() if value not in (None, [])}
+    given = {
+        "trial": trial,
+        "game": None if game is None else {"id": game},
+        "format": format,
+        "entrants": entrants or None,
+        "challengers": challengers or None,
+        "games": games,
+        **more,
+    }
+    spec |= {name: value for name, value in given.items() if value is not None}
+    if not spec.keys() & {"trial", "game"}:
+        raise typer.BadParameter("say what is played: a FILE, --trial or --game")
+    return project or named, spec
+
+
+@tournament.command()
+def run(
+    file: FileOption = None,
+    project: ProjectOption = None,
+    trial: TrialOption = None,
+    game: GameOption = None,
+    format: FormatOption = None,
+    entrant: EntrantOption = None,
+    challenger: ChallengerOption = None,
+    games: GamesOption = None,
+    rounds: Annotated[int | None, typer.Option(help="Swiss, adaptive: how many rounds.")] = None,
+    seed: Annotated[int | None, typer.Option(help="Source of its pairings and games; none: drawn.")] = None,
+    detach: Annotated[bool, typer.Option("--detach", "-d", help="Do not wait for its end.")] = False,
+    home: HomeOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Hold a tournament, follow it and show the standings. Ctrl-C leaves it running. Exit code 0 if completed."""
+    where, spec = spec_from(
+        file,
+        project=project,
+        trial=trial,
+        game=game,
+        format=format,
+        entrants=entrant,
+        challengers=challenger,
+        games=games,
+        rounds=rounds,
+        seed=seed,
+    )
+    with connected(home) as client:
+        held = client.send(calls.hold_tournament(where, spec))
+        if not as_json:
+            errors.print(f"tournament {held['id']}: {held['entrants']} entrants", highlight=False)
+        if not detach:
+            held = _follow(client, held, quiet=as_json)
+        if as_json:
+            print_json(held)
+        elif not detach:
+            _show(client, held)
+    if not detach and held["status"] != "completed":
+        raise typer.Exit(ExitCode.FAILED)
+
+
+@tournament.command("list")
+def list_all(
+    project: ProjectOption = None, limit: LimitOption = 30, home: HomeOption = None, as_json: JsonOption = False
+) -> None:
+    """List tournaments, the newest first."""
+    with connected(home) as client:
+        found = client.send(calls.tournaments(min(limit, 500), project=project))["items"]
+    if as_json:
+        print_json(found)
+        return
+    table = Table("made", "project", "name", "format", "status", "entrants", "pairings", "id")
+    for one in found:
+        progress = f"{one['pairings_played']}/{one['pairings_known']}"
+        words = (escape(one["project"]), escape(one["name"]), one["format"], one["status"])
+        table.add_row(one["created_at"][:19], *words, str(one["entrants"]), progress, one["id"])
+    out.print(table)
+
+
+@tournament.command()
+def show(tournament: IdArgument, home: HomeOption = None, as_json: JsonOption = False) -> None:
+    """Show where a tournament stands, with ratings and their intervals."""
+    with connected(home) as client:
+        if as_json:
+            print_json(client.send(calls.tournament(tournament, "report")))
+        else:
+            _show(client, client.send(calls.tournament(tournament)))
+
+
+@tournament.command()
+def report(
+    tournament: IdArgument,
+    form: Annotated[ReportForm, typer.Option("--format", help="How to write it.")] = ReportForm.MARKDOWN,
+    output: Annotated[Path | None, typer.Option("--output", "-o", help="File to write; none: the terminal.")] = None,
+    home: HomeOption = None,
+) -> None:
+    """Write the report: standings, cross table, upsets, most instructive games."""
+    with connected(home) as client:
+        text = client.send(calls.tournament_report(tournament, form))
+    if output is None:
+        typer.echo(text)
+    else:
+        output.write_text(text, encoding="utf-8")
+
+
+@tournament.command()
+def cancel(
+    tournament: IdArgument,
+    reason: Annotated[str | None, typer.Option(help="Why, for the records.")] = None,
+    home: HomeOption = None,
+) -> None:
+    """End a tournament early. What was played stays and counts."""
+    with connected(home) as client:
+        client.send(calls.cancel_tournament(tournament, reason))
+    print_line("It will end within seconds; what was played stays.")
+
+
+def _follow(client: Client, held: dict[str, Any], *, quiet: bool) -> dict[str, Any]:
+    """Until the end, with a bar of the pairings known so far."""
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
+    with Progress(*columns, console=errors, disable=quiet) as progress:
+        bar = progress.add_task(held["format"], total=None)
+        while held["status"] not in FINAL:
+            time.sleep(POLL_SECONDS)
+            held = client.send(calls.tournament(held["id"]))
+            progress.update(bar, completed=held["pairings_played"], total=held["pairings_known"] or None)
+    return held
+
+
+def _show(client: Client, held: dict[str, Any]) -> None:
+    standings = client.send(calls.tournament(held["id"], "standings"))
+    reason = f" ({escape(held['status_reason'])})" if held["status_reason"] else ""
+    title = f"{escape(held['name'])}: {held['format']} in {escape(held['game'])}, {held['status']}{reason}"
+    table = Table("rank", "entrant", "points", "games", "+", "=", "-", "Elo", "95 % interval", title=title)
+    for line in standings["items"]:
+        counts = [str(line[name]) for name in ("games", "wins", "draws", "losses")]
+        mark = " *" if line["prior"] else ""
+        interval = f"{line['low']:+.0f} … {line['high']:+.0f}"
+        row = (str(line["rank"]), escape(line["label"]), f"{line['points']:g}", *counts)
+        table.add_row(*row, f"{line['elo']:+.0f}{mark}", interval)
+    out.print(table)
+    print_line(escape(standings["leads"]))
+    if any(line["prior"] for line in standings["items"]):
+        print_line("* held finite by the prior alone: everything won, everything lost, or never met the others")
