@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 from collections.abc import AsyncIterator, Callable
 from itertools import pairwise
 from pathlib import Path
@@ -13,11 +14,13 @@ import pytest
 import pytest_asyncio
 from sqlalchemy import update
 from temporalio.client import Client
+from typer.testing import CliRunner
 
 from api.service.tournaments import TournamentKeeper
 from api.store.models import Schedule, Tournament, Trial
 from api.store.models.words import Scope, TournamentStatus, TrialStatus
 from api.store.trials import change_status, create_trial
+from lanista.cli import app
 from orchestrator.contracts.tournaments import schedule_id
 from orchestrator.spec.checking import check_spec
 from tests.integration.api.server import Served, running_api
@@ -176,6 +179,42 @@ async def test_a_schedule_that_fails_shows_why(rest: httpx.AsyncClient) -> None:
         (await rest.post(f"{API}/schedules", json=body | {"name": "x"} | change)).status_code for change in wrong
     ]
     assert answers == [422, 422, 409]
+
+
+async def test_the_command_line_holds_reports_and_schedules(
+    rest: httpx.AsyncClient, served: Served, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("LANISTA_URL", served.base)
+    monkeypatch.setenv("LANISTA_TOKEN", served.tokens[Scope.OPERATOR])
+
+    async def lanista(*words: str) -> Any:
+        result = await asyncio.to_thread(CliRunner().invoke, app, list(words))
+        assert result.exit_code == 0, result.output
+        return result.stdout
+
+    file = tmp_path / "field.yaml"
+    file.write_text(
+        "project: typed\ngame: {id: tic_tac_toe}\nformat: swiss\nentrants: [bot:random, bot:minimax]\ngames: 4\n"
+    )
+    held = json.loads(await lanista("tournament", "run", str(file), "--seed", "1", "--json"))
+    assert (held["status"], held["project"], held["format"], held["seed"]) == ("completed", "typed", "swiss", 1)
+    assert "minimax" in await lanista("tournament", "show", held["id"])
+    assert held["id"] in await lanista("tournament", "list", "--project", "typed", "--json")
+    report = tmp_path / "report.html"
+    await lanista("tournament", "report", held["id"], "--format", "html", "-o", str(report))
+    assert "<table>" in report.read_text()
+    made = json.loads(await lanista("schedule", "create", "weekly", str(file), "--cron", "0 4 * * 1", "--json"))
+    await lanista("schedule", "pause", made["id"], "--note", "not now")
+    assert "not now" in await lanista("schedule", "list", "--project", "typed", "--json")
+    await lanista("schedule", "trigger", made["id"])
+    await lanista("schedule", "resume", made["id"])
+    shown = json.loads(await lanista("schedule", "show", made["id"], "--json"))
+    assert not shown["paused"] and shown["next"]
+    await lanista("schedule", "delete", made["id"])
+    assert (await rest.get(f"{API}/schedules/{made['id']}")).status_code == 404
+    file.write_text("format: swis\nentrants: [newest]\n")
+    wrong = await asyncio.to_thread(CliRunner().invoke, app, ["tournament", "run", str(file)])
+    assert wrong.exit_code == 1 and "field.yaml:1:9" in wrong.output and "field.yaml:2:12" in wrong.output
 
 
 async def test_a_trial_file_can_ask_for_a_nightly_tournament(hall: Hall, temporal: Client) -> None:
