@@ -8,7 +8,21 @@ import typer
 from rich.markup import escape
 
 from api.store.errors import StoreError
-from lanista.cli import audit, bench, demo, doctor, gate, league, model, roles, stack, token, trial
+from lanista.cli import (
+    audit,
+    bench,
+    demo,
+    doctor,
+    gate,
+    league,
+    model,
+    roles,
+    schedule,
+    stack,
+    token,
+    tournament,
+    trial,
+)
 from lanista.cli.connection import ExitCode, exit_code, explain
 from lanista.cli.terminal import errors
 from lanista.client.errors import LanistaError
@@ -38,6 +52,8 @@ app.add_typer(trial.trial, name="trial")
 app.add_typer(league.league, name="league")
 app.add_typer(model.model, name="model")
 app.add_typer(gate.gate, name="gate")
+app.add_typer(tournament.tournament, name="tournament")
+app.add_typer(schedule.schedule, name="schedule")
 app.command(context_settings={"allow_extra_args": True, "ignore_unknown_options": True})(bench.bench)
 app.add_typer(token.token, name="token")
 
