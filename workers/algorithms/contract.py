@@ -101,8 +101,8 @@ def make_options(name: str, kind: type[Chosen], given: Mapping[str, Any]) -> Cho
 
 
 def return_spread(returns: NDArray[np.float32]) -> float:
-    """Standard deviation of the returns, bounded away from 0 for games in which nothing has been won yet."""
-    return max(float(returns.std()), 0.1) if len(returns) else 1.0
+    """Standard deviation of the returns, but at least 1: small ones, as early in training, must not be blown up."""
+    return max(float(returns.std()), 1.0) if len(returns) else 1.0
 
 
 def explained_variance(predicted: NDArray[np.float32], actual: NDArray[np.float32]) -> float:

@@ -22,7 +22,7 @@ class PpoOptions(AlgorithmOptions):
     gae_lambda: float = 0.95
     clip: float = 0.2
     value_clip: float = 0.2
-    """How far a value may move in one update, in standard deviations of the returns; 0 for no limit."""
+    """How far a value may move in one update, in the unit of `return_spread`; 0 for no limit."""
     epochs: int = 4
     normalise_advantages: bool = True
     target_kl: float = 0.03

@@ -31,7 +31,8 @@ def ppo_loss(model: nn.Module, options: PpoOptions) -> torch.Tensor:
     ratio = (chances.log_prob(torch.from_numpy(batch.actions)[rows]) - torch.from_numpy(batch.log_probs)[rows]).exp()
     clipped = ratio.clamp(1 - options.clip, 1 + options.clip)
     policy = -torch.minimum(ratio * advantages, clipped * advantages).mean()
-    spread = returns.std(unbiased=False)
+    spread = returns.std(unbiased=False).clamp(min=1.0)
+    assert spread > 1.0
     near = old + (values - old).clamp(-options.value_clip * spread, options.value_clip * spread)
     value = 0.5 * torch.maximum((values - returns) ** 2, (near - returns) ** 2).mean() / spread**2
     return policy + options.value_weight * value - options.entropy * chances.entropy().mean()
