@@ -78,7 +78,7 @@ def list_all(
     name: ProjectName, services: Api, principal: Viewer, limit: Limit = 100, cursor: NameCursor = None
 ) -> Page[Alias]:
     """The project's aliases, by name."""
-    with services.sessions() as session:
+    with services.reads() as session:
         rows = list_aliases(session, project_id(session, name), after=cursor, limit=limit + 1)
         return page_of(rows, limit, Alias.model_validate, lambda alias: alias.name)
 
@@ -88,7 +88,7 @@ def get_one(
     name: ProjectName, alias: AliasName, services: Api, principal: Viewer, response: Response, game: GameQuery = None
 ) -> Alias:
     """Where the alias points. The ETag is its revision."""
-    with services.sessions() as session:
+    with services.reads() as session:
         found = find_alias(session, project_id(session, name), alias, game)
         response.headers.update(etag(found.revision))
         return Alias.model_validate(found)
@@ -132,7 +132,7 @@ def history(
     cursor: NumberCursor = None,
 ) -> Page[Move]:
     """Who held the alias, since when and why; the newest move first."""
-    with services.sessions() as session:
+    with services.reads() as session:
         found = find_alias(session, project_id(session, name), alias, game)
         moves = alias_history(session, _key(found))
         older = [move for move in reversed(moves) if cursor is None or move.revision < cursor]

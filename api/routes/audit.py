@@ -42,6 +42,6 @@ def entries(
     token_id: Annotated[UUID | None, Query(description="only changes made with this token")] = None,
 ) -> Page[Entry]:
     """The log, the newest entry first. It can be added to and never changed."""
-    with services.sessions() as session:
+    with services.reads() as session:
         rows = list_audit_entries(session, before=cursor, limit=limit + 1, target=target, token_id=text_of(token_id))
         return page_of(rows, limit, Entry.model_validate, lambda entry: entry.id)

@@ -6,7 +6,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from fastapi import APIRouter
+from fastapi import APIRouter, Response
 from pydantic import Field
 
 import orchestrator
@@ -56,10 +56,17 @@ class Examples(Shape):
     next_cursor: str | None = Field(default=None, description="always null: they fit on one page")
 
 
-@router.get("/catalog", summary="What a trial may name")
-def catalog(principal: Viewer) -> Catalog:
+@router.get("/catalog", summary="What a trial may name", response_model=Catalog)
+def catalog(principal: Viewer) -> Response:
     """Games, models, algorithms, bots and matchmakers, built in and from installed packages."""
-    return Catalog.model_validate({**describe(), "trial_schema": trial_json_schema()})
+    return Response(_catalog(), media_type="application/json")
+
+
+@cache
+def _catalog() -> bytes:
+    """What is installed does not change while the process runs."""
+    whole = Catalog.model_validate({**describe(), "trial_schema": trial_json_schema()})
+    return whole.model_dump_json().encode()
 
 
 @router.get("/examples", summary="Trial files to start from")

@@ -64,11 +64,11 @@ def decisions(
     which = DecisionFilter(kinds=tuple(kind or ()), player_id=text_of(player_id), generation=generation)
 
     def read(before: int | None) -> Sequence[Decision]:
-        with services.sessions() as session:
+        with services.reads() as session:
             rows = list_decisions(session, str(trial_id), which, before=before, limit=PAGE)
             return [decision_of(row) for row in rows]
 
-    with services.sessions() as session:
+    with services.reads() as session:
         require_trial(session, str(trial_id))
         if form is Form.CSV:
             pages = every_page(read, lambda decision: decision.id)

@@ -56,7 +56,7 @@ async def follow_trial(
     """The trial's events, and between them `progress` without an id: how far its generations under way are."""
 
     def check() -> None:
-        with services.sessions() as session:
+        with services.reads() as session:
             require_trial(session, str(trial_id))
 
     await run_in_threadpool(check)

@@ -89,7 +89,7 @@ def gates(
     cursor: IdCursor = None,
 ) -> Page[GateSummary]:
     """Gates of the trial's candidates, the newest first."""
-    with services.sessions() as session:
+    with services.reads() as session:
         require_trial(session, str(trial_id))
         rows = list_gates(session, str(trial_id), before=text_of(cursor), limit=limit + 1, statuses=status or ())
         return page_of(rows, limit, GateSummary.model_validate, lambda gate: gate.id)
@@ -134,7 +134,7 @@ async def stop(
 
 
 def _read(services: Services, gate_id: str) -> Gate:
-    with services.sessions() as session:
+    with services.reads() as session:
         row = get_gate(session, gate_id)
         summary = GateSummary.model_validate(row)
         path = [PathPoint.model_validate(batch) for batch in gate_path(session, gate_id)]

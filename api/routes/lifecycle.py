@@ -143,7 +143,7 @@ async def _order(
     change: ChangeCall, trial_id: str, order: str, *message: Any, detail: dict[str, Any] | None = None
 ) -> Response:
     def present() -> TrialSummary:
-        with change.services.sessions() as session:
+        with change.services.reads() as session:
             return summary_of(get_trial(session, trial_id))
 
     def check() -> None:

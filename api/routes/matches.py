@@ -8,6 +8,7 @@ from uuid import UUID
 
 from fastapi import APIRouter, Query, Response
 from pydantic import Field
+from sqlalchemy import Row
 
 from api.auth.scopes import Viewer
 from api.routes.exports import CSV_RESPONSE, PAGE, Form, FormQuery, csv_download, every_page
@@ -15,7 +16,7 @@ from api.routes.paging import EntityId, Limit, NumberCursor, Page, RowNumber, pa
 from api.routes.shapes import Shape, Utc
 from api.service.context import Api
 from api.store.models.words import MatchResult
-from api.store.queries.matches import MatchFilter, MatchRow, get_match, list_matches
+from api.store.queries.matches import MatchFilter, get_match, list_matches
 from api.store.queries.trials import require_trial
 from league.types import Stream
 
@@ -55,21 +56,14 @@ class Match(MatchSummary):
 
 
 COLUMNS = tuple(MatchSummary.model_fields)
-_JOINED = ("player", "opponent", "version_number", "opponent_version_number")
 
 
-def summary_of(row: MatchRow) -> MatchSummary:
-    return MatchSummary.model_validate(_values(row, MatchSummary))
+def summary_of(row: Row[Any]) -> MatchSummary:
+    return MatchSummary.model_validate(row._mapping)
 
 
-def match_of(row: MatchRow) -> Match:
-    return Match.model_validate(_values(row, Match))
-
-
-def _values(row: MatchRow, shape: type[MatchSummary]) -> dict[str, Any]:
-    match, *joined = row
-    values = {name: getattr(match, name) for name in shape.model_fields if name not in _JOINED}
-    return values | dict(zip(_JOINED, joined, strict=True))
+def match_of(row: Row[Any]) -> Match:
+    return Match.model_validate(row._mapping)
 
 
 @router.get(
@@ -100,11 +94,11 @@ def matches(
     )
 
     def read(before: int | None) -> Sequence[MatchSummary]:
-        with services.sessions() as session:
+        with services.reads() as session:
             rows = list_matches(session, str(trial_id), which, before=before, limit=PAGE)
             return [summary_of(row) for row in rows]
 
-    with services.sessions() as session:
+    with services.reads() as session:
         require_trial(session, str(trial_id))
         if form is Form.CSV:
             return csv_download(f"matches-{trial_id}", COLUMNS, every_page(read, lambda match: match.id))
@@ -115,5 +109,5 @@ def matches(
 @router.get("/matches/{match_id}", summary="One match")
 def get_one(match_id: RowNumber, services: Api, principal: Viewer) -> Match:
     """The game with its moves, as the game's own action numbers."""
-    with services.sessions() as session:
+    with services.reads() as session:
         return match_of(get_match(session, match_id))

@@ -49,7 +49,7 @@ def metrics(
         player_id=text_of(player_id), names=tuple(name or ()), after_generation=after_generation, points=points
     )
     skip = cursor or 0
-    with services.sessions() as session:
+    with services.reads() as session:
         require_trial(session, str(trial_id))
         rows = metric_series(session, str(trial_id), which, skip=skip, limit=limit + 1)
     more = len(rows) > limit

@@ -97,7 +97,7 @@ def _find(services: Services, game_id: str, token_id: str) -> PersonsGame:
 
 
 def _request(services: Services, new: NewGame) -> MoveRequest:
-    with services.sessions() as session:
+    with services.reads() as session:
         opponent, game = opponent_of(session, str(new.version_id))
     seed = secrets.randbits(53) if new.seed is None else new.seed
     return MoveRequest(game=game, seed=seed, moves=[], person=new.seat, opponent=opponent, sampled=new.sampled)

@@ -90,7 +90,7 @@ def list_all(
     cursor: IdCursor = None,
 ) -> Page[Player]:
     """The members of the league in the order they joined, snapshots among them."""
-    with services.sessions() as session:
+    with services.reads() as session:
         require_trial(session, str(trial_id))
         rows = list_players(
             session, str(trial_id), after=text_of(cursor), limit=limit + 1, roles=role or (), status=status
@@ -157,12 +157,12 @@ async def edit(
 
 
 def _check_hyperparameters(services: Services, trial_id: str, hyperparameters: dict[str, Any]) -> None:
-    with services.sessions() as session:
+    with services.reads() as session:
         trial = get_trial(session, trial_id)[0]
     with problems_at("body.hyperparameters"):
         algorithm_of(spec_of(trial), hyperparameters)
 
 
 def _read(services: Services, player_id: str) -> Player:
-    with services.sessions() as session:
+    with services.reads() as session:
         return player_of(get_player(session, player_id))

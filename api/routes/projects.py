@@ -29,7 +29,7 @@ class Project(Shape):
 @router.get("", summary="List projects")
 def projects(services: Api, principal: Viewer, limit: Limit = 100, cursor: NameCursor = None) -> Page[Project]:
     """Projects by name. A project is made with its first trial."""
-    with services.sessions() as session:
+    with services.reads() as session:
         rows = list_projects(session, after=cursor, limit=limit + 1)
         return page_of(rows, limit, _shown, lambda project: project.name)
 

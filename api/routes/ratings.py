@@ -42,6 +42,7 @@ class Rating(Shape):
     player_id: str = Field(description="its player")
     player: str = Field(description="the player's name", examples=["main"])
     number: int = Field(description="the version's number", examples=[12])
+    steps: int = Field(description="environment steps its player had learnt from", examples=[12_000_000])
     value: float = Field(description="Elo above the anchor, or the method's own measure", examples=[212.5])
     deviation: float | None = Field(description="standard error against the anchor", examples=[14.2])
     low: float | None = Field(description="lower end of the 95 % interval against the anchor")
@@ -69,7 +70,7 @@ def ratings(
     cursor: Annotated[int | None, Query(ge=0, le=1_000_000, description="where the page before ended")] = None,
 ) -> Ratings | Response:
     """The newest fit over rating games. Training and gating games never count."""
-    with services.sessions() as session:
+    with services.reads() as session:
         trial = get_trial(session, str(trial_id))[0]
         fit = newest_fit(session, trial, method)
         most = PAGE * 20 if form is Form.CSV else limit + 1
@@ -93,6 +94,7 @@ def _shown(row: RatingRow) -> Rating:
         player_id=version.player_id,
         player=player,
         number=version.number,
+        steps=version.steps,
         value=rating.value,
         deviation=rating.deviation,
         low=None if half is None else rating.value - half,

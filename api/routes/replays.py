@@ -77,14 +77,14 @@ async def replay(
 def _request(
     services: Services, match_id: int, seat: int | None, annotator: str | None
 ) -> tuple[MatchSummary, ReplayRequest]:
-    with services.sessions() as session:
+    with services.reads() as session:
         row = get_match(session, match_id)
-        _, game = opponent_of(session, row[0].version_id)
+        _, game = opponent_of(session, row.version_id)
         opinion = None
         if annotator is not None:
             opinion, other = opponent_of(session, annotator)
             if other != game:
                 raise Refusal(409, f"version {annotator} plays another game and has no opinion of this one")
         return summary_of(row), ReplayRequest(
-            game=game, seed=row[0].seed, moves=list(row[0].moves), seat=seat, annotator=opinion
+            game=game, seed=row.seed, moves=list(row.moves), seat=seat, annotator=opinion
         )

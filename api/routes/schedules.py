@@ -139,7 +139,7 @@ def list_all(
     cursor: IdCursor = None,
 ) -> Page[Schedule]:
     """Schedules, the newest first, without what only Temporal knows."""
-    with services.sessions() as session:
+    with services.reads() as session:
         rows = list_schedules(session, project=project, before=text_of(cursor), limit=limit + 1)
         return page_of(rows, limit, schedule_of, lambda each: each.id)
 
@@ -224,12 +224,12 @@ async def _with_firings(services: Services, shown: Schedule) -> Schedule:
 
 
 def _present(services: Services, schedule_id: str) -> Schedule:
-    with services.sessions() as session:
+    with services.reads() as session:
         return schedule_of(get_schedule(session, schedule_id))
 
 
 def _running(services: Services, schedule_id: str) -> str | None:
-    with services.sessions() as session:
+    with services.reads() as session:
         return session.scalars(
             select(Tournament.id).where(Tournament.schedule_id == schedule_id, Tournament.status.in_(UNFINISHED))
         ).first()

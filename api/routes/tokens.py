@@ -53,7 +53,7 @@ class MadeToken(Token):
 @router.get("", summary="List tokens")
 def list_all(services: Api, principal: Admin, limit: Limit = 50, cursor: IdCursor = None) -> Page[Token]:
     """All tokens, the newest first. Their secrets are not kept anywhere."""
-    with services.sessions() as session:
+    with services.reads() as session:
         rows = list_tokens(session, after=text_of(cursor), limit=limit + 1)
         return page_of(rows, limit, Token.model_validate, lambda token: token.id)
 

@@ -193,7 +193,7 @@ def list_all(
         schedule_id=text_of(schedule_id),
         statuses=tuple(status or ()),
     )
-    with services.sessions() as session:
+    with services.reads() as session:
         rows = list_tournaments(session, which, before=text_of(cursor), limit=limit + 1)
         return page_of(rows, limit, tournament_of, lambda each: each.id)
 
@@ -201,14 +201,14 @@ def list_all(
 @router.get("/{tournament_id}", summary="One tournament")
 def get_one(tournament_id: EntityId, services: Api, principal: Viewer) -> Tournament:
     """The tournament, its file and how far it is."""
-    with services.sessions() as session:
+    with services.reads() as session:
         return tournament_of(get_tournament(session, str(tournament_id)))
 
 
 @router.get("/{tournament_id}/entrants", summary="Who takes part")
 def entrants(tournament_id: EntityId, services: Api, principal: Viewer) -> list[Entrant]:
     """The field by its numbers."""
-    with services.sessions() as session:
+    with services.reads() as session:
         get_tournament(session, str(tournament_id))
         return [Entrant.model_validate(each) for each in field_of(session, str(tournament_id))]
 
@@ -216,7 +216,7 @@ def entrants(tournament_id: EntityId, services: Api, principal: Viewer) -> list[
 @router.get("/{tournament_id}/standings", summary="The table, with intervals")
 def standings(tournament_id: EntityId, services: Api, principal: Viewer) -> Standings:
     """Points and ratings of the games recorded so far."""
-    with services.sessions() as session:
+    with services.reads() as session:
         report = tournament_report(session, str(tournament_id))
     return Standings(status=report.status, anchor=report.anchor, leads=report.leads, items=report.standings)
 
@@ -236,7 +236,7 @@ def pairings(
     if cursor is not None:
         round_, _, pair = cursor.partition(":")
         after = int(round_), int(pair)
-    with services.sessions() as session:
+    with services.reads() as session:
         get_tournament(session, str(tournament_id))
         rows = list_pairings(session, str(tournament_id), after=after, limit=limit + 1)
         return page_of(rows, limit, _pairing_of, lambda each: f"{each.round}:{each.pair}")
@@ -252,7 +252,7 @@ def report(
     ),
 ) -> Any:
     """Standings, cross table, upsets and the most instructive games of what has been played so far."""
-    with services.sessions() as session:
+    with services.reads() as session:
         made = tournament_report(session, str(tournament_id))
     if form is ReportForm.JSON:
         return made
@@ -272,7 +272,7 @@ async def cancel(
     services = change.services
 
     def present() -> tuple[Tournament, str]:
-        with services.sessions() as session:
+        with services.reads() as session:
             row = get_tournament(session, str(tournament_id))
             return tournament_of(row), workflow_id_of(row[0])
 

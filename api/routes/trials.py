@@ -52,6 +52,7 @@ class TrialSummary(Shape):
     status_reason: str | None = Field(description="why", examples=["the budget of 100000000 steps is used up"])
     revision: int = Field(description="counts changes by people; the ETag", examples=[3])
     steps: int = Field(description="environment steps learnt from, all players together", examples=[12_000_000])
+    budget_steps: int | None = Field(description="its budget of steps; null without one", examples=[100_000_000])
     last_commit: int = Field(description="number of its newest commit", examples=[17])
     payoff_revision: int = Field(description="the commit that last changed the payoff", examples=[17])
     forked_from_trial_id: str | None = Field(description="the trial it was forked from")
@@ -102,7 +103,9 @@ def trial_of(row: NamedTrial) -> Trial:
 
 
 def _values(trial: Any) -> dict[str, Any]:
-    return {name: getattr(trial, name) for name in Trial.model_fields if name != "project"}
+    own = {"project", "budget_steps"}
+    values = {name: getattr(trial, name) for name in Trial.model_fields if name not in own}
+    return {**values, "budget_steps": (trial.spec.get("budget") or {}).get("steps")}
 
 
 @router.post("", summary="Make a trial", status_code=201, response_model=Trial)
@@ -150,7 +153,7 @@ def list_all(
 ) -> Page[TrialSummary]:
     """Trials, the newest first."""
     which = TrialFilter(project=project, statuses=tuple(status or ()), archived=archived)
-    with services.sessions() as session:
+    with services.reads() as session:
         rows = list_trials(session, which, before=text_of(cursor), limit=limit + 1)
         return page_of(rows, limit, summary_of, lambda trial: trial.id)
 
@@ -169,7 +172,7 @@ def validate(file: FileToCheck, principal: Viewer, idempotency_key: KeyHeader = 
 @router.get("/{trial_id:uuid}", summary="One trial")
 def get_one(trial_id: EntityId, services: Api, principal: Viewer, response: Response) -> Trial:
     """The trial with its file. The ETag is its revision."""
-    with services.sessions() as session:
+    with services.reads() as session:
         trial = trial_of(get_trial(session, str(trial_id)))
     response.headers.update(etag(trial.revision))
     return trial

@@ -65,7 +65,7 @@ def list_all(
     cursor: IdCursor = None,
 ) -> Page[Version]:
     """Versions, the newest first."""
-    with services.sessions() as session:
+    with services.reads() as session:
         require_trial(session, str(trial_id))
         rows = list_versions(
             session, str(trial_id), before=text_of(cursor), limit=limit + 1, player_id=text_of(player_id)
@@ -76,7 +76,7 @@ def list_all(
 @router.get("/versions/{version_id}", summary="One version and its lineage")
 def get_one(version_id: EntityId, services: Api, principal: Viewer) -> VersionDetail:
     """The version, the aliases that point at it, and where its weights come from."""
-    with services.sessions() as session:
+    with services.reads() as session:
         row = get_version(session, str(version_id))
         return VersionDetail.model_validate(
             {
@@ -98,7 +98,7 @@ def get_one(version_id: EntityId, services: Api, principal: Viewer) -> VersionDe
 )
 def checkpoint(version_id: EntityId, services: Api, principal: Viewer) -> Response:
     """The weights as safetensors, checked against their hash before they are sent."""
-    with services.sessions() as session:
+    with services.reads() as session:
         version, player = get_version(session, str(version_id))
     if version.uri is None or version.sha256 is None or version.size is None:
         raise Refusal(404, f"{player} is a bot and has no checkpoint")

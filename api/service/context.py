@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Annotated
 
 from fastapi import Depends, Request
@@ -17,6 +18,7 @@ from api.service.payoff_documents import PayoffDocuments
 from api.service.playing import GameTable
 from api.service.starting import TrialStarter
 from api.settings import ApiSettings
+from api.store.engine import session_factory
 from orchestrator.artifacts import ArtifactStore
 
 
@@ -35,6 +37,11 @@ class Services:
     payoffs: PayoffDocuments
     artifacts: ArtifactStore
     games: GameTable
+
+    @cached_property
+    def reads(self) -> sessionmaker[Session]:
+        """Sessions without transactions: a list needs none, and spares itself their round trips."""
+        return session_factory(self.engine.execution_options(isolation_level="AUTOCOMMIT"))
 
 
 async def _services(request: Request) -> Services:

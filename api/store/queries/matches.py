@@ -4,15 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
-from sqlalchemy import Row, Select, or_, select
-from sqlalchemy.orm import Session, aliased, undefer
+from sqlalchemy import ColumnElement, Row, Select, select, union_all
+from sqlalchemy.orm import Session, aliased
 
 from api.store.errors import NotFound
 from api.store.models import Match, ModelVersion, Player
 from league.types import Stream
 
-MatchRow = Row[Match, str, str, int, int]
+SUMMARY = tuple(column for column in Match.__table__.columns if column.key not in ("moves", "opening"))
+"""Everything of a match but its moves, which make a list ten times larger."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -29,51 +31,79 @@ class MatchFilter:
 
 def list_matches(
     session: Session, trial_id: str, which: MatchFilter, *, before: int | None, limit: int
-) -> Sequence[MatchRow]:
+) -> Sequence[Row[Any]]:
     """Matches of a trial with the names of both sides, the newest first, without their moves."""
-    # the page is cut before the names are joined, so that an index alone finds it among a million rows
-    page = _filtered(select(Match.id).where(Match.trial_id == trial_id), which).order_by(Match.id.desc()).limit(limit)
-    if before is not None:
-        page = page.where(Match.id < before)
-    ids = session.scalars(page).all()
-    query = _named().where(Match.id.in_(ids)).order_by(Match.id.desc())
-    return session.execute(query).all() if ids else []
+    query = _SUMMARIES.where(Match.id.in_(_page(trial_id, which, before, limit))).order_by(Match.id.desc())
+    return session.execute(query).all()
 
 
-def get_match(session: Session, match_id: int) -> MatchRow:
+def _page(trial_id: str, which: MatchFilter, before: int | None, limit: int) -> Select[int]:
+    """The ids of a page, cut before any name is joined.
+
+    A player may have been named on either side; each side has an index of its own, so each is asked by itself.
+    """
+    sides = [_newest(conditions, trial_id, which, before, limit) for conditions in _sides(which)]
+    if len(sides) == 1:
+        return sides[0]
+    either = union_all(*(side.subquery().select() for side in sides)).subquery()
+    return select(either.c.id).order_by(either.c.id.desc()).limit(limit)
+
+
+def _newest(
+    conditions: list[ColumnElement[bool]], trial_id: str, which: MatchFilter, before: int | None, limit: int
+) -> Select[int]:
+    query = select(Match.id).where(Match.trial_id == trial_id, *conditions).order_by(Match.id.desc()).limit(limit)
+    if which.stream is not None:
+        query = query.where(Match.stream == which.stream)
+    if which.gate_id is not None:
+        query = query.where(Match.gate_id == which.gate_id)
+    if which.tournament_id is not None:
+        query = query.where(Match.tournament_id == which.tournament_id)
+    return query if before is None else query.where(Match.id < before)
+
+
+def _sides(which: MatchFilter) -> list[list[ColumnElement[bool]]]:
+    """What is asked of the two sides: as they were recorded, and the other way round."""
+    player, opponent = which.player_id or which.opponent_id, which.opponent_id if which.player_id else None
+    wanted = (player, opponent, which.version_id)
+    if wanted == (None, None, None):
+        return [[]]
+    recorded = (Match.player_id, Match.opponent_id, Match.version_id)
+    swapped = (Match.opponent_id, Match.player_id, Match.opponent_version_id)
+    return [
+        [column == value for column, value in zip(columns, wanted, strict=True) if value is not None]
+        for columns in (recorded, swapped)
+    ]
+
+
+def get_match(session: Session, match_id: int) -> Row[Any]:
     """One match with its moves."""
-    query = _named().where(Match.id == match_id).options(undefer(Match.moves), undefer(Match.opening))
+    query = _WHOLE.where(Match.id == match_id)
     row = session.execute(query).one_or_none()
     if row is None:
         raise NotFound(f"there is no match {match_id}")
     return row
 
 
-def _filtered(query: Select[int], which: MatchFilter) -> Select[int]:
-    if which.stream is not None:
-        query = query.where(Match.stream == which.stream)
-    if which.player_id is not None and which.opponent_id is not None:
-        # both orders: whoever was named first when the game was recorded
-        pairs = [(which.player_id, which.opponent_id), (which.opponent_id, which.player_id)]
-        query = query.where(or_(*((Match.player_id == a) & (Match.opponent_id == b) for a, b in pairs)))
-    elif one := which.player_id or which.opponent_id:
-        query = query.where(or_(Match.player_id == one, Match.opponent_id == one))
-    if which.version_id is not None:
-        query = query.where(or_(Match.version_id == which.version_id, Match.opponent_version_id == which.version_id))
-    if which.gate_id is not None:
-        query = query.where(Match.gate_id == which.gate_id)
-    if which.tournament_id is not None:
-        query = query.where(Match.tournament_id == which.tournament_id)
-    return query
-
-
-def _named() -> Select[Match, str, str, int, int]:
+def _named(*columns: Any) -> Select[Any]:
+    """The columns, and the names of both players and the numbers of both versions."""
     player, opponent = aliased(Player), aliased(Player)
     version, opposed = aliased(ModelVersion), aliased(ModelVersion)
     return (
-        select(Match, player.name, opponent.name, version.number, opposed.number)
+        select(
+            *columns,
+            player.name.label("player"),
+            opponent.name.label("opponent"),
+            version.number.label("version_number"),
+            opposed.number.label("opponent_version_number"),
+        )
         .join(player, player.id == Match.player_id)
         .join(opponent, opponent.id == Match.opponent_id)
         .join(version, version.id == Match.version_id)
         .join(opposed, opposed.id == Match.opponent_version_id)
     )
+
+
+# built once: putting four aliases together costs more than the query itself
+_SUMMARIES = _named(*SUMMARY)
+_WHOLE = _named(*SUMMARY, Match.moves, Match.opening)

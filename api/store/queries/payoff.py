@@ -2,17 +2,28 @@
 
 from __future__ import annotations
 
+import uuid
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
-from sqlalchemy import Row, func, select
+from sqlalchemy import Row, select
 from sqlalchemy.orm import Session
 
-from api.store.models import Payoff, Player, Trial
+from api.store.models import Player, Trial
+from api.store.queries.arrays import read_arrays
 from league.types import Stream
 from league.validation import Floats
 
+Indices = np.ndarray[Any, np.dtype[np.int64]]
+
+_CELLS = """
+SELECT player_id, array_agg(opponent_id), array_agg(seat), array_agg(opponent_seat),
+       array_agg(wins), array_agg(draws), array_agg(losses),
+       array_agg(raw_wins), array_agg(raw_draws), array_agg(raw_losses)
+FROM payoffs WHERE trial_id = %(trial)s AND stream = ANY(%(streams)s) GROUP BY player_id
+"""
 Z95 = 1.959963984540054
 """The 97.5 % point of the normal distribution, for intervals of 95 %."""
 
@@ -66,36 +77,34 @@ def payoff_matrices(
 
 @dataclass(frozen=True)
 class _Columns:
-    player: np.ndarray[tuple[int], np.dtype[np.int64]]
-    opponent: np.ndarray[tuple[int], np.dtype[np.int64]]
+    player: Indices
+    opponent: Indices
     decayed: Floats
     raw: Floats
 
 
 def _columns(session: Session, trial_id: str, streams: Sequence[Stream], place: dict[str, int]) -> _Columns:
-    """One cell for each pair and seating; Postgres packs a player's row into arrays."""
-    sums = [Payoff.wins, Payoff.draws, Payoff.losses, Payoff.raw_wins, Payoff.raw_draws, Payoff.raw_losses]
-    seating = (Payoff.player_id, Payoff.opponent_id, Payoff.seat, Payoff.opponent_seat)
-    cells = (
-        select(*seating[:2], *(func.sum(column).cast(column.type).label(column.key) for column in sums))
-        .where(Payoff.trial_id == trial_id, Payoff.stream.in_(streams))
-        .group_by(*seating)
-        .subquery()
-    )
-    rows = session.execute(
-        select(
-            cells.c.player_id,
-            func.array_agg(cells.c.opponent_id),
-            *(func.array_agg(cells.c[column.key]) for column in sums),
-        ).group_by(cells.c.player_id)
-    ).all()
+    """One cell for each pair and seating, the streams added up."""
+    rows = read_arrays(session, _CELLS, {"trial": trial_id, "streams": [stream.value for stream in streams]})
     if not rows:
-        empty = np.zeros(0, np.int64)
-        return _Columns(empty, empty, np.zeros((3, 0)), np.zeros((3, 0)))
-    player = np.concatenate([np.full(len(row[1]), place[str(row[0])]) for row in rows])
-    opponent = np.array([place[str(opponent)] for row in rows for opponent in row[1]], np.int64)
-    numbers = [np.concatenate([np.asarray(row[index], np.float64) for row in rows]) for index in range(2, 8)]
-    return _Columns(player, opponent, np.stack(numbers[:3]), np.stack(numbers[3:]))
+        nobody = np.zeros(0, np.int64)
+        return _Columns(nobody, nobody, np.zeros((3, 0)), np.zeros((3, 0)))
+    ids = np.array([uuid.UUID(player).bytes for player in place])
+    order = np.argsort(ids)
+
+    def placed(found: np.ndarray[Any, Any]) -> Indices:
+        positions: Indices = order[np.searchsorted(ids, found, sorter=order)]
+        return positions
+
+    player = np.repeat(placed(np.array([row[0].bytes for row in rows])), [len(row[1]) for row in rows])
+    columns = [np.concatenate([row[index] for row in rows]) for index in range(1, 10)]
+    opponent, seat, opponent_seat, *numbers = placed(columns[0]), *columns[1:]
+    # the same seating in two streams is one cell
+    seats = int(max(seat.max(), opponent_seat.max())) + 1
+    key = ((player * len(ids) + opponent) * seats + seat) * seats + opponent_seat
+    _, first, cell = np.unique(key, return_index=True, return_inverse=True)
+    summed = np.stack([np.bincount(cell, weights=values).astype(np.float64) for values in numbers])
+    return _Columns(player[first], opponent[first], summed[:3], summed[3:])
 
 
 def _effective(games: Floats, decay: float) -> Floats:

@@ -27,7 +27,7 @@ def list_players(
     status: PlayerStatus | None = None,
 ) -> Sequence[PlayerRow]:
     """Players in the order they joined, each with the id and number of its present version."""
-    query = _with_present_version().where(Player.trial_id == trial_id).order_by(Player.id).limit(limit)
+    query = _WITH_PRESENT_VERSION.where(Player.trial_id == trial_id).order_by(Player.id).limit(limit)
     if roles:
         query = query.where(Player.role.in_(roles))
     if status is not None:
@@ -39,7 +39,7 @@ def list_players(
 
 def get_player(session: Session, player_id: str) -> PlayerRow:
     """One player."""
-    row = session.execute(_with_present_version().where(Player.id == player_id)).one_or_none()
+    row = session.execute(_WITH_PRESENT_VERSION.where(Player.id == player_id)).one_or_none()
     if row is None:
         raise NotFound(f"there is no player {player_id}")
     return row
@@ -49,7 +49,7 @@ def list_versions(
     session: Session, trial_id: str, *, before: str | None, limit: int, player_id: str | None = None
 ) -> Sequence[VersionRow]:
     """Versions with their players' names, the newest first."""
-    query = _named_versions().where(ModelVersion.trial_id == trial_id).order_by(ModelVersion.id.desc()).limit(limit)
+    query = _NAMED_VERSIONS.where(ModelVersion.trial_id == trial_id).order_by(ModelVersion.id.desc()).limit(limit)
     if player_id is not None:
         query = query.where(ModelVersion.player_id == player_id)
     if before is not None:
@@ -59,7 +59,7 @@ def list_versions(
 
 def get_version(session: Session, version_id: str) -> VersionRow:
     """One version."""
-    row = session.execute(_named_versions().where(ModelVersion.id == version_id)).one_or_none()
+    row = session.execute(_NAMED_VERSIONS.where(ModelVersion.id == version_id)).one_or_none()
     if row is None:
         raise NotFound(f"there is no version {version_id}")
     return row
@@ -78,7 +78,7 @@ def lineage(session: Session, version_id: str) -> Sequence[VersionRow]:
         .join(line, parent.id == line.c.parent_id)
         .where(line.c.depth < LONGEST_LINEAGE)
     )
-    query = _named_versions().join(line, line.c.id == ModelVersion.id).where(line.c.depth > 0).order_by(line.c.depth)
+    query = _NAMED_VERSIONS.join(line, line.c.id == ModelVersion.id).where(line.c.depth > 0).order_by(line.c.depth)
     return session.execute(query).all()
 
 
@@ -100,3 +100,8 @@ def _with_present_version() -> Select[Player, str | None, int | None]:
         .lateral()
     )
     return select(Player, present.c.id, present.c.number).outerjoin(present, true())
+
+
+# built once: a statement costs more to put together than to run
+_NAMED_VERSIONS = _named_versions()
+_WITH_PRESENT_VERSION = _with_present_version()

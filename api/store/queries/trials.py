@@ -27,7 +27,7 @@ class TrialFilter:
 
 def list_trials(session: Session, which: TrialFilter, *, before: str | None, limit: int) -> Sequence[NamedTrial]:
     """Trials with their projects' names, the newest first."""
-    query = _named().order_by(Trial.id.desc()).limit(limit)
+    query = _NAMED.order_by(Trial.id.desc()).limit(limit)
     if which.project is not None:
         query = query.where(Project.name == which.project)
     if which.statuses:
@@ -41,7 +41,7 @@ def list_trials(session: Session, which: TrialFilter, *, before: str | None, lim
 
 def get_trial(session: Session, trial_id: str) -> NamedTrial:
     """One trial with its project's name."""
-    row = session.execute(_named().where(Trial.id == trial_id)).one_or_none()
+    row = session.execute(_NAMED.where(Trial.id == trial_id)).one_or_none()
     if row is None:
         raise NotFound(f"there is no trial {trial_id}")
     return row
@@ -107,3 +107,6 @@ def project_id(session: Session, name: str) -> str:
 
 def _named() -> Select[Trial, str]:
     return select(Trial, Project.name).join(Project, Project.id == Trial.project_id)
+
+
+_NAMED = _named()

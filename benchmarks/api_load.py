@@ -1,0 +1,184 @@
+"""How fast the API reads a large league, with 20 clients at once, and whether 200 followers miss an event."""
+
+from __future__ import annotations
+
+import argparse
+import http.client
+import json
+import statistics
+import sys
+import threading
+import time
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from typing import Any
+
+import psycopg
+
+from benchmarks.api_league import LargeLeague, make_large_league
+from benchmarks.local_stack import LocalStack, local_stack
+from lanista.stack.remote import reach
+
+CLIENTS = 20
+
+
+@dataclass(frozen=True)
+class Call:
+    """One GET and what it must answer."""
+
+    name: str
+    path: str
+    status: int = 200
+    limit: float = 200.0
+    """The 95th percentile that is asked for, in milliseconds."""
+    headers: tuple[tuple[str, str], ...] = ()
+
+
+def calls(league: LargeLeague, etag: str) -> list[Call]:
+    trial = f"/api/v1/trials/{league.trial}"
+    pair = f"player_id={league.players[0]}&opponent_id={league.players[7]}"
+    compressed = (("Accept-Encoding", "gzip"),)
+    return [
+        Call("healthz", "/healthz"),
+        Call("session", "/api/v1/session"),
+        Call("trials", "/api/v1/trials"),
+        Call("trial", trial),
+        Call("players", f"{trial}/players?limit=100"),
+        Call("player", f"/api/v1/players/{league.players[5]}"),
+        Call("versions", f"{trial}/versions"),
+        Call("version", f"/api/v1/versions/{league.versions[5]}"),
+        Call("payoff, known", f"{trial}/payoff", status=304, headers=(*compressed, ("If-None-Match", etag))),
+        Call("payoff, whole", f"{trial}/payoff", limit=600.0, headers=compressed),
+        Call("ratings", f"{trial}/ratings"),
+        Call("decisions", f"{trial}/decisions"),
+        Call("metrics", f"{trial}/metrics"),
+        Call("matches", f"{trial}/matches"),
+        Call("matches of a player", f"{trial}/matches?player_id={league.players[3]}"),
+        Call("matches of a pair", f"{trial}/matches?{pair}"),
+        Call("matches, deep page", f"{trial}/matches?cursor=500000"),
+        Call("match", "/api/v1/matches/500000"),
+        Call("gates", f"{trial}/gates"),
+        Call("gate", f"/api/v1/gates/{league.gate}"),
+        Call("alias", "/api/v1/projects/large/aliases/champion"),
+        Call("projects", "/api/v1/projects"),
+        Call("catalog", "/api/v1/catalog"),
+        Call("examples", "/api/v1/examples"),
+        Call("system", "/api/v1/system"),
+        Call("tokens", "/api/v1/tokens"),
+        Call("audit", "/api/v1/audit"),
+    ]
+
+
+def measure(port: int, token: str, call: Call, requests: int) -> dict[str, Any]:
+    """Milliseconds of each of so many requests, 20 under way at once."""
+    headers = {"Authorization": f"Bearer {token}", **dict(call.headers)}
+
+    def client(_: int) -> list[float]:
+        connection = http.client.HTTPConnection("127.0.0.1", port, timeout=60)
+        times = []
+        for _ in range(requests // CLIENTS):
+            started = time.perf_counter()
+            connection.request("GET", call.path, headers=headers)
+            answer = connection.getresponse()
+            answer.read()
+            times.append((time.perf_counter() - started) * 1000)
+            if answer.status != call.status:
+                raise RuntimeError(f"{call.name}: {answer.status} instead of {call.status}")
+        connection.close()
+        return times
+
+    with ThreadPoolExecutor(CLIENTS) as pool:
+        times = sorted(time for times in pool.map(client, range(CLIENTS)) for time in times)
+    p95 = times[int(len(times) * 0.95)]
+    row = {"call": call.name, "p50": statistics.median(times), "p95": p95, "limit": call.limit, "ok": p95 < call.limit}
+    print(f"{call.name:22} p50 {row['p50']:7.1f} ms   p95 {p95:7.1f} ms   limit {call.limit:g}", file=sys.stderr)
+    return row
+
+
+def payoff_anew(stack: LocalStack, token: str, league: LargeLeague, url: str) -> dict[str, Any]:
+    """The payoff right after a commit, when nobody has asked for it yet: 20 clients wait for one to make it."""
+
+    def change() -> None:
+        with psycopg.connect(url) as connection:
+            connection.execute("SET session_replication_role = replica")
+            connection.execute("UPDATE trials SET last_commit = last_commit + 1 WHERE id = %s", (league.trial,))
+
+    call = Call("payoff, new commit", f"/api/v1/trials/{league.trial}/payoff", limit=600.0)
+    rows = []
+    for _ in range(5):
+        change()
+        rows.append(measure(stack.port, token, call, CLIENTS))
+    worst = max(row["p95"] for row in rows)
+    middle = statistics.median(row["p50"] for row in rows)
+    return {"call": call.name, "p50": middle, "p95": worst, "limit": 600.0, "ok": worst < 600.0}
+
+
+def follow(port: int, token: str, wanted: int, ready: Callable[[], object]) -> list[int]:
+    """The numbers that one follower of all events gets."""
+    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=120)
+    connection.request("GET", "/api/v1/events", headers={"Authorization": f"Bearer {token}"})
+    answer = connection.getresponse()
+    answer.readline()
+    ready()
+    seen: list[int] = []
+    while len(seen) < wanted:
+        line = answer.readline()
+        if line.startswith(b"data: ") and b'"bench.event"' in line:
+            seen.append(json.loads(line[6:])["payload"]["number"])
+    connection.close()
+    return seen
+
+
+def followers(port: int, token: str, url: str, readers: int, events: int) -> dict[str, Any]:
+    """So many followers, several writers at once: does each follower get every event, in order, once?"""
+    ready = threading.Barrier(readers + 1)
+    with ThreadPoolExecutor(readers) as pool:
+        reading = [pool.submit(follow, port, token, events, ready.wait) for _ in range(readers)]
+        ready.wait()
+        started = time.perf_counter()
+        with psycopg.connect(url) as connection:
+            for number in range(events):
+                payload = json.dumps({"number": number})
+                connection.execute("INSERT INTO events (type, payload) VALUES ('bench.event', %s)", (payload,))
+                connection.commit()
+        written = time.perf_counter() - started
+        seen = [job.result() for job in reading]
+        read = time.perf_counter() - started
+    complete = sum(numbers == list(range(events)) for numbers in seen)
+    return {"readers": readers, "events": events, "complete": complete, "written_s": written, "read_by_all_s": read}
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--requests", type=int, default=400, help="of each call")
+    parser.add_argument("--readers", type=int, default=200)
+    parser.add_argument("--events", type=int, default=500)
+    parser.add_argument("--json", action="store_true")
+    given = parser.parse_args()
+    with local_stack() as stack:
+        url = reach(stack.home)["LANISTA_DATABASE_URL"].replace("+psycopg", "")
+        token = stack.home.admin_token.read_text().strip()
+        print("making 300 players and a million matches ...", file=sys.stderr)
+        league = make_large_league(url)
+        print(f"{league.matches} matches, {league.cells} payoff cells", file=sys.stderr)
+        etag = _etag(stack, token, league)
+        rows = [measure(stack.port, token, call, given.requests) for call in calls(league, etag)]
+        rows.append(payoff_anew(stack, token, league, url))
+        stream = followers(stack.port, token, url, given.readers, given.events)
+    print(json.dumps({"calls": rows, "events": stream}, indent=None if given.json else 2))
+    if not all(row["ok"] for row in rows) or stream["complete"] != given.readers:
+        sys.exit(1)
+
+
+def _etag(stack: LocalStack, token: str, league: LargeLeague) -> str:
+    connection = http.client.HTTPConnection("127.0.0.1", stack.port, timeout=60)
+    headers = {"Authorization": f"Bearer {token}"}
+    connection.request("GET", f"/api/v1/trials/{league.trial}/payoff", headers=headers)
+    answer = connection.getresponse()
+    answer.read()
+    return str(answer.getheader("ETag"))
+
+
+if __name__ == "__main__":
+    main()
