@@ -14,7 +14,7 @@ install: .venv/.installed  ## make .venv and install Lanista with the exact pins
 demo: .venv/.installed  ## start the stack and show it at work; Ctrl-C ends it
 	$(BIN)/lanista demo $(ARGS)
 
-test: check chromium  ## lint, types, layers and all tests
+test: check tools  ## lint, types, layers and all tests
 	$(BIN)/python -m pytest $(ARGS)
 
 check: .venv/.installed-test  ## lint, types and import layers
@@ -50,10 +50,12 @@ clean:  ## remove the virtual environment and caches; data stays
 	@touch .venv/.installed $@
 
 # The browser tests need Chromium, and the cluster test reads docker-compose.yml with the real tool.
-.PHONY: chromium
-chromium:
-	@command -v chromium >/dev/null || { \
+.PHONY: tools
+tools:
+	@missing=""; for tool in chromium docker-compose; do command -v $$tool >/dev/null || missing="$$missing $$tool"; done; \
+	if [ -n "$$missing" ]; then \
 	  if [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then \
-	    echo "Installing Chromium for the browser tests ..."; \
-	    apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq chromium >/dev/null; \
-	  else echo "The browser tests need Chromium. Run: sudo apt-get install chromium"; exit 1; fi; }
+	    echo "Installing for the tests:$$missing ..."; \
+	    apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq $$missing >/dev/null; \
+	  else echo "The tests need more programs. Run: sudo apt-get install$$missing"; exit 1; fi; \
+	fi

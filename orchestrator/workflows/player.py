@@ -103,7 +103,14 @@ class PlayerWorkflow:
         report = GenerationReport(
             trial=state.trial, player=state.player, generation=key.generation, plan=plan, outcome=outcome, tries=tries
         )
-        recorded = await record_generation(report)
+        try:
+            recorded = await record_generation(report)
+        except ActivityError as error:
+            # after a long outage the new checkpoint may have been collected as garbage: the plan stands, train again
+            if failure_of(error)[0] is not Failure.DAMAGED_CHECKPOINT:
+                raise
+            self._setbacks += 1
+            return
         state.generation, state.attempt = key.generation, 1
         judgement, _ = await asyncio.gather(
             judge_generation(key), chart_generation(self._chart(key.generation, outcome, recorded))
