@@ -160,9 +160,7 @@ class BarePeer:
 def _serve(settings: BareSettings, rank: int, meeting: str, pipe: Connection) -> None:
     torch.set_num_threads(1)
     if settings.processes > 1:
-        dist.init_process_group(
-            "gloo", init_method=f"file://{meeting}", rank=rank, world_size=settings.processes
-        )
+        dist.init_process_group("gloo", init_method=f"file://{meeting}", rank=rank, world_size=settings.processes)
     loop = BareLoop(settings, rank)
     while rounds := pipe.recv():
         pipe.send(sum(loop.round() for _ in range(rounds)))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from typing import Any, ClassVar, TypeVar
 
@@ -72,7 +72,6 @@ class Algorithm(ABC):
         """Learn from the batch; returns what happened as numbers."""
 
 
-Factory = Callable[[Learner, AlgorithmOptions, int], Algorithm]
 Chosen = TypeVar("Chosen", bound=AlgorithmOptions)
 
 

@@ -22,9 +22,8 @@ TASK = GenerationTask(
 
 @pytest.fixture(scope="session")
 def local_ray() -> Iterator[None]:
-    os.environ["RAY_AUTH_MODE"] = "disabled"
-    os.environ["RAY_worker_niceness"] = "0"  # else other work on the machine starves the actors
-    os.environ["RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO"] = "0"
+    # Niceness: Ray's default of 15 lets any other work on the machine starve the actors.
+    os.environ.update(RAY_AUTH_MODE="disabled", RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO="0", RAY_worker_niceness="0")
     import ray
 
     ray.init(num_cpus=4, include_dashboard=False, log_to_driver=False)
