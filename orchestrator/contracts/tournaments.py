@@ -126,14 +126,15 @@ open_scheduled_tournament = ActivityStub(
 open_trial_evaluation = ActivityStub(
     name="open_trial_evaluation", queue=Queue.STORE, message=TrialEvaluation, result=Opened
 )
-plan_pairings = ActivityStub(
-    name="plan_pairings",
+plan_pairings = ActivityStub(name="plan_pairings", queue=Queue.STORE, message=TournamentRequest, result=TournamentPlan)
+record_pairing = ActivityStub(
+    name="record_pairing",
     queue=Queue.STORE,
-    message=TournamentRequest,
-    result=TournamentPlan,
-    start_to_close=timedelta(minutes=5),
+    message=PairingReport,
+    result=type(None),
+    # what a killed store worker was recording is delivered again after this long
+    start_to_close=timedelta(seconds=20),
 )
-record_pairing = ActivityStub(name="record_pairing", queue=Queue.STORE, message=PairingReport, result=type(None))
 note_pairing_setback = ActivityStub(
     name="note_pairing_setback", queue=Queue.STORE, message=PairingSetback, result=type(None)
 )
@@ -142,7 +143,7 @@ rate_tournament = ActivityStub(
     queue=Queue.STORE,
     message=TournamentRequest,
     result=type(None),
-    start_to_close=timedelta(minutes=15),
+    start_to_close=timedelta(minutes=2),
 )
 end_tournament = ActivityStub(name="end_tournament", queue=Queue.STORE, message=TournamentEnd, result=type(None))
 note_schedule_failure = ActivityStub(

@@ -13,6 +13,7 @@ import pytest
 from temporalio.client import Client
 from temporalio.exceptions import ApplicationError
 
+from api.store.auditing import audit
 from api.store.models import Match, Pairing, RatingFit
 from api.store.models.words import PairingStatus, TournamentStatus
 from orchestrator.contracts.play import PlayRequest
@@ -149,6 +150,12 @@ async def test_games_that_can_never_be_played_fail_the_tournament_with_the_reaso
     row = hall.row(tournament)
     assert (row.status, row.status_reason) == (TournamentStatus.FAILED, "bad_input: no such opening")
     assert hall.count(Pairing, Pairing.tournament_id == tournament, Pairing.status == PairingStatus.CANCELLED) == 1
+
+
+async def test_after_all_of_it_the_audit_agrees(hall: Hall) -> None:
+    report = audit(hall.engine, hall.artifacts)
+    assert report.counts["matches"] > 0 and report.counts["rating_fits"] > 0
+    assert report.agrees, report.findings
 
 
 def played(hall: Hall, tournament: str) -> int:
