@@ -163,7 +163,8 @@ def _history(connection: psycopg.Connection, trial: str, player: str) -> None:
     connection.execute(
         "INSERT INTO decisions (trial_id, player_id, generation, kind, verdict, reason, evidence)"
         " SELECT %s, %s, g, 'matchmaking', 'plan', 'as the rules have it',"
-        " (SELECT jsonb_object_agg('opponent-' || o, o) FROM generate_series(1, 64) AS o) FROM generate_series(1, %s) AS g",
+        " (SELECT jsonb_object_agg('opponent-' || o, o) FROM generate_series(1, 64) AS o)"
+        " FROM generate_series(1, %s) AS g",
         (trial, player, GENERATIONS),
     )
     connection.execute(
