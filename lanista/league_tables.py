@@ -92,7 +92,7 @@ def headline(trial: TrialSummary, steps_per_second: float | None = None) -> Rend
         line.append(f" · {duration((trial.finished_at or datetime.now(UTC)) - trial.started_at)}")
     if steps_per_second is not None:
         line.append(f" · {steps_per_second:,.0f} steps/s", "bold green")
-    budget = getattr(trial, "spec", {}).get("budget", {}).get("steps")
+    budget = trial.budget_steps
     if not budget:
         return line
     bar = Table.grid()  # a bar alone does not end its line

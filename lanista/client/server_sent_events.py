@@ -28,6 +28,8 @@ class EventDecoder:
     last_id: int | None = None
     _rest: bytes = b""
     _data: list[str] = field(default_factory=list)
+    _id: int | None = None
+    """Of the event being read: it counts once the event is whole."""
 
     def feed(self, chunk: bytes) -> Iterator[Event]:
         *lines, self._rest = (self._rest + chunk).split(b"\n")
@@ -40,6 +42,7 @@ class EventDecoder:
         """Forget a part of an event that a lost connection left."""
         self._rest = b""
         self._data.clear()
+        self._id = None
 
     def _line(self, line: str) -> Event | None:
         if not line:
@@ -49,11 +52,13 @@ class EventDecoder:
         if name == "data":
             self._data.append(value)
         elif name == "id" and value.isdigit():
-            self.last_id = int(value)
+            self._id = int(value)
         return None
 
     def _dispatch(self) -> Event | None:
         text, self._data = "\n".join(self._data), []
+        if self._id is not None:
+            self.last_id, self._id = self._id, None
         if not text:
             return None
         try:
@@ -70,6 +75,7 @@ class Following:
         self._path = path_to("events") if trial is None else trial_path(trial, "events")
         self._retries = retries
         self._failures = 0
+        self._connected = False
 
     def arguments(self, timeout: float) -> dict[str, Any]:
         """The arguments of httpx's `stream`."""
@@ -81,12 +87,16 @@ class Following:
         return {"method": "GET", "url": self._path, "headers": headers, "timeout": patience}
 
     def connected(self) -> None:
+        """The attempts count anew: a long watch survives many restarts."""
         self._failures = 0
+        self._connected = True
 
     def wait(self, base_url: object, outcome: httpx.Response | httpx.TransportError | None) -> float | None:
         """Seconds until the next connection; None where a refusal is final. Raises Unreachable in the end."""
-        if outcome is None:  # it ended politely, as when the API restarts
+        if self._connected:  # the stream ended or broke, as when the API restarts
+            self._connected = False
             return PAUSE_SECONDS
+        assert outcome is not None, "without a connection there is a refusal or an error"
         self._failures += 1
         wait = self._retries.wait_after(self._failures, outcome)
         if wait is None and isinstance(outcome, httpx.TransportError):

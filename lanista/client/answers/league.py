@@ -81,6 +81,7 @@ class Fit(Answer):
     last_match_id: int
     anchor_version_id: str | None
     tournament_id: str | None
+    settings: dict[str, Any]
     created_at: datetime
 
 
@@ -92,6 +93,7 @@ class Rating(Answer):
     player_id: str
     player: str
     number: int
+    steps: int
     value: float
     deviation: float | None
     low: float | None

@@ -43,6 +43,7 @@ class TrialSummary(Answer):
     status_reason: str | None
     revision: int
     steps: int
+    budget_steps: int | None
     last_commit: int
     payoff_revision: int
     forked_from_trial_id: str | None

@@ -1,0 +1,199 @@
+"""The client speaks as the API's OpenAPI document says: every call, parameter, body and answer."""
+
+from __future__ import annotations
+
+import inspect
+import re
+import types
+import typing
+from functools import cache
+from typing import Any, get_args, get_origin
+
+import pytest
+from pydantic import BaseModel
+
+from api.app import create_app
+from api.settings import ApiSettings
+from lanista.client.answers import league, registry, trials
+from lanista.client.answers.shape import Answer, Page
+from lanista.client.calls import league as league_calls
+from lanista.client.calls import registry as registry_calls
+from lanista.client.calls import trials as trial_calls
+from lanista.client.calls.call import Call, Listing
+from tests.unit.client.fake_api import an_id
+
+ONLY_HERE = {"GenerationProgress", "Event", "Page"}
+"""Answers that are no schema: events are a stream."""
+BROWSERS_ONLY = {"POST /api/v1/session", "DELETE /api/v1/session"}
+BY_OTHER_MEANS = {"GET /api/v1/events", "GET /api/v1/trials/{}/events"}
+"""Made by `events`, which is tested by itself."""
+OF_TOURNAMENTS_AND_PLAY = re.compile(r" /api/v1/(tournaments|schedules|play|matches/\{\}/replay)")
+"""Described elsewhere in `calls`, or for the page."""
+
+VALUES: dict[str, Any] = {
+    "trial": an_id(1),
+    "kind": ["snapshot"],
+    "role": "main",
+    "status": ["running"],
+    "stream": "rating",
+    "method": "elo_online",
+    "spec": {},
+    "changes": {},
+    "hyperparameters": {},
+    "table": "matches",
+    "archived": True,
+    "page_size": 7,
+    "most": 5,
+}
+"""Arguments for a call of each kind, so that everything it can send is sent."""
+
+
+@cache
+def document() -> dict[str, Any]:
+    return create_app(ApiSettings()).openapi()
+
+
+@cache
+def described_calls() -> dict[str, Call[Any]]:
+    """Every call, with every argument given."""
+    found: dict[str, Call[Any]] = {}
+    for module in (trial_calls, league_calls, registry_calls):
+        for name, describe in vars(module).items():
+            if inspect.isfunction(describe) and describe.__module__ == module.__name__ and not name.startswith("_"):
+                described = describe(**{key: value_of(key, kind) for key, kind in parameters(describe)})
+                found[name] = as_call(described)
+    return found
+
+
+def parameters(describe: Any) -> list[tuple[str, Any]]:
+    hints = typing.get_type_hints(describe)
+    return [(name, hints[name]) for name in inspect.signature(describe).parameters]
+
+
+def value_of(name: str, hint: Any) -> Any:
+    if name in VALUES and not (name == "status" and get_origin(hint) is types.UnionType):
+        return [VALUES[name]] if name == "role" and "Sequence" in str(hint) else VALUES[name]
+    if "int" in str(hint):
+        return 3
+    if "float" in str(hint):
+        return 1.5
+    return True if hint is bool else "word"
+
+
+def as_call(described: Any) -> Call[Any]:
+    if isinstance(described, Listing):
+        return described.page("3")
+    if inspect.isgenerator(described):
+        first: Call[Any] = next(described)
+        return first
+    assert isinstance(described, Call)
+    return described
+
+
+@cache
+def operations() -> dict[str, dict[str, Any]]:
+    """`GET /api/v1/trials/{}` and what the document says of it."""
+    return {
+        f"{method.upper()} {re.sub(r'{[^}]*}', '{}', path)}": operation
+        for path, calls in document()["paths"].items()
+        for method, operation in calls.items()
+    }
+
+
+def operation_of(call: Call[Any]) -> str:
+    for name in sorted(operations(), key=lambda name: name.count("{}")):
+        method, _, path = name.partition(" ")
+        if call.method == method and re.fullmatch(re.escape(path).replace(r"\{\}", "[^/]+"), call.path):
+            return name
+    raise AssertionError(f"the API has no call {call.method} {call.path}")
+
+
+def schema(reference: dict[str, Any]) -> dict[str, Any]:
+    """What a reference, or the object in a nullable one, stands for."""
+    for choice in reference.get("anyOf", [reference]):
+        if "$ref" in choice:
+            found: dict[str, Any] = document()["components"]["schemas"][choice["$ref"].rpartition("/")[2]]
+            return found
+    return reference
+
+
+@pytest.mark.parametrize("name", sorted(described_calls()))
+def test_a_call_is_one_of_the_api_with_all_it_sends(name: str) -> None:
+    call = described_calls()[name]
+    operation = operations()[operation_of(call)]
+    known = {parameter["name"] for parameter in operation.get("parameters", ()) if parameter["in"] == "query"}
+    assert set(call.query) <= known
+    headers = {parameter["name"] for parameter in operation.get("parameters", ()) if parameter["in"] == "header"}
+    assert set(call.headers) <= headers
+    if call.changes:
+        assert "Idempotency-Key" in headers
+    if call.body is not None:
+        body = schema(operation["requestBody"]["content"]["application/json"]["schema"])
+        assert set(call.body) <= set(body["properties"])
+
+
+def test_every_parameter_of_the_api_can_be_given() -> None:
+    """But for `limit` of single pages, and `format`, which `export` sets."""
+    missing = []
+    for name, call in described_calls().items():
+        wanted = {
+            parameter["name"]
+            for parameter in operations()[operation_of(call)].get("parameters", ())
+            if parameter["in"] == "query"
+        }
+        missing += [
+            f"{name}: {left}" for left in wanted - set(call.query) - {"format", "cursor", "limit"} if name != "export"
+        ]
+    assert missing == []
+
+
+def test_every_call_of_the_api_is_described() -> None:
+    made = {operation_of(call) for call in described_calls().values()}
+    missing = {
+        name
+        for name in operations()
+        if "/api/v1/" in name
+        and name not in BROWSERS_ONLY | BY_OTHER_MEANS
+        and not OF_TOURNAMENTS_AND_PLAY.search(name)
+    }
+    assert missing - made == set()
+
+
+def answers() -> list[type[Answer]]:
+    found = [
+        value
+        for module in (trials, league, registry)
+        for value in vars(module).values()
+        if inspect.isclass(value) and issubclass(value, Answer) and value is not Answer
+    ]
+    return sorted({value for value in found if value.__name__ not in ONLY_HERE}, key=lambda value: value.__name__)
+
+
+def named_schema(name: str) -> dict[str, Any]:
+    schemas: dict[str, Any] = document()["components"]["schemas"]
+    found: dict[str, Any] = schemas.get(name) or schemas.get(f"{name}-Output") or {}
+    return found
+
+
+@pytest.mark.parametrize("answer", answers(), ids=lambda answer: answer.__name__)
+def test_an_answer_has_the_fields_of_its_schema(answer: type[BaseModel]) -> None:
+    properties = named_schema(answer.__name__).get("properties")
+    assert properties is not None, f"the API has no {answer.__name__}"
+    assert set(answer.model_fields) == set(properties)
+    for name, field in answer.model_fields.items():
+        nullable = any(choice.get("type") == "null" for choice in properties[name].get("anyOf", ()))
+        assert (type(None) in get_args(field.annotation)) == nullable, name
+        words = vocabulary(field.annotation)
+        if words is not None and (allowed := schema(properties[name]).get("enum")):
+            assert words == set(allowed), name
+
+
+def vocabulary(annotation: Any) -> set[str] | None:
+    """The words of a Literal or an enumeration."""
+    if get_origin(annotation) is typing.Literal:
+        return set(get_args(annotation))
+    return {member.value for member in annotation} if hasattr(annotation, "__members__") else None
+
+
+def test_pages_are_as_the_api_sends_them() -> None:
+    assert set(document()["components"]["schemas"]["Page_TrialSummary_"]["properties"]) == set(Page.model_fields)

@@ -1,0 +1,166 @@
+"""The live view shows what is known, and follows a trial to its end."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from typing import Any
+
+import httpx
+import pytest
+from rich.console import Console
+
+from lanista import live_view
+from lanista.client import AsyncClient
+from lanista.client.answers.trials import Event, GenerationProgress
+from lanista.client.errors import NotSignedIn
+from lanista.event_words import event_words
+from lanista.league_tables import foremost, league_view, players_table
+from lanista.live_view import LiveLeague, follow
+from tests.unit.client.fake_api import NO_WAITING, URL, WHEN, Caller, FakeApi, Stream, a_league, an_id, problem
+
+
+def live() -> LiveLeague:
+    return LiveLeague(Caller("blocking").call(FakeApi(a_league()), lambda client: client.league(an_id(1))))
+
+
+def event(kind: str, number: int = 1, at: str = WHEN, **payload: Any) -> Event:
+    return Event(type=kind, id=number, trial_id=an_id(1), created_at=at, payload=payload)
+
+
+def drawn(renderable: Any, width: int = 140) -> str:
+    console = Console(width=width, height=50, force_terminal=False)
+    with console.capture() as captured:
+        console.print(renderable)
+    return captured.get()
+
+
+def under_way(**details: Any) -> GenerationProgress:
+    return GenerationProgress(player_id=an_id(2), player="main", generation=3, **details)
+
+
+def test_everything_is_on_the_screen() -> None:
+    view = live()
+    view.take(event("generation.recorded", player_id=an_id(2), player="main", generation=2, steps=1000, games=70))
+    view.take(Event(type="progress", generations=[under_way(steps=50, target=200, steps_per_second=1234.0)]))
+    text = drawn(league_view(view))
+    for words in (
+        "games/trial-1 · tic_tac_toe · running · 1,000 steps · commit 3",
+        "1,234 steps/s",
+        "of 4,000 steps",
+        " 25%  1,234/s",
+        "+120 ±20",
+        "champion",
+        "bot random",
+        "0.70 5",
+        "0.30 5",
+        "main: generation 2, 1,000 steps, 70 games",
+    ):
+        assert words in text, f"{words!r} in {text}"
+
+
+def test_names_with_markup_do_no_harm() -> None:
+    view = live()
+    view.take(event("alias.moved", alias="champion", reason="[/red] [bold]"))
+    assert "[/red] [bold]" in drawn(league_view(view))
+
+
+def test_a_large_league_is_shown_by_its_foremost() -> None:
+    league = live().league
+    assert [player.name for player in foremost(league, 2)] == ["main", "main-1"], "who learns, then who has a name"
+    assert "and 1 more" in drawn(players_table(league, foremost(league, 2)))
+
+
+def test_the_rate_comes_from_those_under_way_else_from_the_recorded() -> None:
+    view = live()
+    assert view.steps_per_second is None
+    for second, steps in ((0, 500), (5, 1000), (10, 1000)):
+        at = f"2030-01-01T00:00:{second:02d}Z"
+        view.take(event("generation.recorded", player_id=an_id(2), steps=steps, at=at))
+    assert view.steps_per_second == 200
+    view.take(Event(type="progress", generations=[under_way(steps_per_second=50.0)]))
+    assert view.steps_per_second == 50
+
+
+def test_a_recorded_generation_is_no_longer_under_way() -> None:
+    view = live()
+    view.take(Event(type="progress", generations=[under_way()]))
+    assert "generation 3 begins" in drawn(league_view(view))
+    view.take(event("generation.recorded", player_id=an_id(2), steps=1))
+    assert view.progress == {}
+
+
+def test_a_gate_under_way_takes_one_line() -> None:
+    view = live()
+    for number in range(1, 4):
+        view.take(event("gate.progress", number, alias="champion", pairs=32 * number, llr=0.5))
+    assert [shown.payload["pairs"] for shown in view.events] == [96]
+
+
+def test_events_have_words_and_unknown_ones_their_name() -> None:
+    assert event_words(event("trial.status", **{"from": "running", "to": "paused"}, reason=None)) == "running → paused"
+    assert event_words(event("player.snapshot", player="main", snapshot="main-1")) == "main was frozen as main-1"
+    assert event_words(event("player.danced", player="main")) == "main: player.danced"
+    assert event_words(event("gate.finished")) == "gate for"
+
+
+def frame(number: int, kind: str) -> bytes:
+    data = {"id": number, "type": kind, "trial_id": an_id(1), "created_at": WHEN, "payload": {}}
+    return f"id: {number}\ndata: {json.dumps(data)}\n\n".encode()
+
+
+class LeagueWithEvents:
+    """Answers as a league that completes once its events have been read."""
+
+    def __init__(self, events: httpx.Response) -> None:
+        self._events = events
+        self._loads = 0
+
+    def __call__(self, request: httpx.Request) -> httpx.Response:
+        if request.url.path.endswith("/events"):
+            return self._events
+        self._loads += request.url.path.endswith(an_id(1))
+        return a_league(status="completed" if self._loads > 1 else "running")(request)
+
+
+def followed(events: httpx.Response) -> tuple[LiveLeague, list[str]]:
+    shown: list[str] = []
+
+    async def run() -> LiveLeague:
+        api = FakeApi(LeagueWithEvents(events))
+        async with AsyncClient(URL, "secret", retries=NO_WAITING, transport=api) as client:
+            return await follow(client, an_id(1), lambda live, event: shown.append(event.type if event else ""))
+
+    return asyncio.run(run()), shown
+
+
+@pytest.fixture(autouse=True)
+def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("TICK_SECONDS", "RELOAD_SECONDS", "IDLE_RELOAD_SECONDS"):
+        monkeypatch.setattr(live_view, name, 0.01)
+
+
+def test_a_trial_is_followed_to_its_end() -> None:
+    events = httpx.Response(200, stream=Stream(frame(1, "generation.recorded"), frame(2, "trial.status")))
+    last, shown = followed(events)
+    assert last.league.trial.status == "completed"
+    assert [kind for kind in shown if kind] == ["generation.recorded", "trial.status"]
+
+
+def test_an_end_that_no_event_told_is_seen_all_the_same() -> None:
+    last, _ = followed(httpx.Response(200, stream=Stream(b": still here\n\n")))
+    assert last.league.trial.status == "completed"
+
+
+def test_a_stream_that_is_refused_ends_the_watch() -> None:
+    with pytest.raises(NotSignedIn, match="revoked"):
+        followed(problem(401, "revoked"))
+
+
+def test_enough_is_enough() -> None:
+    async def run() -> LiveLeague:
+        transport = FakeApi(LeagueWithEvents(httpx.Response(200, stream=Stream())))
+        async with AsyncClient(URL, "secret", retries=NO_WAITING, transport=transport) as client:
+            return await follow(client, an_id(1), lambda live, event: None, enough=lambda live: True)
+
+    assert asyncio.run(run()).league.trial.status == "running"
