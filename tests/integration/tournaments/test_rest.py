@@ -18,11 +18,13 @@ from typer.testing import CliRunner
 
 from api.service.tournaments import TournamentKeeper
 from api.store.models import Schedule, Tournament, Trial
-from api.store.models.words import Scope, TournamentStatus, TrialStatus
+from api.store.models.words import Overlap, Scope, TournamentStatus, TrialStatus
+from api.store.schedules import Timing, create_schedule
 from api.store.trials import change_status, create_trial
 from lanista.cli import app
-from orchestrator.contracts.tournaments import schedule_id
+from orchestrator.contracts.tournaments import Firing, TournamentRequest, schedule_id
 from orchestrator.spec.checking import check_spec
+from orchestrator.spec.tournament import check_tournament
 from tests.integration.api.server import Served, running_api
 from tests.integration.tournaments.hall import PATIENCE, TIC_TAC_TOE, Hall, graded
 
@@ -153,6 +155,21 @@ async def test_a_schedule_fires_without_overlap_pauses_is_triggered_and_goes(
     assert (await rest.get(url)).status_code == 404
     with pytest.raises(Exception, match=r"not found|no rows"):
         await temporal.get_schedule_handle(schedule_id(made["id"])).describe()
+
+
+async def test_a_firing_is_one_tournament_and_ends_what_temporal_terminated(hall: Hall) -> None:
+    spec = check_tournament({"game": TIC_TAC_TOE, "entrants": graded(2), "games": 2})
+    timing = Timing(every_seconds=60, overlap=Overlap.TERMINATE_OTHER)
+    with hall.sessions.begin() as session:
+        schedule = create_schedule(session, "fired", "hasty", timing, spec).id
+    first = hall.store["open_scheduled_tournament"](Firing(schedule=schedule, occasion=f"{schedule}-1"))
+    assert first == hall.store["open_scheduled_tournament"](Firing(schedule=schedule, occasion=f"{schedule}-1"))
+    hall.store["plan_pairings"](TournamentRequest(tournament=first.tournament))
+    second = hall.store["open_scheduled_tournament"](Firing(schedule=schedule, occasion=f"{schedule}-2"))
+    before, after = hall.row(first.tournament), hall.row(second.tournament)
+    assert (before.status, after.status) == (TournamentStatus.CANCELLED, TournamentStatus.PENDING)
+    assert before.status_reason == "terminated by the schedule's next firing"
+    assert before.seed != after.seed and after.workflow_started_at is not None
 
 
 async def test_a_schedule_that_fails_shows_why(rest: httpx.AsyncClient) -> None:
