@@ -20,12 +20,12 @@ class _Learning(Choice):
     )
     gamma: Share = Field(default=1.0, description="discount per own decision of a seat, not per step of the game")
     entropy: NotNegative = Field(
-        default=0.02, description="weight of the entropy bonus; too little and self-play collapses onto a few openings"
+        default=0.05, description="weight of the entropy bonus; too little and self-play collapses onto a few openings"
     )
     value_weight: NotNegative = Field(default=0.5, description="weight of the value's error beside the policy's")
     gradient_clip: NotNegative = Field(default=0.5, description="largest norm of a gradient; 0 for no limit")
-    rollout_steps: Positive = Field(default=32, description="steps at every table between two updates")
-    minibatch: Positive = Field(default=8192, description="rows of one gradient step, over all processes")
+    rollout_steps: Positive = Field(default=16, description="steps at every table between two updates")
+    minibatch: Positive = Field(default=4096, description="rows of one gradient step, over all processes")
 
 
 class PpoAlgorithm(_Learning):
