@@ -123,6 +123,26 @@ def download(
         print_line(f"{escape(str(target))}: {len(data):,} bytes, sha256 {found.sha256}")
 
 
+@model.command("import")
+def import_file(
+    trial: TrialArgument,
+    name: Annotated[str, typer.Argument(metavar="NAME", help="Name of the new player.", show_default=False)],
+    file: Annotated[
+        Path, typer.Argument(metavar="FILE", help="Weights (safetensors).", exists=True, dir_okay=False, readable=True)
+    ],
+    home: HomeOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Add a frozen player with weights made elsewhere to a league; they are checked against its model."""
+    data = file.read_bytes()
+    with connected(home) as client:
+        made = client.import_weights(client.find_trial(trial), name=name, data=data)
+    if as_json:
+        print_json(made.model_dump(mode="json"))
+    else:
+        print_line(f"{escape(name)} joined with {len(data):,} bytes of weights ({made.id}).")
+
+
 def _write(target: Path, data: bytes) -> None:
     """Whole or not at all."""
     part = target.with_name(f".{target.name}.{os.getpid()}")

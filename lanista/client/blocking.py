@@ -172,6 +172,7 @@ class Client:
     versions = _list(registry_calls.versions)
     version = _single(registry_calls.version)
     checkpoint = _single(registry_calls.checkpoint)
+    import_weights = _single(registry_calls.import_weights)
     aliases = _list(registry_calls.aliases)
     alias = _single(registry_calls.alias)
     set_alias = _single(registry_calls.set_alias)

@@ -32,6 +32,8 @@ class Call(Generic[Result]):
     read: Callable[[httpx.Response], Result]
     query: Mapping[str, Any] = field(default_factory=dict)
     body: Mapping[str, Any] | None = None
+    content: bytes | None = None
+    """Sent as it is, instead of a body."""
     headers: Mapping[str, str] = field(default_factory=dict)
 
     @property

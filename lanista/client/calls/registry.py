@@ -23,7 +23,7 @@ from lanista.client.answers.registry import (
     VersionDetail,
 )
 from lanista.client.answers.shape import Page
-from lanista.client.calls.call import Call, Listing, TrialRef, change, get, given, path_to, trial_path
+from lanista.client.calls.call import Call, Listing, TrialRef, change, get, given, path_to, reader, trial_path
 from lanista.client.errors import UnexpectedAnswer
 
 
@@ -41,6 +41,12 @@ def version(version_id: str) -> Call[VersionDetail]:
 def checkpoint(version_id: str) -> Call[bytes]:
     """The weights as safetensors, checked against the hash the server names."""
     return Call(method="GET", path=path_to("versions", version_id, "checkpoint"), read=_checked)
+
+
+def import_weights(trial: TrialRef, *, name: str, data: bytes) -> Call[Version]:
+    """Add a frozen player with weights made elsewhere (a safetensors file) to a league."""
+    query = {"trial_id": trial if isinstance(trial, str) else trial.id, "name": name}
+    return Call(method="POST", path=path_to("versions"), query=query, content=data, read=reader(Version))
 
 
 def _checked(response: httpx.Response) -> bytes:

@@ -41,6 +41,7 @@ VALUES: dict[str, Any] = {
     "changes": {},
     "hyperparameters": {},
     "table": "matches",
+    "data": b"weights",
     "archived": True,
     "page_size": 7,
     "most": 5,

@@ -1,0 +1,252 @@
+"""Commands: tables for people, JSON for programs, errors with the next step, exit codes that mean something."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+import typer
+from typer.testing import CliRunner
+
+import lanista.cli
+from lanista.cli import app, bench, connection
+from lanista.cli.connection import ExitCode
+from lanista.cli.trial_orders import parse_changes
+from lanista.client import Client
+from lanista.client.local import ApiAddress, find_api
+from lanista.stack.home import Home, write_atomically
+from tests.unit.client.fake_api import NO_WAITING, URL, FakeApi, Reply, a_league, a_trial, an_id, page, problem
+
+runner = CliRunner(env={"COLUMNS": "160"})
+
+Serve = Callable[..., FakeApi]
+
+
+@pytest.fixture
+def serve(monkeypatch: pytest.MonkeyPatch) -> Serve:
+    """Has commands talk to a fake API that gives these replies."""
+
+    def start(*replies: Reply) -> FakeApi:
+        api = FakeApi(*replies)
+        monkeypatch.setattr(connection, "find_api", lambda **_: ApiAddress(URL, "secret"))
+        monkeypatch.setattr(
+            connection, "Client", lambda url, token, **_: Client(url, token, retries=NO_WAITING, transport=api)
+        )
+        return api
+
+    return start
+
+
+def run(*arguments: str) -> Any:
+    return runner.invoke(app, list(arguments), catch_exceptions=False)
+
+
+@pytest.fixture
+def main(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Callable[..., tuple[int, str]]:
+    """The program itself: its exit code and what it wrote to stderr."""
+
+    def program(*arguments: str) -> tuple[int, str]:
+        monkeypatch.setattr("sys.argv", ["lanista", *arguments])
+        with pytest.raises(SystemExit) as end:
+            lanista.cli.main()
+        return int(end.value.code or 0), capsys.readouterr().err
+
+    return program
+
+
+def test_trials_are_listed_for_people_and_programs(serve: Serve) -> None:
+    api = serve(page(a_trial(1), a_trial(2, status="failed", status_reason="why")))
+    shown = run("trial", "list", "--status", "running", "--status", "failed", "--project", "games").stdout
+    assert "games/trial-1" in shown and "failed" in shown and "1,000" in shown
+    assert api.requests[0].url.params.get_list("status") == ["running", "failed"]
+    listed = json.loads(run("trial", "list", "--json").stdout)
+    assert [trial["name"] for trial in listed] == ["trial-1", "trial-2"]
+
+
+def test_a_limit_does_not_ask_for_more(serve: Serve) -> None:
+    api = serve(page(a_trial(1), a_trial(2), next_cursor="x"))
+    assert len(json.loads(run("trial", "list", "--json", "-n", "2").stdout)) == 2
+    assert [request.url.params["limit"] for request in api.requests] == ["2"]
+
+
+def test_a_trial_is_shown_with_its_league_or_as_a_file(serve: Serve) -> None:
+    serve(a_league())
+    shown = run("trial", "show", "trial-1").stdout
+    assert "games/trial-1" in shown and "champion" in shown and "+120 ±20" in shown
+    assert run("trial", "show", "trial-1", "--file").stdout.startswith("project: games\ntrial: trial-1\ngame:\n")
+    assert json.loads(run("trial", "show", an_id(1), "--json").stdout)["id"] == an_id(1)
+
+
+def test_a_file_is_started_as_it_says_or_as_the_options_say(serve: Serve, tmp_path: Path) -> None:
+    file = tmp_path / "first.yaml"
+    file.write_text("game: {id: tic_tac_toe}\nproject: games\n")
+    api = serve(httpx.Response(201, json=a_trial(1)))
+    assert "lanista trial watch games/trial-1" in run("trial", "start", str(file)).stdout
+    run("trial", "start", str(file), "--project", "other", "--name", "second", "--paused")
+    first, second = (json.loads(request.content) for request in api.requests)
+    assert (first["project"], first["name"], first["spec"]["start"]) == ("games", "first", "running")
+    assert (second["project"], second["name"], second["spec"]["start"]) == ("other", "second", "paused")
+
+
+def test_a_wrong_file_is_not_sent(serve: Serve, tmp_path: Path) -> None:
+    file = tmp_path / "wrong.yaml"
+    file.write_text("game: {id: conect_four}\n")
+    api = serve(problem(500))
+    ended = run("trial", "start", str(file))
+    assert ended.exit_code == ExitCode.FAILED and "connect_four" in ended.stderr and api.requests == []
+
+
+def test_a_name_that_is_taken_is_answered_with_the_option_to_change_it(serve: Serve, tmp_path: Path) -> None:
+    file = tmp_path / "first.yaml"
+    file.write_text("game: {id: tic_tac_toe}\n")
+    serve(problem(409, "project 'default' already has a trial named 'first'"))
+    ended = run("trial", "start", str(file))
+    assert ended.exit_code == ExitCode.REFUSED
+    assert "already has a trial named 'first'" in ended.stderr and "--name" in ended.stderr
+
+
+@pytest.mark.parametrize(
+    ("command", "path", "body"),
+    [
+        (["pause"], "pause", None),
+        (["resume"], "resume", None),
+        (["stop"], "stop", {"mode": "drain"}),
+        (["stop", "--now", "--reason", "enough"], "stop", {"mode": "now", "reason": "enough"}),
+        (["archive"], "archive", None),
+    ],
+)
+def test_orders_go_to_their_calls(serve: Serve, command: list[str], path: str, body: Any) -> None:
+    api = serve(httpx.Response(200, json=a_trial(1)))
+    order, *options = command
+    assert "games/trial-1 is running" in run("trial", order, an_id(1), *options).stdout
+    request = api.requests[-1]
+    assert (request.method, request.url.path) == ("POST", f"/api/v1/trials/{an_id(1)}/{path}")
+    assert (json.loads(request.content) if request.content else None) == body
+
+
+def test_waiting_ends_when_it_has_happened_or_cannot_any_more(serve: Serve) -> None:
+    now = [httpx.Response(200, json=a_trial(1, status=status)) for status in ("running", "pausing", "paused")]
+    serve(*now)
+    assert "is paused" in run("trial", "pause", an_id(1), "--wait").stdout
+    serve(*now[:2], httpx.Response(200, json=a_trial(1, status="failed")))
+    ended = run("trial", "pause", an_id(1), "--wait")
+    assert "is failed" in ended.stdout and ended.exit_code == ExitCode.REFUSED
+
+
+def test_a_fork_takes_changes(serve: Serve) -> None:
+    api = serve(httpx.Response(201, json=a_trial(1, forked_from_trial_id=an_id(9), forked_at_commit=4)))
+    options = ["--at", "4", "--set", "algorithm.learning_rate=1e-3", "--set", "algorithm.epochs=2", "--set", "seed=8"]
+    assert "at commit 4" in run("trial", "fork", an_id(1), "second", *options).stdout
+    changes = {"algorithm": {"learning_rate": 0.001, "epochs": 2}, "seed": 8}
+    assert json.loads(api.requests[-1].content) == {"name": "second", "at_commit": 4, "changes": changes}
+
+
+@pytest.mark.parametrize("change", ["seed", "=1", "a..b=1", ".a=1"])
+def test_what_is_no_change_is_refused(change: str) -> None:
+    with pytest.raises(typer.BadParameter, match=r"section\.option=value"):
+        parse_changes([change])
+
+
+def test_a_value_is_not_a_section() -> None:
+    with pytest.raises(typer.BadParameter, match="already"):
+        parse_changes(["a=1", "a.b=2"])
+    assert parse_changes(["a=[1, x]", "b=yes please"]) == {"a": [1, "x"], "b": "yes please"}
+
+
+def test_the_league_is_drawn(serve: Serve) -> None:
+    serve(a_league())
+    assert "0.70 5" in run("league", "payoff", "trial-1").stdout
+    assert "+120 ±20" in run("league", "ratings", "trial-1").stdout
+    assert json.loads(run("league", "payoff", "trial-1", "--json").stdout)["win_rate"][0][1] == 0.7
+
+
+def test_tables_come_as_csv(serve: Serve) -> None:
+    def csv(request: httpx.Request) -> httpx.Response:
+        return a_league()(request) if "format" not in request.url.params else httpx.Response(200, text="a,b\r\n1,2\r\n")
+
+    serve(csv)
+    for table in ("payoff", "ratings", "decisions"):
+        assert run("league", table, "trial-1", "--csv").stdout.splitlines() == ["a,b", "1,2"]
+
+
+@pytest.mark.parametrize(
+    ("reply", "code", "step"),
+    [
+        (httpx.ConnectError("refused"), ExitCode.UNREACHABLE, "lanista up"),
+        (problem(503, "the database does not answer"), ExitCode.UNREACHABLE, "lanista doctor"),
+        (problem(401, "this token is unknown"), ExitCode.NOT_ALLOWED, "LANISTA_TOKEN"),
+        (problem(403, "a viewer may not"), ExitCode.NOT_ALLOWED, "lanista token create"),
+        (problem(404, "there is no trial"), ExitCode.NOT_FOUND, "there is no trial"),
+        (page(), ExitCode.NOT_FOUND, "lanista trial list"),
+        (problem(409, "a trial that is paused"), ExitCode.REFUSED, "paused"),
+        (problem(422, "name: no", errors=[{"field": "a", "message": "x"}, {"field": "b", "message": "y"}]), 6, "b: y"),
+        (problem(500, "our side"), ExitCode.FAILED, "our side"),
+    ],
+)
+def test_errors_say_the_next_step_and_end_with_their_code(
+    serve: Serve, main: Callable[..., tuple[int, str]], reply: httpx.Response, code: int, step: str
+) -> None:
+    serve(reply)
+    trial = "nothing" if reply is not None and getattr(reply, "status_code", 0) == 200 else an_id(1)
+    ended, said = main("trial", "show", trial)
+    assert ended == code
+    assert said.startswith("Error: ") and step in said and "Traceback" not in said and "secret" not in said
+
+
+def test_without_a_stack_one_is_told_to_start_it(
+    main: Callable[..., tuple[int, str]], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("LANISTA_URL", raising=False)
+    code, said = main("trial", "list", "--home", str(tmp_path / "none"))
+    assert code == ExitCode.UNREACHABLE and said.count("`lanista up`") == 1
+
+
+def test_the_local_admin_token_goes_to_the_local_stack_only(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    home = Home(tmp_path)
+    home.run.mkdir()
+    write_atomically(home.admin_token, "local-secret\n")
+    write_atomically(home.run / "environment.json", json.dumps({"LANISTA_URL": "http://127.0.0.1:1"}))
+    for name in ("LANISTA_URL", "LANISTA_TOKEN"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("LANISTA_HOME", str(tmp_path))
+    assert find_api() == ApiAddress("http://127.0.0.1:1", "local-secret")
+    assert find_api("http://elsewhere") == ApiAddress("http://elsewhere", None)
+    monkeypatch.setenv("LANISTA_URL", "http://elsewhere")
+    assert find_api() == ApiAddress("http://elsewhere", None)
+    monkeypatch.setenv("LANISTA_TOKEN", "theirs")
+    assert find_api() == ApiAddress("http://elsewhere", "theirs")
+    assert "theirs" not in repr(find_api())
+
+
+def test_a_download_is_not_written_over(serve: Serve, tmp_path: Path) -> None:
+    version = {"id": an_id(5), "trial_id": an_id(1), "player_id": an_id(2), "player": "main", "number": 3}
+    version |= {"origin": "trained", "parent_id": None, "steps": 1, "sha256": "00", "size": 7, "commit": 1}
+    serve(httpx.Response(200, json={**version, "created_at": a_trial()["created_at"], "aliases": [], "lineage": []}))
+    target = tmp_path / "main.safetensors"
+    target.write_bytes(b"mine")
+    ended = run("model", "download", an_id(5), "--to", str(target))
+    assert ended.exit_code == ExitCode.REFUSED and "--force" in ended.stderr
+    assert target.read_bytes() == b"mine"
+
+
+def test_benchmarks_are_listed_and_an_unknown_one_is_refused() -> None:
+    assert "selfplay" in json.loads(run("bench", "--json").stdout)
+    ended = run("bench", "nothing")
+    assert ended.exit_code == ExitCode.USAGE and "selfplay" in ended.stderr
+
+
+def test_without_a_checkout_there_are_no_benchmarks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(bench, "CHECKOUT", tmp_path)
+    ended = run("bench")
+    assert ended.exit_code == ExitCode.FAILED and "come with the source" in ended.stderr
+
+
+def test_names_of_trials_complete(serve: Serve) -> None:
+    serve(page(a_trial(1), a_trial(2, name="other")))
+    assert connection.complete_trials("games/tr") == ["games/trial-1"]
+    serve(httpx.ConnectError("away"))
+    assert connection.complete_trials("") == []
