@@ -1,23 +1,33 @@
-"""Model versions: the registry, lineage and checkpoints."""
+"""Model versions: the registry, lineage, checkpoints, import."""
 
 from __future__ import annotations
 
 from typing import Annotated
 from uuid import UUID
 
-from fastapi import APIRouter, Query, Response
+from fastapi import APIRouter, Query, Request, Response
 from pydantic import Field
+from sqlalchemy.orm import Session
+from starlette.concurrency import run_in_threadpool
 
-from api.auth.scopes import Viewer
+from api.auth.scopes import Operator, Viewer
 from api.problems import Refusal
 from api.routes.paging import EntityId, IdCursor, Limit, Page, page_of, text_of
 from api.routes.shapes import Shape, Utc
+from api.service.asking import ask
+from api.service.changes import Answer, Audited, Change
 from api.service.context import Api
+from api.store.garbage import keep_checkpoint
+from api.store.imports import import_version
 from api.store.models.words import VersionOrigin
 from api.store.queries.players import VersionRow, aliases_of, get_version, lineage, list_versions
-from api.store.queries.trials import require_trial
+from api.store.queries.trials import get_trial, require_trial
+from api.store.specs import spec_of
 from league.types import CheckpointRef
 from orchestrator.artifacts import ArtifactStoreUnavailable, DamagedArtifact, MissingArtifact
+from orchestrator.contracts.interactive import ImportWeights
+from orchestrator.contracts.interactive import import_weights as question
+from orchestrator.spec.values import NAME_PATTERN
 
 router = APIRouter(prefix="/api/v1", tags=["versions"])
 
@@ -115,3 +125,62 @@ def checkpoint(version_id: EntityId, services: Api, principal: Viewer) -> Respon
         "Cache-Control": "private, max-age=31536000, immutable",
     }
     return Response(data, headers=headers, media_type="application/octet-stream")
+
+
+@router.post(
+    "/versions",
+    summary="Import weights",
+    status_code=201,
+    response_model=Version,
+    openapi_extra={
+        "requestBody": {
+            "required": True,
+            "description": "a safetensors file, such as a checkpoint that was downloaded",
+            "content": {"application/octet-stream": {"schema": {"type": "string", "format": "binary"}}},
+        }
+    },
+)
+async def import_weights(
+    request: Request,
+    principal: Operator,
+    change: Change,
+    trial_id: Annotated[UUID, Query(description="the trial whose league they join")],
+    name: Annotated[str, Query(pattern=NAME_PATTERN, description="name of the new player", examples=["veteran"])],
+) -> Response:
+    """Add a frozen player with weights made elsewhere to a league. A worker checks them against the trial's model.
+
+    The version's id can then be named as `weights` or `initial_weights` of other trials of this game and model.
+    """
+    services, trial = change.services, str(trial_id)
+    data = await request.body()
+    if not data:
+        raise Refusal(422, "the body must be a safetensors file")
+
+    def keep() -> ImportWeights:
+        with services.reads() as session:
+            spec = spec_of(get_trial(session, trial)[0])
+        uploaded = services.artifacts.put(data, kind="upload")
+        return ImportWeights(game=spec.game.component, model=spec.model.component, uploaded=uploaded)
+
+    try:
+        message = await run_in_threadpool(keep)
+    except ArtifactStoreUnavailable:
+        raise Refusal(503, "the store of checkpoints does not answer or is full") from None
+    checked = await ask(services.temporal, question, message)
+
+    def work(session: Session) -> Answer:
+        keep_checkpoint(session, services.artifacts, checked)
+        row = import_version(session, trial, name, checked)
+        session.refresh(row)
+        return Answer(
+            status=201,
+            body=version_of(get_version(session, row.id)),
+            headers={"Location": f"/api/v1/versions/{row.id}"},
+            audited=Audited(
+                action="version.import",
+                target=f"version/{row.id}",
+                detail={"trial_id": trial, "player": name, "sha256": checked.sha256},
+            ),
+        )
+
+    return await change.commit(work)

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from datetime import timedelta
 from typing import Generic, TypeVar
 
+from league.types import CheckpointRef
 from orchestrator.catalog import Component, Kind
 from orchestrator.contracts.play import Contender
 
@@ -117,6 +118,16 @@ class ComponentVerdict:
 
 
 @dataclass(frozen=True, kw_only=True)
+class ImportWeights:
+    """Weights that somebody uploaded, to be made a checkpoint of this game and model."""
+
+    game: Component
+    model: Component
+    uploaded: CheckpointRef
+    """The file as it came; its shapes are checked against the model."""
+
+
+@dataclass(frozen=True, kw_only=True)
 class Question(Generic[Message, Answer]):
     """An activity that the API starts by itself, outside any workflow, and waits for."""
 
@@ -129,4 +140,8 @@ class Question(Generic[Message, Answer]):
 
 render_replay = Question(name="render_replay", message=ReplayRequest, answer=Replay)
 choose_move = Question(name="choose_move", message=MoveRequest, answer=MoveAnswer, patience=timedelta(seconds=60))
+import_weights = Question(
+    name="import_weights", message=ImportWeights, answer=CheckpointRef, patience=timedelta(seconds=60)
+)
+"""The answer is the checkpoint, saved; bad_input says which shapes do not fit."""
 check_component = Question(name="check_component", message=ComponentCheck, answer=ComponentVerdict)

@@ -12,12 +12,14 @@ from league.types import CheckpointRef
 from orchestrator.artifacts import ArtifactStore
 from orchestrator.contracts.interactive import (
     Candidate,
+    ImportWeights,
     MoveAnswer,
     MoveRequest,
     Replay,
     ReplayedPosition,
     ReplayRequest,
     choose_move,
+    import_weights,
     render_replay,
 )
 from orchestrator.contracts.trials import InitialWeightsRequest, make_initial_weights
@@ -49,6 +51,17 @@ async def choose(request: MoveRequest) -> MoveAnswer:
     return MoveAnswer(moves=moves, position=position(len(moves), done=len(moves) >= 6), answered=answered)
 
 
+def importing(artifacts: ArtifactStore) -> Callable[..., Any]:
+    @activity.defn(name=import_weights.name)
+    async def checked(request: ImportWeights) -> CheckpointRef:
+        data = artifacts.get(request.uploaded)
+        if not data.startswith(b"good"):
+            raise ApplicationError("the shapes do not fit", type="bad_input", non_retryable=True)
+        return artifacts.put(data, kind="checkpoints")
+
+    return checked
+
+
 def interactive(artifacts: ArtifactStore) -> list[Callable[..., Any]]:
     """All of them."""
 
@@ -56,4 +69,4 @@ def interactive(artifacts: ArtifactStore) -> list[Callable[..., Any]]:
     async def weights(request: InitialWeightsRequest) -> CheckpointRef:
         return artifacts.put(f"weights of seed {request.seed}".encode(), kind="checkpoints")
 
-    return [weights, render, choose]
+    return [weights, render, choose, importing(artifacts)]

@@ -60,3 +60,20 @@ async def test_a_question_that_nobody_answers_is_a_problem_and_not_a_hang(tempor
     with pytest.raises(asking.Refusal) as refused:
         await asyncio.wait_for(asking.ask(client, nobody, "?"), 20)
     assert refused.value.status == 503
+
+
+def test_weights_made_elsewhere_join_a_league(operator: httpx.Client, readable: ReadableLeague) -> None:
+    where = {"trial_id": readable.trial_id, "name": "veteran"}
+    wrong = operator.post("/api/v1/versions", params=where, content=b"bad weights")
+    assert wrong.status_code == 409 and "shapes" in wrong.json()["detail"]
+    assert operator.post("/api/v1/versions", params=where).status_code == 422
+    key = {"Idempotency-Key": new_id()}
+    made = operator.post("/api/v1/versions", params=where, content=b"good weights", headers=key)
+    assert made.status_code == 201 and made.json()["origin"] == "imported", made.text
+    again = operator.post("/api/v1/versions", params=where, content=b"good weights", headers=key)
+    assert again.json()["id"] == made.json()["id"]
+    assert operator.post("/api/v1/versions", params=where, content=b"good weights").status_code == 409
+    players = operator.get(f"/api/v1/trials/{readable.trial_id}/players", params={"role": "historical"}).json()["items"]
+    assert [player["name"] for player in players] == ["veteran"]
+    sent = operator.get(f"/api/v1/versions/{made.json()['id']}/checkpoint")
+    assert sent.content == b"good weights" and sent.headers["etag"] == f'"{made.json()["sha256"]}"'
