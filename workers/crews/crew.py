@@ -166,8 +166,9 @@ def _tallies(task: GenerationTask, counts: Sequence[Counts]) -> tuple[Tally, ...
             wins=int(wins),
             draws=int(draws),
             losses=int(losses),
+            opponent_seat=other,
         )
-        for (opponent, seat), (wins, draws, losses) in sorted(total(counts).items())
+        for (opponent, seat, other), (wins, draws, losses) in sorted(total(counts).items())
     )
 
 

@@ -158,11 +158,11 @@ class TrainerWorker(Worker):
         return {name: tensor.numpy() for name, tensor in self._trainee.learner.weights().items()}
 
 
-def total(counts: Sequence[Counts]) -> dict[tuple[int, int], NDArray[np.int64]]:
-    """Wins, draws and losses by (opponent, seat) over all processes, only where games were played."""
-    sums: dict[tuple[int, int], NDArray[np.int64]] = {}
+def total(counts: Sequence[Counts]) -> dict[tuple[int, int, int], NDArray[np.int64]]:
+    """Wins, draws and losses by (opponent, own seat, opponent's seat) over all processes, where games were played."""
+    sums: dict[tuple[int, int, int], NDArray[np.int64]] = {}
     for count in counts:
-        for opponent, seat in np.argwhere(count.outcomes.sum(2) > 0).tolist():
-            before = sums.get((opponent, seat), np.zeros(3, np.int64))
-            sums[opponent, seat] = before + count.outcomes[opponent, seat]
+        for opponent, seat, other in np.argwhere(count.outcomes.sum(3) > 0).tolist():
+            before = sums.get((opponent, seat, other), np.zeros(3, np.int64))
+            sums[opponent, seat, other] = before + count.outcomes[opponent, seat, other]
     return sums

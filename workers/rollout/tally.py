@@ -12,7 +12,7 @@ from workers.rollout.seating import LEARNER, Seating
 
 @dataclass(frozen=True, kw_only=True)
 class Counts:
-    """What was played: [opponents, seats, (wins, draws, losses)] and sums over the learner's games."""
+    """What was played: [opponents, own seat, opponent's seat, (wins, draws, losses)] and sums over the learner's games."""
 
     outcomes: NDArray[np.int64]
     games: int
@@ -35,7 +35,7 @@ class TallyBoard:
         tables, seats = seating.owner.shape
         self._returns = np.zeros((tables, seats), np.float64)
         self._length = np.zeros(tables, np.int64)
-        self._outcomes = np.zeros((int(seating.owner.max()) + 1, seats, 3), np.int64)
+        self._outcomes = np.zeros((int(seating.owner.max()) + 1, seats, seats, 3), np.int64)
         self._rated = (seating.owner != LEARNER).any(axis=1)
         self._closing = False
         self._waiting = np.zeros(tables, np.bool_)
@@ -91,4 +91,4 @@ class TallyBoard:
                     continue
                 ahead = np.sign(returns[games, mine] - returns[games, other]).astype(np.int64)
                 # sign 1, 0, -1 is column 0, 1, 2: wins, draws, losses
-                np.add.at(self._outcomes, (owner[games, other], mine, 1 - ahead), 1)
+                np.add.at(self._outcomes, (owner[games, other], mine, other, 1 - ahead), 1)

@@ -100,7 +100,7 @@ def test_only_learning_seats_train_and_every_result_is_counted() -> None:
     finished = game.games[16:].sum()
     counts = sampler.board.counts()
     assert counts.outcomes.sum() == finished
-    assert (counts.outcomes.sum(2) > 0).all()
+    assert (counts.outcomes.sum((2, 3)) > 0).all()
 
 
 def test_games_begun_are_played_out_and_counted_once() -> None:
@@ -144,7 +144,7 @@ def test_short_games_are_not_favoured() -> None:
         board.last_call()
         while board.waiting:
             step()
-        outcome = board.counts().outcomes.sum((0, 1))
+        outcome = board.counts().outcomes.sum((0, 1, 2))
         wins, games = wins + int(outcome[0]), games + int(outcome.sum())
     assert abs(wins / games - 0.5) < 4 * 0.5 / games**0.5
 
@@ -155,7 +155,8 @@ def test_more_seats_are_compared_pairwise_by_final_order() -> None:
     batch = sampler.collect()
     outcomes = sampler.board.counts().outcomes[0]
     # Seat 1 moves last and wins; the two losers draw with each other.
-    assert outcomes.tolist() == [[0, 2, 2], [4, 0, 0], [0, 2, 2]]
+    assert outcomes.sum(1).tolist() == [[0, 2, 2], [4, 0, 0], [0, 2, 2]]
+    assert outcomes[0].tolist() == [[0, 0, 0], [0, 0, 2], [0, 2, 0]], "lost to seat 1, drew with seat 2"
     assert batch.rewards[batch.next_row == TERMINAL].tolist().count(2.0) == 2
     np.testing.assert_allclose(
         gae(batch, 1.0, 1.0).returns, np.where(batch.streams % 3 == 1, 2.0, -1.0), rtol=1e-5, atol=1e-5
