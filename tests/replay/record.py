@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import json
 import sys
+from collections.abc import Callable
 from contextlib import AsyncExitStack
 from pathlib import Path
 from typing import Any
@@ -22,6 +23,7 @@ from api.worker import WORKFLOWS, sandbox
 from league.types import Role
 from orchestrator.contracts import PartRequest, Queue
 from orchestrator.contracts.errors import Failure
+from orchestrator.contracts.tournaments import TournamentState
 from orchestrator.contracts.trials import Learner, Target
 from orchestrator.contracts.workflows import (
     Mode,
@@ -33,6 +35,7 @@ from orchestrator.contracts.workflows import (
     trial_workflow_id,
 )
 from tests.integration.workflows.fake_league import FakeLeague
+from tests.integration.workflows.fake_tournament import FakeTournament
 
 HISTORIES = Path(__file__).with_name("histories")
 
@@ -46,6 +49,7 @@ async def record() -> None:
         await _completed(environment.client)
         await _stopped(environment.client)
         await _checked(environment.client)
+        await _tournaments(environment.client)
 
 
 async def _completed(client: Client) -> None:
@@ -104,13 +108,25 @@ async def _checked(client: Client) -> None:
     await _keep(client, "system-check", "system-check")
 
 
-async def _serve(client: Client, league: FakeLeague) -> AsyncExitStack:
+async def _tournaments(client: Client) -> None:
+    """One that somebody asked for, and one that a schedule set off."""
+    for name, state in (
+        ("tournament", TournamentState(tournament="asked")),
+        ("tournament-scheduled", TournamentState(schedule="nightly")),
+    ):
+        async with await _serve(client, FakeLeague(), *FakeTournament().activities()):
+            handle = await client.start_workflow("TournamentWorkflow", state, id=name, task_queue=Queue.LEAGUE)
+            assert await handle.result() == "completed"
+        await _keep(client, name, name)
+
+
+async def _serve(client: Client, league: FakeLeague, *more: Callable[..., Any]) -> AsyncExitStack:
     stack = AsyncExitStack()
     await stack.enter_async_context(
         Worker(client, task_queue=Queue.LEAGUE, workflows=WORKFLOWS, workflow_runner=sandbox())
     )
     for queue in (Queue.STORE, Queue.TRAIN, Queue.PLAY, Queue.INTERACTIVE):
-        await stack.enter_async_context(Worker(client, task_queue=queue, activities=league.activities()))
+        await stack.enter_async_context(Worker(client, task_queue=queue, activities=[*league.activities(), *more]))
     return stack
 
 

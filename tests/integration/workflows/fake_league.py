@@ -34,6 +34,8 @@ class FakeLeague:
     target: trials.Target | None = None
     start_paused: bool = False
     generation_seconds: float = 0.02
+    play_seconds: float | None = None
+    """For a batch of games; as long as a generation unless it is set."""
     statuses: list[tuple[str, str]] = field(default_factory=list)
     calls: Counter[str] = field(default_factory=Counter)
     recorded: list[tuple[str, int]] = field(default_factory=list)
@@ -41,6 +43,8 @@ class FakeLeague:
     rollbacks: list[generations.Rollback] = field(default_factory=list)
     training_failures: list[Failure] = field(default_factory=list)
     """Raised by the next attempts at training, first to last."""
+    weights_failures: list[Failure] = field(default_factory=list)
+    play_failures: list[Failure] = field(default_factory=list)
     gates: dict[str, int] = field(default_factory=dict)
     """Batches that each gate still plays."""
     gate_of_generation: dict[int, str] = field(default_factory=dict)
@@ -91,6 +95,7 @@ class FakeLeague:
     @activity.defn
     async def make_initial_weights(self, request: trials.InitialWeightsRequest) -> CheckpointRef:
         self.calls["make_initial_weights"] += 1
+        _fail(self.weights_failures)
         return REF
 
     @activity.defn
@@ -149,9 +154,7 @@ class FakeLeague:
     @activity.defn
     async def train_generation(self, plan: generations.GenerationPlan) -> generations.GenerationOutcome:
         self.calls["train_generation"] += 1
-        if self.training_failures:
-            failure = self.training_failures.pop(0)
-            raise ApplicationError(f"planted {failure}", type=failure)
+        _fail(self.training_failures)
         self.training_now += 1
         try:
             until = time.monotonic() + self.generation_seconds
@@ -193,7 +196,8 @@ class FakeLeague:
     @activity.defn
     async def play_games(self, request: play.PlayRequest) -> play.PlayOutcome:
         self.calls["play_games"] += 1
-        await asyncio.sleep(self.generation_seconds)
+        _fail(self.play_failures)
+        await asyncio.sleep(self.generation_seconds if self.play_seconds is None else self.play_seconds)
         return play.PlayOutcome(games=[])
 
     @activity.defn
@@ -238,3 +242,10 @@ class FakeLeague:
     async def record_evaluation(self, report: play.EvaluationReport) -> play.TargetState:
         reached = report.generation >= 3
         return play.TargetState(win_rate=0.95, low=0.9, high=1.0, games=2, reached=reached)
+
+
+def _fail(planted: list[Failure]) -> None:
+    """Raise the next of the planted failures, if one is left."""
+    if planted:
+        failure = planted.pop(0)
+        raise ApplicationError(f"planted {failure}", type=failure)

@@ -176,6 +176,61 @@ async def test_a_drain_can_be_hurried(begin: Callable) -> None:
         assert await asyncio.wait_for(handle.result(), 20) is Status.STOPPED
 
 
+async def test_a_stop_now_ends_gates_that_open_afterwards_too(begin: Callable) -> None:
+    league = FakeLeague(
+        generation_seconds=0.1, gates={"g": 10_000, "g-next": 10_000}, gate_of_generation={1: "g"}, play_seconds=0.05
+    )
+    async with begin(league) as handle:
+        await eventually(lambda: league.calls["play_games"] > 0)
+        await handle.execute_update("stop", StopOrder(mode=Mode.NOW, reason="enough"))
+        assert await asyncio.wait_for(handle.result(), 20) is Status.STOPPED
+    assert [stop.reason for stop in league.stopped_gates] == ["enough", "enough"]
+
+
+async def test_a_trial_knows_of_a_gate_before_it_has_opened(begin: Callable) -> None:
+    league = FakeLeague(budget_steps=10, gates={"g": 3}, gate_of_generation={1: "g"}, play_seconds=0.2)
+    async with begin(league) as handle:
+        assert await handle.result() is Status.COMPLETED
+    assert set(league.gates.values()) == {0}, "the only generation's gate was played to its end"
+
+
+async def test_a_stop_now_does_not_wait_for_an_evaluation(begin: Callable) -> None:
+    league = FakeLeague(play_seconds=60, target=Target(opponent="mcts-100", win_rate=0.9))
+    async with begin(league) as handle:
+        await eventually(lambda: league.calls["play_games"] == 1)
+        await handle.execute_update("stop", StopOrder(mode=Mode.NOW))
+        assert await asyncio.wait_for(handle.result(), 20) is Status.STOPPED
+    assert league.calls["play_games"] == 1 and league.events == []
+
+
+async def test_an_evaluation_that_meets_damage_is_dropped(begin: Callable) -> None:
+    league = FakeLeague(target=Target(opponent="mcts-100", win_rate=0.9), play_failures=[Failure.DAMAGED_CHECKPOINT])
+    async with begin(league) as handle:
+        assert await handle.result() is Status.COMPLETED
+    assert "target reached" in league.statuses[-1][1]
+    assert [event.type for event in league.events] == ["evaluation_dropped"]
+
+
+async def test_initial_weights_that_cannot_be_made_end_the_trial(begin: Callable) -> None:
+    league = FakeLeague(weights_failures=[Failure.STALLED, Failure.DAMAGED_CHECKPOINT])
+    async with begin(league) as handle:
+        assert await handle.result() is Status.FAILED
+    assert league.statuses == [("failed", "damaged_checkpoint: planted damaged_checkpoint")]
+    assert [event.type for event in league.events] == ["weights_retried"]
+
+
+async def test_a_stop_while_a_resumed_trial_is_launched_stops_it(begin: Callable) -> None:
+    league = FakeLeague(start_paused=True, weights_failures=[Failure.UNKNOWN])
+    async with begin(league) as handle:
+        await eventually(lambda: bool(league.statuses))
+        await handle.execute_update("resume")
+        await eventually(lambda: bool(league.events))
+        await handle.execute_update("stop", StopOrder(mode=Mode.DRAIN))
+        assert await asyncio.wait_for(handle.result(), 20) is Status.STOPPED
+    assert [word for word, _ in league.statuses] == ["paused", "running", "stopping", "stopped"]
+    assert league.recorded == []
+
+
 @pytest.mark.parametrize("failure", [Failure.CREW_LOST, Failure.STALLED, Failure.UNKNOWN])
 async def test_a_passing_failure_is_tried_again_and_told(begin: Callable, failure: Failure) -> None:
     league = FakeLeague(budget_steps=20, training_failures=[failure])
