@@ -24,7 +24,7 @@ from temporalio.client import (
 from temporalio.service import RPCError, RPCStatusCode
 
 from api.store.models import Schedule as Row
-from api.store.schedules import mark_taken
+from api.store.schedules import mark_taken, note_refusal
 from orchestrator.contracts.queues import Queue
 from orchestrator.contracts.tournaments import TournamentState, schedule_id
 
@@ -59,6 +59,8 @@ class ScheduleBook:
             await (self._put(row) if row.deleted_at is None else self._remove(row))
         except (RPCError, RuntimeError) as error:  # RuntimeError is how the SDK says it cannot connect
             log.warning("a schedule could not be brought to Temporal yet", schedule=schedule, error=str(error))
+            if isinstance(error, RPCError) and error.status is RPCStatusCode.INVALID_ARGUMENT:
+                await run_in_threadpool(self._refused, schedule, str(error))
             return False
         await run_in_threadpool(self._mark, row)
         return True
@@ -105,6 +107,10 @@ class ScheduleBook:
     def _row(self, schedule: str) -> Row | None:
         with self._sessions() as session:
             return session.get(Row, schedule)
+
+    def _refused(self, schedule: str, words: str) -> None:
+        with self._sessions.begin() as session:
+            note_refusal(session, schedule, f"Temporal refuses the schedule: {words}")
 
     def _mark(self, row: Row) -> None:
         with self._sessions.begin() as session:

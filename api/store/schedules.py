@@ -25,6 +25,8 @@ from api.store.specs import spec_of
 from api.store.tournaments import create_tournament, end_tournament, find_arena
 from orchestrator.spec.tournament import TournamentSpec, check_tournament
 
+NIGHTLY = "nightly-"
+"""Begins the name of the schedule that a trial file asks for."""
 UNFINISHED = (TournamentStatus.PENDING, TournamentStatus.RUNNING)
 
 
@@ -126,6 +128,11 @@ def mark_taken(session: Session, schedule_id: str, revision: int) -> None:
     )
 
 
+def note_refusal(session: Session, schedule_id: str, reason: str) -> None:
+    """Temporal will not take it as it is; shown until it is changed."""
+    session.execute(update(Schedule).where(Schedule.id == schedule_id).values(last_error=reason))
+
+
 def open_firing(session: Session, schedule_id: str, occasion: str) -> Tournament:
     """The tournament of one firing, made now or found. Each plays games of its own: the occasion is in the seed."""
     schedule = lock_schedule(session, schedule_id)
@@ -157,9 +164,11 @@ def note_failure(session: Session, schedule_id: str, reason: str) -> None:
 
 def follow_trial_files(session: Session) -> list[str]:
     """Make the schedules that trial files ask for, and pause those whose trial has ended; which were changed."""
+    # by its name, deleted ones too: what a person made or removed is not made again
+    known = (Schedule.project_id == Trial.project_id) & (Schedule.name == func.concat(NIGHTLY, Trial.name))
     asked = session.scalars(
         select(Trial)
-        .outerjoin(Schedule, Schedule.trial_id == Trial.id)
+        .outerjoin(Schedule, known)
         .where(
             Trial.spec["evaluation"]["schedule"].astext.is_not(None),
             Trial.status.not_in([status for status in TrialStatus if status.final]),
@@ -174,7 +183,7 @@ def follow_trial_files(session: Session) -> list[str]:
             Trial.status.in_([status for status in TrialStatus if status.final]),
             Schedule.deleted_at.is_(None),
             Schedule.paused.is_(False),
-            Schedule.name == func.concat("nightly-", Trial.name),
+            Schedule.name == func.concat(NIGHTLY, Trial.name),
             Schedule.revision == 1,  # one that a person has touched stays as that person wants it
         )
     ).all()
@@ -185,9 +194,9 @@ def follow_trial_files(session: Session) -> list[str]:
 
 def _of_trial_file(session: Session, trial: Trial) -> Schedule:
     evaluation = spec_of(trial).evaluation
-    spec = TournamentSpec(trial=trial.name, format="swiss", seeding="rating", name=f"nightly-{trial.name}"[:63])
+    spec = TournamentSpec(trial=trial.name, format="swiss", seeding="rating", name=f"{NIGHTLY}{trial.name}"[:63])
     project = session.get_one(Project, trial.project_id).name
-    return create_schedule(session, project, f"nightly-{trial.name}", Timing(cron=evaluation.schedule), spec)
+    return create_schedule(session, project, f"{NIGHTLY}{trial.name}", Timing(cron=evaluation.schedule), spec)
 
 
 def _end_terminated(session: Session, schedule: Schedule, occasion: str) -> None:

@@ -49,8 +49,11 @@ class EntrantRule:
     """Another trial of the project by its name, or `*` for all that play the game; None: the tournament's own."""
 
 
-def parse_entrant(text: str) -> EntrantRule:
-    """The rule that a text states; raises ValueError with what is allowed."""
+def parse_entrant(text: str, *, known: bool = True) -> EntrantRule:
+    """The rule that a text states; raises ValueError with what is allowed.
+
+    `known` looks bots up in the catalog; where a stored tournament is read again, a plug-in may be gone since.
+    """
     body, at, trial = text.partition("@")
     if body.startswith(("bot:", "version:", "alias:")):
         body, at, trial = text, "", ""  # these name one thing of the whole project
@@ -70,7 +73,11 @@ def parse_entrant(text: str) -> EntrantRule:
         every = int(count)
     if rule is Rule.BOTS and argument:
         raise ValueError(f"{text!r}: `bots` takes no argument; one bot alone is {_EXAMPLES[Rule.BOT]}")
-    return EntrantRule(rule=rule, argument=_known(rule, argument), every=every, trial=trial or None)
+    if rule is Rule.BOT and known:
+        _look_up(argument)
+    if rule is Rule.VERSION:
+        argument = _version_id(argument)
+    return EntrantRule(rule=rule, argument=argument, every=every, trial=trial or None)
 
 
 _EXAMPLES = {
@@ -81,15 +88,15 @@ _EXAMPLES = {
 }
 
 
-def _known(rule: Rule, argument: str) -> str:
-    if rule is Rule.BOT:
-        try:
-            resolve(Kind.BOT, argument)
-        except CatalogError as error:
-            raise ValueError(str(error)) from None
-    if rule is Rule.VERSION:
-        try:
-            return str(uuid.UUID(argument))
-        except ValueError:
-            raise ValueError(f"{argument!r} is not the id of a version") from None
-    return argument
+def _look_up(bot: str) -> None:
+    try:
+        resolve(Kind.BOT, bot)
+    except CatalogError as error:
+        raise ValueError(str(error)) from None
+
+
+def _version_id(text: str) -> str:
+    try:
+        return str(uuid.UUID(text))
+    except ValueError:
+        raise ValueError(f"{text!r} is not the id of a version") from None

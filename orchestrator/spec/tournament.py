@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Annotated, Any, Literal
 
-from pydantic import AfterValidator, Field, TypeAdapter, ValidationError
+from pydantic import AfterValidator, Field, TypeAdapter, ValidationError, ValidationInfo
 
 from orchestrator.spec.checking import found_in, known_names
+from orchestrator.spec.components import KnownNames
 from orchestrator.spec.entrants import parse_entrant
 from orchestrator.spec.game import GameChoice
 from orchestrator.spec.problems import InvalidTrial
@@ -26,8 +27,8 @@ _OPTIONS: Mapping[str, frozenset[str]] = {
 _OF_SOME = frozenset().union(*_OPTIONS.values())
 
 
-def _entrant(text: str) -> str:
-    parse_entrant(text)
+def _entrant(text: str, info: ValidationInfo) -> str:
+    parse_entrant(text, known=isinstance(info.context, KnownNames))
     return text
 
 

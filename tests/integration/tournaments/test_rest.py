@@ -238,12 +238,14 @@ async def test_a_trial_file_can_ask_for_a_nightly_tournament(hall: Hall, tempora
     spec = check_spec({"game": TIC_TAC_TOE, "evaluation": {"schedule": "0 3 * * *"}})
     with hall.sessions.begin() as session:
         trial = create_trial(session, project="nights", name="owl", spec=spec).id
+        own = check_tournament({"trial": "owl", "entrants": graded(2)})
+        create_schedule(session, "nights", "of-my-own", Timing(cron="0 5 * * *"), own)
     keeper = TournamentKeeper(hall.sessions, temporal, every=60)
     await keeper.reconcile()
-    (schedule,) = hall.rows(Schedule, Schedule.trial_id == trial)
-    assert (schedule.name, schedule.cron) == ("nightly-owl", "0 3 * * *") and schedule.workflow_started_at
+    (schedule,) = hall.rows(Schedule, Schedule.trial_id == trial, Schedule.name == "nightly-owl")
+    assert schedule.cron == "0 3 * * *" and schedule.workflow_started_at
     await keeper.reconcile()
-    assert hall.count(Schedule, Schedule.trial_id == trial) == 1
+    assert hall.count(Schedule, Schedule.trial_id == trial) == 2
     with hall.sessions.begin() as session:
         change_status(session, trial, TrialStatus.COMPLETED, "done")
     await keeper.reconcile()

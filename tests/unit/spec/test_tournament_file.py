@@ -86,6 +86,11 @@ def test_a_spec_survives_json_and_gives_its_format_what_it_takes() -> None:
     assert narrow.options == {"games": 20, "cycles": 9}, "the store stops a round robin, not its rule"
 
 
+def test_a_stored_tournament_is_read_again_though_its_plug_in_is_gone() -> None:
+    stored = {"game": GAME, "entrants": ["bot:gone-since", "bot:random"]}
+    assert TournamentSpec.model_validate(stored).entrants == ("bot:gone-since", "bot:random")
+
+
 def test_a_file_says_every_problem_with_its_place(tmp_path: Path) -> None:
     file = tmp_path / "field.yaml"
     file.write_text("game: {id: tic_tac_toe}\nformat: swis\nentrants: [newest]\ngamess: 3\n")
