@@ -14,7 +14,7 @@ from api.store.beginning import mark_begun, note_once
 from api.store.engine import session_factory
 from api.store.errors import Conflict
 from api.store.garbage import collect_garbage
-from api.store.models import Player, Trial
+from api.store.models import Player, Project, Trial
 from api.store.models.words import PlayerStatus, TrialStatus
 from api.store.specs import spec_of
 from api.store.weights import initial_weights, is_version_id
@@ -99,7 +99,7 @@ def _brief(session: Session, trial: Trial) -> contracts.TrialBrief:
     source = spec.initial_weights
     return contracts.TrialBrief(
         trial=trial.id,
-        name=trial.name,
+        name=f"{session.get_one(Project, trial.project_id).name}.{trial.name}",
         game=spec.game.component,
         model=spec.model.component,
         seed=trial.seed,

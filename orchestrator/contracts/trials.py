@@ -8,7 +8,7 @@ from typing import Any
 
 from league.types import CheckpointRef, Role
 from orchestrator.catalog import Component
-from orchestrator.contracts.queues import ActivityStub, Queue
+from orchestrator.contracts.queues import FEW_TIMES, ONCE, ActivityStub, Queue
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -43,6 +43,7 @@ class TrialBrief:
 
     trial: str
     name: str
+    """With the project before it, as charts show it: names are unique within a project only."""
     game: Component
     model: Component
     seed: int
@@ -135,7 +136,9 @@ make_initial_weights = ActivityStub(
     queue=Queue.INTERACTIVE,
     message=InitialWeightsRequest,
     result=CheckpointRef,
-    start_to_close=timedelta(minutes=5),
+    # a killed worker is noticed by nothing else
+    start_to_close=timedelta(minutes=1),
+    retry=ONCE,
 )
 enter_players = ActivityStub(name="enter_players", queue=Queue.STORE, message=EnterPlayers, result=type(None))
 change_status = ActivityStub(name="change_status", queue=Queue.STORE, message=StatusChange, result=type(None))
@@ -147,5 +150,6 @@ collect_garbage = ActivityStub(
     queue=Queue.STORE,
     message=TrialRequest,
     result=GarbageReport,
-    start_to_close=timedelta(minutes=10),
+    start_to_close=timedelta(minutes=2),
+    retry=FEW_TIMES,
 )
