@@ -16,6 +16,8 @@ class Failure(StrEnum):
     """Steps stood still for too long; stopped and retried."""
     STORE_FULL = "store_full"
     """No room for a checkpoint; retried with back-off."""
+    STORE_UNAVAILABLE = "store_unavailable"
+    """Checkpoints can be neither read nor written at the moment; retried with back-off."""
     DAMAGED_CHECKPOINT = "damaged_checkpoint"
     """The learner's or an opponent's checkpoint does not match its hash; rolled back, visibly."""
     STOPPED = "stopped"

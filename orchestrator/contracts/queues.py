@@ -31,6 +31,8 @@ class Queue(StrEnum):
 
 FOR_EVER = RetryPolicy(initial_interval=timedelta(seconds=0.5), maximum_interval=timedelta(seconds=10))
 """Outages end; what will never work is raised as non-retryable by the activity itself."""
+FEW_TIMES = RetryPolicy(initial_interval=timedelta(seconds=0.5), maximum_attempts=4)
+"""For what can also be left undone."""
 ONCE = RetryPolicy(maximum_attempts=1)
 """The workflow itself decides about the next attempt, because each one is worth an event."""
 

@@ -61,6 +61,7 @@ class Report:
     trial_steps: int = 0
     detail: str = ""
     next_gate: str | None = None
+    """A gate that is started next, by a judgement or after another gate: the trial waits for it."""
 
 
 @dataclass(kw_only=True)
@@ -88,6 +89,8 @@ class GateState:
     gate: str
     trial: str = ""
     announced: bool = False
+    stop_reason: str = ""
+    """Set once somebody has told it to stop."""
 
 
 class Status(StrEnum):

@@ -51,6 +51,14 @@ def failure_of(error: ActivityError) -> tuple[Failure, str]:
     return Failure.UNKNOWN, str(cause or error)
 
 
+def words_of(error: ActivityError | GivenUp) -> str:
+    """The failure and its problem in one line."""
+    if isinstance(error, GivenUp):
+        return str(error)
+    failure, problem = failure_of(error)
+    return f"{failure}: {problem}"
+
+
 async def persist(
     activity: ActivityStub[Message, Result],
     message: Message,
@@ -81,7 +89,7 @@ async def persist(
 def _delay(failure: Failure, tries: int) -> timedelta:
     """A lost process is replaced at once; a full disk or an unknown trouble needs time."""
     doubled = 2.0 ** min(tries - 1, 8)
-    if failure is Failure.STORE_FULL:
+    if failure in (Failure.STORE_FULL, Failure.STORE_UNAVAILABLE):
         return timedelta(seconds=min(300.0, 5.0 * doubled))
     if failure is Failure.UNKNOWN:
         return timedelta(seconds=min(60.0, 1.0 * doubled))

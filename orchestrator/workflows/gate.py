@@ -22,7 +22,7 @@ with workflow.unsafe.imports_passed_through():
     )
     from orchestrator.contracts.trials import TrialEvent, note_event
     from orchestrator.contracts.workflows import GateState, Happening, Report
-    from orchestrator.workflows.attempts import GivenUp, Setback, failure_of, persist
+    from orchestrator.workflows.attempts import GivenUp, Setback, persist, words_of
     from orchestrator.workflows.messages import start_gate, tell_trial
 
 BATCHES_A_RUN = 40
@@ -35,11 +35,18 @@ class GateWorkflow:
     @workflow.init
     def __init__(self, state: GateState) -> None:
         self._state = state
-        self._stop_reason = ""
         self._playing: asyncio.Task[tuple[PlayOutcome, int]] | None = None
 
     @workflow.run
     async def run(self, state: GateState) -> str:
+        try:
+            return await self._live(state)
+        except ActivityError:
+            # the store will have none of it; its trial must not wait for it
+            await tell_trial(state.trial, Report(happening=Happening.GATE_ENDED, sender=state.gate, detail="failed"))
+            raise
+
+    async def _live(self, state: GateState) -> str:
         brief = await gate_brief(GateRequest(gate=state.gate))
         if not state.announced:
             state.trial, state.announced = brief.trial, True
@@ -59,25 +66,22 @@ class GateWorkflow:
         try:
             outcome = await self._play(request)
             if outcome is None:
-                return await stop_gate(GateStop(gate=brief.gate, reason=self._stop_reason))
+                return await stop_gate(GateStop(gate=brief.gate, reason=self._state.stop_reason))
             return await record_gate_batch(GateBatch(gate=brief.gate, batch=brief.next_batch, outcome=outcome))
-        except GivenUp as end:
-            return await stop_gate(GateStop(gate=brief.gate, reason=str(end)))
-        except ActivityError as error:
-            failure, problem = failure_of(error)
-            return await stop_gate(GateStop(gate=brief.gate, reason=f"{failure}: {problem}"))
+        except (GivenUp, ActivityError) as error:
+            return await stop_gate(GateStop(gate=brief.gate, reason=words_of(error)))
 
     async def _play(self, request: PlayRequest) -> PlayOutcome | None:
         """The batch's games; None when told to stop."""
-        if self._stop_reason:
+        if self._state.stop_reason:
             return None
         self._playing = asyncio.create_task(
-            persist(play_games, request, on_setback=self._note_setback, given_up=lambda: bool(self._stop_reason))
+            persist(play_games, request, on_setback=self._note_setback, given_up=lambda: bool(self._state.stop_reason))
         )
         try:
             outcome, _ = await self._playing
-        except (GivenUp, asyncio.CancelledError):
-            if self._stop_reason:
+        except (GivenUp, ActivityError, asyncio.CancelledError):
+            if self._state.stop_reason:
                 return None
             raise
         finally:
@@ -103,7 +107,7 @@ class GateWorkflow:
     async def _end(self, brief: GateBrief) -> None:
         ours = brief.next_gate if brief.next_trial == brief.trial else None
         if brief.next_gate:
-            await start_gate(GateState(gate=brief.next_gate))
+            await start_gate(GateState(gate=brief.next_gate, trial=brief.next_trial or ""))
         await tell_trial(
             brief.trial,
             Report(happening=Happening.GATE_ENDED, sender=brief.gate, detail=brief.status, next_gate=ours),
@@ -113,6 +117,6 @@ class GateWorkflow:
     @workflow.signal
     def stop(self, reason: str) -> None:
         """End early: the gate becomes invalid."""
-        self._stop_reason = reason or "stopped by an operator"
+        self._state.stop_reason = reason or "stopped by an operator"
         if self._playing is not None:
             self._playing.cancel()

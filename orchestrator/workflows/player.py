@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+from contextlib import suppress
+from dataclasses import replace
+from datetime import timedelta
 
 from temporalio import workflow
 from temporalio.exceptions import ActivityError
@@ -35,13 +38,24 @@ with workflow.unsafe.imports_passed_through():
     from orchestrator.contracts.tournaments import TrialEvaluation, open_trial_evaluation
     from orchestrator.contracts.trials import TrialEvent, note_event
     from orchestrator.contracts.workflows import GateState, Happening, Mode, PlayerState, Report
-    from orchestrator.workflows.attempts import GivenUp, Setback, failure_of, persist
+    from orchestrator.workflows.attempts import (
+        LEFT_TO_CALLER,
+        NEVER_AGAIN,
+        GivenUp,
+        Setback,
+        failure_of,
+        persist,
+        words_of,
+    )
     from orchestrator.workflows.messages import start_gate, tell_trial
     from orchestrator.workflows.tournament import start_tournament
 
 GENERATIONS_A_RUN = 25
 """A run's history stays near a thousand events; counted, because the server suggests a new run much later."""
 SETBACKS_A_RUN = 50
+ROLLBACKS_AT_ONCE = 3
+LAST_RESORT = timedelta(seconds=30)
+"""Before the next attempt where the usual remedy may not have helped."""
 
 
 @workflow.defn
@@ -54,16 +68,14 @@ class PlayerWorkflow:
         self._training: asyncio.Task[tuple[GenerationOutcome, int]] | None = None
         self._evaluation: asyncio.Task[None] | None = None
         self._setbacks = 0
+        self._asked_to_pause = False
 
     @workflow.run
     async def run(self, state: PlayerState) -> None:
         try:
             await self._live()
-        except GivenUp as end:
-            await self._tell(Happening.FAILED, detail=f"{self._state.name}: {end}")
-        except ActivityError as error:
-            failure, problem = failure_of(error)
-            await self._tell(Happening.FAILED, detail=f"{self._state.name}: {failure}: {problem}")
+        except (GivenUp, ActivityError) as error:
+            await self._tell(Happening.FAILED, detail=f"{self._state.name}: {words_of(error)}")
         else:
             await self._tell(Happening.ENDED)
         await workflow.wait_condition(workflow.all_handlers_finished)
@@ -71,9 +83,11 @@ class PlayerWorkflow:
     async def _live(self) -> None:
         generations = 0
         while True:
-            if self._state.mode is Mode.PAUSE:
+            while self._state.mode is Mode.PAUSE:
+                self._asked_to_pause = False
                 await self._tell(Happening.IDLE)
-                await workflow.wait_condition(lambda: self._state.mode is not Mode.PAUSE)
+                # a pause that was ended and ordered again at once is answered again
+                await workflow.wait_condition(lambda: self._state.mode is not Mode.PAUSE or self._asked_to_pause)
             if self._state.mode.ends:
                 break
             await self._generation()
@@ -107,48 +121,55 @@ class PlayerWorkflow:
             recorded = await record_generation(report)
         except ActivityError as error:
             # after a long outage the new checkpoint may have been collected as garbage: the plan stands, train again
-            if failure_of(error)[0] is not Failure.DAMAGED_CHECKPOINT:
+            failure, problem = failure_of(error)
+            if failure is not Failure.DAMAGED_CHECKPOINT:
                 raise
-            self._setbacks += 1
+            await self._hold_off(Setback(failure=failure, problem=problem, tries=tries, delay=LAST_RESORT))
             return
         state.generation, state.attempt = key.generation, 1
         judgement, _ = await asyncio.gather(
             judge_generation(key), chart_generation(self._chart(key.generation, outcome, recorded))
         )
+        # told first, so that the trial does not end before it knows of the gate
+        await self._tell(Happening.RECORDED, trial_steps=recorded.trial_steps, next_gate=judgement.gate)
         if judgement.gate:
             await start_gate(GateState(gate=judgement.gate, trial=state.trial))
-        await self._tell(Happening.RECORDED, trial_steps=recorded.trial_steps)
         if state.role is Role.MAIN and state.generation % max(1, state.evaluate_every) == 0:
             await self._measure()
 
     async def _train(self, plan: GenerationPlan) -> tuple[GenerationOutcome, int] | None:
-        """Train until an attempt succeeds; None when the trial wants to stop now."""
+        """Train until an attempt succeeds; None when the trial wants to stop now, or a new run is to go on with it."""
         self._training = asyncio.create_task(
             persist(
                 train_generation,
                 plan,
                 on_setback=self._note_setback,
-                given_up=lambda: self._state.mode is Mode.NOW,
+                given_up=lambda: self._state.mode is Mode.NOW or self._setbacks >= SETBACKS_A_RUN,
             )
         )
         try:
             return await self._training
-        except (GivenUp, asyncio.CancelledError):
+        except (GivenUp, ActivityError, asyncio.CancelledError) as error:
             if self._state.mode is Mode.NOW:
                 return None
-            raise
+            final = not isinstance(error, GivenUp) or error.setback.failure in NEVER_AGAIN | LEFT_TO_CALLER
+            if final or self._setbacks < SETBACKS_A_RUN:
+                raise
+            return None
         finally:
             self._training = None
 
     async def _note_setback(self, setback: Setback) -> None:
+        await self._note("generation_retried", self._state.generation + 1, setback)
+
+    async def _note(self, kind: str, generation: int, setback: Setback) -> None:
         state = self._state
         self._setbacks += 1
-        generation = state.generation + 1
         await note_event(
             TrialEvent(
                 trial=state.trial,
-                key=f"{state.player}:{generation}:{state.attempt}:{workflow.info().run_id}:{setback.tries}",
-                type="generation_retried",
+                key=f"{state.player}:{workflow.info().run_id}:{self._setbacks}",
+                type=kind,
                 payload={
                     "player": state.player,
                     "name": state.name,
@@ -163,6 +184,8 @@ class PlayerWorkflow:
 
     async def _roll_back(self, plan: GenerationPlan, setback: Setback) -> None:
         """A damaged checkpoint: back to the last good version, and a new plan."""
+        if self._state.attempt > ROLLBACKS_AT_ONCE:
+            await self._hold_off(replace(setback, delay=LAST_RESORT))
         self._setbacks += 1
         await roll_back(
             Rollback(
@@ -174,6 +197,12 @@ class PlayerWorkflow:
             )
         )
         self._state.attempt += 1
+
+    async def _hold_off(self, setback: Setback) -> None:
+        """Trouble that may come back at once, such as workers that see different stores: say so, and take time."""
+        await self._note_setback(setback)
+        with suppress(TimeoutError):
+            await workflow.wait_condition(lambda: self._state.mode is Mode.NOW, timeout=setback.delay)
 
     def _chart(self, generation: int, outcome: GenerationOutcome, recorded: Recorded) -> Chart:
         return Chart(
@@ -195,14 +224,28 @@ class PlayerWorkflow:
         opened = await open_trial_evaluation(due)
         if opened.tournament is not None:
             await start_tournament(opened.tournament)
-        if state.target and (self._evaluation is None or self._evaluation.done()):
+        free = self._evaluation is None or self._evaluation.done()
+        if state.target and free and state.mode is not Mode.NOW:
+            await self._finish_evaluation()
             self._evaluation = asyncio.create_task(self._evaluate(state.generation))
 
     async def _evaluate(self, generation: int) -> None:
         state = self._state
         key = EvaluationKey(trial=state.trial, player=state.player, generation=generation)
         request = await plan_evaluation(key)
-        outcome, _ = await persist(play_games, request, on_setback=self._note_setback)
+        try:
+            outcome, _ = await persist(
+                play_games,
+                request,
+                on_setback=lambda setback: self._note("evaluation_retried", generation, setback),
+                given_up=lambda: state.mode is Mode.NOW or self._setbacks >= SETBACKS_A_RUN,
+            )
+        except GivenUp as end:
+            if state.mode is Mode.NOW or end.setback.failure in NEVER_AGAIN | {Failure.UNKNOWN}:
+                raise
+            # damage is mended where the player trains, outages end: a later version is measured instead
+            await self._note("evaluation_dropped", generation, end.setback)
+            return
         target = await record_evaluation(
             EvaluationReport(
                 trial=state.trial, player=state.player, generation=generation, request=request, outcome=outcome
@@ -215,11 +258,9 @@ class PlayerWorkflow:
     async def _finish_evaluation(self) -> None:
         if self._evaluation is None:
             return
-        if self._state.mode is Mode.NOW:
-            self._evaluation.cancel()
         try:
             await self._evaluation
-        except asyncio.CancelledError:
+        except (GivenUp, ActivityError, asyncio.CancelledError):
             if self._state.mode is not Mode.NOW:
                 raise
 
@@ -229,19 +270,25 @@ class PlayerWorkflow:
         if self._state.mode is Mode.NOW or (self._state.mode.ends and not mode.ends):
             return
         self._state.mode = mode
-        if mode is Mode.NOW and self._training is not None:
-            self._training.cancel()
+        self._asked_to_pause = mode is Mode.PAUSE
+        if mode is Mode.NOW:
+            for under_way in (self._training, self._evaluation):
+                if under_way is not None:
+                    under_way.cancel()
 
     @workflow.query
     def state(self) -> PlayerState:
         return self._state
 
-    async def _tell(self, happening: Happening, *, trial_steps: int = 0, detail: str = "") -> None:
+    async def _tell(
+        self, happening: Happening, *, trial_steps: int = 0, detail: str = "", next_gate: str | None = None
+    ) -> None:
         report = Report(
             happening=happening,
             sender=self._state.player,
             generation=self._state.generation,
             trial_steps=trial_steps,
             detail=detail,
+            next_gate=next_gate,
         )
         await tell_trial(self._state.trial, report)

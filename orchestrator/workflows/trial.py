@@ -9,7 +9,7 @@ from temporalio import workflow
 from temporalio.exceptions import ActivityError, ApplicationError
 
 with workflow.unsafe.imports_passed_through():
-    from league.types import Role
+    from league.types import CheckpointRef, Role
     from orchestrator.contracts.trials import (
         AddPlayer,
         ChangePlayer,
@@ -18,6 +18,7 @@ with workflow.unsafe.imports_passed_through():
         Learner,
         StatusChange,
         TrialBrief,
+        TrialEvent,
         TrialRequest,
         add_player,
         begin_trial,
@@ -26,6 +27,7 @@ with workflow.unsafe.imports_passed_through():
         collect_garbage,
         enter_players,
         make_initial_weights,
+        note_event,
     )
     from orchestrator.contracts.workflows import (
         Happening,
@@ -40,7 +42,7 @@ with workflow.unsafe.imports_passed_through():
         StopOrder,
         TrialState,
     )
-    from orchestrator.workflows.attempts import failure_of
+    from orchestrator.workflows.attempts import GivenUp, Setback, persist, words_of
     from orchestrator.workflows.messages import start_player, tell_gate_to_stop, tell_player
 
 REPORTS_A_RUN = 250
@@ -64,10 +66,9 @@ class TrialWorkflow:
     async def run(self, state: TrialState) -> Status:
         try:
             await self._live()
-        except ActivityError as error:
-            failure, problem = failure_of(error)
-            self._state.final, self._state.reason = Status.FAILED, f"{failure}: {problem}"
-            await self._tell_players(Mode.NOW)
+        except (ActivityError, GivenUp) as error:
+            self._state.final, self._state.reason, self._state.mode = Status.FAILED, words_of(error), Mode.NOW
+            await self._tell_players()
         await self._conclude()
         return self._state.status
 
@@ -90,7 +91,8 @@ class TrialWorkflow:
                 await self._take(self._reports.pop(0))
             await self._follow_orders()
             await self._keep_budget()
-            if self._reports_taken >= REPORTS_A_RUN and workflow.all_handlers_finished() and not self._reports:
+            quiet = workflow.all_handlers_finished() and not self._reports and not self._changed
+            if self._reports_taken >= REPORTS_A_RUN and quiet:
                 self._stop_clock()
                 workflow.continue_as_new(state)
 
@@ -125,19 +127,27 @@ class TrialWorkflow:
                 await self._finish(Status.FAILED, report.detail)
             case Happening.TARGET_REACHED:
                 await self._finish(Status.COMPLETED, f"target reached: {report.detail}")
-            case Happening.GATE_OPENED if report.sender not in state.gates:
-                state.gates.append(report.sender)
+            case Happening.RECORDED:
+                self._expect_gate(report.next_gate)
+            case Happening.GATE_OPENED:
+                self._expect_gate(report.sender)
+                if state.mode is Mode.NOW:  # it was not there yet when the others were told
+                    await tell_gate_to_stop(report.sender, state.reason)
             case Happening.GATE_ENDED:
                 state.gates = [gate for gate in state.gates if gate != report.sender]
-                if report.next_gate and report.next_gate not in state.gates:
-                    state.gates.append(report.next_gate)
+                self._expect_gate(report.next_gate)
+
+    def _expect_gate(self, gate: str | None) -> None:
+        if gate and gate not in self._state.gates:
+            self._state.gates.append(gate)
 
     async def _follow_orders(self) -> None:
         """Carry the orders that people gave to the players, and notice when they are carried out."""
         state = self._state
         if state.status is Status.RUNNING and not state.launched and state.mode is Mode.RUN:
             await self._launch()
-        if state.status is Status.PAUSING and all(seat.idle or seat.ended for seat in state.seats.values()):
+        pausing = state.status is Status.PAUSING and state.mode is Mode.PAUSE
+        if pausing and all(seat.idle or seat.ended for seat in state.seats.values()):
             self._stop_clock()
             await self._move(Status.PAUSED, state.reason)
         if all(seat.ended for seat in state.seats.values()) and state.launched and not state.mode.ends:
@@ -154,12 +164,16 @@ class TrialWorkflow:
             return
         self._state.final, self._state.mode = final, Mode.DRAIN
         await self._move(Status.STOPPING, reason)
-        await self._tell_players(Mode.DRAIN)
+        await self._tell_players()
 
     async def _conclude(self) -> None:
         self._stop_clock()
         await workflow.wait_condition(workflow.all_handlers_finished)
-        await collect_garbage(TrialRequest(trial=self._state.trial))
+        try:
+            await collect_garbage(TrialRequest(trial=self._state.trial))
+        except ActivityError as error:
+            # a courtesy: whatever trial ends next collects again
+            workflow.logger.warning("garbage was left: %s", words_of(error))
         await self._move(self._state.final or Status.STOPPED, self._state.reason)
 
     # -- beginnings ---------------------------------------------------------------------------------------------
@@ -167,20 +181,34 @@ class TrialWorkflow:
     async def _launch(self) -> None:
         """First weights, first versions, one workflow for each learning player."""
         brief, state = self._brief, self._state
-        initial = brief.initial
-        if initial is None:
-            request = InitialWeightsRequest(
-                trial=brief.trial, game=brief.game, model=brief.model, seed=brief.seed, source=brief.initial_source
-            )
-            initial = await make_initial_weights(request)
+        initial = brief.initial or await self._make_weights()
         await enter_players(EnterPlayers(trial=brief.trial, initial=initial))
-        await self._move(Status.RUNNING)
+        if state.status is Status.PENDING:  # else it was resumed, and perhaps paused or stopped again since
+            await self._move(Status.RUNNING)
         state.launched = True
         for learner in brief.learners:
             await self._start(learner)
 
+    async def _make_weights(self) -> CheckpointRef:
+        brief = self._brief
+        request = InitialWeightsRequest(
+            trial=brief.trial, game=brief.game, model=brief.model, seed=brief.seed, source=brief.initial_source
+        )
+        return (await persist(make_initial_weights, request, on_setback=self._note_setback))[0]
+
+    async def _note_setback(self, setback: Setback) -> None:
+        payload = {
+            "failure": setback.failure.value,
+            "problem": setback.problem,
+            "tries": setback.tries,
+            "delay_seconds": setback.delay.total_seconds(),
+        }
+        key = f"weights:{workflow.info().run_id}:{setback.tries}"
+        await note_event(TrialEvent(trial=self._state.trial, key=key, type="weights_retried", payload=payload))
+
     async def _start(self, learner: Learner) -> None:
         brief, state = self._brief, self._state
+        mode = state.mode
         state.seats[learner.player] = Seat(learner=learner, generation=learner.generation)
         await start_player(
             PlayerState(
@@ -190,11 +218,13 @@ class TrialWorkflow:
                 name=learner.name,
                 role=learner.role,
                 generation=learner.generation,
-                mode=state.mode,
+                mode=mode,
                 target=brief.target,
                 evaluate_every=brief.evaluate_every,
             )
         )
+        if state.mode is not mode:  # an order that was given meanwhile found nobody there
+            await tell_player(learner.player, state.mode)
 
     # -- orders -------------------------------------------------------------------------------------------------
 
@@ -202,8 +232,10 @@ class TrialWorkflow:
     async def pause(self) -> Status:
         """Let every player finish its generation, then wait."""
         self._state.mode = Mode.PAUSE
+        for seat in self._state.seats.values():
+            seat.idle = False  # each says so anew
         await self._move(Status.PAUSING, "paused by an operator")
-        await self._tell_players(Mode.PAUSE)
+        await self._tell_players()
         self._changed = True
         return self._state.status
 
@@ -218,7 +250,7 @@ class TrialWorkflow:
         for seat in self._state.seats.values():
             seat.idle = False
         await self._move(Status.RUNNING)
-        await self._tell_players(Mode.RUN)
+        await self._tell_players()
         self._changed = True
         return self._state.status
 
@@ -234,7 +266,7 @@ class TrialWorkflow:
             state.final = Status.STOPPED
         state.mode = order.mode
         await self._move(Status.STOPPING, order.reason)
-        await self._tell_players(order.mode)
+        await self._tell_players()
         if order.mode is Mode.NOW:
             for gate in state.gates:
                 await tell_gate_to_stop(gate, order.reason)
@@ -298,10 +330,13 @@ class TrialWorkflow:
             raise ApplicationError("the last main cannot be retired; stop the trial instead", non_retryable=True)
 
     def _require(self, verb: str, *allowed: Status) -> None:
-        if self._state.status not in allowed:
+        status = self._state.status
+        if self._state.mode.ends and status in (Status.RUNNING, Status.PAUSING, Status.PAUSED):
+            status = Status.STOPPING  # decided, but an earlier change of status is still being recorded
+        if status not in allowed:
             words = ", ".join(allowed)
             raise ApplicationError(
-                f"a trial that is {self._state.status} cannot be {verb}; it must be one of: {words}",
+                f"a trial that is {status} cannot be {verb}; it must be one of: {words}",
                 type="conflict",
                 non_retryable=True,
             )
@@ -339,10 +374,11 @@ class TrialWorkflow:
             self._state.status, self._state.reason = status, reason
             await change_status(StatusChange(trial=self._state.trial, status=status, reason=reason))
 
-    async def _tell_players(self, mode: Mode) -> None:
-        for seat in self._state.seats.values():
+    async def _tell_players(self) -> None:
+        """Pass on what the trial wants by now, which may be newer than the order that set this off."""
+        for seat in list(self._state.seats.values()):  # a copy: players may join meanwhile
             if not seat.ended:
-                await tell_player(seat.learner.player, mode)
+                await tell_player(seat.learner.player, self._state.mode)
 
     def _start_clock(self) -> None:
         if self._state.running_since is None and self._state.status is Status.RUNNING:

@@ -6,9 +6,9 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from ray.exceptions import RayError
-from temporalio.exceptions import ApplicationError
+from temporalio.exceptions import ApplicationError, CancelledError
 
-from orchestrator.artifacts import ArtifactStoreFull, DamagedArtifact, MissingArtifact
+from orchestrator.artifacts import ArtifactStoreFull, ArtifactStoreUnavailable, DamagedArtifact, MissingArtifact
 from orchestrator.catalog import CatalogError
 from orchestrator.contracts.errors import Failure
 from workers.checkpoints import CheckpointMismatch, UnreadableCheckpoint
@@ -19,6 +19,7 @@ from workers.models.contract import BadModel
 
 KINDS: tuple[tuple[Failure, tuple[type[Exception], ...]], ...] = (
     (Failure.STORE_FULL, (ArtifactStoreFull,)),
+    (Failure.STORE_UNAVAILABLE, (ArtifactStoreUnavailable,)),
     (Failure.DAMAGED_CHECKPOINT, (DamagedArtifact, MissingArtifact, UnreadableCheckpoint)),
     (Failure.BAD_INPUT, (BadTask, BadMatch, BadModel, BadGame, CatalogError, CheckpointMismatch)),
     (Failure.CREW_LOST, (CrewLost, CrewUnavailable, RayError)),
@@ -35,7 +36,7 @@ def named_failures() -> Iterator[None]:
     """Turn errors of the data plane into failures with a kind and a message for a person."""
     try:
         yield
-    except ApplicationError:
+    except (ApplicationError, CancelledError):
         raise
     except Exception as error:
         kind = failure_kind(error)

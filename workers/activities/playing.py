@@ -6,7 +6,7 @@ import threading
 from typing import Any
 
 import ray
-from ray.exceptions import RayActorError
+from ray.exceptions import RayActorError, RayTaskError
 from temporalio import activity
 
 from orchestrator.contracts.play import PlayedGame, PlayOutcome, PlayRequest, play_games
@@ -50,8 +50,7 @@ class PlayActivities:
                 raise watch.stopped()
             ready, _ = ray.wait([game], timeout=POLL_SECONDS)
             if ready:
-                result: MatchResult = ray.get(game)
-                return result
+                return _result(game)
             if ray.wait([asked], timeout=0)[0]:
                 finished, scheduled = ray.get(asked)
                 watch.moved(finished, target=scheduled)
@@ -65,6 +64,15 @@ class PlayActivities:
                     return actor
         # no CPU is claimed, so that games never wait for a crew to end, nor a crew for them
         return match_actor(self._artifacts, cpus=0)
+
+
+def _result(game: Any) -> MatchResult:
+    """The result that has arrived. An error of the game's own is no lost actor, which is tried again for ever."""
+    try:
+        result: MatchResult = ray.get(game)
+    except RayTaskError as error:
+        raise error.cause from error
+    return result
 
 
 def _lives(actor: Any) -> bool:
