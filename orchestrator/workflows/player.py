@@ -221,9 +221,15 @@ class PlayerWorkflow:
         """Rating games beside the training: against a field of the trial, and against the target if there is one."""
         state = self._state
         due = TrialEvaluation(trial=state.trial, player=state.player, generation=state.generation)
-        opened = await open_trial_evaluation(due)
-        if opened.tournament is not None:
-            await start_tournament(opened.tournament)
+        try:
+            opened = await open_trial_evaluation(due)
+            if opened.tournament is not None:
+                await start_tournament(opened.tournament)
+        except ActivityError as error:
+            # a field that cannot be had is no reason to stop training
+            failure, problem = failure_of(error)
+            dropped = Setback(failure=failure, problem=problem, tries=1, delay=timedelta(0))
+            await self._note("evaluation_dropped", state.generation, dropped)
         free = self._evaluation is None or self._evaluation.done()
         if state.target and free and state.mode is not Mode.NOW:
             await self._finish_evaluation()

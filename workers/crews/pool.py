@@ -33,8 +33,9 @@ class CrewPool:
     @contextmanager
     def crew(self, plan: CrewPlan, task: GenerationTask, should_stop: Ask) -> Iterator[Crew]:
         """A crew of this plan, best one that already holds the task's learner; handed back if it still stands."""
-        crew = self._take(plan, task)
+        crew: Crew | None = None
         try:
+            crew = self._take(plan, task)
             if crew is None:
                 crew = SplitCrew(plan, self._store) if plan.split else FusedCrew(plan, self._store)
                 try:

@@ -45,6 +45,7 @@ class FakeLeague:
     """Raised by the next attempts at training, first to last."""
     weights_failures: list[Failure] = field(default_factory=list)
     play_failures: list[Failure] = field(default_factory=list)
+    field_failures: list[Failure] = field(default_factory=list)
     gates: dict[str, int] = field(default_factory=dict)
     """Batches that each gate still plays."""
     gate_of_generation: dict[int, str] = field(default_factory=dict)
@@ -232,6 +233,7 @@ class FakeLeague:
     @activity.defn
     async def open_trial_evaluation(self, due: tournaments.TrialEvaluation) -> tournaments.Opened:
         self.calls["open_trial_evaluation"] += 1
+        _fail(self.field_failures, final=True)
         return tournaments.Opened(tournament=None, reason="nobody to meet")
 
     @activity.defn
@@ -244,8 +246,8 @@ class FakeLeague:
         return play.TargetState(win_rate=0.95, low=0.9, high=1.0, games=2, reached=reached)
 
 
-def _fail(planted: list[Failure]) -> None:
+def _fail(planted: list[Failure], *, final: bool = False) -> None:
     """Raise the next of the planted failures, if one is left."""
     if planted:
         failure = planted.pop(0)
-        raise ApplicationError(f"planted {failure}", type=failure)
+        raise ApplicationError(f"planted {failure}", type=failure, non_retryable=final)

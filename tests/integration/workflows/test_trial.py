@@ -211,6 +211,13 @@ async def test_an_evaluation_that_meets_damage_is_dropped(begin: Callable) -> No
     assert [event.type for event in league.events] == ["evaluation_dropped"]
 
 
+async def test_a_field_that_cannot_be_had_does_not_stop_the_training(begin: Callable) -> None:
+    league = FakeLeague(budget_steps=20, field_failures=[Failure.BAD_INPUT])
+    async with begin(league) as handle:
+        assert await handle.result() is Status.COMPLETED
+    assert [event.type for event in league.events] == ["evaluation_dropped"]
+
+
 async def test_initial_weights_that_cannot_be_made_end_the_trial(begin: Callable) -> None:
     league = FakeLeague(weights_failures=[Failure.STALLED, Failure.DAMAGED_CHECKPOINT])
     async with begin(league) as handle:
