@@ -293,6 +293,23 @@ async def test_players_can_be_added_retuned_and_retired(begin: Callable) -> None
         assert "last main" in str(refusal.value.cause)
 
 
+async def test_orders_and_newcomers_at_once_reach_everybody(begin: Callable) -> None:
+    league = FakeLeague(learners=[Learner(player=f"p{n}", name=f"p{n}", role=Role.MAIN) for n in range(4)])
+    async with begin(league) as handle:
+        await eventually(lambda: len({player for player, _ in league.recorded}) == 4)
+        newcomers = [NewPlayer(key=f"k{n}", name=f"new{n}-{league.trial}", role=Role.MAIN) for n in range(4)]
+        orders = [handle.execute_update("add_player", new, result_type=Learner) for new in newcomers]
+        *added, _ = await asyncio.gather(*orders, handle.execute_update("pause"))
+        league.learners += added
+        await eventually(lambda: league.statuses[-1][0] == "paused")
+        for again in ("resume", "pause", "resume", "pause"):
+            await handle.execute_update(again)
+        await eventually(lambda: league.statuses[-1][0] == "paused")
+        assert len((await status(handle)).players) == 8
+        await handle.execute_update("stop", StopOrder(mode=Mode.DRAIN))
+        assert await asyncio.wait_for(handle.result(), 20) is Status.STOPPED
+
+
 async def test_a_trial_waits_for_its_gates(begin: Callable, temporal: Client) -> None:
     league = FakeLeague(
         budget_steps=20, generation_seconds=0.1, gates={"g": 6, "g-next": 2}, gate_of_generation={1: "g"}
