@@ -9,6 +9,7 @@ import re
 import signal
 import subprocess
 import sys
+import tempfile
 from pathlib import Path
 
 from benchmarks.local_stack import LocalStack, local_stack
@@ -24,7 +25,8 @@ def fuzz(base: str, token: str, *arguments: str) -> tuple[int, int, str]:
     """Exit code, test cases generated, and what schemathesis said."""
     command = [Path(sys.executable).parent / "schemathesis", "--config-file", CONFIG, "run", f"{base}/openapi.json"]
     options = ["--url", base, "--header", f"Authorization: Bearer {token}", "--checks", "all", *arguments]
-    done = subprocess.run([*map(str, command), *options], capture_output=True, text=True)
+    with tempfile.TemporaryDirectory() as folder:  # it leaves notes for a replay where it runs
+        done = subprocess.run([*map(str, command), *options], cwd=folder, capture_output=True, text=True)
     said = done.stdout + done.stderr
     found = re.search(r"(\d+) generated", said)
     return done.returncode, int(found[1]) if found else 0, said
