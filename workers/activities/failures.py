@@ -11,6 +11,7 @@ from temporalio.exceptions import ApplicationError, CancelledError
 from orchestrator.artifacts import ArtifactStoreFull, ArtifactStoreUnavailable, DamagedArtifact, MissingArtifact
 from orchestrator.catalog import CatalogError
 from orchestrator.contracts.errors import Failure
+from workers.bots.protocol import BadBot
 from workers.checkpoints import CheckpointMismatch, UnreadableCheckpoint
 from workers.crews.errors import BadTask, CrewLost, CrewUnavailable
 from workers.games.errors import BadGame
@@ -21,7 +22,7 @@ KINDS: tuple[tuple[Failure, tuple[type[Exception], ...]], ...] = (
     (Failure.STORE_FULL, (ArtifactStoreFull,)),
     (Failure.STORE_UNAVAILABLE, (ArtifactStoreUnavailable,)),
     (Failure.DAMAGED_CHECKPOINT, (DamagedArtifact, MissingArtifact, UnreadableCheckpoint)),
-    (Failure.BAD_INPUT, (BadTask, BadMatch, BadModel, BadGame, CatalogError, CheckpointMismatch)),
+    (Failure.BAD_INPUT, (BadTask, BadMatch, BadModel, BadGame, BadBot, CatalogError, CheckpointMismatch)),
     (Failure.CREW_LOST, (CrewLost, CrewUnavailable, RayError)),
 )
 
