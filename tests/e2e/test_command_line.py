@@ -1,0 +1,88 @@
+"""A trial's whole life from the command line, on a real stack."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from lanista.client import Client
+from lanista.client.local import find_api
+from tests.e2e.stack import LocalStack
+
+TINY = """
+game: {id: tic_tac_toe}
+project: command-line
+model: {id: mlp, hidden: [16]}
+league:
+  preset: pfsp
+  players:
+    - {name: main, role: main}
+    - {name: random, role: bot, bot: random}
+  snapshot: {min_steps: 20_000, max_steps: 40_000}
+generation: {steps: 20_000, tables: 64}
+budget: {steps: 1_000_000_000}
+"""
+
+
+@pytest.fixture
+def tiny(stack: LocalStack) -> Path:
+    file = stack.folder / "tiny.yaml"
+    file.write_text(TINY)
+    return file
+
+
+def test_a_trial_is_started_paused_forked_watched_and_stopped(stack: LocalStack, tiny: Path) -> None:
+    def lanista(*arguments: str) -> str:
+        ended = stack.lanista(*arguments)
+        assert ended.returncode == 0, f"lanista {' '.join(arguments)}: {ended.stdout}{ended.stderr}"
+        return ended.stdout
+
+    started = json.loads(lanista("trial", "start", str(tiny), "--json"))
+    assert (started["project"], started["name"]) == ("command-line", "tiny")
+    where = find_api(home=stack.home.root)
+    with Client(where.url, where.token) as client:
+        first = next(event for event in client.events(started["id"], after=0) if event.type == "generation.recorded")
+        assert first.payload["player"] == "main" and first.payload["generation"] == 1
+
+        assert "command-line/tiny is paused" in lanista("trial", "pause", "command-line/tiny", "--wait")
+        forked = json.loads(lanista("trial", "fork", "tiny", "second", "--set", "algorithm.entropy=0.05", "--json"))
+        origin = client.find_trial("tiny")
+        assert origin.status == "paused" and origin.steps > 0
+        assert (forked["forked_from_trial_id"], forked["forked_at_commit"]) == (origin.id, origin.last_commit)
+        assert forked["spec"]["algorithm"]["entropy"] == 0.05 and forked["steps"] == origin.steps
+        next(event for event in client.events(forked["id"], after=0) if event.type == "trial.status")
+        client.stop_trial(forked["id"], mode="now")
+
+        with watching(stack, "tiny") as watch:
+            lanista("trial", "resume", "tiny")
+            assert watch.stdout is not None
+            assert any("main: generation" in line for line in watch.stdout), "it shows what happens"
+            lanista("trial", "stop", "tiny", "--reason", "seen enough")
+            said, _ = watch.communicate(timeout=60)
+        assert "command-line/tiny is stopped: seen enough" in said and watch.returncode == 0
+
+        league = client.league(origin)
+        assert {"main", "random", "main-1"} <= {player.name for player in league.players}
+        assert league.to_frame().loc["main", "steps"] == league.trial.steps > origin.steps
+        newest = client.find_version("tiny/main")
+        assert len(client.checkpoint(newest.id)) == newest.size
+
+
+@contextmanager
+def watching(stack: LocalStack, trial: str) -> Iterator[subprocess.Popen[str]]:
+    """`lanista trial watch` beside the test, ended with it."""
+    command = [sys.executable, "-m", "lanista", "trial", "watch", trial]
+    process = subprocess.Popen(
+        command, cwd=stack.folder, env=stack.environment(), stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
+    )
+    try:
+        yield process
+    finally:
+        process.kill()
+        process.communicate()
