@@ -7,12 +7,9 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
 from datetime import timedelta
 from importlib.metadata import version
-from pathlib import Path
 
 import uvicorn
 from fastapi import FastAPI
-from fastapi.responses import FileResponse
-from fastapi.staticfiles import StaticFiles
 from sqlalchemy import Engine
 from temporalio.client import Client
 
@@ -24,6 +21,7 @@ from api.auth.sessions import SessionSigner
 from api.auth.tokens import TokenBook
 from api.http_metrics import HttpMetrics, ObserveRequests
 from api.openapi import install_openapi
+from api.page_files import install_page
 from api.problems import install_problem_handlers
 from api.readiness import ReadinessChecks
 from api.service.context import Services
@@ -39,7 +37,6 @@ from orchestrator.artifacts import ArtifactStore
 from orchestrator.logs import configure_logs
 from orchestrator.temporal import connect
 
-PAGE = Path(__file__).parent / "page"
 GOODBYE_SECONDS = 3
 
 
@@ -85,12 +82,7 @@ def create_app(settings: ApiSettings, temporal: Client | None = None) -> FastAPI
     for router in routes.ROUTERS:
         app.include_router(router)
     install_openapi(app)
-    app.mount("/static", StaticFiles(directory=PAGE / "static"), name="static")
-
-    @app.get("/", include_in_schema=False)
-    async def page() -> FileResponse:
-        return FileResponse(PAGE / "index.html")
-
+    install_page(app)
     return app
 
 

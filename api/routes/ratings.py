@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Any
 
 from fastapi import APIRouter, Query, Response
 from pydantic import Field
@@ -31,6 +31,7 @@ class Fit(Shape):
     last_match_id: int = Field(description="the newest game among them", examples=[5000])
     anchor_version_id: str | None = Field(description="the version whose rating is 0 by definition")
     tournament_id: str | None = Field(description="the tournament after which it was made")
+    settings: dict[str, Any] = Field(description="how it was fitted; with nash_averaging the equilibrium: `mixture`")
     created_at: Utc = Field(description="when")
 
 

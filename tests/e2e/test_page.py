@@ -1,104 +1,72 @@
-"""The page in a real browser: nothing fails, nothing leaves the machine, and it fits wide and narrow windows."""
+"""The page's frame: signing in, addresses, colours, and what it says when something is wrong."""
 
 from __future__ import annotations
 
-import shutil
 from collections.abc import Iterator
-from dataclasses import dataclass, field
-from pathlib import Path
-from urllib.parse import urlsplit
 
 import pytest
-from playwright.sync_api import Browser, ConsoleMessage, Page, Request, Response, expect, sync_playwright
+from playwright.sync_api import Browser, expect
 
+from tests.e2e.browsing import Watched, open_browser, sign_in
 from tests.e2e.stack import LocalStack
-
-ARGUMENTS = [
-    "--no-sandbox",
-    "--disable-gpu",
-    "--disable-quic",
-    "--no-first-run",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
-]
-
-
-@dataclass
-class Watched:
-    """What the browser complained about and where it went."""
-
-    complaints: list[str] = field(default_factory=list)
-    hosts: set[str] = field(default_factory=set)
-
-    def follow(self, page: Page) -> None:
-        page.on("console", self._console)
-        page.on("pageerror", lambda error: self.complaints.append(f"error: {error}"))
-        page.on("requestfailed", lambda request: self.complaints.append(f"failed: {request.url}"))
-        page.on("response", self._response)
-        page.on("request", self._request)
-
-    def _console(self, message: ConsoleMessage) -> None:
-        if message.type in ("error", "warning"):
-            self.complaints.append(f"console: {message.text}")
-
-    def _response(self, response: Response) -> None:
-        if not response.ok:
-            self.complaints.append(f"{response.status}: {response.url}")
-
-    def _request(self, request: Request) -> None:
-        self.hosts.add(urlsplit(request.url).hostname or "")
 
 
 @pytest.fixture(scope="module")
 def browser() -> Iterator[Browser]:
-    chromium = shutil.which("chromium")
-    assert chromium, "the browser tests need Chromium: `make test` installs it, or says how"
-    with sync_playwright() as playwright:
-        opened = playwright.chromium.launch(executable_path=chromium, args=ARGUMENTS)
+    with open_browser() as opened:
         yield opened
-        opened.close()
 
 
 @pytest.mark.parametrize("width", [1280, 360], ids=["wide", "narrow"])
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_the_page_shows_every_part_without_a_complaint(
-    stack: LocalStack, browser: Browser, scheme: str, width: int, tmp_path: Path
+    stack: LocalStack, browser: Browser, scheme: str, width: int
 ) -> None:
     watched = Watched()
     page = browser.new_page(color_scheme=scheme, viewport={"width": width, "height": 800})  # type: ignore[arg-type]
     watched.follow(page)
     page.goto(stack.page)
-    expect(page.get_by_role("status")).to_have_text("All parts are ready.")
+    expect(page.locator("#summary")).to_have_text("All parts are ready.")
     for part in ("postgres", "temporal", "ray"):
         expect(page.locator(f'[data-part="{part}"] .state')).to_have_text("ready")
     expect(page.get_by_label("Sign in with a token")).to_be_visible()
     assert page.evaluate("document.documentElement.scrollWidth") <= width, "nothing may stick out sideways"
-    page.screenshot(path=tmp_path / "page.png", full_page=True)
     page.close()
-    assert watched.complaints == []
-    assert watched.hosts == {"127.0.0.1"}
+    watched.assert_clean()
 
 
-def test_signing_in_shows_the_link_to_tensorboard(stack: LocalStack, browser: Browser) -> None:
+def test_signing_in_lasts_and_shows_the_link_to_tensorboard(stack: LocalStack, browser: Browser) -> None:
     watched = Watched()
-    page = browser.new_page()
+    context = browser.new_context()
+    page = context.new_page()
     watched.follow(page)
-    page.goto(stack.page)
-    page.get_by_label("Sign in with a token").fill(stack.home.admin_token.read_text())
-    page.get_by_role("button", name="Sign in").click()
+    sign_in(page, stack)
+    page.get_by_role("link", name="System").click()
     link = page.get_by_role("link", name="TensorBoard")
     expect(link).to_be_visible()
     page.reload()
     expect(link).to_be_visible()
-    expect(page.get_by_role("button", name="Sign in")).to_be_hidden()
-    assert watched.complaints == []
+    watched.assert_clean()
     address = link.get_attribute("href")
     assert address is not None
     page.goto(address)
     expect(page).to_have_title("TensorBoard")
-    page.close()
-    assert watched.hosts == {"127.0.0.1"}
+    context.close()
+
+
+def test_signing_out_forgets(stack: LocalStack, browser: Browser) -> None:
+    watched = Watched()
+    context = browser.new_context()
+    page = context.new_page()
+    watched.follow(page)
+    sign_in(page, stack)
+    page.get_by_role("button", name="Sign out").click()
+    expect(page.get_by_label("Sign in with a token")).to_be_visible()
+    page.reload()
+    expect(page.get_by_label("Sign in with a token")).to_be_visible()
+    assert context.cookies() == []
+    context.close()
+    watched.assert_clean()
 
 
 def test_a_wrong_token_is_refused_in_words(stack: LocalStack, browser: Browser) -> None:
@@ -108,3 +76,30 @@ def test_a_wrong_token_is_refused_in_words(stack: LocalStack, browser: Browser) 
     page.get_by_role("button", name="Sign in").click()
     expect(page.get_by_role("alert")).to_contain_text("unknown, expired or revoked")
     page.close()
+
+
+def test_an_address_of_something_that_is_not_there_says_so(stack: LocalStack, browser: Browser) -> None:
+    context = browser.new_context()
+    page = context.new_page()
+    sign_in(page, stack)
+    page.goto(f"{stack.page}/trials/00000000-0000-4000-8000-000000000000")
+    expect(page.get_by_role("heading", name="There is nothing here")).to_be_visible()
+    expect(page.get_by_role("alert")).to_contain_text("there is no trial")
+    page.goto(f"{stack.page}/trials/a/b/c/d")
+    expect(page.get_by_role("main")).to_contain_text("No page has the address /trials/a/b/c/d")
+    context.close()
+
+
+def test_the_chosen_colours_stay(stack: LocalStack, browser: Browser) -> None:
+    context = browser.new_context(color_scheme="light")
+    page = context.new_page()
+    page.goto(stack.page)
+    background = "getComputedStyle(document.body).backgroundColor"
+    light = page.evaluate(background)
+    for name in ("Colours: auto. Change", "Colours: light. Change"):
+        page.get_by_role("button", name=name).click()
+    dark = page.evaluate(background)
+    assert dark != light
+    page.reload()
+    assert page.evaluate(background) == dark
+    context.close()

@@ -1,0 +1,46 @@
+// Asking before something is done, and saying what became of it.
+import { h } from "./dom.js";
+
+/** A question with fields; resolves to their values, or null when it was called off. */
+export function ask({ title, text, fields = [], action = "OK", danger = false, perform }) {
+  return new Promise((resolve) => {
+    const refusal = h("p", { role: "alert", class: "refusal" });
+    const confirm = h("button", { type: "submit", class: danger ? "danger" : "" }, action);
+    const form = h("form", { method: "dialog" },
+      h("h2", { id: "ask-title" }, title),
+      text && h("p", {}, text),
+      fields.map((field) => fieldOf(field)),
+      refusal,
+      h("div", { class: "row end" },
+        h("button", { type: "button", class: "plain", onclick: () => box.close() }, "Cancel"), confirm));
+    const box = h("dialog", { "aria-labelledby": "ask-title", onclose: () => { box.remove(); resolve(box.answer ?? null); } }, form);
+    form.addEventListener("submit", async (event) => {
+      event.preventDefault();
+      const values = Object.fromEntries(new FormData(form));
+      confirm.disabled = true;
+      try {
+        box.answer = (await perform?.(values)) ?? values;
+        box.close();
+      } catch (problem) {
+        refusal.textContent = problem.message;
+        confirm.disabled = false;
+      }
+    });
+    document.body.append(box);
+    box.showModal();
+  });
+}
+
+function fieldOf({ name, label, value = "", options, hint, ...rest }) {
+  const control = options
+    ? h("select", { name, id: `ask-${name}`, value }, options.map(([key, text]) => h("option", { value: key, selected: key === value }, text)))
+    : h("input", { name, id: `ask-${name}`, value, autocomplete: "off", ...rest });
+  return h("div", { class: "field" }, h("label", { for: `ask-${name}` }, label), control, hint && h("small", {}, hint));
+}
+
+/** A word in the corner that goes by itself. */
+export function toast(text, kind = "good") {
+  const note = h("div", { class: `toast ${kind}` }, text);
+  document.getElementById("toasts").append(note);
+  setTimeout(() => note.remove(), 6000);
+}

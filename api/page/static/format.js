@@ -1,0 +1,35 @@
+// Numbers, times and names as people read them, times in the viewer's zone.
+const LOCALE = "en-GB";
+const WHOLE = new Intl.NumberFormat("en-US", { maximumFractionDigits: 0 });
+const SHORT = new Intl.NumberFormat("en-US", { notation: "compact", maximumFractionDigits: 1 });
+const CLOCK = new Intl.DateTimeFormat(LOCALE, { hour: "2-digit", minute: "2-digit", second: "2-digit" });
+const DAY = new Intl.DateTimeFormat(LOCALE, { day: "numeric", month: "short", year: "numeric", hour: "2-digit", minute: "2-digit" });
+
+export const whole = (value) => (value === null || value === undefined ? "–" : WHOLE.format(value));
+export const short = (value) => (value === null || value === undefined ? "–" : SHORT.format(value));
+export const fixed = (value, digits = 2) => (value === null || value === undefined ? "–" : value.toFixed(digits));
+export const percent = (value, digits = 0) => (value === null || value === undefined ? "–" : `${(100 * value).toFixed(digits)} %`);
+export const signed = (value, digits = 0) => (value === null || value === undefined ? "–" : `${value >= 0 ? "+" : "−"}${Math.abs(value).toFixed(digits)}`);
+export const clock = (text) => CLOCK.format(new Date(text));
+export const day = (text) => (text ? DAY.format(new Date(text)) : "–");
+export const zone = () => Intl.DateTimeFormat().resolvedOptions().timeZone;
+
+export function duration(seconds) {
+  if (!Number.isFinite(seconds)) return "–";
+  if (seconds < 60) return `${Math.max(0, Math.round(seconds))} s`;
+  if (seconds < 3600) return `${Math.floor(seconds / 60)} min ${Math.round(seconds % 60)} s`;
+  if (seconds < 86400) return `${Math.floor(seconds / 3600)} h ${Math.floor((seconds % 3600) / 60)} min`;
+  return `${Math.floor(seconds / 86400)} d ${Math.floor((seconds % 86400) / 3600)} h`;
+}
+
+export const since = (text) => duration((Date.now() - new Date(text)) / 1000);
+
+export function bytes(size) {
+  if (size === null || size === undefined) return "–";
+  const units = ["B", "KiB", "MiB", "GiB"];
+  const power = Math.min(3, Math.floor(Math.log2(Math.max(1, size)) / 10));
+  return `${(size / 1024 ** power).toFixed(power ? 1 : 0)} ${units[power]}`;
+}
+
+export const words = (name) => name.replaceAll("_", " ");
+export const versionName = (player, number) => `${player} v${number}`;

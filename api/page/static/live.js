@@ -1,0 +1,29 @@
+// One connection for all events: of the trial that is looked at (with progress), else of everything.
+const KINDS = [
+  "trial.created", "trial.status", "trial.forked", "trial.archived", "generation.recorded", "version.recorded",
+  "player.snapshot", "player.reset", "player.rollback", "player.added", "player.retired", "player.retuned",
+  "checkpoint.damaged", "evaluation.recorded", "gate.opened", "gate.waiting", "gate.progress", "gate.finished",
+  "alias.moved", "ratings.fitted", "tournament.created", "tournament.started", "tournament.finished",
+  "tournament.judged", "schedule.failed",
+  "schedule.created", "schedule.changed", "schedule.deleted", "progress",
+];
+
+let source = null;
+let following = null;
+
+/** Follow a trial, or everything with null; `hear` gets each event, `state` whether the line stands. */
+export function follow(trialId, { hear, state }) {
+  const wanted = trialId ?? "all";
+  if (source && following === wanted && source.readyState !== EventSource.CLOSED) return;
+  stopFollowing();
+  following = wanted;
+  source = new EventSource(trialId ? `/api/v1/trials/${trialId}/events` : "/api/v1/events");
+  source.onopen = () => state(true);
+  source.onerror = () => state(false); // the browser tries again by itself
+  for (const kind of KINDS) source.addEventListener(kind, (event) => hear(JSON.parse(event.data)));
+}
+
+export function stopFollowing() {
+  source?.close();
+  source = following = null;
+}

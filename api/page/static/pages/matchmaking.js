@@ -1,0 +1,56 @@
+// Whom each learning player meets next, and for any generation why.
+import { get, getAll } from "../api.js";
+import { h } from "../dom.js";
+import { percent, words } from "../format.js";
+import { card, empty, facts, pick, shares, table, time, versionLink } from "../pieces.js";
+import { trialFrame } from "../trial_frame.js";
+
+export const title = ({ trial }) => `Matchmaking of ${trial.name}`;
+export const trialOf = (context) => context.parameters.trial;
+export const hear = (event) => ["generation.recorded", "player.added", "player.retired", "trial.status"].includes(event.type);
+
+export async function load({ parameters, query }) {
+  const root = `/trials/${parameters.trial}`;
+  const [trial, players] = await Promise.all([get(root), getAll(`${root}/players`)]);
+  const learning = players.filter((player) => !["historical", "bot"].includes(player.role));
+  const chosen = learning.find((player) => player.id === query.player) ?? learning[0];
+  const decisions = chosen ? await get(`${root}/decisions`, { kind: "matchmaking", player_id: chosen.id, generation: query.generation, limit: 1 }) : { items: [] };
+  return { trial, players, learning, chosen, decision: decisions.items[0] };
+}
+
+export function view({ trial, players, learning, chosen, decision }, context) {
+  if (!chosen) return trialFrame(trial, context, empty("Nobody learns here", "Matchmaking is for learning players."));
+  const names = new Map(players.map((player) => [player.id, player]));
+  return trialFrame(trial, context,
+    h("div", { class: "filters", key: "filters" },
+      pick("Player", "player", learning.map((player) => [player.id, player.name]), chosen.id, (value) => context.setQuery({ player: value, generation: "" })),
+      generations(chosen, decision, context)),
+    decision ? why(decision, names) : empty("Not decided yet", "The opponents of this generation are drawn when it begins."));
+}
+
+function generations(chosen, decision, context) {
+  const now = decision?.generation ?? chosen.generation;
+  const step = (change) => h("button", { class: "plain", "aria-label": change < 0 ? "The generation before" : "The generation after",
+    disabled: now + change < 1 || now + change > chosen.generation + 1, onclick: () => context.setQuery({ generation: now + change }) }, change < 0 ? "‹" : "›");
+  return h("div", { class: "row" }, step(-1), h("label", { class: "pick" }, "Generation ", h("input", { type: "number", min: 1, max: chosen.generation + 1, value: now,
+    onchange: (event) => context.setQuery({ generation: event.target.value }) })), step(1),
+  context.query.generation ? h("button", { class: "plain", onclick: () => context.setQuery({ generation: "" }) }, "Newest") : null);
+}
+
+function why(decision, names) {
+  const { evidence } = decision;
+  const opponents = [...(evidence.plan?.opponents ?? [])].sort((a, b) => b.probability - a.probability);
+  const name = (id) => names.get(id)?.name ?? id.slice(0, 8);
+  return h("div", { class: "beside", key: "why" },
+    h("div", {}, card("Opponents", table("Opponents and their probabilities", [
+      ["Opponent", (each) => versionLink(each.version, name(each.player))],
+      ["Role", (each) => words(names.get(each.player)?.role ?? "–")],
+      ["Probability", (each) => h("span", { class: "share" }, h("span", { style: `width:${Math.max(1, each.probability * 100)}%` }), h("b", {}, percent(each.probability, 1)))],
+      ["Win rate then", (each) => percent(each.win_rate, 1), "number"], ["Branch", (each) => words(each.branch).replaceAll("+", " + ")]],
+    opponents, (each) => `${each.version} ${each.branch}`))),
+    h("div", {}, card("Why", facts([["Rule", words(decision.verdict)], ["Reason", decision.reason], ["Generation", `${decision.generation}, attempt ${decision.attempt}`],
+      ["Payoff used", evidence.payoff_revision === undefined ? null : `as of commit ${evidence.payoff_revision}`],
+      ["Trained from", evidence.plan?.version ? versionLink(evidence.plan.version, "version") : null], ["Decided", time(decision.created_at)]])),
+    card("Branches", shares((evidence.branches ?? []).map((branch) => ({ key: branch.branch, name: words(branch.branch), share: branch.mass })), "Branches and their mass")),
+    h("details", { class: "card" }, h("summary", {}, "The whole record"), h("pre", { tabindex: 0 }, JSON.stringify(evidence, null, 2)))));
+}

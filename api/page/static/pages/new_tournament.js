@@ -1,0 +1,29 @@
+// Hold a tournament.
+import { getAll, post } from "../api.js";
+import { toast } from "../dialog.js";
+import { h } from "../dom.js";
+import { empty } from "../pieces.js";
+import { tournamentFields, tournamentOf } from "../tournament_form.js";
+
+export const title = () => "Hold a tournament";
+export const hear = () => false;
+export const load = async () => ({ trials: await getAll("/trials") });
+
+export function view({ trials }, context) {
+  if (!trials.length) return empty("No trials yet", "A tournament is between versions of trials. ", h("a", { href: "/trials/new" }, "Start a trial"), " first.");
+  return h("div", { class: "narrow" }, h("h1", {}, "Hold a tournament"),
+    h("form", { class: "card form", onsubmit: (event) => submit(event, trials, context) }, tournamentFields(trials, context.query),
+      h("p", { class: "refusal", role: "alert" }, context.state.refusal ?? ""), h("button", { type: "submit" }, "Hold it")));
+}
+
+async function submit(event, trials, context) {
+  event.preventDefault();
+  try {
+    const made = await post("/tournaments", tournamentOf(Object.fromEntries(new FormData(event.target)), trials));
+    toast(`${made.name} was made.`);
+    await context.go(`/tournaments/${made.id}`);
+  } catch (problem) {
+    context.state.refusal = problem.message;
+    context.redraw();
+  }
+}

@@ -1,0 +1,78 @@
+// Start a trial from an example or a pasted file, checked as you type.
+import { getAll, post } from "../api.js";
+import { toast } from "../dialog.js";
+import { h } from "../dom.js";
+
+const PAUSE_MS = 250;
+export const title = () => "Start a trial";
+export const load = async () => ({ examples: await getAll("/examples", { limit: undefined }) });
+export const hear = () => false;
+
+export function view({ examples }, context) {
+  const { state } = context;
+  if (state.text === undefined) choose(examples.find((each) => each.name === context.query.example) ?? examples[0], context);
+  const { checked } = state;
+  return [
+    h("h1", { key: "h" }, "Start a trial"),
+    h("div", { class: "split", key: "split" },
+      h("section", { "aria-label": "Examples" }, h("h2", {}, "Examples"), h("ul", { class: "choices" }, examples.map((each) => h("li", { key: each.name },
+        h("button", { class: "choice", "aria-pressed": state.example === each.name, onclick: () => { choose(each, context); context.redraw(); } },
+          h("strong", {}, each.name), h("span", {}, each.title)))))),
+      h("section", { "aria-label": "Trial file" }, h("label", { for: "file" }, h("strong", {}, "Trial file"), " (YAML): change it, or paste your own"),
+        h("textarea", { id: "file", rows: 26, spellcheck: "false", value: state.text, "aria-describedby": "verdict", oninput: (event) => typed(event.target.value, context) }),
+        h("div", { id: "verdict", role: "status" }, verdict(checked)),
+        h("div", { class: "row" }, h("button", { disabled: !checked?.valid || state.starting, onclick: () => start(context) }, "Start the trial"))))];
+}
+
+function verdict(checked) {
+  if (!checked) return h("p", { class: "quiet" }, "Checking …");
+  if (checked.valid) return h("p", { class: "good" }, "✓ This file is valid.");
+  return [h("p", { class: "bad" }, checked.problems.length === 1 ? "One thing is wrong:" : `${checked.problems.length} things are wrong:`),
+    h("ul", { class: "problems" }, checked.problems.map((problem) => h("li", {},
+      problem.line ? h("strong", {}, `line ${problem.line}: `) : null, problem.path ? h("code", {}, problem.path) : null, " ", problem.message,
+      problem.value === null ? "" : ` (given: ${problem.value})`)))];
+}
+
+function choose(example, context) {
+  context.state.example = example?.name;
+  const area = document.getElementById("file");
+  if (area) area.value = example.text;
+  typed(example?.text ?? "", context);
+}
+
+function typed(text, context) {
+  const { state } = context;
+  state.text = text;
+  state.checked = null;
+  clearTimeout(state.timer);
+  state.timer = setTimeout(async () => {
+    try {
+      const checked = await post("/trials/validate", { text });
+      if (state.text === text) state.checked = checked;
+    } catch (problem) {
+      state.checked = { valid: false, problems: [{ path: "", message: problem.message, value: null, line: null }] };
+    }
+    if (location.pathname === "/trials/new") context.redraw();
+  }, PAUSE_MS);
+}
+
+/** `project` and `trial` stand at the top of the file; the checked spec has everything else. */
+function named(text, key, otherwise) {
+  const found = text.match(new RegExp(`^${key}:\\s*["']?([a-z0-9-]+)`, "m"));
+  return found ? found[1] : otherwise;
+}
+
+async function start(context) {
+  const { state } = context;
+  state.starting = true;
+  context.redraw();
+  try {
+    const made = await post("/trials", { project: named(state.text, "project", "default"), name: named(state.text, "trial", "trial"), spec: state.checked.spec });
+    toast(`${made.name} was made.`);
+    await context.go(`/trials/${made.id}`);
+  } catch (problem) {
+    toast(problem.message, "bad");
+  }
+  state.starting = false;
+  context.redraw();
+}

@@ -1,0 +1,149 @@
+// Who does how well against whom: the heat map, what the whole of it says, and the games of one cell.
+import { get, getAll } from "../api.js";
+import { chart, colour, diverging, warmCharts } from "../charts.js";
+import { h, s } from "../dom.js";
+import { percent, short, whole } from "../format.js";
+import { byLikeness, byRating, indices, strongestCycles } from "../payoff_order.js";
+import { card, empty, pick, shares } from "../pieces.js";
+import { matchTable } from "../match_table.js";
+import { trialFrame } from "../trial_frame.js";
+
+const ORDERS = [["rating", "rating"], ["time", "time"], ["cluster", "likeness"]];
+const STREAMS = [["all", "all games"], ["training", "training games"], ["rating", "rating games"]];
+export const enter = warmCharts;
+export const title = ({ trial }) => `Payoff of ${trial.name}`;
+export const trialOf = (context) => context.parameters.trial;
+
+export async function load(context) {
+  const root = `/trials/${context.parameters.trial}`;
+  const { stream = "all", row, column } = context.query;
+  const [trial, payoff, ratings, alphaRank, nash, games] = await Promise.all([
+    get(root), get(`${root}/payoff`, { stream }), getAll(`${root}/ratings`, {}, { most: 1000 }),
+    get(`${root}/ratings`, { method: "alpha_rank", limit: 12 }), get(`${root}/ratings`, { method: "nash_averaging", limit: 500 }),
+    row && column ? get(`${root}/matches`, { player_id: row, opponent_id: column, limit: 25 }) : null]);
+  const kept = context.state.payoff; // the same object while nothing changed, so that nothing is reckoned twice
+  if (!kept || kept.revision !== payoff.revision || kept.stream !== payoff.stream) context.state.payoff = payoff;
+  return { trial, payoff: context.state.payoff, ratings, alphaRank: alphaRank.items, nash, games };
+}
+
+export function view(data, context) {
+  const { trial, payoff } = data;
+  if (payoff.players.length < 2) return trialFrame(trial, context, empty("Too few players", "The heat map needs two players; they come as the trial goes on."));
+  const { order = "rating", stream = "all" } = context.query;
+  return trialFrame(trial, context,
+    h("div", { class: "filters", key: "filters" },
+      pick("Order by", "order", ORDERS, order, (value) => context.setQuery({ order: value === "rating" ? "" : value })),
+      pick("Games", "stream", STREAMS, stream, (value) => context.setQuery({ stream: value === "all" ? "" : value })),
+      h("a", { href: `/api/v1/trials/${trial.id}/payoff?stream=${stream}&format=csv`, download: true }, "CSV")),
+    h("div", { class: "beside", key: "map" },
+      h("section", { class: "card", "aria-label": "Heat map" }, heatMap(data, context),
+        h("p", { class: "quiet" }, `Rows against columns. Blue: the row wins more; orange: the column does; no colour: even. Dimmed: they have not met. A click shows a cell's games.`)),
+      h("div", {}, cell(data, context), masses(data), cycles(data, context))));
+}
+
+function sorted(data, context) {
+  const { order = "rating", stream = "all" } = context.query;
+  const key = `${order} ${stream} ${data.payoff.revision} ${data.ratings.length}`;
+  if (context.state.sorted?.key === key) return context.state.sorted.order;
+  const { players, win_rate: rates } = data.payoff;
+  const ratingOf = new Map();
+  for (const rating of data.ratings) ratingOf.set(rating.player_id, Math.max(rating.value, ratingOf.get(rating.player_id) ?? -Infinity));
+  const found = order === "time" ? indices(players) : order === "cluster" ? byLikeness(rates) : byRating(players, rates, ratingOf);
+  context.state.sorted = { key, order: found };
+  return found;
+}
+
+function heatMap(data, context) {
+  const { payoff } = data;
+  const order = sorted(data, context);
+  const names = order.map((place) => payoff.players[place].name);
+  const size = names.length;
+  const pick2 = (matrix) => order.map((row) => order.map((column) => matrix[row][column]));
+  const make = () => {
+    const narrow = innerWidth < 640; // names would leave no room for the map: they are in the hover there
+    const every = Math.ceil(size / 40);
+    const ticks = names.map((_, place) => place).filter((place) => place % every === 0);
+    const axis = { tickvals: ticks, ticktext: ticks.map((place) => names[place]), showgrid: false, zeroline: false, showticklabels: !narrow };
+    return {
+      data: [{
+        type: "heatmap", z: pick2(payoff.win_rate), zmin: 0, zmax: 1, zmid: 0.5, colorscale: diverging(), hoverongaps: false, xgap: size > 60 ? 0 : 1, ygap: size > 60 ? 0 : 1,
+        customdata: order.map((row) => order.map((column) => hover(payoff, row, column))), hovertemplate: "%{customdata}<extra></extra>",
+        colorbar: { tickformat: ".0%", tickvals: [0, 0.25, 0.5, 0.75, 1], thickness: 12, outlinewidth: 0, ...(narrow ? { orientation: "h", y: -0.12 } : {}) },
+      }],
+      layout: { uirevision: `${context.query.order} ${size}`, plot_bgcolor: colour("--blank"), margin: narrow ? { l: 8, r: 8, t: 8, b: 60 } : { l: 90, r: 8, t: 8, b: 90 }, xaxis: { ...axis, tickangle: -60 }, yaxis: { ...axis, autorange: "reversed" } },
+    };
+  };
+  const key = `${context.state.sorted.key} ${document.documentElement.dataset.theme} ${matchMedia("(prefers-color-scheme: dark)").matches}`;
+  const height = innerWidth < 640 ? 400 : Math.min(820, Math.max(380, 140 + 22 * size));
+  return chart("payoff", `Win rates of ${size} players against each other`, () => (context.state.drawn?.key === key ? context.state.drawn.value : (context.state.drawn = { key, value: make() }).value), {
+    height, onclick: (point) => {
+      const shown = sorted(data, context);
+      context.setQuery({ row: payoff.players[shown[point.y]].id, column: payoff.players[shown[point.x]].id });
+    } });
+}
+
+function hover(payoff, row, column) {
+  const rate = payoff.win_rate[row][column];
+  if (rate === null) return "";
+  const count = payoff.wins[row][column] + payoff.draws[row][column] + payoff.losses[row][column];
+  return `${payoff.players[row].name} against ${payoff.players[column].name}<br><b>${percent(rate, 1)}</b> (${percent(payoff.low[row][column])} to ${percent(payoff.high[row][column])}) in ${short(count)} games`;
+}
+
+function cell({ payoff, games, trial }, context) {
+  const row = payoff.players.findIndex((player) => player.id === context.query.row);
+  const column = payoff.players.findIndex((player) => player.id === context.query.column);
+  if (row < 0 || column < 0) return null;
+  const [one, other] = [payoff.players[row], payoff.players[column]];
+  const count = [payoff.wins, payoff.draws, payoff.losses].map((matrix) => matrix[row][column]);
+  const rate = payoff.win_rate[row][column];
+  return h("section", { class: "card", key: "cell", "aria-label": "The chosen cell" },
+    h("div", { class: "title" }, h("h2", {}, `${one.name} against ${other.name}`), h("button", { class: "plain", onclick: () => context.setQuery({ row: "", column: "" }) }, "Close")),
+    h("p", {}, rate === null ? "They have never met." : [h("strong", {}, percent(rate, 1)), ` (${percent(payoff.low[row][column], 1)} to ${percent(payoff.high[row][column], 1)}): ${whole(count[0])} won, ${whole(count[1])} drawn, ${whole(count[2])} lost`]),
+    games?.items.length ? [matchTable(games.items), h("a", { href: `/trials/${trial.id}/matches?player=${one.id}&opponent=${other.id}` }, "All their recorded games")]
+      : h("p", { class: "quiet" }, "No recorded games: training games are counted, not kept one by one."));
+}
+
+function masses({ alphaRank, nash }) {
+  const rows = (items) => items.filter((item) => item.value > 0.0005).slice(0, 10)
+    .map((item) => ({ key: item.version_id, name: h("a", { href: `/versions/${item.version_id}` }, `${item.player} v${item.number}`), share: item.value }));
+  const missing = h("p", { class: "quiet" }, "Comes with the first tournament of rating games.");
+  return h("div", { key: "masses" },
+    card("α-rank mass", alphaRank.length ? shares(rows(alphaRank), "alpha-rank mass") : missing),
+    card("Nash mass", nash.fit ? shares(mixture(nash), "Nash mass") : missing));
+}
+
+/** The equilibrium of the field by how much of it each version is. */
+function mixture({ fit, items }) {
+  const names = new Map(items.map((item) => [item.version_id, `${item.player} v${item.number}`]));
+  return Object.entries(fit.settings.mixture ?? {}).sort(([, one], [, other]) => other - one).slice(0, 10)
+    .map(([id, share]) => ({ key: id, name: h("a", { href: `/versions/${id}` }, names.get(id) ?? "of another trial"), share }));
+}
+
+function cycles({ payoff }, { state }) {
+  const key = `${payoff.revision} ${payoff.stream}`;
+  if (state.cycles?.key !== key) {
+    const games = payoff.wins.map((row, a) => row.map((wins, b) => wins + payoff.draws[a][b] + payoff.losses[a][b]));
+    state.cycles = { key, found: strongestCycles(payoff.win_rate, games, payoff.min_games) };
+  }
+  const { found } = state.cycles;
+  return h("div", { key: "cycles" }, card("Strongest cycles", found.length
+    ? h("div", { class: "triangles" }, found.map((cycle) => triangle(cycle, payoff)))
+    : h("p", { class: "quiet" }, "None: nobody beats somebody who beats somebody who beats them.")));
+}
+
+function triangle([a, b, c], payoff) {
+  const corners = [[80, 26], [140, 118], [20, 118]];
+  const names = [a, b, c].map((place) => payoff.players[place].name);
+  const rates = [payoff.win_rate[a][b], payoff.win_rate[b][c], payoff.win_rate[c][a]];
+  const label = names.map((name, place) => `${name} beats ${names[(place + 1) % 3]} at ${percent(rates[place])}`).join(", ");
+  return s("svg", { class: "triangle", viewBox: "-55 0 270 146", role: "img", "aria-label": label },
+    s("defs", {}, s("marker", { id: "arrow", viewBox: "0 0 8 8", refX: 7, refY: 4, markerWidth: 7, markerHeight: 7, orient: "auto" }, s("path", { d: "M0 0 8 4 0 8z", fill: "currentColor" }))),
+    corners.map(([x1, y1], place) => {
+      const [x2, y2] = corners[(place + 1) % 3];
+      const at = (share) => [x1 + (x2 - x1) * share, y1 + (y2 - y1) * share];
+      const [[sx, sy], [ex, ey], [mx, my]] = [at(0.14), at(0.86), at(0.5)];
+      return [s("line", { x1: sx, y1: sy, x2: ex, y2: ey, stroke: "currentColor", "stroke-width": 1.6, "marker-end": "url(#arrow)" }),
+        s("text", { x: mx + [22, 0, -22][place], y: my + [0, -5, 0][place], class: "rate" }, percent(rates[place]))];
+    }),
+    corners.map(([x, y], place) => s("text", { x, y: y + [-10, 20, 20][place], class: "corner" }, names[place])));
+}

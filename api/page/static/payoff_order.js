@@ -1,0 +1,74 @@
+// Orders of players for the heat map, and cycles among them. Pure functions of matrices.
+
+/** Best first: by rating where there is one, else by mean win rate. */
+export function byRating(players, rates, ratingOf) {
+  const mean = rates.map((row) => average(row.filter((rate) => rate !== null)));
+  const rated = players.some((player) => ratingOf.has(player.id));
+  const worth = players.map((player, place) => (rated ? ratingOf.get(player.id) ?? -Infinity : mean[place]));
+  return indices(players).sort((a, b) => worth[b] - worth[a] || mean[b] - mean[a]);
+}
+
+export const indices = (items) => items.map((_, place) => place);
+
+/** Neighbours have similar rows: a chain from the strongest player, each time to the nearest one left. */
+export function byLikeness(rates) {
+  const rows = rates.map((row) => Float64Array.from(row, (rate) => rate ?? 0.5));
+  const left = new Set(indices(rates));
+  let last = indices(rates).reduce((best, place) => (average(rows[place]) > average(rows[best]) ? place : best), 0);
+  const order = [];
+  while (left.size) {
+    order.push(last);
+    left.delete(last);
+    let nearest = Infinity;
+    let next = last;
+    for (const place of left) {
+      const distance = squares(rows[last], rows[place], nearest);
+      if (distance < nearest) [nearest, next] = [distance, place];
+    }
+    last = next;
+  }
+  return order;
+}
+
+function squares(one, other, enough) {
+  let sum = 0;
+  for (let place = 0; place < one.length && sum < enough; place += 1) sum += (one[place] - other[place]) ** 2;
+  return sum;
+}
+
+const average = (values) => (values.length ? values.reduce((sum, value) => sum + value, 0) / values.length : 0.5);
+
+/** Triples in which each beats the next: [a, b, c, margin], the largest smallest margin first, no player twice. */
+export function strongestCycles(rates, games, minGames, most = 3) {
+  const size = rates.length;
+  const margin = rates.map((row, a) => Float64Array.from(row, (rate, b) => (rate !== null && games[a][b] >= minGames ? rate - 0.5 : -1)));
+  const found = [];
+  let threshold = 0.02;
+  for (let a = 0; a < size; a += 1) {
+    for (let b = a + 1; b < size; b += 1) {
+      if (margin[a][b] <= threshold) continue;
+      for (let c = a + 1; c < size; c += 1) {
+        if (c === b) continue;
+        const weakest = Math.min(margin[a][b], margin[b][c], margin[c][a]);
+        if (weakest > threshold) found.push([a, b, c, weakest]);
+      }
+    }
+    if (found.length > 200) {
+      found.sort((one, other) => other[3] - one[3]).splice(100);
+      threshold = found.at(-1)[3];
+    }
+  }
+  return distinct(found.sort((one, other) => other[3] - one[3]), most);
+}
+
+function distinct(cycles, most) {
+  const seen = new Set();
+  const kept = [];
+  for (const cycle of cycles) {
+    if (kept.length === most) break;
+    if (cycle.slice(0, 3).some((player) => seen.has(player))) continue;
+    cycle.slice(0, 3).forEach((player) => seen.add(player));
+    kept.push(cycle);
+  }
+  return kept;
+}

@@ -1,0 +1,39 @@
+// Addresses of pages: paths with deep links, the rest of a view's state in the query.
+
+/** `/trials/:id/payoff` against a path: its parameters, or null. */
+export function match(pattern, path) {
+  const wanted = pattern.split("/");
+  const given = path.replace(/\/+$/, "").split("/");
+  if (wanted.length !== given.length) return null;
+  const found = {};
+  for (const [place, part] of wanted.entries()) {
+    if (part.startsWith(":")) found[part.slice(1)] = decodeURIComponent(given[place]);
+    else if (part !== given[place]) return null;
+  }
+  return found;
+}
+
+export const query = () => Object.fromEntries(new URLSearchParams(location.search));
+
+/** This page's address with some of its query changed; empty values leave. */
+export function withQuery(changes) {
+  const values = new URLSearchParams(location.search);
+  for (const [name, value] of Object.entries(changes)) {
+    if (value === null || value === undefined || value === "") values.delete(name);
+    else values.set(name, value);
+  }
+  const text = values.toString();
+  return location.pathname + (text ? `?${text}` : "");
+}
+
+/** Follow clicks on our own links without loading the page anew. */
+export function interceptLinks(go) {
+  document.addEventListener("click", (event) => {
+    const link = event.target.closest?.("a[href]");
+    if (!link || event.defaultPrevented || event.button || event.metaKey || event.ctrlKey || event.shiftKey) return;
+    const url = new URL(link.href);
+    if (url.origin !== location.origin || link.target || link.hasAttribute("download") || link.dataset.outside) return;
+    event.preventDefault();
+    go(url.pathname + url.search);
+  });
+}

@@ -1,0 +1,78 @@
+"""A real browser that writes down whatever a page complains about and wherever it goes."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from urllib.parse import urlsplit
+
+from playwright.sync_api import Browser, ConsoleMessage, Page, Request, Response, expect, sync_playwright
+
+from tests.e2e.stack import LocalStack
+
+ARGUMENTS = [
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+]
+
+expect.set_options(timeout=30_000)  # patience with a busy machine; nothing here waits for a time to pass
+
+
+@dataclass
+class Watched:
+    """What the browser complained about and where it went."""
+
+    complaints: list[str] = field(default_factory=list)
+    hosts: set[str] = field(default_factory=set)
+
+    def follow(self, page: Page) -> None:
+        page.on("console", self._console)
+        page.on("pageerror", lambda error: self.complaints.append(f"error: {error}"))
+        page.on("requestfailed", self._failed)
+        page.on("response", self._response)
+        page.on("request", self._request)
+
+    def assert_clean(self) -> None:
+        """Nothing failed, and nothing left the machine."""
+        assert self.complaints == []
+        assert self.hosts <= {"127.0.0.1", ""}, "data: addresses have no host; every other one is this machine"
+
+    def _console(self, message: ConsoleMessage) -> None:
+        if message.type in ("error", "warning"):
+            self.complaints.append(f"console: {message.text}")
+
+    def _failed(self, request: Request) -> None:
+        if request.failure != "net::ERR_ABORTED":  # a page that is left ends its event stream and what it waited for
+            self.complaints.append(f"failed: {request.url}: {request.failure}")
+
+    def _response(self, response: Response) -> None:
+        if response.status >= 400:
+            self.complaints.append(f"{response.status}: {response.url}")
+
+    def _request(self, request: Request) -> None:
+        self.hosts.add(urlsplit(request.url).hostname or "")
+
+
+@contextmanager
+def open_browser() -> Iterator[Browser]:
+    chromium = shutil.which("chromium")
+    assert chromium, "the browser tests need Chromium: `make test` installs it, or says how"
+    with sync_playwright() as playwright:
+        opened = playwright.chromium.launch(executable_path=chromium, args=ARGUMENTS)
+        yield opened
+        opened.close()
+
+
+def sign_in(page: Page, stack: LocalStack) -> None:
+    """Through the form, as a person does."""
+    page.goto(stack.page)
+    page.get_by_label("Sign in with a token").fill(stack.home.admin_token.read_text())
+    page.get_by_role("button", name="Sign in").click()
+    expect(page.get_by_role("button", name="Sign out")).to_be_visible()
