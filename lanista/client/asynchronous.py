@@ -9,7 +9,7 @@ from typing import Any, Concatenate, ParamSpec, Self, TypeVar
 import httpx
 
 from lanista.client.answers.trials import Event
-from lanista.client.calls import composed
+from lanista.client.calls import composed, contests, games
 from lanista.client.calls import league as league_calls
 from lanista.client.calls import registry as registry_calls
 from lanista.client.calls import trials as trial_calls
@@ -191,6 +191,27 @@ class AsyncClient:
     create_token = _single(registry_calls.create_token)
     revoke_token = _single(registry_calls.revoke_token)
     audit = _list(registry_calls.audit)
+
+    tournaments = _list(contests.tournaments)
+    tournament = _single(contests.tournament)
+    create_tournament = _single(contests.create_tournament)
+    cancel_tournament = _single(contests.cancel_tournament)
+    entrants = _single(contests.entrants)
+    standings = _single(contests.standings)
+    pairings = _list(contests.pairings)
+    tournament_report = _single(contests.tournament_report)
+    write_report = _single(contests.write_report)
+    schedules = _list(contests.schedules)
+    schedule = _single(contests.schedule)
+    create_schedule = _single(contests.create_schedule)
+    change_schedule = _single(contests.change_schedule)
+    trigger_schedule = _single(contests.trigger_schedule)
+    delete_schedule = _single(contests.delete_schedule)
+
+    replay = _single(games.replay)
+    begin_game = _single(games.begin_game)
+    game = _single(games.game)
+    make_move = _single(games.make_move)
 
     league = _several(composed.league)
     find_trial = _several(composed.find_trial)

@@ -1,0 +1,140 @@
+"""Calls about tournaments and schedules, with typed answers."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Literal
+
+from pydantic import TypeAdapter
+
+from lanista.client.answers.contests import Entrant, Overlap, Pairing, Schedule, Standings, Tournament, TournamentReport
+from lanista.client.calls.call import Call, Listing, TrialRef, change, get, given, path_to
+
+
+def tournaments(
+    *,
+    project: str | None = None,
+    trial: TrialRef | None = None,
+    schedule_id: str | None = None,
+    status: Sequence[str] = (),
+    page_size: int = 100,
+) -> Listing[Tournament]:
+    """Tournaments, the newest first."""
+    trial_id = trial if trial is None or isinstance(trial, str) else trial.id
+    query = given(
+        {"project": project, "trial_id": trial_id, "schedule_id": schedule_id, "status": list(status) or None}
+    )
+    return Listing(path=path_to("tournaments"), item=Tournament, query=query, page_size=page_size)
+
+
+def tournament(tournament_id: str) -> Call[Tournament]:
+    """One tournament."""
+    return get(path_to("tournaments", tournament_id), Tournament)
+
+
+def create_tournament(*, spec: Mapping[str, Any], project: str = "default") -> Call[Tournament]:
+    """Hold a tournament. `spec` is a tournament file without `project`."""
+    return change("POST", path_to("tournaments"), Tournament, {"project": project, "spec": dict(spec)})
+
+
+def cancel_tournament(tournament_id: str, *, reason: str | None = None) -> Call[Tournament]:
+    """End a tournament early; what was played stays."""
+    return change("POST", path_to("tournaments", tournament_id, "cancel"), Tournament, {"reason": reason})
+
+
+def entrants(tournament_id: str) -> Call[list[Entrant]]:
+    """The field, by seeding."""
+    return Call(
+        method="GET",
+        path=path_to("tournaments", tournament_id, "entrants"),
+        read=lambda response: TypeAdapter(list[Entrant]).validate_json(response.content),
+    )
+
+
+def standings(tournament_id: str) -> Call[Standings]:
+    """The table as it stands, the best first."""
+    return get(path_to("tournaments", tournament_id, "standings"), Standings)
+
+
+def pairings(tournament_id: str, *, page_size: int = 100) -> Listing[Pairing]:
+    """Who met whom, and how it ended."""
+    return Listing(path=path_to("tournaments", tournament_id, "pairings"), item=Pairing, page_size=page_size)
+
+
+def tournament_report(tournament_id: str) -> Call[TournamentReport]:
+    """The whole report: standings, cross table, upsets, instructive games."""
+    return get(path_to("tournaments", tournament_id, "report"), TournamentReport, {"format": "json"})
+
+
+def write_report(tournament_id: str, form: Literal["csv", "markdown", "html"]) -> Call[str]:
+    """The report as text."""
+    return Call(
+        method="GET",
+        path=path_to("tournaments", tournament_id, "report"),
+        query={"format": form},
+        read=lambda response: response.text,
+    )
+
+
+def schedules(*, project: str | None = None, page_size: int = 100) -> Listing[Schedule]:
+    """Schedules, the newest first."""
+    return Listing(path=path_to("schedules"), item=Schedule, query=given({"project": project}), page_size=page_size)
+
+
+def schedule(schedule_id: str) -> Call[Schedule]:
+    """One schedule with its past and next firings."""
+    return get(path_to("schedules", schedule_id), Schedule)
+
+
+def create_schedule(
+    *,
+    name: str,
+    tournament: Mapping[str, Any],
+    project: str = "default",
+    cron: str | None = None,
+    every_seconds: int | None = None,
+    time_zone: str | None = None,
+    overlap: Overlap | None = None,
+    catchup_window_seconds: int | None = None,
+) -> Call[Schedule]:
+    """Hold a tournament again and again: by a cron line, or every so many seconds."""
+    body = {
+        "project": project,
+        "name": name,
+        "cron": cron,
+        "every_seconds": every_seconds,
+        "time_zone": time_zone,
+        "overlap": overlap,
+        "catchup_window_seconds": catchup_window_seconds,
+        "tournament": dict(tournament),
+    }
+    return change("POST", path_to("schedules"), Schedule, body)
+
+
+def change_schedule(
+    schedule_id: str,
+    *,
+    paused: bool | None = None,
+    pause_note: str | None = None,
+    overlap: Overlap | None = None,
+    catchup_window_seconds: int | None = None,
+    if_revision: int | None = None,
+) -> Call[Schedule]:
+    """Pause, resume or change a schedule."""
+    body = {
+        "paused": paused,
+        "pause_note": pause_note,
+        "overlap": overlap,
+        "catchup_window_seconds": catchup_window_seconds,
+    }
+    return change("PATCH", path_to("schedules", schedule_id), Schedule, body, if_revision=if_revision)
+
+
+def trigger_schedule(schedule_id: str) -> Call[Schedule]:
+    """Hold a schedule's tournament now."""
+    return change("POST", path_to("schedules", schedule_id, "trigger"), Schedule)
+
+
+def delete_schedule(schedule_id: str) -> Call[None]:
+    """End a schedule; its tournaments stay."""
+    return Call(method="DELETE", path=path_to("schedules", schedule_id), read=lambda response: None)
