@@ -21,6 +21,7 @@ from orchestrator.logs import LogContextInterceptor, configure_logs
 from orchestrator.temporal import connect
 from orchestrator.worker_process import run_workers
 from workers.activities.charts import ChartActivities
+from workers.activities.interactive import InteractiveActivities
 from workers.activities.playing import PlayActivities
 from workers.activities.room import Room
 from workers.activities.system import SystemCheckActivities
@@ -45,13 +46,22 @@ def train_activities(settings: WorkerSettings, cpus: int) -> dict[Queue, tuple[i
     training = TrainingActivities(store, CrewPool(store, cpus=cpus, most=slots), Room(cpus))
     playing = PlayActivities(settings.artifacts)
     weights = WeightsActivities(store)
+    interactive = InteractiveActivities(store)
     charts = ChartActivities(settings.tensorboard_dir)
     return {
         Queue.TRAIN: (slots, [checks.check_train, training.train_generation]),
         Queue.PLAY: (settings.play_slots, [checks.check_play, playing.play_games]),
         Queue.INTERACTIVE: (
             settings.interactive_slots,
-            [checks.check_interactive, weights.make_initial_weights, charts.chart_generation],
+            [
+                checks.check_interactive,
+                weights.make_initial_weights,
+                charts.chart_generation,
+                interactive.render_replay,
+                interactive.choose_move,
+                interactive.check_component,
+                interactive.import_weights,
+            ],
         ),
     }
 

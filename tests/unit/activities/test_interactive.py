@@ -1,0 +1,107 @@
+"""What a person at the page is answered, without Temporal in between."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+import torch
+from safetensors.torch import save as save_tensors
+from temporalio.exceptions import ApplicationError
+
+from orchestrator.artifacts import ArtifactStore
+from orchestrator.catalog import Component, Kind
+from orchestrator.contracts.errors import Failure
+from orchestrator.contracts.interactive import ComponentCheck, ImportWeights, MoveRequest, ReplayRequest
+from orchestrator.contracts.play import Contender
+from orchestrator.contracts.trials import InitialWeightsRequest
+from workers.activities.interactive import InteractiveActivities
+from workers.activities.training import WeightsActivities
+from workers.checkpoints import load
+
+TIC_TAC_TOE = Component(id="tic_tac_toe")
+CONNECT_FOUR = Component(id="connect_four")
+MODEL = Component(id="mlp", options={"hidden": [8]})
+RANDOM = Contender(version="v", player="p", bot="random")
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> ArtifactStore:
+    return ArtifactStore(str(tmp_path))
+
+
+@pytest.fixture
+def answers(store: ArtifactStore) -> InteractiveActivities:
+    return InteractiveActivities(store)
+
+
+def test_a_replay_shows_every_position_and_numbers_the_moves(answers: InteractiveActivities) -> None:
+    shown = answers.render_replay(ReplayRequest(game=CONNECT_FOUR, seed=1, moves=[3, 2, 3, 2, 3, 2, 3]))
+    assert [position.ply for position in shown.positions] == list(range(8))
+    assert shown.positions[-1].done and shown.positions[-1].returns == [1.0, -1.0]
+    assert shown.notation.startswith("1. ") and "4. " in shown.notation
+    assert all(position.svg.startswith("<svg") for position in shown.positions)
+
+
+def test_a_version_gives_its_opinion_of_each_decision(answers: InteractiveActivities, store: ArtifactStore) -> None:
+    request = InitialWeightsRequest(trial="t", game=CONNECT_FOUR, model=MODEL, seed=1)
+    checkpoint = WeightsActivities(store).make_initial_weights(request)
+    annotator = Contender(version="v", player="p", checkpoint=checkpoint)
+    shown = answers.render_replay(ReplayRequest(game=CONNECT_FOUR, seed=1, moves=[3, 2], annotator=annotator))
+    first = shown.positions[0]
+    assert first.value is not None
+    assert sum(candidate.probability or 0 for candidate in first.legal[0]) == pytest.approx(1, abs=1e-5)
+
+
+def test_a_person_plays_a_game_to_its_end(answers: InteractiveActivities) -> None:
+    moves: list[int] = []
+    for _ in range(9):
+        look = answers.choose_move(MoveRequest(game=TIC_TAC_TOE, seed=4, moves=moves, person=1, opponent=RANDOM))
+        moves = look.moves
+        if look.position.done:
+            break
+        assert look.position.seats == [1], "it is the person's turn"
+        action = look.position.legal[0][0].action
+        after = answers.choose_move(
+            MoveRequest(game=TIC_TAC_TOE, seed=4, moves=moves, person=1, opponent=RANDOM, action=action)
+        )
+        assert after.moves[: len(moves) + 1] == [*moves, action]
+        moves = after.moves
+    assert look.position.done or after.position.done
+
+
+def test_both_sides_choose_at_once_where_the_game_says_so(answers: InteractiveActivities) -> None:
+    game = Component(id="rock_paper_scissors")
+    paper = Contender(version="v", player="p", bot="always-paper")
+    answer = answers.choose_move(MoveRequest(game=game, seed=1, moves=[], person=0, opponent=paper, action=2))
+    assert answer.answered == [1] and answer.position.done
+    assert answer.position.returns == [1.0, -1.0], "scissors cut paper"
+
+
+@pytest.mark.parametrize(("moves", "action", "words"), [([0], 0, "not legal"), ([0, 3, 1, 4, 2], 5, "over")])
+def test_wrong_moves_are_refused_with_what_is_allowed(
+    answers: InteractiveActivities, moves: list[int], action: int, words: str
+) -> None:
+    with pytest.raises(ApplicationError, match=words) as refusal:
+        answers.choose_move(
+            MoveRequest(game=TIC_TAC_TOE, seed=1, moves=moves, person=1, opponent=RANDOM, action=action)
+        )
+    assert refusal.value.type == Failure.BAD_INPUT and refusal.value.non_retryable
+
+
+def test_plain_weights_become_a_checkpoint_or_are_refused(answers: InteractiveActivities, store: ArtifactStore) -> None:
+    request = InitialWeightsRequest(trial="t", game=TIC_TAC_TOE, model=MODEL, seed=1)
+    weights = dict(load(store, WeightsActivities(store).make_initial_weights(request)).weights)
+    uploaded = store.put(save_tensors(weights), kind="upload")
+    imported = answers.import_weights(ImportWeights(game=TIC_TAC_TOE, model=MODEL, uploaded=uploaded))
+    assert all(torch.equal(value, weights[name]) for name, value in load(store, imported).weights.items())
+    other = store.put(save_tensors({"wrong": torch.zeros(1)}), kind="upload")
+    with pytest.raises(ApplicationError, match="wrong") as refusal:
+        answers.import_weights(ImportWeights(game=TIC_TAC_TOE, model=MODEL, uploaded=other))
+    assert refusal.value.type == Failure.BAD_INPUT
+
+
+def test_a_users_component_is_looked_at(answers: InteractiveActivities) -> None:
+    assert answers.check_component(ComponentCheck(kind=Kind.GAME, component=TIC_TAC_TOE)).usable
+    missing = answers.check_component(ComponentCheck(kind=Kind.GAME, component=Component(id="nowhere:Game")))
+    assert not missing.usable and "nowhere" in missing.problem

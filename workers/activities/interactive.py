@@ -1,0 +1,212 @@
+"""Short answers for a waiting person: a replay, a move, a look at a user's component, imported weights. No Ray."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import partial
+
+import numpy as np
+from numpy.typing import NDArray
+from safetensors import SafetensorError
+from safetensors.torch import load as load_tensors
+from temporalio import activity
+from temporalio.exceptions import ApplicationError
+from torch import Tensor
+
+from league.types import CheckpointRef, VersionId
+from orchestrator.artifacts import ArtifactStore
+from orchestrator.catalog import CatalogError, Component, Kind, load
+from orchestrator.contracts.errors import Failure
+from orchestrator.contracts.interactive import (
+    Candidate,
+    ComponentCheck,
+    ComponentVerdict,
+    ImportWeights,
+    MoveAnswer,
+    MoveRequest,
+    Replay,
+    ReplayedPosition,
+    ReplayRequest,
+    check_component,
+    choose_move,
+    import_weights,
+    render_replay,
+)
+from orchestrator.contracts.play import Contender
+from workers.activities.failures import named_failures
+from workers.checkpoints import Checkpoint, UnreadableCheckpoint, check_weights, decode, save
+from workers.games.names import make_game
+from workers.games.protocol import GameSpec, Turn, VectorGame
+from workers.games.replay import Position, replay
+from workers.inference.cache import PolicyCache
+from workers.matches.annotate import Opinion, annotate
+from workers.matches.players import Player, make_player
+from workers.matches.task import Entrant
+from workers.models.contract import build_model
+
+
+class InteractiveActivities:
+    """Answers that the API asks for on behalf of somebody at the page."""
+
+    def __init__(self, store: ArtifactStore) -> None:
+        self._store = store
+
+    @activity.defn(name=render_replay.name)
+    def render_replay(self, request: ReplayRequest) -> Replay:
+        """Every position of a recorded game, with a version's opinion of each if one is asked."""
+        with named_failures():
+            make = _maker(request.game)
+            positions = list(replay(make, request.seed, request.moves, request.seat))
+            opinions = self._opinions(request, make(1).spec)
+            spec = make(1).spec
+            return Replay(
+                positions=[_position(each, spec, opinions.get(each.ply, [])) for each in positions],
+                notation=notation([name for each in positions for name in each.names], spec),
+            )
+
+    def _opinions(self, request: ReplayRequest, spec: GameSpec) -> dict[int, list[Opinion]]:
+        if request.annotator is None or request.annotator.checkpoint is None:
+            return {}
+        policy = PolicyCache(self._store, spec).get(request.annotator.checkpoint)
+        found: dict[int, list[Opinion]] = {}
+        for opinion in annotate(request.game, request.seed, request.moves, policy):
+            found.setdefault(opinion.ply, []).append(opinion)
+        return found
+
+    @activity.defn(name=choose_move.name)
+    def choose_move(self, request: MoveRequest) -> MoveAnswer:
+        """Apply the person's action and let the other side answer until the person is to move again."""
+        with named_failures():
+            make = _maker(request.game)
+            game = make(1)
+            cache = PolicyCache(self._store, game.spec)
+            opponent = make_player(_entrant(request.opponent), game, cache, sampled=request.sampled)
+            moves, answered = PersonsGame(game, opponent, request).play()
+            *_, last = replay(make, request.seed, moves, request.person)
+            return MoveAnswer(moves=moves, position=_position(last, game.spec, []), answered=answered)
+
+    @activity.defn(name=check_component.name)
+    def check_component(self, check: ComponentCheck) -> ComponentVerdict:
+        """Import the component; a game is made too, the others need a game to be made for."""
+        try:
+            if check.kind is Kind.GAME:
+                make_game(check.component.id, 1, **check.component.options)
+            else:
+                load(check.kind, check.component.id)
+        except CatalogError as error:
+            return ComponentVerdict(usable=False, problem=str(error))
+        except Exception as error:  # a user's code may raise anything; it is the answer, not a failure of ours
+            return ComponentVerdict(usable=False, problem=f"{type(error).__name__}: {error}")
+        return ComponentVerdict(usable=True)
+
+    @activity.defn(name=import_weights.name)
+    def import_weights(self, request: ImportWeights) -> CheckpointRef:
+        """A checkpoint from uploaded weights: one of ours, or a plain safetensors file with the model's names."""
+        with named_failures():
+            weights = _weights(self._store.get(request.uploaded))
+            model = build_model(request.model, _maker(request.game)(1).spec)
+            check_weights(weights, model.state_dict())
+            return save(self._store, Checkpoint(model=request.model, game=request.game, weights=weights))
+
+
+class PersonsGame:
+    """One game between a person and another player, continued from its record."""
+
+    def __init__(self, game: VectorGame, opponent: Player, request: MoveRequest) -> None:
+        self._game, self._opponent, self._request = game, opponent, request
+        game.auto_reset = False
+        game.reset(np.array([request.seed], np.uint64))
+        opponent.begin(np.array([0]))
+
+    def play(self) -> tuple[list[int], list[int]]:
+        """All moves, and the opponent's among those that were added."""
+        moves, answered = list(self._request.moves), list[int]()
+        action, used, done = self._request.action, 0, False
+        while not done:
+            turn = self._game.turn()
+            mine = turn.seats == self._request.person
+            theirs = self._answers(turn, np.flatnonzero(~mine))
+            if used < len(moves):
+                now = np.array(moves[used : used + len(turn.seats)], np.int64)
+            elif mine.any() and action is None:
+                break
+            else:
+                now = np.empty(len(turn.seats), np.int64)
+                now[~mine] = theirs
+                if mine.any():
+                    now[mine], action = self._checked(action, turn, mine), None
+                answered += theirs.tolist()
+                moves += now.tolist()
+            used += len(now)
+            done = bool(self._game.step(now).done[0])
+        if action is not None:
+            raise ApplicationError("the game is over", type=Failure.BAD_INPUT, non_retryable=True)
+        return moves, answered
+
+    def _answers(self, turn: Turn, rows: NDArray[np.int64]) -> NDArray[np.int64]:
+        """What the opponent does now; asked in recorded turns too, so that its memory is as it was."""
+        if not len(rows):
+            return np.zeros(0, np.int64)
+        draws = np.random.default_rng([self._request.seed, int(self._game.plies[0])]).random(len(rows), np.float32)
+        return self._opponent.act(self._game, turn, rows, draws)
+
+    def _checked(self, action: int | None, turn: Turn, mine: NDArray[np.bool_]) -> int:
+        legal = np.flatnonzero(turn.legal[mine][0]).tolist()
+        if action not in legal:
+            allowed = ", ".join(f"{each} ({self._game.spec.action_name(each)})" for each in legal)
+            words = f"action {action} is not legal here; allowed: {allowed}"
+            raise ApplicationError(words, type=Failure.BAD_INPUT, non_retryable=True)
+        return int(action)
+
+
+def notation(names: Sequence[str], spec: GameSpec) -> str:
+    """The moves as one line; numbered in pairs where two take turns."""
+    if spec.seats != 2 or spec.simultaneous:
+        return " ".join(names)
+    return " ".join(f"{i // 2 + 1}. {name}" if i % 2 == 0 else name for i, name in enumerate(names))
+
+
+def _maker(game: Component) -> partial[VectorGame]:
+    return partial(_make, game)
+
+
+def _make(game: Component, tables: int) -> VectorGame:
+    return make_game(game.id, tables, **game.options)
+
+
+def _entrant(contender: Contender) -> Entrant:
+    return Entrant(id=VersionId(contender.version), checkpoint=contender.checkpoint, bot=contender.bot)
+
+
+def _position(position: Position, spec: GameSpec, opinions: Sequence[Opinion]) -> ReplayedPosition:
+    by_seat = {opinion.seat: opinion for opinion in opinions}
+    return ReplayedPosition(
+        ply=position.ply,
+        seats=list(position.seats),
+        actions=list(position.actions),
+        names=list(position.names),
+        returns=list(position.returns),
+        done=position.done,
+        text=position.text,
+        svg=position.svg,
+        legal=[
+            [_candidate(action, spec, by_seat.get(seat)) for action in actions]
+            for seat, actions in zip(position.seats, position.legal, strict=True)
+        ],
+        value=opinions[0].value if opinions else None,
+    )
+
+
+def _candidate(action: int, spec: GameSpec, opinion: Opinion | None) -> Candidate:
+    probability = None if opinion is None else opinion.probabilities[action]
+    return Candidate(action=action, name=spec.action_name(action), probability=probability)
+
+
+def _weights(data: bytes) -> dict[str, Tensor]:
+    try:
+        return dict(decode(data).weights)
+    except UnreadableCheckpoint as error:
+        try:
+            return dict(load_tensors(data))
+        except SafetensorError:
+            raise error from None
