@@ -34,6 +34,9 @@ class StoreSettings(TemporalSettings, LogSettings):
         min_length=1,
         description="folder or fsspec URL (s3://bucket/path) that holds checkpoints",
     )
+    stall_seconds: float = Field(
+        default=120.0, ge=5, le=86_400, description="an attempt whose progress stands still this long is tried again"
+    )
     store_slots: int = Field(default=16, ge=1, le=512, description="store transactions under way at once")
 
 

@@ -47,7 +47,7 @@ async def run_store_worker(settings: StoreSettings) -> None:
             Worker(
                 client,
                 task_queue=Queue.STORE,
-                activities=store_activities(engine, artifacts),
+                activities=store_activities(engine, artifacts, stall_seconds=settings.stall_seconds),
                 activity_executor=threads,
                 max_concurrent_activities=settings.store_slots,
                 interceptors=[LogContextInterceptor()],

@@ -7,7 +7,7 @@ from datetime import timedelta
 
 from league.types import CheckpointRef, Tally
 from orchestrator.catalog import Component
-from orchestrator.contracts.queues import ONCE, ActivityStub, Queue
+from orchestrator.contracts.queues import FEW_TIMES, ONCE, ActivityStub, Queue
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -139,7 +139,13 @@ class Chart:
     tallies: list[Tally] = field(default_factory=list)
 
 
-plan_generation = ActivityStub(name="plan_generation", queue=Queue.STORE, message=GenerationKey, result=GenerationPlan)
+plan_generation = ActivityStub(
+    name="plan_generation",
+    queue=Queue.STORE,
+    message=GenerationKey,
+    result=GenerationPlan,
+    start_to_close=timedelta(seconds=60),
+)
 train_generation = ActivityStub(
     name="train_generation",
     queue=Queue.TRAIN,
@@ -152,4 +158,6 @@ train_generation = ActivityStub(
 record_generation = ActivityStub(name="record_generation", queue=Queue.STORE, message=GenerationReport, result=Recorded)
 judge_generation = ActivityStub(name="judge_generation", queue=Queue.STORE, message=GenerationKey, result=Judgement)
 roll_back = ActivityStub(name="roll_back", queue=Queue.STORE, message=Rollback, result=type(None))
-chart_generation = ActivityStub(name="chart_generation", queue=Queue.INTERACTIVE, message=Chart, result=type(None))
+chart_generation = ActivityStub(
+    name="chart_generation", queue=Queue.INTERACTIVE, message=Chart, result=type(None), retry=FEW_TIMES
+)

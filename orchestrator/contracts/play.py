@@ -138,7 +138,17 @@ play_games = ActivityStub(
 gate_brief = ActivityStub(name="gate_brief", queue=Queue.STORE, message=GateRequest, result=GateBrief)
 record_gate_batch = ActivityStub(name="record_gate_batch", queue=Queue.STORE, message=GateBatch, result=GateBrief)
 stop_gate = ActivityStub(name="stop_gate", queue=Queue.STORE, message=GateStop, result=GateBrief)
-plan_evaluation = ActivityStub(name="plan_evaluation", queue=Queue.STORE, message=EvaluationKey, result=PlayRequest)
+plan_evaluation = ActivityStub(
+    name="plan_evaluation",
+    queue=Queue.STORE,
+    message=EvaluationKey,
+    result=PlayRequest,
+    start_to_close=timedelta(seconds=60),
+)
 record_evaluation = ActivityStub(
-    name="record_evaluation", queue=Queue.STORE, message=EvaluationReport, result=TargetState
+    name="record_evaluation",
+    queue=Queue.STORE,
+    message=EvaluationReport,
+    result=TargetState,
+    start_to_close=timedelta(seconds=60),
 )

@@ -48,7 +48,8 @@ class ActivityStub(Generic[Message, Result]):
     queue: Queue
     message: type[Message]
     result: type[Result]
-    start_to_close: timedelta = timedelta(seconds=60)
+    start_to_close: timedelta = timedelta(seconds=20)
+    """A worker that dies in the middle is noticed after this; the default suits a short transaction."""
     heartbeat: timedelta | None = None
     retry: RetryPolicy = field(default_factory=lambda: FOR_EVER)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from datetime import timedelta
 
 from orchestrator.contracts.queues import ActivityStub, Queue
 
@@ -32,7 +33,14 @@ class SystemReport:
 
 
 def _part_stub(part: str, queue: Queue) -> ActivityStub[PartRequest, PartReport]:
-    return ActivityStub(name=f"check_{part}", queue=queue, message=PartRequest, result=PartReport)
+    # the first process of a new Ray takes its time
+    return ActivityStub(
+        name=f"check_{part}",
+        queue=queue,
+        message=PartRequest,
+        result=PartReport,
+        start_to_close=timedelta(seconds=60),
+    )
 
 
 check_store = _part_stub("store", Queue.STORE)

@@ -128,7 +128,7 @@ class PlayerWorkflow:
             return
         state.generation, state.attempt = key.generation, 1
         judgement, _ = await asyncio.gather(
-            judge_generation(key), chart_generation(self._chart(key.generation, outcome, recorded))
+            judge_generation(key), self._draw(self._chart(key.generation, outcome, recorded))
         )
         # told first, so that the trial does not end before it knows of the gate
         await self._tell(Happening.RECORDED, trial_steps=recorded.trial_steps, next_gate=judgement.gate)
@@ -203,6 +203,13 @@ class PlayerWorkflow:
         await self._note_setback(setback)
         with suppress(TimeoutError):
             await workflow.wait_condition(lambda: self._state.mode is Mode.NOW, timeout=setback.delay)
+
+    async def _draw(self, chart: Chart) -> None:
+        """Points on a chart are worth a few tries, and never a halt of the training."""
+        try:
+            await chart_generation(chart)
+        except ActivityError as error:
+            workflow.logger.warning("no chart of generation %s: %s", chart.generation, failure_of(error)[1])
 
     def _chart(self, generation: int, outcome: GenerationOutcome, recorded: Recorded) -> Chart:
         return Chart(
