@@ -29,7 +29,12 @@ SENTENCES = {
     "gate.progress": "gate for {alias}: {pairs} pairs, ratio {llr}",
     "gate.finished": "gate for {alias}: {status}, {reason}",
     "alias.moved": "{alias} moved: {reason}",
-    "ratings.fitted": "ratings from {games} games",
+    "ratings.fitted": "ratings were fitted anew ({method})",
+    "tournament.created": "tournament {name}: {entrants} entrants, {format}",
+    "tournament.started": "tournament {name}: begins",
+    "pairing.played": "tournament {name}: {first} against {second}, {wins} wins, {draws} draws, {losses} losses",
+    "tournament.judged": "tournament judged: {reason}",
+    "tournament.finished": "tournament {name}: {status} {reason}",
 }
 COLOURS = {
     "alias.moved": "bold yellow",

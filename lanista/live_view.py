@@ -18,6 +18,8 @@ from lanista.event_words import event_line
 from lanista.league_tables import league_view
 
 MOST_EVENTS = 6
+PASSING = frozenset({"gate.progress", "tournament.created", "tournament.started", "pairing.played"})
+"""Kinds of which the newest says it all: the others would soon be pushed off the screen."""
 TICK_SECONDS = 0.5
 RELOAD_SECONDS = 1.0
 IDLE_RELOAD_SECONDS = 5.0
@@ -43,8 +45,9 @@ class LiveLeague:
         if event.type == "progress":
             self.progress = {generation.player_id: generation for generation in event.generations}
             return
-        if self.events and event.type == "gate.progress" == self.events[-1].type:
-            self.events.pop()  # a gate's newest count says it all
+        if event.type in PASSING:
+            for older in [kept for kept in self.events if kept.type == event.type]:
+                self.events.remove(older)
         self.events.append(event)
         if event.type == "generation.recorded" and event.created_at is not None:
             self.progress.pop(str(event.payload.get("player_id")), None)

@@ -94,7 +94,14 @@ def test_a_gate_under_way_takes_one_line() -> None:
     view = live()
     for number in range(1, 4):
         view.take(event("gate.progress", number, alias="champion", pairs=32 * number, llr=0.5))
-    assert [shown.payload["pairs"] for shown in view.events] == [96]
+        view.take(event("player.snapshot", number, player="main", snapshot=f"main-{number}"))
+    assert [shown.type for shown in view.events] == [
+        "player.snapshot",
+        "player.snapshot",
+        "gate.progress",
+        "player.snapshot",
+    ]
+    assert view.events[2].payload["pairs"] == 96
 
 
 def test_events_have_words_and_unknown_ones_their_name() -> None:
