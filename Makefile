@@ -4,7 +4,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check
 
-.PHONY: help install demo test check format bench pins clean
+.PHONY: help install demo test check format bench screenshots pins clean
 
 help:  ## list the commands
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -29,6 +29,9 @@ format: .venv/.installed-test  ## put the code into the house's form
 
 bench: .venv/.installed-test  ## list the measurements in benchmarks/ and how to run each
 	@$(BIN)/python -m benchmarks
+
+screenshots: .venv/.installed-test chromium  ## draw the pictures of the page in docs/images
+	$(BIN)/python -m benchmarks.screenshots $(ARGS)
 
 pins: .venv/.installed-test  ## write constraints.txt anew from what is installed
 	$(PIP) freeze --exclude-editable | sed -E 's/^(torch==[0-9.]+).*/\1/' > constraints.txt

@@ -36,7 +36,7 @@ export function table(caption, columns, rows, keyOf) {
 }
 
 export function eventList(events) {
-  return h("ol", { class: "events", "aria-label": "Events, newest first" }, events.map((event) => h("li", { key: event.id, class: weight(event) },
+  return h("ol", { class: "events", tabindex: 0, "aria-label": "Events, newest first" }, events.map((event) => h("li", { key: event.id, class: weight(event) },
     h("time", { datetime: event.created_at }, clock(event.created_at)), " ", sentence(event))));
 }
 

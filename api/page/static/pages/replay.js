@@ -45,7 +45,7 @@ export function view({ replay }, context) {
     h("div", { key: "title" }, h("p", { class: "crumbs" }, match.trial_id ? h("a", { href: `/trials/${match.trial_id}/matches` }, "Matches") : "Game"), h("h1", {}, `Game #${match.id} `, badge(match.result))),
     h("div", { class: "beside", key: "game" },
       h("section", { class: "card", "aria-label": "Board" }, board(position),
-        h("div", { class: "row center", role: "group", "aria-label": "Moves" }, jump(0, "⏮", "First position"), jump(ply - 1, "◀", "Move before"), h("span", { role: "status" }, `${ply} of ${last}`), jump(ply + 1, "▶", "Next move"), jump(last, "⏭", "Last position")),
+        h("div", { class: "row center", role: "group", "aria-label": "Moves" }, jump(0, "«", "First position"), jump(ply - 1, "‹", "Move before"), h("span", { role: "status" }, `${ply} of ${last}`), jump(ply + 1, "›", "Next move"), jump(last, "»", "Last position")),
         h("label", { class: "unseen", for: "ply" }, "Position"), h("input", { id: "ply", type: "range", min: 0, max: last, value: ply, oninput: (event) => context.setQuery({ ply: event.target.value }) }),
         h("p", { class: "quiet" }, "Arrow keys step; Home and End jump.")),
       h("div", {}, card("Players", facts([["First", match.seat === 0 ? versionLink(match.version_id, seats[0]) : versionLink(match.opponent_version_id, seats[0])],

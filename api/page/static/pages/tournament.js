@@ -75,7 +75,7 @@ function rounds(pairings, tournament) {
   for (const pairing of pairings) found.set(pairing.round, [...(found.get(pairing.round) ?? []), pairing]);
   if (!found.size) return h("p", { class: "quiet" }, "Nothing is paired yet.");
   return h("div", { class: tournament.format === "knockout" ? "bracket" : "rounds" }, [...found].map(([round, pairs]) => h("section", { key: round, "aria-label": `Round ${round + 1}` }, h("h3", {}, `Round ${round + 1}`),
-    h("ul", {}, pairs.slice(0, 200).map((pair) => h("li", { key: pair.pair, "data-status": pair.status }, h("span", { class: pair.wins > pair.losses ? "won" : "" }, pair.first), h("b", {}, pair.status === "played" ? `${pair.wins}–${pair.draws}–${pair.losses}` : words(pair.status)), h("span", { class: pair.losses > pair.wins ? "won" : "" }, pair.second ?? "bye")))))));
+    h("ul", { tabindex: 0, "aria-label": `Pairings of round ${round + 1}` }, pairs.slice(0, 200).map((pair) => h("li", { key: pair.pair, "data-status": pair.status }, h("span", { class: pair.wins > pair.losses ? "won" : "" }, pair.first), h("b", {}, pair.status === "played" ? `${pair.wins}–${pair.draws}–${pair.losses}` : words(pair.status)), h("span", { class: pair.losses > pair.wins ? "won" : "" }, pair.second ?? "bye")))))));
 }
 
 async function cancel(tournament, context) {

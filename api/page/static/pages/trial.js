@@ -37,7 +37,7 @@ export function view(data, context) {
       card("Under way", underWay(learning, data, context)),
       card("Budget", budget(data, context))),
     h("div", { class: "grid", key: "curves" },
-      card("Rating over steps", ratings.length ? ratingChart(ratings) : noRatings(trial)),
+      card("Rating over steps", ratings.length ? ratingChart(ratings, players) : noRatings(trial)),
       card("Throughput", lines("throughput", "Steps a second over steps, one line for each player", data.metrics, "steps_per_second", "steps/s")),
       card("Losses", losses(data, context)),
       card("Events", events(data, context))),
@@ -79,13 +79,14 @@ function budget({ trial, metrics }, { state }) {
     h("details", {}, h("summary", {}, "Trial file, defaults included"), h("pre", { tabindex: 0 }, JSON.stringify(trial.spec, null, 2)))];
 }
 
-function ratingChart(ratings) {
+function ratingChart(ratings, players) {
   const lines = new Map();
   for (const rating of [...ratings].sort((a, b) => a.steps - b.steps)) {
     const line = rating.player.replace(/-\d+$/, ""); // snapshots carry on their player's line
     lines.set(line, [...(lines.get(line) ?? []), rating]);
   }
-  const many = [...lines].sort(([, one], [, other]) => other.length - one.length);
+  const place = (name) => players.findIndex((player) => player.name === name); // the order, and so the colours, of the other charts
+  const many = [...lines].sort(([one], [other]) => place(one) - place(other));
   const data = many.slice(0, 6).flatMap(([name, rated], order) => bandedLine({
     name, order, x: rated.map((each) => each.steps), y: rated.map((each) => each.value), low: rated.map((each) => each.low), high: rated.map((each) => each.high),
     text: rated.map((each) => `${versionName(each.player, each.number)}<br>${fixed(each.value, 0)} Elo (${fixed(each.low, 0)} to ${fixed(each.high, 0)})<br>${each.games} games`) }));
@@ -121,7 +122,7 @@ function events({ decisions, players }, { state }) {
   const came = state.events ?? [];
   return [
     came.length ? eventList(came) : h("p", { class: "quiet" }, "New events show here as they come."),
-    decisions.length ? [h("h3", {}, "Decided before"), h("ol", { class: "events" }, decisions.map((each) => h("li", { key: each.id },
+    decisions.length ? [h("h3", {}, "Decided before"), h("ol", { class: "events", tabindex: 0, "aria-label": "Decided before" }, decisions.map((each) => h("li", { key: each.id },
       h("time", { datetime: each.created_at }, time(each.created_at)), ` ${each.player ?? ""} ${words(each.kind)}: `, h("strong", {}, each.verdict), ` – ${named(each.reason, players)}`)))] : null];
 }
 
