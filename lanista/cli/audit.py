@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import typer
 from rich.markup import escape
 from rich.table import Table
-from sqlalchemy.exc import OperationalError
 
-from api.store.auditing import AuditReport, Wrong
-from api.store.auditing import audit as audit_store
-from api.store.engine import create_store_engine
 from lanista.cli.stack import HomeOption, JsonOption, load_settings
 from lanista.cli.terminal import out, print_json, print_line
 from lanista.settings import StackSettings
@@ -20,11 +17,20 @@ from lanista.stack.errors import StackError
 from lanista.stack.home import Home
 from orchestrator.artifacts import ArtifactStore
 
+if TYPE_CHECKING:
+    from api.store.auditing import AuditReport
+
 MOST_SHOWN = 50
 
 
 def audit(home: HomeOption = None, as_json: JsonOption = False) -> None:
     """Recompute payoffs, ratings and counts from the recorded games. Exit code 0 only if all agrees."""
+    # the rules bring scipy along, which would make every other command slow to start
+    from sqlalchemy.exc import OperationalError
+
+    from api.store.auditing import audit as audit_store
+    from api.store.engine import create_store_engine
+
     url, artifacts = _places(load_settings(home=home))
     engine = create_store_engine(url, pool_size=1, application="lanista-audit")
     try:
@@ -52,6 +58,8 @@ def _places(settings: StackSettings) -> tuple[str, str]:
 
 
 def _show(report: AuditReport) -> None:
+    from api.store.auditing import Wrong
+
     table = Table("looked at", "how many")
     for name, count in report.counts.items():
         table.add_row(name.replace("_", " "), f"{count:,}")
