@@ -55,7 +55,7 @@ async function show(page, parameters) {
   context.setQuery = (changes) => go(withQuery(changes), { replace: true });
   present = { page, path, context, data: same ? present.data : undefined };
   if (!same) page.enter?.(context);
-  if (session.who) follow(page.trialOf?.(context) ?? null, { hear, state: showLine });
+  if (session.who) follow(page.trialOf?.(context) ?? null, { hear, state: lineChanged });
   await refresh();
   if (!same) {
     window.scrollTo(0, 0);
@@ -97,13 +97,21 @@ let due = null;
 function hear(event) {
   if (!present) return;
   const outcome = present.page.hear?.(event, present.context) ?? (event.type !== "progress");
-  if (outcome === "redraw") return redraw();
-  if (outcome && !due) {
-    due = setTimeout(() => {
-      due = null;
-      if (document.visibilityState === "visible") refresh();
-    }, REFRESH_MS);
-  }
+  if (outcome === "redraw") redraw();
+  else if (outcome) refreshSoon();
+}
+
+function refreshSoon() {
+  due ??= setTimeout(() => {
+    due = null;
+    if (document.visibilityState === "visible") refresh();
+  }, REFRESH_MS);
+}
+
+// What happened before the line stood was told to nobody: the page may show what was true before.
+function lineChanged(connected) {
+  showLine(connected);
+  if (connected) refreshSoon();
 }
 
 function failure(problem) {

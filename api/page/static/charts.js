@@ -33,7 +33,11 @@ async function draw(place) {
   const { make, height, onclick } = place.draw;
   const Plotly = window.Plotly ?? await plotly();
   if (!place.isConnected) return;
-  const { data, layout = {} } = make();
+  const made = make();
+  const shown = isDark();
+  if (place.made === made && place.shown === shown) return; // a chart that is dear keeps what it made while nothing changed
+  Object.assign(place, { made, shown });
+  const { data, layout = {} } = made;
   await Plotly.react(place, data, themed(layout, height), { displaylogo: false, responsive: true, displayModeBar: false });
   place.dataset.drawn = "yes";
   if (onclick && !place.listens) {
