@@ -5,6 +5,7 @@ import signal
 import time
 from collections.abc import Iterator
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 import ray
@@ -120,15 +121,15 @@ def test_a_stop_ends_the_generation_and_spares_the_crew(store: ArtifactStore, cr
     assert run(TASK, store, crews).checkpoint == run(TASK, store).checkpoint
 
 
-def test_a_crew_that_does_not_stop_in_time_is_ended(store: ArtifactStore, crews: CrewPool) -> None:
-    stopping: list[bool] = []
-    slow = Component(id="tests.integration.crews.slow:SlowGame")
+def test_a_crew_that_does_not_stop_in_time_is_ended(store: ArtifactStore, crews: CrewPool, tmp_path: Path) -> None:
+    begun = tmp_path / "begun"
+    slow = Component(id="tests.integration.crews.slow:SlowGame", options={"begun": str(begun)})
     with pytest.raises(GenerationStopped, match="was ended"):
         run_generation(
             replace(TASK, game=slow, tables=1, steps=10**9),
             store=store,
             progress=lambda _: None,
-            should_stop=lambda: len(stopping) > 40 or stopping.append(True) is not None,
+            should_stop=begun.exists,
             crews=crews,
         )
     assert crews._idle == []
