@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import logging
+import os
+import sys
 
 import typer
 
@@ -19,6 +22,7 @@ def store() -> None:
     from api.worker import run_store_worker
 
     asyncio.run(run_store_worker(StoreSettings.load()))
+    _leave()
 
 
 @worker.command("train")
@@ -35,6 +39,15 @@ def train() -> None:
         asyncio.run(run_train_worker(settings))
     except ConnectionError as error:  # what Ray raises when there is no head
         raise StackError(f"RAY_ADDRESS={settings.ray_address!r}: no Ray cluster can be joined there: {error}") from None
+    _leave()
+
+
+def _leave() -> None:
+    """End at once: all work is done, and the threads of Temporal's core can abort the interpreter's slow way out."""
+    logging.shutdown()
+    sys.stdout.flush()
+    sys.stderr.flush()
+    os._exit(0)
 
 
 def api() -> None:

@@ -59,7 +59,7 @@ def test_doctor_finds_every_part_well(stack: LocalStack) -> None:
 
 
 def test_demo_goes_through_every_queue(stack: LocalStack) -> None:
-    answer = stack.lanista("demo", "--exit")
+    answer = stack.lanista("demo", "--exit", "--minutes", "0.1", timeout=240)
     assert answer.returncode == 0, answer.stdout + answer.stderr
     for queue in ("store", "train", "play", "interactive"):
         assert queue in answer.stdout
@@ -120,7 +120,7 @@ def test_a_killed_ray_takes_the_train_worker_along(stack: LocalStack) -> None:
     before = {"ray": stack.pid("ray"), "train-worker": stack.pid("train-worker")}
     stack.kill("ray")
     stack.wait_until_whole(newer_than=before)
-    assert stack.lanista("demo", "--exit").returncode == 0
+    assert stack.lanista("demo", "--exit", "--minutes", "0.1", timeout=240).returncode == 0
 
 
 def test_a_port_in_use_is_named_with_the_flag(stack: LocalStack, tmp_path_factory: pytest.TempPathFactory) -> None:
