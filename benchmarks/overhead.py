@@ -97,9 +97,7 @@ def plain_loop(steps: int, generations: int) -> float:
                 tables=spec.generation.tables,
                 rollout_actors=spec.generation.rollout_actors,
             )
-            result = run_generation(
-                task, store=store, progress=lambda _: None, should_stop=lambda: False, crews=crews
-            )
+            result = run_generation(task, store=store, progress=lambda _: None, should_stop=lambda: False, crews=crews)
             checkpoint = result.checkpoint
             if generation == 0:
                 began = time.monotonic()

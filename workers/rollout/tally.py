@@ -12,7 +12,7 @@ from workers.rollout.seating import LEARNER, Seating
 
 @dataclass(frozen=True, kw_only=True)
 class Counts:
-    """What was played: [opponents, own seat, opponent's seat, (wins, draws, losses)] and sums over the learner's games."""
+    """What was played: [opponents, own seat, other's seat, (wins, draws, losses)], and sums over the games."""
 
     outcomes: NDArray[np.int64]
     games: int

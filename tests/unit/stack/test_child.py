@@ -96,7 +96,7 @@ def read(path: Path) -> str:
 
 async def until_written(path: Path) -> str:
     async with asyncio.timeout(30):
-        while not (text := read(path)):  # noqa: ASYNC110 - another process writes it
+        while not (text := read(path)):
             await asyncio.sleep(0.01)
     return text
 
