@@ -96,7 +96,7 @@ def test_many_players_share_few_crews_fairly(stack: LocalStack) -> None:
     roster = [{"name": f"main-{n}", "role": "main"} for n in range(12)]
     spec = {**QUICK, "league": {"preset": "fictitious", "players": roster, "champion_gate": None}}
     trial = start(stack, spec)
-    wait_until(lambda: generations(stack, trial) >= 60, patience=240)
+    wait_until(lambda: generations(stack, trial) >= 48, patience=240)
     done = sorted(int(each["generation"]) for each in players(stack, trial).values() if each["role"] == "main")
     stack.call("POST", f"/trials/{trial}/stop", {"mode": "now"})
     assert len(done) == 12
@@ -105,7 +105,7 @@ def test_many_players_share_few_crews_fairly(stack: LocalStack) -> None:
     wait_until(lambda: finished(stack, trial))
 
 
-@pytest.mark.parametrize("victims", [["train-worker"], ["store-worker", "postgres"], ["temporal", "api"], ["ray"]])
+@pytest.mark.parametrize("victims", [["train-worker", "api"], ["store-worker", "postgres", "temporal", "ray"]])
 def test_a_league_goes_on_after_kills(stack: LocalStack, victims: list[str]) -> None:
     trial = start(stack, alphastar())
     wait_until(lambda: generations(stack, trial) >= 3)

@@ -14,8 +14,11 @@ export class Problem extends Error {
   }
 }
 
+let reading = new AbortController(); // reads end with the session they belong to
+
 export async function get(path, parameters = {}, signal = undefined) {
-  return read(await fetch(address(path, parameters), { signal }));
+  const ends = signal ? AbortSignal.any([signal, reading.signal]) : reading.signal;
+  return read(await fetch(address(path, parameters), { signal: ends }));
 }
 
 /** Every item of a list, page after page, up to a number. */
@@ -81,6 +84,8 @@ export async function signIn(token) {
 }
 
 export async function signOut() {
+  reading.abort();
+  reading = new AbortController();
   await send("DELETE", "/session");
   forget();
 }

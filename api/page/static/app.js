@@ -160,6 +160,7 @@ async function leave() {
   stopFollowing();
   clearTimeout(due);
   due = null;
+  visit += 1; // what is still being loaded is for nobody now
   try {
     await signOut();
     element("line").textContent = "";
