@@ -15,7 +15,8 @@ from temporalio import activity
 import orchestrator.contracts
 from api.activities import store_activities
 from orchestrator.artifacts import ArtifactStore
-from orchestrator.contracts import ActivityStub, Queue
+from orchestrator.contracts import ActivityStub, Queue, interactive
+from orchestrator.contracts.interactive import Question
 from workers.settings import WorkerSettings
 from workers.worker import train_activities
 
@@ -28,9 +29,22 @@ def stubs() -> dict[str, ActivityStub[Any, Any]]:
     found = {
         id(value): value for module in modules for value in vars(module).values() if isinstance(value, ActivityStub)
     }
+    asked = {id(value): value for value in vars(interactive).values() if isinstance(value, Question)}
+    found |= {key: as_stub(question) for key, question in asked.items()}
     names = Counter(stub.name for stub in found.values())
     assert not [name for name, count in names.items() if count > 1], "two stubs must not share a name"
     return {stub.name: stub for stub in found.values()}
+
+
+def as_stub(question: Question[Any, Any]) -> ActivityStub[Any, Any]:
+    """What the API asks by itself is an activity like any other to the worker that answers."""
+    return ActivityStub(
+        name=question.name,
+        queue=Queue.INTERACTIVE,
+        message=question.message,
+        result=question.answer,
+        start_to_close=question.patience,
+    )
 
 
 @pytest.fixture(scope="module")
