@@ -5,10 +5,10 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
-from datetime import timedelta
 from importlib.metadata import version
 
 import uvicorn
+from anyio import to_thread
 from fastapi import FastAPI
 from sqlalchemy import Engine
 from temporalio.client import Client
@@ -26,11 +26,13 @@ from api.problems import install_problem_handlers
 from api.readiness import ReadinessChecks
 from api.service.context import Services
 from api.service.feed import EventFeed
+from api.service.fleet import Fleet
 from api.service.payoff_documents import PayoffDocuments
-from api.service.playing import GameTable
 from api.service.progress import ProgressPoller
-from api.service.starting import TrialStarter
-from api.service.tournaments import TournamentKeeper
+from api.service.reconciling import Reconciler
+from api.service.schedules import ScheduleBook
+from api.service.starting import TOURNAMENTS, TRIALS, WorkflowStarter
+from api.service.tournament_reports import TournamentReports
 from api.settings import ApiSettings
 from api.store.engine import create_store_engine, database_url, session_factory
 from orchestrator.artifacts import ArtifactStore
@@ -38,6 +40,8 @@ from orchestrator.logs import configure_logs
 from orchestrator.temporal import connect
 
 GOODBYE_SECONDS = 3
+THREADS = 4
+"""Requests that read or write Postgres at once; the others wait in line."""
 
 
 def create_app(settings: ApiSettings, temporal: Client | None = None) -> FastAPI:
@@ -49,12 +53,14 @@ def create_app(settings: ApiSettings, temporal: Client | None = None) -> FastAPI
         url = settings.database_url.get_secret_value()
         engine = create_store_engine(url, pool_size=settings.database_connections, application="lanista-api")
         client = temporal or await connect(settings, lazy=True)
+        # few threads on purpose: those that wait for the interpreter's lock only make each other, and the loop, wait
+        to_thread.current_default_thread_limiter().total_tokens = THREADS
         services = make_services(settings, engine, client, signer)
         app.state.services = services
         app.state.readiness = ReadinessChecks(engine, client, settings.ray_address)
         poller = ProgressPoller(services.sessions, client, services.feed)
-        keeper = TournamentKeeper(services.sessions, client, every=settings.reconcile_seconds)
-        tasks = [asyncio.create_task(work.run()) for work in (services.feed, services.starter, poller, keeper)]
+        tasks = [asyncio.create_task(work.run()) for work in (services.feed, poller, Reconciler(services))]
+        tasks.append(asyncio.create_task(asyncio.to_thread(app.state.write_openapi)))  # the first to ask need not wait
         try:
             yield
         finally:
@@ -71,6 +77,7 @@ def create_app(settings: ApiSettings, temporal: Client | None = None) -> FastAPI
         version=version("lanista"),
         summary="Durable league training for game-playing agents.",
         lifespan=lifespan,
+        openapi_url=None,  # ours is made once, complete
         docs_url=None,  # its page would load scripts from another host
         redoc_url=None,
     )
@@ -97,16 +104,14 @@ def make_services(settings: ApiSettings, engine: Engine, temporal: Client, signe
         temporal=temporal,
         tokens=TokenBook(sessions),
         signer=signer,
-        starter=TrialStarter(
-            sessions,
-            temporal,
-            every=settings.reconcile_seconds,
-            keep_answers=timedelta(hours=settings.idempotency_hours),
-        ),
+        starter=WorkflowStarter(TRIALS, sessions, temporal),
+        tournament_starter=WorkflowStarter(TOURNAMENTS, sessions, temporal),
+        schedules=ScheduleBook(sessions, temporal),
         feed=EventFeed(url.render_as_string(hide_password=False)),
         payoffs=PayoffDocuments(sessions),
+        reports=TournamentReports(),
         artifacts=ArtifactStore(settings.artifacts),
-        games=GameTable(),
+        fleet=Fleet(temporal),
     )
 
 

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import time
+import uuid
 
 import structlog
 from prometheus_client import CollectorRegistry, Counter, Histogram, ProcessCollector
 from starlette.datastructures import MutableHeaders
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
+from structlog.contextvars import bound_contextvars
 
 from api.problems import problem
 
@@ -25,6 +27,7 @@ SECURITY_HEADERS = {
 }
 
 
+REQUEST_ID = "X-Request-ID"
 METHODS = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"})
 
 
@@ -42,7 +45,7 @@ class HttpMetrics:
 
 
 class ObserveRequests:
-    """ASGI middleware: measures each request by its route's pattern and adds the security headers."""
+    """ASGI middleware: names each request, measures it by its route's pattern, and adds the security headers."""
 
     def __init__(self, app: ASGIApp, metrics: HttpMetrics) -> None:
         self._app = app
@@ -52,6 +55,11 @@ class ObserveRequests:
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
+        request_id = uuid.uuid4().hex
+        with bound_contextvars(request_id=request_id):
+            await self._observed(scope, receive, send, request_id)
+
+    async def _observed(self, scope: Scope, receive: Receive, send: Send, request_id: str) -> None:
         started = time.perf_counter()
         status = 0
 
@@ -61,6 +69,7 @@ class ObserveRequests:
                 status = message["status"]
                 headers = MutableHeaders(scope=message)
                 headers.update(SECURITY_HEADERS)
+                headers[REQUEST_ID] = request_id
                 if scope["path"].startswith("/api/"):
                     headers.setdefault("Cache-Control", "no-store")
             await send(message)
@@ -72,7 +81,8 @@ class ObserveRequests:
             log.error("request failed", method=scope["method"], path=scope["path"], exc_info=error)
             if status:
                 raise  # too late for another answer: the connection breaks, so that the client notices
-            await problem(500, "The API's log has the details.")(scope, receive, send_observed)
+            detail = f"this is a fault of ours; the API's log has the details under request_id {request_id}"
+            await problem(500, detail, request_id=request_id)(scope, receive, send_observed)
         finally:
             route = getattr(scope.get("route"), "path", "(none)")
             # a client may invent methods; each would be a time series of its own

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import json
+from functools import cache
 from typing import Any
 
-from fastapi import FastAPI
+from fastapi import FastAPI, Response
 from fastapi.openapi.utils import get_openapi
 from pydantic.json_schema import models_json_schema
 
@@ -26,7 +28,16 @@ def install_openapi(app: FastAPI) -> None:
             )
         return app.openapi_schema
 
+    @cache
+    def written() -> bytes:
+        return json.dumps(document(), separators=(",", ":")).encode()
+
+    async def described() -> Response:
+        return Response(written(), media_type="application/json")
+
     app.openapi = document  # type: ignore[method-assign]
+    app.state.write_openapi = written
+    app.add_api_route("/openapi.json", described, include_in_schema=False)
 
 
 def _complete(schema: dict[str, Any]) -> dict[str, Any]:

@@ -12,7 +12,7 @@ from fastapi.responses import FileResponse
 from fastapi.staticfiles import StaticFiles
 
 PAGE = Path(__file__).parent / "page"
-PLACES = ("trials", "tournaments", "schedules", "versions", "matches", "play", "system")
+PLACES = ("trials", "tournaments", "schedules", "versions", "matches", "play", "system", "signin")
 """First parts of the page's addresses. The page itself tells which of them it has; others are nobody's."""
 LIBRARY = "/static/vendor/plotly.min.js"
 FOR_A_DAY = {"Cache-Control": "public, max-age=86400", "Vary": "Accept-Encoding"}
@@ -44,7 +44,7 @@ def chart_library(request: Request) -> Response:
 @cache
 def _library() -> tuple[bytes, bytes]:
     plain = files("plotly").joinpath("package_data", "plotly.min.js").read_bytes()
-    return plain, gzip.compress(plain, 6)
+    return plain, gzip.compress(plain, 4)
 
 
 class PageFiles(StaticFiles):

@@ -34,6 +34,7 @@ SENTENCES = {
     "tournament.started": "tournament {name}: begins",
     "pairing.played": "tournament {name}: {first} against {second}, {wins} wins, {draws} draws, {losses} losses",
     "tournament.judged": "tournament judged: {reason}",
+    "tournament.withdrawn": "tournament {name}: {entrant} withdrawn, {reason}",
     "tournament.finished": "tournament {name}: {status} {reason}",
 }
 COLOURS = {

@@ -72,6 +72,32 @@ class MatchPlan:
     note: str = ""
 
 
+@dataclass(frozen=True, slots=True)
+class Earned:
+    """What both sides earned in the same games, summed; in a zero-sum game of two, one is minus the other."""
+
+    own: float = 0.0
+    other: float = 0.0
+
+    @property
+    def margin(self) -> float:
+        """Half the difference: the first side's own return where the game is zero-sum, and always antisymmetric."""
+        return (self.own - self.other) / 2
+
+    def mirrored(self) -> Earned:
+        """The same games from the other side."""
+        return Earned(self.other, self.own)
+
+
+@dataclass(frozen=True, kw_only=True)
+class ReturnTally:
+    """Returns of games of one seat: how many, their mean, and the sum of squared deviations from it."""
+
+    games: int
+    mean: float
+    deviations: float
+
+
 @dataclass(frozen=True, kw_only=True)
 class Tally:
     """Results of one model version against another, from the first one's view, in one seat of one stream."""
@@ -84,6 +110,8 @@ class Tally:
     losses: int = 0
     opponent_seat: int | None = None
     """None in a game of two seats: the other one."""
+    earned: Earned | None = None
+    """What the two sides earned in these games; None where nobody kept count."""
 
     @property
     def games(self) -> int:

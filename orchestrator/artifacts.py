@@ -17,7 +17,7 @@ import os
 import posixpath
 import re
 import uuid
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
@@ -92,6 +92,19 @@ class Collected:
     bytes_freed: int
 
 
+@dataclass(frozen=True, kw_only=True)
+class StoredFile:
+    """A file of the store: an artifact, or what a killed writer left."""
+
+    path: str
+    size: int
+
+    @property
+    def name(self) -> str:
+        """An artifact's sha256."""
+        return posixpath.basename(self.path)
+
+
 class ArtifactStore:
     """Immutable byte strings under `<root>/<kind>/<first two digits>/<sha256>`.
 
@@ -143,19 +156,31 @@ class ArtifactStore:
             if _SHA256.fullmatch(name):
                 yield CheckpointRef(uri=self._uri(path), sha256=name, size=size)
 
+    def aged(self, older_than: timedelta, *, now: datetime | None = None) -> list[StoredFile]:
+        """Everything older than `older_than`, leftovers of killed writers too: what `remove` may be asked to take."""
+        limit = (now or datetime.now(UTC)) - older_than
+        return [StoredFile(path=path, size=size) for path, size in self._files() if self._is_before(path, limit)]
+
+    def remove(self, files: Iterable[StoredFile], older_than: timedelta, *, now: datetime | None = None) -> Collected:
+        """Remove those that are still older than `older_than`; one that was put again meanwhile stays."""
+        limit = (now or datetime.now(UTC)) - older_than
+        removed = [file for file in files if self._remove_if_before(file.path, limit)]
+        return Collected(
+            uris=tuple(self._uri(file.path) for file in removed), bytes_freed=sum(file.size for file in removed)
+        )
+
     def collect(self, referenced: set[str], older_than: timedelta, *, now: datetime | None = None) -> Collected:
         """Remove what no reference names (by sha256) and is older than `older_than`; leftovers of killed
         writers too. The age must exceed the longest time between a put and the commit that names it.
         """
-        limit = (now or datetime.now(UTC)) - older_than
-        removed: list[str] = []
-        freed = 0
-        for path, size in list(self._files()):
-            if posixpath.basename(path) in referenced or not self._remove_if_before(path, limit):
-                continue
-            removed.append(self._uri(path))
-            freed += size
-        return Collected(uris=tuple(removed), bytes_freed=freed)
+        unnamed = [file for file in self.aged(older_than, now=now) if file.name not in referenced]
+        return self.remove(unnamed, older_than, now=now)
+
+    def _is_before(self, path: str, limit: datetime) -> bool:
+        try:
+            return bool(self._fs.modified(path) < limit)
+        except FileNotFoundError:
+            return False
 
     def _remove_if_before(self, path: str, limit: datetime) -> bool:
         # The age is read at the last moment, because a put may have renewed it since the listing.

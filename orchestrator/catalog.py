@@ -35,6 +35,10 @@ _PARAMETERS: Mapping[str, tuple[str, Callable[[str], Any]]] = {
 """How a parameter in a name is written, and what it becomes."""
 
 
+BUILT_IN = "built-in"
+"""The source of what comes with Lanista; others are an import path or a package."""
+
+
 class Kind(StrEnum):
     """What a name can stand for; the entry-point group of a kind is `lanista.<kind>s`."""
 
@@ -218,7 +222,7 @@ def describe() -> dict[str, list[dict[str, str]]]:
 def _entries(kind: Kind) -> tuple[Entry, ...]:
     """The built-ins, then what third parties add by their entry points."""
     entries = [
-        Entry(kind=kind, form=form, source="built-in", **built_in._asdict())
+        Entry(kind=kind, form=form, source=BUILT_IN, **built_in._asdict())
         for form, built_in in _BUILT_INS[kind].items()
     ]
     for point in entry_points(group=kind.group):

@@ -55,6 +55,7 @@ def train_activities(settings: WorkerSettings, cpus: int) -> dict[Queue, tuple[i
             settings.interactive_slots,
             [
                 checks.check_interactive,
+                checks.describe_ray,
                 weights.make_initial_weights,
                 charts.chart_generation,
                 interactive.render_replay,

@@ -43,7 +43,7 @@ def store_activities(
     generations = GenerationActivities(engine, artifacts, stall_seconds=stall_seconds)
     gates = GateActivities(engine, stall_seconds=stall_seconds)
     evaluations = EvaluationActivities(engine, stall_seconds=stall_seconds)
-    tournaments = TournamentActivities(engine, stall_seconds=stall_seconds)
+    tournaments = TournamentActivities(engine, artifacts, stall_seconds=stall_seconds)
     return [
         system.check_store,
         trials.begin_trial,
@@ -67,7 +67,9 @@ def store_activities(
         tournaments.plan_pairings,
         tournaments.record_pairing,
         tournaments.note_pairing_setback,
+        tournaments.withdraw_damaged,
         tournaments.rate_tournament,
         tournaments.end_tournament,
+        tournaments.end_evaluations,
         tournaments.note_schedule_failure,
     ]

@@ -4,17 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from datetime import timedelta
 
 from pydantic import ValidationError
 from sqlalchemy.exc import DataError, StatementError
-from temporalio.exceptions import ApplicationError
+from temporalio.exceptions import ApplicationError, ApplicationErrorCategory
 
-from api.store.errors import Conflict, NotFound
+from api.store.errors import Conflict, NotFound, NotYet
 from league.errors import LeagueError
 from orchestrator.artifacts import ArtifactStoreFull, DamagedArtifact, MissingArtifact
 from orchestrator.catalog import CatalogError
 from orchestrator.contracts import Failure
 from orchestrator.spec import InvalidTrial
+
+ASK_AGAIN = timedelta(seconds=0.5)
 
 
 @contextmanager
@@ -24,6 +27,10 @@ def told_apart() -> Iterator[None]:
         yield
     except NotFound as error:
         raise _final(error, Failure.NOT_FOUND) from error
+    except NotYet as error:
+        # nothing is wrong: the server asks again at a steady pace, and no log speaks of a failure
+        category = ApplicationErrorCategory.BENIGN
+        raise ApplicationError(str(error), next_retry_delay=ASK_AGAIN, category=category) from error
     except (Conflict, InvalidTrial, ValidationError, LeagueError, CatalogError, DataError) as error:
         raise _final(error, Failure.BAD_INPUT) from error
     except (DamagedArtifact, MissingArtifact) as error:

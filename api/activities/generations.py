@@ -125,6 +125,7 @@ def _outcome(report: contracts.GenerationReport) -> GenerationOutcome:
             wins=tally.wins,
             draws=tally.draws,
             losses=tally.losses,
+            earned=tally.earned,
         )
         for tally in outcome.tallies
     )
@@ -142,6 +143,7 @@ def _outcome(report: contracts.GenerationReport) -> GenerationOutcome:
         attempt=report.tries,
         plan_decision_id=plan.decision,
         tallies=tallies,
+        returns=outcome.returns,
         metrics=outcome.metrics,
         hyperparameters={"id": plan.algorithm.id, **plan.algorithm.options},
     )

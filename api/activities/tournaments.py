@@ -9,7 +9,8 @@ from temporalio import activity
 from api.activities.failures import told_apart
 from api.store import pairings, schedules
 from api.store.engine import session_factory
-from api.store.events import NewEvent, append_events
+from api.store.evaluation_ends import GAUNTLETS, TARGETS, unfinished
+from api.store.events import NewEvent, append_once
 from api.store.field_ratings import rate_field
 from api.store.models import ModelVersion, Player, Tournament
 from api.store.models.words import TournamentStatus
@@ -18,6 +19,8 @@ from api.store.tournament_results import spec_of_tournament
 from api.store.tournaments import end_tournament, lock_tournament
 from api.store.trial_evaluations import open_trial_evaluation
 from api.store.weights import checkpoint_of
+from api.store.withdrawals import withdraw_damaged
+from orchestrator.artifacts import ArtifactStore
 from orchestrator.contracts import tournaments as contracts
 from orchestrator.contracts.play import Contender, PlayRequest
 from orchestrator.spec.game import GameChoice
@@ -28,8 +31,9 @@ _GAME: TypeAdapter[GameChoice] = TypeAdapter(GameChoice)
 class TournamentActivities:
     """The store's part of every tournament."""
 
-    def __init__(self, engine: Engine, *, stall_seconds: float) -> None:
+    def __init__(self, engine: Engine, artifacts: ArtifactStore, *, stall_seconds: float) -> None:
         self._sessions = session_factory(engine)
+        self._artifacts = artifacts
         self._stall_seconds = stall_seconds
 
     @activity.defn(name=contracts.open_scheduled_tournament.name)
@@ -67,9 +71,17 @@ class TournamentActivities:
         """Tell the followers that an attempt failed and will be made again."""
         with told_apart(), self._sessions.begin() as session:
             tournament = lock_tournament(session, setback.tournament, shared=True)
-            payload = {name: value for name, value in vars(setback).items() if name != "tournament"}
+            payload = {name: value for name, value in vars(setback).items() if name not in ("tournament", "key")}
             payload |= {"tournament_id": tournament.id, "name": tournament.name}
-            append_events(session, [NewEvent(type="pairing.retried", trial_id=tournament.trial_id, payload=payload)])
+            event = NewEvent(type="pairing.retried", trial_id=tournament.trial_id, payload=payload)
+            append_once(session, event, setback.key)
+
+    @activity.defn(name=contracts.withdraw_damaged.name)
+    def withdraw_damaged(self, pairing: contracts.DamagedPairing) -> None:
+        """Take the side whose checkpoint is damaged out of the tournament, visibly."""
+        with told_apart(), self._sessions.begin() as session:
+            number = (pairing.round, pairing.pair)
+            withdraw_damaged(session, self._artifacts, pairing.tournament, number, pairing.problem)
 
     @activity.defn(name=contracts.rate_tournament.name)
     def rate_tournament(self, request: contracts.TournamentRequest) -> None:
@@ -85,6 +97,18 @@ class TournamentActivities:
         """Close it: completed, cancelled or failed."""
         with told_apart(), self._sessions.begin() as session:
             end_tournament(session, end.tournament, TournamentStatus(end.status), end.reason)
+
+    @activity.defn(name=contracts.end_evaluations.name)
+    def end_evaluations(self, end: contracts.EvaluationsEnd) -> contracts.EvaluationsLeft:
+        """Close games against the target that nobody plays any more; name the gauntlets that must be told to end."""
+        with told_apart():
+            with self._sessions() as session:
+                unplayed = unfinished(session, end.trial, TARGETS)
+                left = unfinished(session, end.trial, GAUNTLETS) if end.now else []
+            for tournament in unplayed:
+                with self._sessions.begin() as session:
+                    end_tournament(session, tournament, TournamentStatus.CANCELLED, end.reason)
+        return contracts.EvaluationsLeft(tournaments=left)
 
     @activity.defn(name=contracts.note_schedule_failure.name)
     def note_schedule_failure(self, failure: contracts.ScheduleFailure) -> None:

@@ -13,7 +13,7 @@ from api.store import rosters, trials
 from api.store.beginning import mark_begun, note_once
 from api.store.engine import session_factory
 from api.store.errors import Conflict
-from api.store.garbage import collect_garbage
+from api.store.garbage import collect_garbage, keep_checkpoint
 from api.store.models import Player, Project, Trial
 from api.store.models.words import PlayerStatus, TrialStatus
 from api.store.specs import spec_of
@@ -40,6 +40,7 @@ class TrialActivities:
     def enter_players(self, entry: contracts.EnterPlayers) -> None:
         """Give every player that has none its first version."""
         with told_apart(), self._sessions.begin() as session:
+            keep_checkpoint(session, self._artifacts, entry.initial)
             rosters.enter_players(session, entry.trial, entry.initial)
 
     @activity.defn(name=contracts.change_status.name)
@@ -81,8 +82,8 @@ class TrialActivities:
     @activity.defn(name=contracts.collect_garbage.name)
     def collect_garbage(self, request: contracts.TrialRequest) -> contracts.GarbageReport:
         """Remove files that no version refers to and that are old enough."""
-        with told_apart(), self._sessions.begin() as session:
-            collected = collect_garbage(session, self._artifacts, older_than=self._garbage_age)
+        with told_apart():
+            collected = collect_garbage(self._sessions, self._artifacts, older_than=self._garbage_age)
         return contracts.GarbageReport(files=len(collected.uris), bytes=collected.bytes_freed)
 
 
@@ -117,6 +118,7 @@ def _brief(session: Session, trial: Trial) -> contracts.TrialBrief:
         wall_clock_seconds=None if limit is None else limit.total_seconds(),
         target=None if until is None else contracts.Target(opponent=until.opponent, win_rate=until.win_rate),
         evaluate_every=spec.evaluation.every_generations,
+        over=trial.status.final,
     )
 
 

@@ -55,6 +55,7 @@ class TokenBook:
         self._sessions = sessions
         self._known: dict[str, tuple[float, Principal]] = {}
         self._lock = threading.Lock()
+        self._turns = [threading.Lock() for _ in range(64)]
 
     def remembered(self, key: str) -> Principal | None:
         """The principal of a hash or id that was looked up a moment ago; costs nothing."""
@@ -78,6 +79,10 @@ class TokenBook:
             self._known.clear()
 
     def _look_up(self, key: str, *, by_id: bool) -> Principal | None:
+        with self._turns[hash(key) % len(self._turns)]:  # of many that ask at once, one asks the database
+            return self.remembered(key) or self._found(key, by_id=by_id)
+
+    def _found(self, key: str, *, by_id: bool) -> Principal | None:
         with self._sessions.begin() as session:
             row = token_by_id(session, key) if by_id else find_token(session, key)
             principal = None if row is None else _principal(row)

@@ -2,35 +2,26 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
+from dataclasses import dataclass
 from datetime import datetime
-from typing import Final
+from typing import Any, Final
 
-from pydantic import BaseModel, ConfigDict, Field
-from sqlalchemy import select
-from sqlalchemy.dialects.postgresql import distinct_on
+from pydantic import Field
+from sqlalchemy import Row
 from sqlalchemy.orm import Session
 
-from api.store.models import Match, Pairing, Tournament, TournamentEntrant
-from api.store.models.words import MatchResult, PairingStatus
+from api.reports.surprises import InstructiveGame, Part, Upset, instructive_games, upsets
+from api.store.models import Tournament, TournamentEntrant
 from api.store.queries.tournaments import get_tournament
 from api.store.ratings import ANCHOR
-from api.store.tournament_results import field_of, pairings_of, results_of
+from api.store.tournament_results import field_of, pairing_columns, results_of
 from league import tournaments as rules
 from league.ratings import Ratings, bradley_terry
 from league.tournaments.adaptive import tallies_of
 from league.tournaments.leading import lead_of
 
-MOST_UPSETS: Final = 10
-MOST_GAMES: Final = 10
 RANDOM: Final = ANCHOR.removeprefix("bot:")
-
-
-class Part(BaseModel):
-    """A piece of a report."""
-
-    model_config = ConfigDict(frozen=True)
 
 
 class ReportLine(Part):
@@ -40,18 +31,23 @@ class ReportLine(Part):
     number: int = Field(description="the entrant's number in the field", examples=[0])
     label: str = Field(description="what people call it", examples=["main v12"])
     version_id: str = Field(description="the version that played")
-    points: float = Field(description="wins and half of the draws; a bye has its batch's points", examples=[31.5])
+    points: float = Field(
+        description="wins and half of the draws; a bye or a walkover has its batch's points", examples=[31.5]
+    )
     games: int = Field(description="games played", examples=[40])
     wins: int = Field(description="games won", examples=[28])
     draws: int = Field(description="games drawn", examples=[7])
     losses: int = Field(description="games lost", examples=[5])
-    byes: int = Field(description="rounds without an opponent", examples=[0])
+    byes: int = Field(description="rounds without an opponent, also where that one was withdrawn", examples=[0])
     buchholz: float = Field(description="points of all opponents met", examples=[120.0])
     sonneborn_berger: float = Field(description="points of those beaten, half of those drawn with", examples=[88.5])
     elo: float = Field(description="Bradley-Terry over this tournament's games, the anchor at 0", examples=[212.0])
     low: float = Field(description="lower end of its 95 % interval against the anchor", examples=[150.0])
     high: float = Field(description="upper end", examples=[274.0])
     prior: bool = Field(description="held finite only by the stated prior (all won, all lost, or unconnected)")
+    withdrawn: str | None = Field(
+        description="why it takes part no longer; null: it does", examples=["its checkpoint is damaged"]
+    )
 
 
 class CrossCell(Part):
@@ -62,30 +58,6 @@ class CrossCell(Part):
     wins: int = Field(description="games the first won", examples=[11])
     draws: int = Field(description="games drawn", examples=[4])
     losses: int = Field(description="games the first lost", examples=[5])
-
-
-class Upset(Part):
-    """A pairing that the weaker side won."""
-
-    round: int = Field(description="the round", examples=[2])
-    pair: int = Field(description="the pairing in it", examples=[0])
-    winner: str = Field(description="who won", examples=["main v3"])
-    loser: str = Field(description="who was expected to", examples=["main v12"])
-    score: float = Field(description="the winner's share of the points", examples=[0.65])
-    expected: float = Field(description="what its rating promised", examples=[0.31])
-
-
-class InstructiveGame(Part):
-    """A game whose result nobody would have bet on."""
-
-    match_id: int = Field(description="the match, for its replay", examples=[4711])
-    round: int = Field(description="the round", examples=[2])
-    pair: int = Field(description="the pairing in it", examples=[0])
-    winner: str = Field(description="who won", examples=["random"])
-    loser: str = Field(description="who lost", examples=["minimax-0.9"])
-    expected: float = Field(description="the winner's expected score before the game", examples=[0.02])
-    surprise_bits: float = Field(description="-log2 of that", examples=[5.6])
-    plies: int = Field(description="its length", examples=[7])
 
 
 class TournamentReport(Part):
@@ -109,32 +81,70 @@ class TournamentReport(Part):
     instructive_games: list[InstructiveGame] = Field(description="largest surprise first")
 
 
-def tournament_report(session: Session, tournament_id: str) -> TournamentReport:
-    """The report of what has been played so far."""
+@dataclass(frozen=True, kw_only=True)
+class Table:
+    """The standings, and what they were reckoned from."""
+
+    tournament: Tournament
+    project: str
+    field: Sequence[TournamentEntrant]
+    pairings: Sequence[Row[Any]]
+    results: Sequence[rules.Result]
+    ratings: Ratings
+    lines: list[ReportLine]
+
+    @property
+    def games(self) -> int:
+        return sum(line.games for line in self.lines) // 2
+
+    @property
+    def anchor(self) -> str:
+        return self.field[int(self.ratings.anchor)].label
+
+    @property
+    def leads(self) -> str:
+        return _leads(self.field, self.ratings) if self.games else "nothing has been played yet"
+
+
+def tournament_table(session: Session, tournament_id: str) -> Table:
+    """The standings of what has been played so far, without looking at a single game."""
     tournament, project, *_ = get_tournament(session, tournament_id)
     field = field_of(session, tournament_id)
-    rows = pairings_of(session, tournament_id)
-    results = results_of(rows, int(tournament.spec.get("games", 0)))
+    pairings = pairing_columns(session, tournament_id)
+    results = results_of(pairings, int(tournament.spec.get("games", 0)))
     ratings = _fit(field, results)
-    lines = _lines(field, results, ratings)
-    games = sum(line.games for line in lines) // 2
+    return Table(
+        tournament=tournament,
+        project=project,
+        field=field,
+        pairings=pairings,
+        results=results,
+        ratings=ratings,
+        lines=_lines(field, results, ratings),
+    )
+
+
+def tournament_report(session: Session, tournament_id: str) -> TournamentReport:
+    """The report of what has been played so far."""
+    table = tournament_table(session, tournament_id)
+    tournament = table.tournament
     return TournamentReport(
         id=tournament.id,
         name=tournament.name,
-        project=project,
+        project=table.project,
         game=tournament.game,
         format=tournament.format.value,
         status=tournament.status.value,
         status_reason=tournament.status_reason,
         seed=tournament.seed,
         finished_at=tournament.finished_at,
-        games=games,
-        anchor=field[int(ratings.anchor)].label,
-        leads=_leads(field, ratings) if games else "nothing has been played yet",
-        standings=lines,
-        cross_table=_cross_table(results),
-        upsets=_upsets(field, rows, ratings),
-        instructive_games=_instructive(session, tournament, field, ratings),
+        games=table.games,
+        anchor=table.anchor,
+        leads=table.leads,
+        standings=table.lines,
+        cross_table=_cross_table(table.results),
+        upsets=upsets(table.field, table.pairings, table.ratings),
+        instructive_games=instructive_games(session, tournament_id, table.field, table.pairings, table.ratings),
     )
 
 
@@ -159,6 +169,7 @@ def _lines(field: Sequence[TournamentEntrant], results: Sequence[rules.Result], 
                 low=low,
                 high=high,
                 prior=standing.name in ratings.separable,
+                withdrawn=entrant.withdrawn,
             )
         )
     return lines
@@ -176,7 +187,7 @@ def _leads(field: Sequence[TournamentEntrant], ratings: Ratings) -> str:
 def _cross_table(results: Sequence[rules.Result]) -> list[CrossCell]:
     cells: dict[tuple[int, int], list[int]] = {}
     for result in results:
-        if result.pairing.is_bye:
+        if not result.was_played:
             continue
         first, second = int(result.pairing.first), int(result.pairing.second)
         counts = (result.wins, result.draws, result.losses)
@@ -189,62 +200,3 @@ def _cross_table(results: Sequence[rules.Result]) -> list[CrossCell]:
         CrossCell(first=first, second=second, wins=won, draws=drawn, losses=lost)
         for (first, second), (won, drawn, lost) in sorted(cells.items())
     ]
-
-
-def _upsets(field: Sequence[TournamentEntrant], rows: Sequence[Pairing], ratings: Ratings) -> list[Upset]:
-    found = []
-    for row in rows:
-        if row.status is not PairingStatus.PLAYED or row.second is None:
-            continue
-        score = (row.wins + row.draws / 2) / row.games
-        expected = ratings.expected_score(str(row.first), str(row.second))
-        winner, loser = row.first, row.second
-        if score < 0.5:
-            winner, loser, score, expected = loser, winner, 1 - score, 1 - expected
-        if score > 0.5 > expected:
-            found.append(
-                Upset(
-                    round=row.round,
-                    pair=row.pair,
-                    winner=field[winner].label,
-                    loser=field[loser].label,
-                    score=score,
-                    expected=expected,
-                )
-            )
-    return sorted(found, key=lambda upset: upset.expected - upset.score)[:MOST_UPSETS]
-
-
-def _instructive(
-    session: Session, tournament: Tournament, field: Sequence[TournamentEntrant], ratings: Ratings
-) -> list[InstructiveGame]:
-    """The won games of largest surprise, one for each two that met and way it went, the longest of its kind."""
-    numbers = {each.version_id: each.number for each in field}
-    games = session.execute(
-        select(
-            Match.id, Match.round, Match.pair, Match.version_id, Match.opponent_version_id, Match.result, Match.plies
-        )
-        .where(Match.tournament_id == tournament.id, Match.result != MatchResult.DRAW)
-        .ext(distinct_on(Match.version_id, Match.opponent_version_id, Match.result))
-        .order_by(Match.version_id, Match.opponent_version_id, Match.result, Match.plies.desc(), Match.id)
-    )
-    found = []
-    for match_id, round_, pair, version, opponent, result, plies in games:
-        winner, loser = numbers[version], numbers[opponent]
-        if result is MatchResult.LOSS:
-            winner, loser = loser, winner
-        expected = ratings.expected_score(str(winner), str(loser))
-        if expected < 0.5:
-            found.append(
-                InstructiveGame(
-                    match_id=match_id,
-                    round=round_,
-                    pair=pair,
-                    winner=field[winner].label,
-                    loser=field[loser].label,
-                    expected=expected,
-                    surprise_bits=-math.log2(max(expected, 1e-12)),
-                    plies=plies,
-                )
-            )
-    return sorted(found, key=lambda game: game.expected)[:MOST_GAMES]

@@ -13,7 +13,7 @@ from api.reports.tournament import CrossCell, ReportLine, TournamentReport
 
 COLUMNS = (
     *("rank", "label", "points", "games", "wins", "draws", "losses", "byes"),
-    *("buchholz", "sonneborn_berger", "elo", "low", "high", "prior", "version_id"),
+    *("buchholz", "sonneborn_berger", "elo", "low", "high", "prior", "withdrawn", "version_id"),
 )
 
 

@@ -13,6 +13,7 @@ from sqlalchemy.orm import Session
 from api.auth.scopes import Operator, Viewer
 from api.problems import Refusal
 from api.routes.paging import Limit, NameCursor, NumberCursor, Page, page_of
+from api.routes.ready import ReadyRoute, model_response
 from api.routes.shapes import Body, Shape, Utc
 from api.routes.tags import IfMatch, etag, require_match, revision_of
 from api.service.changes import Answer, Audited, Change, ChangeCall
@@ -24,7 +25,7 @@ from api.store.models.words import AliasMove
 from api.store.queries.aliases import find_alias, home_of, list_aliases
 from api.store.queries.trials import project_id
 
-router = APIRouter(prefix="/api/v1/projects/{name}/aliases", tags=["aliases"])
+router = APIRouter(route_class=ReadyRoute, prefix="/api/v1/projects/{name}/aliases", tags=["aliases"])
 
 _TEXT = r"^[^\x00]*$"
 ProjectName = Annotated[str, Path(min_length=1, max_length=63, pattern=_TEXT, description="the project")]
@@ -83,15 +84,12 @@ def list_all(
         return page_of(rows, limit, Alias.model_validate, lambda alias: alias.name)
 
 
-@router.get("/{alias}", summary="One alias")
-def get_one(
-    name: ProjectName, alias: AliasName, services: Api, principal: Viewer, response: Response, game: GameQuery = None
-) -> Alias:
+@router.get("/{alias}", summary="One alias", response_model=Alias)
+def get_one(name: ProjectName, alias: AliasName, services: Api, principal: Viewer, game: GameQuery = None) -> Response:
     """Where the alias points. The ETag is its revision."""
     with services.reads() as session:
         found = find_alias(session, project_id(session, name), alias, game)
-        response.headers.update(etag(found.revision))
-        return Alias.model_validate(found)
+        return model_response(Alias.model_validate(found), etag(found.revision))
 
 
 @router.put("/{alias}", summary="Promote by hand", response_model=Alias)

@@ -10,11 +10,12 @@ from pydantic import Field
 
 from api.auth.scopes import Admin
 from api.routes.paging import Limit, NumberCursor, Page, page_of, text_of
+from api.routes.ready import ReadyRoute
 from api.routes.shapes import Shape, Utc
 from api.service.context import Api
 from api.store.audit import list_audit_entries
 
-router = APIRouter(prefix="/api/v1/audit", tags=["audit"])
+router = APIRouter(route_class=ReadyRoute, prefix="/api/v1/audit", tags=["audit"])
 
 
 class Entry(Shape):

@@ -9,16 +9,18 @@ from typing import Any
 from fastapi import APIRouter, Response
 from pydantic import Field
 
-import orchestrator
+import api
 from api.auth.scopes import Viewer
+from api.routes.ready import ReadyRoute
 from api.routes.shapes import Shape
 from orchestrator.catalog import describe
 from orchestrator.spec import trial_json_schema
 from orchestrator.spec.loading import load_trial_file
 
-router = APIRouter(prefix="/api/v1", tags=["catalog"])
+router = APIRouter(route_class=ReadyRoute, prefix="/api/v1", tags=["catalog"])
 
-EXAMPLES = Path(orchestrator.__path__[0]).parent / "examples"
+EXAMPLES = Path(api.__path__[0]) / "examples"
+"""In the repository a link to `examples/`, where people look; in a wheel the files themselves."""
 
 
 class CatalogEntry(Shape):

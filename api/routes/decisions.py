@@ -11,14 +11,15 @@ from pydantic import Field
 
 from api.auth.scopes import Viewer
 from api.routes.exports import CSV_RESPONSE, PAGE, Form, FormQuery, csv_download, every_page
-from api.routes.paging import EntityId, Limit, NumberCursor, Page, page_of, text_of
+from api.routes.paging import EntityId, Limit, NumberCursor, Page, text_of
+from api.routes.ready import ReadyRoute, records_page
 from api.routes.shapes import Shape, Utc
 from api.service.context import Api
-from api.store.queries.decisions import DecisionFilter, DecisionRow, list_decisions
+from api.store.queries.decisions import DecisionFilter, list_decisions
 from api.store.queries.trials import require_trial
 from league.types import DecisionKind
 
-router = APIRouter(prefix="/api/v1/trials/{trial_id}", tags=["league"])
+router = APIRouter(route_class=ReadyRoute, prefix="/api/v1/trials/{trial_id}", tags=["league"])
 
 
 class Decision(Shape):
@@ -42,12 +43,6 @@ class Decision(Shape):
 COLUMNS = tuple(Decision.model_fields)
 
 
-def decision_of(row: DecisionRow) -> Decision:
-    decision, player = row
-    values = {name: getattr(decision, name) for name in Decision.model_fields if name != "player"}
-    return Decision.model_validate({**values, "player": player})
-
-
 @router.get("/decisions", summary="Why?", response_model=Page[Decision], responses=CSV_RESPONSE)
 def decisions(
     trial_id: EntityId,
@@ -59,14 +54,14 @@ def decisions(
     form: FormQuery = Form.JSON,
     limit: Limit = 50,
     cursor: NumberCursor = None,
-) -> Page[Decision] | Response:
+) -> Response:
     """The append-only record of what the league decided and why, the newest first."""
     which = DecisionFilter(kinds=tuple(kind or ()), player_id=text_of(player_id), generation=generation)
 
     def read(before: int | None) -> Sequence[Decision]:
         with services.reads() as session:
             rows = list_decisions(session, str(trial_id), which, before=before, limit=PAGE)
-            return [decision_of(row) for row in rows]
+            return [Decision.model_validate(row) for row in rows]
 
     with services.reads() as session:
         require_trial(session, str(trial_id))
@@ -74,4 +69,4 @@ def decisions(
             pages = every_page(read, lambda decision: decision.id)
             return csv_download(f"decisions-{trial_id}", COLUMNS, pages)
         rows = list_decisions(session, str(trial_id), which, before=cursor, limit=limit + 1)
-        return page_of(rows, limit, decision_of, lambda decision: decision.id)
+    return records_page(rows, limit, Decision)

@@ -12,16 +12,18 @@ from temporalio.service import RPCError, RPCStatusCode
 from api.auth.scopes import Operator, Viewer
 from api.problems import Refusal
 from api.routes.paging import EntityId, IdCursor, Limit, Page, page_of, text_of
+from api.routes.ready import ReadyRoute, record_response, shaped
 from api.routes.shapes import Body, Shape, Utc
 from api.service.changes import Answer, Audited, Change
 from api.service.context import Api, Services
-from api.service.orders import unreachable
+from api.service.outages import unreachable
+from api.store.gate_results import stop_waiting_gate
 from api.store.models.words import GateStatus
 from api.store.queries.gates import gate_path, get_gate, list_gates
 from api.store.queries.trials import require_trial
 from orchestrator.contracts.workflows import gate_workflow_id
 
-router = APIRouter(prefix="/api/v1", tags=["gates"])
+router = APIRouter(route_class=ReadyRoute, prefix="/api/v1", tags=["gates"])
 
 
 class GateSummary(Shape):
@@ -95,10 +97,13 @@ def gates(
         return page_of(rows, limit, GateSummary.model_validate, lambda gate: gate.id)
 
 
-@router.get("/gates/{gate_id}", summary="One gate and the path of its test")
-def get_one(gate_id: EntityId, services: Api, principal: Viewer) -> Gate:
+@router.get("/gates/{gate_id}", summary="One gate and the path of its test", response_model=Gate)
+def get_one(gate_id: EntityId, services: Api, principal: Viewer) -> Response:
     """The gate with its log-likelihood ratio after each batch."""
-    return _read(services, str(gate_id))
+    with services.reads() as session:
+        summary = GateSummary.model_validate(get_gate(session, str(gate_id)))
+        path = gate_path(session, str(gate_id))
+    return record_response(summary.model_dump(mode="json"), path=[shaped(batch, PathPoint) for batch in path])
 
 
 @router.post("/gates/{gate_id}/stop", summary="Stop a gate early", response_model=Gate)
@@ -118,6 +123,9 @@ async def stop(
             raise Refusal(409, f"the gate is over: {gate.status}", gate_status=gate.status)
 
     async def carry_out() -> Answer:
+        # one that waits has no workflow yet; nothing plays, and the next candidate is free to wait in its place
+        if await run_in_threadpool(_stop_waiting, services, str(gate_id), reason):
+            return Answer(body=await run_in_threadpool(_read, services, str(gate_id)))
         handle = services.temporal.get_workflow_handle(gate_workflow_id(str(gate_id)))
         try:
             await handle.signal("stop", reason)
@@ -131,6 +139,11 @@ async def stop(
 
     audited = Audited(action="gate.stop", target=f"gate/{gate_id}", detail={"reason": reason})
     return await change.order(audited, check, carry_out)
+
+
+def _stop_waiting(services: Services, gate_id: str, reason: str) -> bool:
+    with services.sessions.begin() as session:
+        return stop_waiting_gate(session, gate_id, reason)
 
 
 def _read(services: Services, gate_id: str) -> Gate:

@@ -2,33 +2,39 @@
 
 from __future__ import annotations
 
+from collections.abc import Awaitable, Callable
+from contextlib import suppress
 from typing import Any, Literal
 
 from fastapi import APIRouter, Response
 from pydantic import Field
 from sqlalchemy.orm import Session
 from starlette.concurrency import run_in_threadpool
+from temporalio.service import RPCError
 
 from api.auth.scopes import Operator
 from api.problems import Refusal, problems_at
 from api.routes.paging import LARGEST, EntityId
+from api.routes.ready import ReadyRoute
 from api.routes.shapes import Body
 from api.routes.tags import IfMatch, etag, require_match
 from api.routes.trials import Name, Trial, TrialSummary, summary_of, trial_of
 from api.service.changes import Answer, Audited, Change, ChangeCall
+from api.service.context import Services
 from api.service.orders import order_trial
 from api.store.archiving import archive_trial
+from api.store.beginning import withdraw_trial
 from api.store.forks import fork_trial
 from api.store.models.words import TrialStatus
 from api.store.queries.trials import get_trial
-from orchestrator.contracts.workflows import Mode, Status, StopOrder
+from orchestrator.contracts.workflows import Mode, Status, StopOrder, trial_workflow_id
 
-router = APIRouter(prefix="/api/v1/trials/{trial_id}", tags=["trials"])
+router = APIRouter(route_class=ReadyRoute, prefix="/api/v1/trials/{trial_id}", tags=["trials"])
 
 ALLOWED: dict[str, tuple[TrialStatus, ...]] = {
     "pause": (TrialStatus.RUNNING,),
     "resume": (TrialStatus.PAUSED, TrialStatus.PAUSING),
-    "stop": (TrialStatus.RUNNING, TrialStatus.PAUSING, TrialStatus.PAUSED, TrialStatus.STOPPING),
+    "stop": (TrialStatus.PENDING, TrialStatus.RUNNING, TrialStatus.PAUSING, TrialStatus.PAUSED, TrialStatus.STOPPING),
 }
 """In which status an order makes sense; the workflow has the last word."""
 
@@ -86,10 +92,17 @@ async def stop(
     change: Change,
     stop: Stop | None = None,
 ) -> Response:
-    """End a trial for good. A second stop with `now` hurries one that is draining."""
+    """End a trial for good, also one that has not begun. A second stop with `now` hurries one that is draining."""
     how = stop or Stop()
     message = StopOrder(mode=Mode(how.mode), reason=how.reason)
-    return await _order(change, str(trial_id), "stop", message, detail=how.model_dump())
+    services = change.services
+
+    async def withdraw(refusal: Refusal) -> None:
+        if not await run_in_threadpool(_withdraw, services, str(trial_id), how.reason):
+            raise refusal
+        await _tell(services, str(trial_id), how.reason)
+
+    return await _order(change, str(trial_id), "stop", message, detail=how.model_dump(), otherwise=withdraw)
 
 
 @router.post("/fork", summary="Fork a trial", status_code=201, response_model=Trial)
@@ -140,8 +153,15 @@ async def archive(trial_id: EntityId, principal: Operator, change: Change, if_ma
 
 
 async def _order(
-    change: ChangeCall, trial_id: str, order: str, *message: Any, detail: dict[str, Any] | None = None
+    change: ChangeCall,
+    trial_id: str,
+    order: str,
+    *message: Any,
+    detail: dict[str, Any] | None = None,
+    otherwise: Callable[[Refusal], Awaitable[None]] | None = None,
 ) -> Response:
+    """Have the trial's workflow take the order; `otherwise` is what to do where it does not."""
+
     def present() -> TrialSummary:
         with change.services.reads() as session:
             return summary_of(get_trial(session, trial_id))
@@ -157,9 +177,26 @@ async def _order(
             )
 
     async def carry_out() -> Answer:
-        await order_trial(change.services, trial_id, order, change.once_id, Status, *message)
+        try:
+            await order_trial(change.services, trial_id, order, change.once_id, Status, *message)
+        except Refusal as refusal:
+            if otherwise is None:
+                raise
+            await otherwise(refusal)
         shown = await run_in_threadpool(present)
         return Answer(body=shown, headers=etag(shown.revision))
 
     audited = Audited(action=f"trial.{order}", target=f"trial/{trial_id}", detail=detail or {})
     return await change.order(audited, check, carry_out)
+
+
+def _withdraw(services: Services, trial_id: str, reason: str) -> bool:
+    with services.sessions.begin() as session:
+        return withdraw_trial(session, trial_id, reason)
+
+
+async def _tell(services: Services, trial_id: str, reason: str) -> None:
+    """Let the workflow know once a worker runs it; one that has not been started learns it from the row."""
+    handle = services.temporal.get_workflow_handle(trial_workflow_id(trial_id))
+    with suppress(RPCError, RuntimeError):
+        await handle.signal("withdraw", reason)

@@ -12,7 +12,8 @@ from sqlalchemy import Row
 
 from api.auth.scopes import Viewer
 from api.routes.exports import CSV_RESPONSE, PAGE, Form, FormQuery, csv_download, every_page
-from api.routes.paging import EntityId, Limit, NumberCursor, Page, RowNumber, page_of, text_of
+from api.routes.paging import EntityId, Limit, NumberCursor, Page, RowNumber, text_of
+from api.routes.ready import ReadyRoute, records_page
 from api.routes.shapes import Shape, Utc
 from api.service.context import Api
 from api.store.models.words import MatchResult
@@ -20,7 +21,7 @@ from api.store.queries.matches import MatchFilter, get_match, list_matches
 from api.store.queries.trials import require_trial
 from league.types import Stream
 
-router = APIRouter(prefix="/api/v1", tags=["matches"])
+router = APIRouter(route_class=ReadyRoute, prefix="/api/v1", tags=["matches"])
 
 
 class MatchSummary(Shape):
@@ -58,10 +59,6 @@ class Match(MatchSummary):
 COLUMNS = tuple(MatchSummary.model_fields)
 
 
-def summary_of(row: Row[Any]) -> MatchSummary:
-    return MatchSummary.model_validate(row._mapping)
-
-
 def match_of(row: Row[Any]) -> Match:
     return Match.model_validate(row._mapping)
 
@@ -82,7 +79,7 @@ def matches(
     form: FormQuery = Form.JSON,
     limit: Limit = 50,
     cursor: NumberCursor = None,
-) -> Page[MatchSummary] | Response:
+) -> Response:
     """Gating and rating games, the newest first. Training games are counted in tallies and not kept one by one."""
     which = MatchFilter(
         stream=stream,
@@ -96,14 +93,14 @@ def matches(
     def read(before: int | None) -> Sequence[MatchSummary]:
         with services.reads() as session:
             rows = list_matches(session, str(trial_id), which, before=before, limit=PAGE)
-            return [summary_of(row) for row in rows]
+            return [MatchSummary.model_validate(row) for row in rows]
 
     with services.reads() as session:
         require_trial(session, str(trial_id))
         if form is Form.CSV:
             return csv_download(f"matches-{trial_id}", COLUMNS, every_page(read, lambda match: match.id))
         rows = list_matches(session, str(trial_id), which, before=cursor, limit=limit + 1)
-        return page_of(rows, limit, summary_of, lambda match: match.id)
+    return records_page(rows, limit, MatchSummary)
 
 
 @router.get("/matches/{match_id}", summary="One match")

@@ -11,12 +11,13 @@ from pydantic import Field
 
 from api.auth.scopes import Viewer
 from api.routes.paging import EntityId, Page, text_of
+from api.routes.ready import ReadyRoute
 from api.routes.shapes import Shape
 from api.service.context import Api
 from api.store.queries.metrics import MetricFilter, SeriesRow, metric_series
 from api.store.queries.trials import require_trial
 
-router = APIRouter(prefix="/api/v1/trials/{trial_id}", tags=["league"])
+router = APIRouter(route_class=ReadyRoute, prefix="/api/v1/trials/{trial_id}", tags=["league"])
 
 MetricName = Annotated[str, Field(min_length=1, max_length=200, pattern=r"^[^\x00]+$")]
 

@@ -10,11 +10,12 @@ from pydantic import Field
 from api.auth.scopes import Viewer
 from api.routes.exports import CSV, Form, FormQuery
 from api.routes.paging import EntityId
+from api.routes.ready import ReadyRoute
 from api.routes.shapes import Shape
 from api.service.context import Api
 from league.types import Role
 
-router = APIRouter(prefix="/api/v1/trials/{trial_id}", tags=["league"])
+router = APIRouter(route_class=ReadyRoute, prefix="/api/v1/trials/{trial_id}", tags=["league"])
 
 Matrix = list[list[float | None]]
 Counts = list[list[int]]
@@ -44,6 +45,10 @@ class Payoff(Shape):
     wins: Counts = Field(description="games won, undecayed")
     draws: Counts = Field(description="games drawn, undecayed")
     losses: Counts = Field(description="games lost, undecayed")
+    mean_return: Matrix = Field(
+        description="what the row earned a game, decayed, the mean over seats; null where the two never met or "
+        "their games were counted without returns"
+    )
 
 
 @router.get(

@@ -3,25 +3,29 @@
 from __future__ import annotations
 
 import secrets
-import uuid
 from uuid import UUID
 
-from fastapi import APIRouter
+from fastapi import APIRouter, Response
 from pydantic import Field
+from sqlalchemy.orm import Session
 from starlette.concurrency import run_in_threadpool
 
 from api.auth.scopes import Viewer
 from api.problems import Refusal
 from api.routes.paging import EntityId
+from api.routes.ready import ReadyRoute
 from api.routes.replays import Position
 from api.routes.shapes import Body, Shape
 from api.service.asking import ask
-from api.service.changes import Change
-from api.service.context import Api, Services
-from api.service.playing import PersonsGame, opponent_of
+from api.service.changes import Answer, Change
+from api.service.context import Api
+from api.service.playing import first_request, next_request
+from api.store.ids import new_id
+from api.store.models import PeopleGame
+from api.store.people_games import answer_of, begin_people_game, continue_people_game, find_people_game
 from orchestrator.contracts.interactive import MoveAnswer, MoveRequest, choose_move
 
-router = APIRouter(prefix="/api/v1/play", tags=["play"])
+router = APIRouter(route_class=ReadyRoute, prefix="/api/v1/play", tags=["play"])
 
 
 class NewGame(Body):
@@ -52,62 +56,64 @@ class Game(Shape):
     position: Position = Field(description="what the person sees, and may do")
 
 
-@router.post("", summary="Play against a version", status_code=201)
-async def begin(new: NewGame, principal: Viewer, change: Change) -> Game:
-    """Begin a game; the opponent moves first if it has the first seat. Games of people are not recorded."""
+@router.post("", summary="Play against a version", status_code=201, response_model=Game)
+async def begin(new: NewGame, principal: Viewer, change: Change) -> Response:
+    """Begin a game; the opponent moves first if it has the first seat. No result of it counts anywhere."""
     services = change.services
-    game_id = str(uuid.uuid5(uuid.NAMESPACE_OID, change.once_id))
-    known = services.games.find(game_id, principal.token_id)
-    if known is not None:
-        return _shown(known, known.answer)
-    request = await run_in_threadpool(_request, services, new)
-    answer = await ask(services.temporal, choose_move, request)
-    game = PersonsGame(
-        id=game_id, version_id=str(new.version_id), token_id=principal.token_id, request=request, answer=answer
-    )
-    services.games.add(game)
-    return _shown(game, answer)
+    seed = secrets.randbits(53) if new.seed is None else new.seed
+
+    def prepare() -> MoveRequest:
+        with services.reads() as session:
+            return first_request(session, str(new.version_id), seat=new.seat, seed=seed, sampled=new.sampled)
+
+    async def first() -> tuple[MoveRequest, MoveAnswer]:
+        request = await run_in_threadpool(prepare)
+        return request, await ask(services.temporal, choose_move, request)
+
+    def keep(session: Session, begun: tuple[MoveRequest, MoveAnswer]) -> Answer:
+        game = begin_people_game(session, new_id(), principal.token_id, *begun)
+        return Answer(body=_shown(game), status=201, headers={"Location": f"/api/v1/play/{game.id}"})
+
+    return await change.commit_after(first, keep)
 
 
 @router.get("/{game_id}", summary="A game under way")
-async def look(game_id: EntityId, services: Api, principal: Viewer) -> Game:
-    """Where the game stands. It is kept for an hour, by the API process it was begun with."""
-    game = _find(services, str(game_id), principal.token_id)
-    return _shown(game, game.answer)
-
-
-@router.post("/{game_id}/moves", summary="Make a move")
-async def move(game_id: EntityId, move: Move, principal: Viewer, change: Change) -> Game:
-    """Make the person's move and get the opponent's answer. An action that is not legal is refused with 409."""
-    services, key = change.services, change.once_id
-    game = _find(services, str(game_id), principal.token_id)
-    async with game.turn:
-        if key not in game.answered:
-            if game.answer.position.done:
-                raise Refusal(409, "the game is over; begin another with POST /api/v1/play")
-            game.take(await ask(services.temporal, choose_move, game.next_request(move.action)), key)
-        return _shown(game, game.answered[key])
-
-
-def _find(services: Services, game_id: str, token_id: str) -> PersonsGame:
-    game = services.games.find(game_id, token_id)
-    if game is None:
-        raise Refusal(404, f"there is no game {game_id} of yours; games are kept for an hour and end with the API")
-    return game
-
-
-def _request(services: Services, new: NewGame) -> MoveRequest:
+def look(game_id: EntityId, services: Api, principal: Viewer) -> Game:
+    """Where the game stands. It is kept for a day after its last move."""
     with services.reads() as session:
-        opponent, game = opponent_of(session, str(new.version_id))
-    seed = secrets.randbits(53) if new.seed is None else new.seed
-    return MoveRequest(game=game, seed=seed, moves=[], person=new.seat, opponent=opponent, sampled=new.sampled)
+        return _shown(find_people_game(session, str(game_id), principal.token_id))
 
 
-def _shown(game: PersonsGame, answer: MoveAnswer) -> Game:
+@router.post("/{game_id}/moves", summary="Make a move", response_model=Game)
+async def move(game_id: EntityId, move: Move, principal: Viewer, change: Change) -> Response:
+    """Make the person's move and get the opponent's answer. An action that is not legal is refused with 409."""
+    services = change.services
+
+    def prepare() -> tuple[MoveRequest, int]:
+        with services.reads() as session:
+            game = find_people_game(session, str(game_id), principal.token_id)
+            if answer_of(game).position.done:
+                raise Refusal(409, "the game is over; begin another with POST /api/v1/play")
+            return next_request(session, game, move.action), game.turn
+
+    async def moved() -> tuple[MoveAnswer, int]:
+        request, turn = await run_in_threadpool(prepare)
+        return await ask(services.temporal, choose_move, request), turn
+
+    def keep(session: Session, found: tuple[MoveAnswer, int]) -> Answer:
+        answer, turn = found
+        game = continue_people_game(session, str(game_id), principal.token_id, turn=turn, answer=answer)
+        return Answer(body=_shown(game))
+
+    return await change.commit_after(moved, keep)
+
+
+def _shown(game: PeopleGame) -> Game:
+    answer = answer_of(game)
     return Game(
         id=game.id,
         version_id=game.version_id,
-        seat=game.request.person,
+        seat=game.seat,
         moves=answer.moves,
         answered=answer.answered,
         position=Position.model_validate(answer.position),

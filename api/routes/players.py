@@ -10,7 +10,8 @@ from starlette.concurrency import run_in_threadpool
 
 from api.auth.scopes import Operator, Viewer
 from api.problems import Refusal, problems_at
-from api.routes.paging import EntityId, IdCursor, Limit, Page, page_of, text_of
+from api.routes.paging import EntityId, IdCursor, Limit, Page, text_of
+from api.routes.ready import ReadyRoute, model_response, records_page
 from api.routes.shapes import Body, Shape, Utc
 from api.routes.tags import IfMatch, etag, require_match
 from api.routes.trials import Name
@@ -18,7 +19,7 @@ from api.service.changes import Answer, Audited, Change
 from api.service.context import Api, Services
 from api.service.orders import order_trial
 from api.store.models.words import PlayerStatus
-from api.store.queries.players import PlayerRow, get_player, list_players
+from api.store.queries.players import get_player, list_players
 from api.store.queries.trials import get_trial, require_trial
 from api.store.specs import algorithm_of, spec_of
 from league.types import Role
@@ -27,7 +28,7 @@ from orchestrator.contracts.workflows import NewPlayer as NewPlayerOrder
 from orchestrator.contracts.workflows import PlayerChange
 from orchestrator.spec.checking import check_player
 
-router = APIRouter(prefix="/api/v1", tags=["players"])
+router = APIRouter(route_class=ReadyRoute, prefix="/api/v1", tags=["players"])
 
 
 class Player(Shape):
@@ -73,13 +74,7 @@ class PlayerEdit(Body):
     )
 
 
-def player_of(row: PlayerRow) -> Player:
-    player, version_id, version_number = row
-    values = {name: getattr(player, name, None) for name in Player.model_fields}
-    return Player.model_validate({**values, "version_id": version_id, "version_number": version_number})
-
-
-@router.get("/trials/{trial_id}/players", summary="List players")
+@router.get("/trials/{trial_id}/players", summary="List players", response_model=Page[Player])
 def list_all(
     trial_id: EntityId,
     services: Api,
@@ -88,14 +83,14 @@ def list_all(
     status: Annotated[PlayerStatus | None, Query(description="only with this status")] = None,
     limit: Limit = 100,
     cursor: IdCursor = None,
-) -> Page[Player]:
+) -> Response:
     """The members of the league in the order they joined, snapshots among them."""
     with services.reads() as session:
         require_trial(session, str(trial_id))
         rows = list_players(
             session, str(trial_id), after=text_of(cursor), limit=limit + 1, roles=role or (), status=status
         )
-        return page_of(rows, limit, player_of, lambda player: player.id)
+    return records_page(rows, limit, Player)
 
 
 @router.post("/trials/{trial_id}/players", summary="Add a player", status_code=201, response_model=Player)
@@ -122,12 +117,11 @@ async def add(trial_id: EntityId, new: NewPlayer, principal: Operator, change: C
     return await change.order(audited, check, carry_out)
 
 
-@router.get("/players/{player_id}", summary="One player")
-def get_one(player_id: EntityId, services: Api, principal: Viewer, response: Response) -> Player:
+@router.get("/players/{player_id}", summary="One player", response_model=Player)
+def get_one(player_id: EntityId, services: Api, principal: Viewer) -> Response:
     """The player. The ETag is its revision."""
     player = _read(services, str(player_id))
-    response.headers.update(etag(player.revision))
-    return player
+    return model_response(player, etag(player.revision))
 
 
 @router.patch("/players/{player_id}", summary="Retire or retune a player", response_model=Player)
@@ -165,4 +159,4 @@ def _check_hyperparameters(services: Services, trial_id: str, hyperparameters: d
 
 def _read(services: Services, player_id: str) -> Player:
     with services.reads() as session:
-        return player_of(get_player(session, player_id))
+        return Player.model_validate(get_player(session, player_id))

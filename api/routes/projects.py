@@ -8,12 +8,13 @@ from sqlalchemy import Row
 
 from api.auth.scopes import Viewer
 from api.routes.paging import Limit, NameCursor, Page, page_of
+from api.routes.ready import ReadyRoute
 from api.routes.shapes import Shape, Utc
 from api.service.context import Api
 from api.store.models import Project as ProjectRow
 from api.store.queries.trials import list_projects
 
-router = APIRouter(prefix="/api/v1/projects", tags=["projects"])
+router = APIRouter(route_class=ReadyRoute, prefix="/api/v1/projects", tags=["projects"])
 
 
 class Project(Shape):

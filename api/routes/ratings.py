@@ -10,13 +10,15 @@ from pydantic import Field
 from api.auth.scopes import Viewer
 from api.routes.exports import CSV_RESPONSE, PAGE, Form, FormQuery, csv_download
 from api.routes.paging import EntityId, Limit
+from api.routes.ready import ReadyRoute, record_response, shaped
 from api.routes.shapes import Shape, Utc
 from api.service.context import Api
 from api.store.models.words import RatingMethod
-from api.store.queries.ratings import RatingRow, newest_fit, ratings_of
-from api.store.queries.trials import get_trial
+from api.store.queries.ratings import newest_fit, ratings_of
+from api.store.queries.records import Record
+from api.store.queries.trials import require_trial
 
-router = APIRouter(prefix="/api/v1/trials/{trial_id}", tags=["league"])
+router = APIRouter(route_class=ReadyRoute, prefix="/api/v1/trials/{trial_id}", tags=["league"])
 
 Z95 = 1.959963984540054
 COLUMNS = ("rank", "player", "number", "version_id", "value", "deviation", "low", "high", "games", "prior")
@@ -69,37 +71,27 @@ def ratings(
     form: FormQuery = Form.JSON,
     limit: Limit = 100,
     cursor: Annotated[int | None, Query(ge=0, le=1_000_000, description="where the page before ended")] = None,
-) -> Ratings | Response:
+) -> Response:
     """The newest fit over rating games. Training and gating games never count."""
     with services.reads() as session:
-        trial = get_trial(session, str(trial_id))[0]
-        fit = newest_fit(session, trial, method)
+        require_trial(session, str(trial_id))
+        fit = newest_fit(session, str(trial_id), method)
         most = PAGE * 20 if form is Form.CSV else limit + 1
-        rows = [] if fit is None else ratings_of(session, fit.id, trial.id, after=cursor, limit=most)
+        rows = [] if fit is None else ratings_of(session, fit.id, str(trial_id), after=cursor, limit=most)
         if form is Form.CSV:
-            return csv_download(f"ratings-{trial_id}", COLUMNS, [[_shown(row) for row in rows]])
+            pages = [[Rating.model_validate(_with_interval(row)) for row in rows]]
+            return csv_download(f"ratings-{trial_id}", COLUMNS, pages)
         following = (cursor or 0) + limit
-        return Ratings(
-            fit=None if fit is None else Fit.model_validate(fit),
-            items=[_shown(row) for row in rows[:limit]],
-            next_cursor=str(following) if len(rows) > limit else None,
+        return record_response(
+            {
+                "fit": None if fit is None else Fit.model_validate(fit).model_dump(mode="json"),
+                "items": [shaped(_with_interval(row), Rating) for row in rows[:limit]],
+                "next_cursor": str(following) if len(rows) > limit else None,
+            }
         )
 
 
-def _shown(row: RatingRow) -> Rating:
-    rating, version, player = row
-    half = None if rating.deviation is None else Z95 * rating.deviation
-    return Rating(
-        rank=rating.rank,
-        version_id=version.id,
-        player_id=version.player_id,
-        player=player,
-        number=version.number,
-        steps=version.steps,
-        value=rating.value,
-        deviation=rating.deviation,
-        low=None if half is None else rating.value - half,
-        high=None if half is None else rating.value + half,
-        games=rating.games,
-        prior=rating.prior,
-    )
+def _with_interval(row: Record) -> Record:
+    half = None if row["deviation"] is None else Z95 * row["deviation"]
+    low, high = (None, None) if half is None else (row["value"] - half, row["value"] + half)
+    return {**row, "low": low, "high": high}

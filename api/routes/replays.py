@@ -11,8 +11,9 @@ from starlette.concurrency import run_in_threadpool
 
 from api.auth.scopes import Viewer
 from api.problems import Refusal
-from api.routes.matches import MatchSummary, summary_of
+from api.routes.matches import MatchSummary
 from api.routes.paging import RowNumber, text_of
+from api.routes.ready import ReadyRoute
 from api.routes.shapes import Shape
 from api.service.asking import ask
 from api.service.context import Api, Services
@@ -20,7 +21,7 @@ from api.service.playing import opponent_of
 from api.store.queries.matches import get_match
 from orchestrator.contracts.interactive import ReplayRequest, render_replay
 
-router = APIRouter(prefix="/api/v1", tags=["matches"])
+router = APIRouter(route_class=ReadyRoute, prefix="/api/v1", tags=["matches"])
 
 
 class Action(Shape):
@@ -64,7 +65,7 @@ async def replay(
         UUID | None, Query(description="a version whose probabilities and values are wanted at each position")
     ] = None,
 ) -> Replay:
-    """Every position with its picture. A worker draws it, for only workers know the games: 503 while none runs."""
+    """Every position with its picture. A worker draws it, for only workers know the games: 409 while none runs."""
     match, request = await run_in_threadpool(_request, services, match_id, seat, text_of(annotate))
     found = await ask(services.temporal, render_replay, request)
     return Replay(
@@ -85,6 +86,6 @@ def _request(
             opinion, other = opponent_of(session, annotator)
             if other != game:
                 raise Refusal(409, f"version {annotator} plays another game and has no opinion of this one")
-        return summary_of(row), ReplayRequest(
+        return MatchSummary.model_validate(row._mapping), ReplayRequest(
             game=game, seed=row.seed, moves=list(row.moves), seat=seat, annotator=opinion
         )

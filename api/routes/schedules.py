@@ -15,13 +15,14 @@ from api.auth.scopes import Operator, Viewer
 from api.problems import Refusal
 from api.routes import shapes
 from api.routes.paging import EntityId, IdCursor, Limit, Page, page_of, text_of
+from api.routes.ready import ReadyRoute
 from api.routes.shapes import Shape, Utc
 from api.routes.tags import IfMatch, etag, require_match
-from api.routes.tournaments import SPEC_EXAMPLE, keeper_of
+from api.routes.tournaments import SPEC_EXAMPLE
 from api.routes.trials import Name
 from api.service.changes import Answer, Audited, Change
 from api.service.context import Api, Services
-from api.service.orders import unreachable
+from api.service.outages import unreachable
 from api.store.models import Tournament
 from api.store.models.words import Overlap
 from api.store.queries.tournaments import NamedSchedule, get_schedule, list_schedules
@@ -29,7 +30,7 @@ from api.store.schedules import UNFINISHED, Timing, change_schedule, create_sche
 from orchestrator.spec.evaluation import check_cron
 from orchestrator.spec.tournament import TournamentSpec, check_tournament
 
-router = APIRouter(prefix="/api/v1/schedules", tags=["schedules"])
+router = APIRouter(route_class=ReadyRoute, prefix="/api/v1/schedules", tags=["schedules"])
 
 Cron = Annotated[str, Field(max_length=100, description="minute hour day month weekday"), AfterValidator(check_cron)]
 Seconds = Annotated[int, Field(ge=1, le=31_536_000)]
@@ -124,7 +125,7 @@ async def create(new: NewSchedule, principal: Operator, change: Change) -> Respo
 
     response = await change.commit(work)
     for schedule_id in made:
-        await keeper_of(change.services).schedules.take(schedule_id)
+        await change.services.schedules.take(schedule_id)
     return response
 
 
@@ -167,7 +168,7 @@ async def update(
         return Answer(body=shown, headers=etag(shown.revision), audited=audited)
 
     response = await change.commit(work)
-    await keeper_of(change.services).schedules.take(str(schedule_id))
+    await change.services.schedules.take(str(schedule_id))
     return response
 
 
@@ -180,7 +181,7 @@ async def delete(schedule_id: EntityId, principal: Operator, change: Change) -> 
         return Answer(status=204, audited=Audited(action="schedule.delete", target=f"schedule/{schedule_id}"))
 
     response = await change.commit(work)
-    await keeper_of(change.services).schedules.take(str(schedule_id))
+    await change.services.schedules.take(str(schedule_id))
     return response
 
 
@@ -188,7 +189,7 @@ async def delete(schedule_id: EntityId, principal: Operator, change: Change) -> 
 async def trigger(schedule_id: EntityId, principal: Operator, change: Change) -> Response:
     """Hold its tournament now, besides its usual times. 409 where its rule would skip this one: one still runs."""
     services = change.services
-    book = keeper_of(services).schedules
+    book = services.schedules
 
     def check() -> None:
         shown, running = _present(services, str(schedule_id)), _running(services, str(schedule_id))
@@ -210,7 +211,7 @@ async def trigger(schedule_id: EntityId, principal: Operator, change: Change) ->
 
 
 async def _with_firings(services: Services, shown: Schedule) -> Schedule:
-    firings = await keeper_of(services).schedules.firings(shown.id)
+    firings = await services.schedules.firings(shown.id)
     if firings is None:
         return shown
     return shown.model_copy(

@@ -5,28 +5,52 @@ from __future__ import annotations
 from datetime import UTC, datetime, timedelta
 
 from fastapi import APIRouter, Request, Response
-from pydantic import Field
+from pydantic import Field, model_validator
 from starlette.concurrency import run_in_threadpool
 
 from api.auth.authentication import CHALLENGE
 from api.auth.limits import RateLimit
 from api.auth.scopes import Viewer
 from api.auth.sessions import COOKIE
+from api.auth.sign_in_codes import SECONDS, issue_code, read_code
 from api.auth.tokens import Principal
 from api.problems import Refusal
+from api.routes.ready import ReadyRoute
 from api.routes.shapes import Body, Shape, Utc
 from api.service.changes import Answer, Audited, Change, KeyHeader
-from api.service.context import Api
+from api.service.context import Api, Services
 from api.store.audit import add_audit_entry
 from api.store.models.words import Scope
+from api.store.used_codes import use_code
 
-router = APIRouter(prefix="/api/v1/session", tags=["session"])
+router = APIRouter(route_class=ReadyRoute, prefix="/api/v1/session", tags=["session"])
+
+UNKNOWN_TOKEN = "this token is unknown, expired or revoked"
+USED_CODE = "this code was used before, or is too old; `lanista up` prints a new link"
 
 
 class SignIn(Body):
-    """The token to sign in with."""
+    """What to sign in with: a token, or a one-time code."""
 
-    token: str = Field(min_length=1, max_length=200, description="an API token", examples=["lanista_..."])
+    token: str | None = Field(
+        default=None, min_length=1, max_length=200, description="an API token", examples=["lanista_..."]
+    )
+    code: str | None = Field(
+        default=None, min_length=1, max_length=200, description="instead: a code of POST /api/v1/session/codes"
+    )
+
+    @model_validator(mode="after")
+    def _one_of_them(self) -> SignIn:
+        if (self.token is None) == (self.code is None):
+            raise ValueError("give a token or a code, and not both")
+        return self
+
+
+class OneTimeCode(Shape):
+    """A code that opens one browser session."""
+
+    code: str = Field(description="to be sent to POST /api/v1/session, once")
+    expires_at: Utc = Field(description="when it is of no use any more")
 
 
 class BrowserSession(Shape):
@@ -44,13 +68,16 @@ class BrowserSession(Shape):
 async def sign_in(
     request: Request, response: Response, sign_in: SignIn, services: Api, idempotency_key: KeyHeader = None
 ) -> BrowserSession:
-    """Exchange a token for an HttpOnly, SameSite=Strict cookie. Signing in again simply makes another session."""
+    """Exchange a token or a one-time code for an HttpOnly, SameSite=Strict cookie.
+
+    Signing in again with a token simply makes another session; a code is good for one.
+    """
     address = request.client.host if request.client else "unknown"
-    principal = await run_in_threadpool(services.tokens.by_secret, sign_in.token)
+    principal = await run_in_threadpool(_principal, services, sign_in)
     if principal is None:
         failures: RateLimit = request.app.state.failed_sign_ins
         failures.wait_for(address)
-        raise Refusal(401, "this token is unknown, expired or revoked", headers=CHALLENGE)
+        raise Refusal(401, UNKNOWN_TOKEN if sign_in.code is None else USED_CODE, headers=CHALLENGE)
     signer = services.signer
     cookie = signer.issue(principal.token_id)
     response.set_cookie(
@@ -64,19 +91,31 @@ async def sign_in(
     )
     response.headers["Cache-Control"] = "no-store"
 
-    def note() -> None:
-        with services.sessions.begin() as session:
-            add_audit_entry(
-                session,
-                actor=principal.name,
-                token_id=principal.token_id,
-                action="session.open",
-                target=f"token/{principal.token_id}",
-                remote_address=address,
-            )
-
-    await run_in_threadpool(note)
+    used = "token" if sign_in.code is None else "code"
+    await run_in_threadpool(_audit, services, principal, address, "session.open", {"with": used})
     return _shown(principal, _end(principal, signer.seconds), signer.csrf_token(cookie))
+
+
+@router.post(
+    "/codes",
+    summary="Make a one-time code to sign in with",
+    status_code=201,
+    responses={403: {"description": "The caller is a browser session, which must not prolong itself"}},
+)
+async def make_code(
+    request: Request, response: Response, services: Api, principal: Viewer, idempotency_key: KeyHeader = None
+) -> OneTimeCode:
+    """A code for a browser of the caller's: it opens one session of the caller's token, within ten minutes.
+
+    Put it behind the # of an address, `/signin#code=...`: that part never reaches a server or its logs.
+    """
+    if principal.by_cookie:
+        raise Refusal(403, "a browser session cannot make a code: it would go on without end; use the token itself")
+    address = request.client.host if request.client else "unknown"
+    await run_in_threadpool(_audit, services, principal, address, "session.code", {})
+    response.headers["Cache-Control"] = "no-store"
+    end = datetime.now(UTC) + timedelta(seconds=SECONDS)
+    return OneTimeCode(code=issue_code(services.signer, principal.token_id), expires_at=end)
 
 
 @router.get("", summary="Who am I?")
@@ -94,6 +133,32 @@ async def sign_out(principal: Viewer, change: Change) -> Response:
     response = await change.commit(lambda session: Answer(status=204, audited=audited))
     response.delete_cookie(COOKIE, path="/", httponly=True, samesite="strict")
     return response
+
+
+def _audit(services: Services, principal: Principal, address: str, action: str, detail: dict[str, str]) -> None:
+    with services.sessions.begin() as session:
+        add_audit_entry(
+            session,
+            actor=principal.name,
+            token_id=principal.token_id,
+            action=action,
+            target=f"token/{principal.token_id}",
+            detail=detail,
+            remote_address=address,
+        )
+
+
+def _principal(services: Services, sign_in: SignIn) -> Principal | None:
+    """Who signs in; None where the token or the code is good for nothing."""
+    if sign_in.token is not None:
+        return services.tokens.by_secret(sign_in.token)
+    code = read_code(services.signer, sign_in.code or "")
+    if code is None:
+        return None
+    with services.sessions.begin() as session:
+        if not use_code(session, code.token_id, code.number):
+            return None
+    return services.tokens.by_id(code.token_id)
 
 
 def _end(principal: Principal, seconds: int) -> datetime:

@@ -11,13 +11,14 @@ from sqlalchemy.orm import Session
 from api.auth.scopes import Admin
 from api.auth.tokens import new_token, token_hash
 from api.routes.paging import EntityId, IdCursor, Limit, Page, page_of, text_of
+from api.routes.ready import ReadyRoute
 from api.routes.shapes import Body, Shape, Utc
 from api.service.changes import Answer, Audited, Change
 from api.service.context import Api
 from api.store.models.words import Scope
 from api.store.tokens import add_token, list_tokens, revoke_token
 
-router = APIRouter(prefix="/api/v1/tokens", tags=["tokens"])
+router = APIRouter(route_class=ReadyRoute, prefix="/api/v1/tokens", tags=["tokens"])
 
 
 class NewToken(Body):

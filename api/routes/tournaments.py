@@ -13,29 +13,31 @@ from temporalio.service import RPCError, RPCStatusCode
 
 from api.auth.scopes import Operator, Viewer
 from api.problems import Refusal
-from api.reports.tournament import ReportLine, TournamentReport, tournament_report
+from api.reports.tournament import ReportLine, TournamentReport
 from api.reports.writing import as_csv, as_html, as_markdown
 from api.routes import shapes
 from api.routes.paging import EntityId, IdCursor, Limit, Page, page_of, text_of
+from api.routes.ready import ReadyRoute, records_response
 from api.routes.shapes import Shape, Utc
 from api.routes.trials import Name
 from api.service.changes import Answer, Audited, Change
 from api.service.context import Api
-from api.service.orders import unreachable
-from api.service.tournaments import TournamentKeeper, workflow_id_of
+from api.service.outages import unreachable
+from api.service.starting import workflow_id_of
 from api.store.models.words import PairingStatus, TournamentFormat, TournamentStatus
 from api.store.queries.tournaments import (
     NamedTournament,
     TournamentFilter,
     get_tournament,
+    list_entrants,
     list_pairings,
     list_tournaments,
+    require_tournament,
 )
-from api.store.tournament_results import field_of
 from api.store.tournaments import FINAL, create_tournament
 from orchestrator.spec.tournament import TournamentSpec, check_tournament
 
-router = APIRouter(prefix="/api/v1/tournaments", tags=["tournaments"])
+router = APIRouter(route_class=ReadyRoute, prefix="/api/v1/tournaments", tags=["tournaments"])
 
 SPEC_EXAMPLE = {"trial": "first-league", "format": "swiss", "entrants": ["latest", "snapshots", "bot:random"]}
 
@@ -143,10 +145,6 @@ def tournament_of(row: NamedTournament) -> Tournament:
     )
 
 
-def keeper_of(services: Api) -> TournamentKeeper:
-    return TournamentKeeper(services.sessions, services.temporal, every=services.settings.reconcile_seconds)
-
-
 @router.post("", summary="Hold a tournament", status_code=201, response_model=Tournament)
 async def create(new: NewTournament, principal: Operator, change: Change) -> Response:
     """Find the field, record the tournament and start its workflow. It is `pending` until the workflow takes it up."""
@@ -169,7 +167,7 @@ async def create(new: NewTournament, principal: Operator, change: Change) -> Res
 
     response = await change.commit(work)
     for tournament_id in made:
-        await keeper_of(change.services).start(tournament_id)
+        await change.services.tournament_starter.start(tournament_id)
     return response
 
 
@@ -205,20 +203,20 @@ def get_one(tournament_id: EntityId, services: Api, principal: Viewer) -> Tourna
         return tournament_of(get_tournament(session, str(tournament_id)))
 
 
-@router.get("/{tournament_id}/entrants", summary="Who takes part")
-def entrants(tournament_id: EntityId, services: Api, principal: Viewer) -> list[Entrant]:
+@router.get("/{tournament_id}/entrants", summary="Who takes part", response_model=list[Entrant])
+def entrants(tournament_id: EntityId, services: Api, principal: Viewer) -> Response:
     """The field by its numbers."""
     with services.reads() as session:
-        get_tournament(session, str(tournament_id))
-        return [Entrant.model_validate(each) for each in field_of(session, str(tournament_id))]
+        require_tournament(session, str(tournament_id))
+        return records_response(list_entrants(session, str(tournament_id)), Entrant)
 
 
 @router.get("/{tournament_id}/standings", summary="The table, with intervals")
 def standings(tournament_id: EntityId, services: Api, principal: Viewer) -> Standings:
     """Points and ratings of the games recorded so far."""
     with services.reads() as session:
-        report = tournament_report(session, str(tournament_id))
-    return Standings(status=report.status, anchor=report.anchor, leads=report.leads, items=report.standings)
+        table = services.reports.table(session, str(tournament_id))
+    return Standings(status=table.status, anchor=table.anchor, leads=table.leads, items=table.lines)
 
 
 @router.get("/{tournament_id}/pairings", summary="Who met whom")
@@ -237,7 +235,7 @@ def pairings(
         round_, _, pair = cursor.partition(":")
         after = int(round_), int(pair)
     with services.reads() as session:
-        get_tournament(session, str(tournament_id))
+        require_tournament(session, str(tournament_id))
         rows = list_pairings(session, str(tournament_id), after=after, limit=limit + 1)
         return page_of(rows, limit, _pairing_of, lambda each: f"{each.round}:{each.pair}")
 
@@ -253,11 +251,11 @@ def report(
 ) -> Any:
     """Standings, cross table, upsets and the most instructive games of what has been played so far."""
     with services.reads() as session:
-        made = tournament_report(session, str(tournament_id))
+        made = services.reports.report(session, str(tournament_id))
     if form is ReportForm.JSON:
-        return made
+        return Response(made.json, media_type="application/json")
     write, media_type = WRITERS[form]
-    return Response(write(made), media_type=media_type)
+    return Response(write(made.report), media_type=media_type)
 
 
 @router.post("/{tournament_id}/cancel", summary="End a tournament early", status_code=202, response_model=Tournament)

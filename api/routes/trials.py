@@ -7,23 +7,29 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Query, Response
 from pydantic import Field
 from sqlalchemy.orm import Session
+from starlette.concurrency import run_in_threadpool
 
 from api.auth.scopes import Operator, Viewer
+from api.auth.tokens import Principal
 from api.problems import problems_at
 from api.routes.paging import EntityId, IdCursor, Limit, Page, page_of, text_of
+from api.routes.ready import ReadyRoute, model_response
 from api.routes.shapes import Body, Shape, Utc
 from api.routes.tags import etag
 from api.service.changes import Answer, Audited, Change, KeyHeader
-from api.service.context import Api
-from api.store.models.words import TrialStatus
+from api.service.components import Tried, own_components, try_components
+from api.service.context import Api, Services
+from api.store.models.words import Scope, TrialStatus
 from api.store.queries.trials import NamedTrial, TrialFilter, get_trial, list_trials
 from api.store.trials import create_trial
 from orchestrator.spec import InvalidTrial, TrialSpec
 from orchestrator.spec.checking import check_spec
 from orchestrator.spec.loading import parse_trial
+from orchestrator.spec.problems import Problem, path_text, shown
 from orchestrator.spec.values import NAME_PATTERN
+from orchestrator.spec.yaml_source import read_yaml
 
-router = APIRouter(prefix="/api/v1/trials", tags=["trials"])
+router = APIRouter(route_class=ReadyRoute, prefix="/api/v1/trials", tags=["trials"])
 
 Name = Annotated[str, Field(pattern=NAME_PATTERN, description="1 to 63 small letters, digits and hyphens")]
 SPEC_EXAMPLE = {"game": {"id": "connect_four"}, "league": {"preset": "alphastar"}, "budget": {"steps": 100_000_000}}
@@ -92,6 +98,10 @@ class CheckedFile(Shape):
     valid: bool = Field(description="whether a trial can be made of it")
     problems: list[SpecProblem] = Field(description="everything that is wrong, in order")
     spec: dict[str, Any] | None = Field(description="what it asks for, defaults included; null unless valid")
+    not_checked: str | None = Field(
+        description="why names of your own code were not tried; null where they were, or there are none",
+        examples=["not checked: no train worker"],
+    )
 
 
 def summary_of(row: NamedTrial) -> TrialSummary:
@@ -112,14 +122,21 @@ def _values(trial: Any) -> dict[str, Any]:
 async def create(new: NewTrial, principal: Operator, change: Change) -> Response:
     """Record the trial and start its workflow. It is `pending` until the workflow takes it up.
 
-    Should the API die in between, the workflow is started as soon as an API runs again: a recorded trial always
-    starts, and none runs unrecorded.
+    Names of your own code (`module:attr`) are tried first by the train worker, where there is one. Should the API
+    die in between, the workflow is started as soon as an API runs again: a recorded trial always starts, and none
+    runs unrecorded.
     """
     with problems_at("body.spec"):
         spec = check_spec(new.spec.to_json())
+    services = change.services
     made: list[str] = []
 
-    def work(session: Session) -> Answer:
+    async def try_names() -> None:
+        tried = await try_components(services.temporal, services.fleet, spec)
+        with problems_at("body.spec"):
+            _refuse(_problems(tried))
+
+    def work(session: Session, _: None) -> Answer:
         row = create_trial(session, project=new.project, name=new.name, spec=spec)
         made.append(row.id)
         session.refresh(row)
@@ -133,9 +150,9 @@ async def create(new: NewTrial, principal: Operator, change: Change) -> Response
             ),
         )
 
-    response = await change.commit(work)
+    response = await change.commit_after(try_names, work)
     for trial_id in made:
-        await change.services.starter.start(trial_id)
+        await services.starter.start(trial_id)
     return response
 
 
@@ -146,33 +163,72 @@ def list_all(
     project: Annotated[
         str | None, Query(max_length=63, pattern=r"^[^\x00]*$", description="only of this project")
     ] = None,
+    name: Annotated[
+        str | None, Query(max_length=63, pattern=r"^[^\x00]*$", description="only of this name, in any project")
+    ] = None,
     status: Annotated[list[TrialStatus] | None, Query(description="only with one of these statuses")] = None,
     archived: Annotated[bool, Query(description="with those that were put away")] = False,
     limit: Limit = 50,
     cursor: IdCursor = None,
 ) -> Page[TrialSummary]:
     """Trials, the newest first."""
-    which = TrialFilter(project=project, statuses=tuple(status or ()), archived=archived)
+    which = TrialFilter(project=project, name=name, statuses=tuple(status or ()), archived=archived)
     with services.reads() as session:
         rows = list_trials(session, which, before=text_of(cursor), limit=limit + 1)
         return page_of(rows, limit, summary_of, lambda trial: trial.id)
 
 
 @router.post("/validate", summary="Check a trial file")
-def validate(file: FileToCheck, principal: Viewer, idempotency_key: KeyHeader = None) -> CheckedFile:
-    """Say everything that is wrong with a trial file, with its place, without making anything."""
+async def validate(
+    file: FileToCheck, services: Api, principal: Viewer, idempotency_key: KeyHeader = None
+) -> CheckedFile:
+    """Say everything that is wrong with a trial file, with its place, without making anything.
+
+    Names of your own code (`module:attr`) are imported by the train worker, where there is one; that takes a token
+    that may start trials.
+    """
     try:
-        checked = parse_trial(file.text).spec if file.text is not None else check_spec(file.spec or {})
+        spec = await run_in_threadpool(_read, file)
+        tried = await _tried(services, principal, spec)
+        _refuse(_problems(tried, file.text))
     except InvalidTrial as error:
         problems = [SpecProblem.model_validate(problem) for problem in error.problems]
-        return CheckedFile(valid=False, problems=problems, spec=None)
-    return CheckedFile(valid=True, problems=[], spec=checked.to_json())
+        return CheckedFile(valid=False, problems=problems, spec=None, not_checked=None)
+    return CheckedFile(valid=True, problems=[], spec=spec.to_json(), not_checked=tried.not_checked)
 
 
-@router.get("/{trial_id:uuid}", summary="One trial")
-def get_one(trial_id: EntityId, services: Api, principal: Viewer, response: Response) -> Trial:
+async def _tried(services: Services, principal: Principal, spec: TrialSpec) -> Tried:
+    """To import code is to run it, which is not for those who may only look."""
+    if not principal.may(Scope.OPERATOR) and any(own_components(spec)):
+        return Tried(unusable=[], not_checked="not checked: needs an operator's token")
+    return await try_components(services.temporal, services.fleet, spec)
+
+
+def _read(file: FileToCheck) -> TrialSpec:
+    return parse_trial(file.text).spec if file.text is not None else check_spec(file.spec or {})
+
+
+def _problems(tried: Tried, text: str | None = None) -> list[Problem]:
+    """What a worker could not use, each with its place in the text."""
+    if not tried.unusable:
+        return []
+    document = None if text is None else read_yaml(text)
+    found = []
+    for each in tried.unusable:
+        line, column = (None, None) if document is None else document.place(each.path)
+        place = path_text(each.path)
+        found.append(Problem(path=place, message=each.problem, value=shown(each.name), line=line, column=column))
+    return found
+
+
+def _refuse(problems: list[Problem]) -> None:
+    if problems:
+        raise InvalidTrial(problems)
+
+
+@router.get("/{trial_id:uuid}", summary="One trial", response_model=Trial)
+def get_one(trial_id: EntityId, services: Api, principal: Viewer) -> Response:
     """The trial with its file. The ETag is its revision."""
     with services.reads() as session:
         trial = trial_of(get_trial(session, str(trial_id)))
-    response.headers.update(etag(trial.revision))
-    return trial
+    return model_response(trial, etag(trial.revision))

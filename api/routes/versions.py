@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Annotated
 from uuid import UUID
 
@@ -13,14 +14,24 @@ from starlette.concurrency import run_in_threadpool
 from api.auth.scopes import Operator, Viewer
 from api.problems import Refusal
 from api.routes.paging import EntityId, IdCursor, Limit, Page, page_of, text_of
+from api.routes.ready import ReadyRoute
 from api.routes.shapes import Shape, Utc
 from api.service.asking import ask
 from api.service.changes import Answer, Audited, Change
 from api.service.context import Api
 from api.store.garbage import keep_checkpoint
 from api.store.imports import import_version
+from api.store.models import ReturnTally
 from api.store.models.words import VersionOrigin
-from api.store.queries.players import VersionRow, aliases_of, get_version, lineage, list_versions
+from api.store.queries.players import (
+    VersionColumns,
+    VersionRow,
+    aliases_of,
+    get_version,
+    lineage,
+    list_versions,
+    returns_of,
+)
 from api.store.queries.trials import get_trial, require_trial
 from api.store.specs import spec_of
 from league.types import CheckpointRef
@@ -29,7 +40,7 @@ from orchestrator.contracts.interactive import ImportWeights
 from orchestrator.contracts.interactive import import_weights as question
 from orchestrator.spec.values import NAME_PATTERN
 
-router = APIRouter(prefix="/api/v1", tags=["versions"])
+router = APIRouter(route_class=ReadyRoute, prefix="/api/v1", tags=["versions"])
 
 
 class Version(Shape):
@@ -49,9 +60,18 @@ class Version(Shape):
     created_at: Utc = Field(description="when it was recorded")
 
 
+class VersionReturns(Shape):
+    """What a version of a game of one seat earned in the generation that made it."""
+
+    games: int = Field(description="games", examples=[512])
+    mean: float = Field(description="mean return", examples=[187.5])
+    deviation: float | None = Field(description="standard deviation of a game's return; null for a single game")
+
+
 class VersionDetail(Version):
     """A version with its ancestors and names."""
 
+    returns: VersionReturns | None = Field(description="its training returns; null where it had an opponent")
     aliases: list[str] = Field(description="the aliases that point at it now", examples=[["champion"]])
     lineage: list[Version] = Field(description="its ancestors, the nearest first, at most a thousand")
 
@@ -60,9 +80,20 @@ def version_of(row: VersionRow) -> Version:
     return Version.model_validate(_values(row))
 
 
+def _listed(row: VersionColumns) -> Version:
+    return Version.model_validate(row._mapping)
+
+
 def _values(row: VersionRow) -> dict[str, object]:
     version, player = row
     return {name: getattr(version, name) for name in Version.model_fields if name != "player"} | {"player": player}
+
+
+def _returns(tally: ReturnTally | None) -> VersionReturns | None:
+    if tally is None:
+        return None
+    deviation = math.sqrt(tally.deviations / (tally.games - 1)) if tally.games > 1 else None
+    return VersionReturns(games=tally.games, mean=tally.mean, deviation=deviation)
 
 
 @router.get("/trials/{trial_id}/versions", summary="List versions")
@@ -80,7 +111,7 @@ def list_all(
         rows = list_versions(
             session, str(trial_id), before=text_of(cursor), limit=limit + 1, player_id=text_of(player_id)
         )
-        return page_of(rows, limit, version_of, lambda version: version.id)
+        return page_of(rows, limit, _listed, lambda version: version.id)
 
 
 @router.get("/versions/{version_id}", summary="One version and its lineage")
@@ -91,8 +122,9 @@ def get_one(version_id: EntityId, services: Api, principal: Viewer) -> VersionDe
         return VersionDetail.model_validate(
             {
                 **_values(row),
+                "returns": _returns(returns_of(session, str(version_id))),
                 "aliases": aliases_of(session, str(version_id)),
-                "lineage": [version_of(ancestor) for ancestor in lineage(session, str(version_id))],
+                "lineage": [_listed(ancestor) for ancestor in lineage(session, str(version_id))],
             }
         )
 

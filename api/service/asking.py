@@ -12,7 +12,7 @@ from temporalio.exceptions import ApplicationError
 from temporalio.service import RPCError
 
 from api.problems import Refusal
-from api.service.orders import unreachable
+from api.service.outages import unreachable
 from orchestrator.contracts.errors import Failure
 from orchestrator.contracts.interactive import Question
 from orchestrator.contracts.queues import Queue
@@ -20,11 +20,13 @@ from orchestrator.contracts.queues import Queue
 Message = TypeVar("Message")
 Answer = TypeVar("Answer")
 
+TO_BE_HEARD = timedelta(seconds=5)
+"""A worker that is there takes a question at once; with none, a person should not wait for the answer's whole time."""
 TWICE = RetryPolicy(maximum_attempts=2, initial_interval=timedelta(milliseconds=200))
 
 
 async def ask(temporal: Client, question: Question[Message, Answer], message: Message) -> Answer:
-    """The answer; 409 for what cannot be answered, 503 while no worker does."""
+    """The answer; 409 for what cannot be answered, or while no worker is there to do so."""
     try:
         answer: Answer = await temporal.execute_activity(
             question.name,
@@ -32,6 +34,7 @@ async def ask(temporal: Client, question: Question[Message, Answer], message: Me
             id=f"{question.name}-{uuid.uuid4()}",
             task_queue=Queue.INTERACTIVE,
             result_type=question.answer,
+            schedule_to_start_timeout=TO_BE_HEARD,
             schedule_to_close_timeout=question.patience,
             start_to_close_timeout=question.patience,
             retry_policy=TWICE,
@@ -50,6 +53,5 @@ def _refusal(cause: BaseException | None) -> Refusal:
         return Refusal(409, cause.message)
     if isinstance(cause, ApplicationError):
         return Refusal(503, f"the worker failed: {cause.message}")
-    return Refusal(
-        503, "no worker answers; is the train worker running? It serves replays and games", headers={"Retry-After": "5"}
-    )
+    # 409, for nothing of ours is broken: a league may well be looked at with its train worker switched off
+    return Refusal(409, "no train worker answers; `lanista status` says whether it runs. It serves replays and games")

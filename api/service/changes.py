@@ -6,7 +6,7 @@ import hashlib
 import uuid
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
-from typing import Annotated, Any
+from typing import Annotated, Any, TypeVar
 
 from fastapi import Depends, Header, Request, Response
 from pydantic import BaseModel
@@ -18,6 +18,7 @@ from api.service.context import Api, Services
 from api.store.answers import KeptAnswer, RequestKey, claim_key, find_answer, keep_answer
 from api.store.audit import add_audit_entry
 
+Found = TypeVar("Found")
 KeyHeader = Annotated[
     str | None,
     Header(
@@ -93,12 +94,22 @@ class ChangeCall:
 
         It is audited before it is sent, so that no death of ours hides it.
         """
-        kept = await run_in_threadpool(self._kept)
-        if kept is None:
+
+        async def ordered() -> Answer:
             await run_in_threadpool(check)
             await run_in_threadpool(self._audit, audited)
-            answer = await carry_out()
-            kept = await run_in_threadpool(self._committed, lambda session: answer)
+            return await carry_out()
+
+        return await self.commit_after(ordered, lambda session, answer: answer)
+
+    async def commit_after(
+        self, prepare: Callable[[], Awaitable[Found]], work: Callable[[Session, Found], Answer]
+    ) -> Response:
+        """Commit work that needs somebody's answer first, got outside any transaction; a repetition asks nobody."""
+        kept = await run_in_threadpool(self._kept)
+        if kept is None:
+            found = await prepare()
+            kept = await run_in_threadpool(self._committed, lambda session: work(session, found))
         return _response(kept)
 
     def _committed(self, work: Callable[[Session], Answer]) -> KeptAnswer:

@@ -14,9 +14,11 @@ from temporalio.client import Client
 from api.auth.sessions import SessionSigner
 from api.auth.tokens import TokenBook
 from api.service.feed import EventFeed
+from api.service.fleet import Fleet
 from api.service.payoff_documents import PayoffDocuments
-from api.service.playing import GameTable
-from api.service.starting import TrialStarter
+from api.service.schedules import ScheduleBook
+from api.service.starting import WorkflowStarter
+from api.service.tournament_reports import TournamentReports
 from api.settings import ApiSettings
 from api.store.engine import session_factory
 from orchestrator.artifacts import ArtifactStore
@@ -32,11 +34,15 @@ class Services:
     temporal: Client
     tokens: TokenBook
     signer: SessionSigner
-    starter: TrialStarter
+    starter: WorkflowStarter
+    """Of trials."""
+    tournament_starter: WorkflowStarter
+    schedules: ScheduleBook
     feed: EventFeed
     payoffs: PayoffDocuments
+    reports: TournamentReports
     artifacts: ArtifactStore
-    games: GameTable
+    fleet: Fleet
 
     @cached_property
     def reads(self) -> sessionmaker[Session]:

@@ -21,12 +21,20 @@ log = structlog.get_logger()
 
 RING = 5_000
 PAGE = 500
+NO_END = (1 << 63) - 1
 READING_BACK = 4
 """Readers that may read from the table at once; more wait for each other, and for nobody else."""
 LISTEN_SECONDS = 5.0
 """A notification that got lost costs at most this long."""
 RECONNECT_SECONDS = 1.0
-_AFTER = "SELECT id, trial_id::text, type, payload::text, created_at FROM events WHERE id > %s"
+_OF_TRIAL = "(%(trial)s::uuid IS NULL OR trial_id = %(trial)s::uuid)"
+_PAGE = f"""
+SELECT id, trial_id::text, type, payload::text, created_at FROM events
+WHERE id > %(after)s AND id <= %(upto)s AND {_OF_TRIAL} ORDER BY id LIMIT %(most)s
+"""
+_BEFORE_NEWEST = f"""
+SELECT coalesce((SELECT id FROM events WHERE {_OF_TRIAL} ORDER BY id DESC OFFSET %(newest)s LIMIT 1), 0)
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,20 +95,31 @@ class EventFeed:
         self._live[trial_id] = (self._beats, data)
         self._wake()
 
+    async def position_before(self, newest: int, trial_id: str | None) -> int:
+        """Where to begin so that the newest so many events come first, those of one trial or of all."""
+        async with self._reading_back, await self._connection() as connection:
+            asked = {"trial": trial_id, "newest": newest}
+            row = await (await connection.execute(_BEFORE_NEWEST, asked)).fetchone()
+            assert row is not None
+            position: int = row[0]
+            return position
+
     async def follow(self, after: int | None, trial_id: str | None, idle: float) -> AsyncIterator[bytes]:
-        """Events after an id (None: from now on), in order, each once; b"" whenever nothing came for `idle` s."""
+        """Events after an id (None: from now on), in order, each once; b"" whenever nothing came for `idle` s.
+
+        The first frame is a bare id, the position itself: who loses the line before the first event still knows it.
+        """
         position = await self._starting_point() if after is None else after
+        yield f"id: {position}\n\n".encode()
         seen_beat = self._beats
         reader = trial_id or ""
         self.listeners[reader] = self.listeners.get(reader, 0) + 1
         try:
             while not self._closed:
                 news = self._news
-                frames = await self._after(position)
+                frames, position = await self._after(position, trial_id)
                 for frame in frames:
-                    if trial_id is None or frame.trial_id == trial_id:
-                        yield frame.data
-                    position = frame.id
+                    yield frame.data
                 beat, live = self._live.get(reader, (0, b""))
                 if beat > seen_beat:
                     seen_beat = beat
@@ -121,41 +140,37 @@ class EventFeed:
             await asyncio.sleep(0.02)
         return self._newest
 
-    async def _after(self, position: int) -> list[Frame]:
-        """What comes after a position: from the ring if it reaches back so far, else a page of the table."""
+    async def _after(self, position: int, trial_id: str | None) -> tuple[list[Frame], int]:
+        """What comes after a position, and the next one: from the ring if it reaches so far, else from the table."""
         if self._newest is not None and position >= self._floor:
-            if position >= self._newest:
-                return []
             newer = []
             for frame in reversed(self._ring):
                 if frame.id <= position:
                     break
-                newer.append(frame)
-            return newer[::-1]
-        async with (
-            self._reading_back,
-            await psycopg.AsyncConnection.connect(self._url, autocommit=True) as connection,
-        ):
-            return await self._page(connection, position)
+                if trial_id is None or frame.trial_id == trial_id:
+                    newer.append(frame)
+            return newer[::-1], max(position, self._newest)
+        upto = await self._starting_point()
+        async with self._reading_back, await self._connection() as connection:
+            frames = await _page(connection, position, upto, trial_id)
+        # a page that is not full has everything up to the newest event that was known before it was asked for
+        return frames, frames[-1].id if len(frames) == PAGE else max(position, upto)
+
+    async def _connection(self) -> psycopg.AsyncConnection:
+        return await psycopg.AsyncConnection.connect(self._url, autocommit=True, application_name="lanista-events")
 
     async def _follow_table(self) -> None:
-        async with await psycopg.AsyncConnection.connect(
-            self._url, autocommit=True, application_name="lanista-events"
-        ) as connection:
+        async with await self._connection() as connection:
             await connection.execute(f"LISTEN {EVENTS_CHANNEL}")
             if self._newest is None:
                 row = await (await connection.execute("SELECT coalesce(max(id), 0) FROM events")).fetchone()
                 assert row is not None
                 self._floor = self._newest = row[0]
             while True:
-                while frames := await self._page(connection, self._newest):
+                while frames := await _page(connection, self._newest, NO_END):
                     self._add(frames)
                 async for _ in connection.notifies(timeout=LISTEN_SECONDS, stop_after=1):
                     pass  # its number is of no use: what is new is read from the table
-
-    async def _page(self, connection: psycopg.AsyncConnection, position: int) -> list[Frame]:
-        cursor = await connection.execute(f"{_AFTER} ORDER BY id LIMIT {PAGE}", (position,))
-        return [frame_of(*row) for row in await cursor.fetchall()]
 
     def _add(self, frames: list[Frame]) -> None:
         for frame in frames:
@@ -168,6 +183,12 @@ class EventFeed:
     def _wake(self) -> None:
         news, self._news = self._news, asyncio.Event()
         news.set()
+
+
+async def _page(connection: psycopg.AsyncConnection, after: int, upto: int, trial_id: str | None = None) -> list[Frame]:
+    asked = {"after": after, "upto": upto, "trial": trial_id, "most": PAGE}
+    cursor = await connection.execute(_PAGE, asked)
+    return [frame_of(*row) for row in await cursor.fetchall()]
 
 
 async def _set_within(event: asyncio.Event, seconds: float) -> bool:

@@ -12,6 +12,7 @@ from temporalio.service import RPCError, RPCStatusCode
 
 from api.problems import Refusal
 from api.service.context import Services
+from api.service.outages import unreachable
 from api.store.queries.trials import get_trial
 from orchestrator.contracts.errors import Failure
 from orchestrator.contracts.workflows import trial_workflow_id
@@ -69,9 +70,3 @@ def _no_worker() -> Refusal:
         f"no worker took the order within {PATIENCE:g} s; is the store worker running? It may still be carried out",
         headers={"Retry-After": "5"},
     )
-
-
-def unreachable(error: Exception) -> Refusal:
-    """Temporal does not answer."""
-    status = error.status.name if isinstance(error, RPCError) else "no connection"
-    return Refusal(503, f"Temporal does not answer ({status}); try again", headers={"Retry-After": "2"})

@@ -103,12 +103,13 @@ def _json(head: dict[str, object], payoff: PayoffMatrices) -> bytes:
         "wins": payoff.wins.astype(np.int64).tolist(),
         "draws": payoff.draws.astype(np.int64).tolist(),
         "losses": payoff.losses.astype(np.int64).tolist(),
+        "mean_return": _rounded(payoff.mean_returns),
     }
     return json.dumps(document, separators=(",", ":")).encode()
 
 
 def _rounded(matrix: Floats) -> list[list[float | None]]:
-    """Four digits, which is finer than any interval here; None where the two never met."""
+    """Four digits, which is finer than any interval here; None where nothing is known."""
     rounded = np.round(matrix, 4).astype(object)
     rounded[np.isnan(matrix)] = None
     listed: list[list[float | None]] = rounded.tolist()
@@ -118,12 +119,12 @@ def _rounded(matrix: Floats) -> list[list[float | None]]:
 def _csv(payoff: PayoffMatrices) -> bytes:
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\r\n")
-    writer.writerow(["player", "opponent", "wins", "draws", "losses", "win_rate", "low", "high"])
+    writer.writerow(["player", "opponent", "wins", "draws", "losses", "win_rate", "low", "high", "mean_return"])
     names = [row[1] for row in payoff.players]
-    rates, lows, highs = _rounded(payoff.win_rates), _rounded(payoff.low), _rounded(payoff.high)
+    shown = [_rounded(each) for each in (payoff.win_rates, payoff.low, payoff.high, payoff.mean_returns)]
     counts = [matrix.astype(np.int64).tolist() for matrix in (payoff.wins, payoff.draws, payoff.losses)]
     for row, column in np.argwhere(~np.isnan(payoff.win_rates)).tolist():
         results = [matrix[row][column] for matrix in counts]
-        interval = [matrix[row][column] for matrix in (rates, lows, highs)]
-        writer.writerow([names[row], names[column], *results, *interval])
+        numbers = [matrix[row][column] for matrix in shown]
+        writer.writerow([names[row], names[column], *results, *numbers])
     return text.getvalue().encode()

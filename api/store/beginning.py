@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from typing import Any
 
-from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from api.store.clock import now
 from api.store.commits import lock_trial
-from api.store.events import NewEvent, append_events
-from api.store.models import Event, Trial
+from api.store.errors import NotFound
+from api.store.events import NewEvent, append_once
+from api.store.models import Trial
+from api.store.models.words import TrialStatus
+from api.store.trials import change_status
 
 
 def mark_begun(session: Session, trial_id: str) -> Trial:
@@ -21,13 +23,16 @@ def mark_begun(session: Session, trial_id: str) -> Trial:
     return trial
 
 
+def withdraw_trial(session: Session, trial_id: str, reason: str) -> bool:
+    """Stop a trial that has not begun, where no workflow could be told to; False if it has begun or ended."""
+    if lock_trial(session, trial_id).status is not TrialStatus.PENDING:
+        return False
+    change_status(session, trial_id, TrialStatus.STOPPED, reason)
+    return True
+
+
 def note_once(session: Session, trial_id: str, key: str, kind: str, payload: dict[str, Any]) -> None:
     """An event of the trial, unless one of this kind and key is there already."""
-    lock_trial(session, trial_id)
-    known = session.scalar(
-        select(Event.id)
-        .where(Event.trial_id == trial_id, Event.type == kind, Event.payload["key"].astext == key)
-        .limit(1)
-    )
-    if known is None:
-        append_events(session, [NewEvent(type=kind, trial_id=trial_id, payload={**payload, "key": key})])
+    if session.get(Trial, trial_id) is None:
+        raise NotFound(f"there is no trial {trial_id}")
+    append_once(session, NewEvent(type=kind, trial_id=trial_id, payload=payload), key)

@@ -11,7 +11,7 @@ from api.store.errors import Conflict
 from api.store.models import ModelVersion
 from api.store.models.words import MatchResult
 from api.store.payoffs import Results
-from league.types import Stream
+from league.types import Earned, Stream
 from orchestrator.contracts.play import PlayedGame
 
 FIRST, SECOND = 0, 1
@@ -60,12 +60,12 @@ def pentanomial(found: Sequence[Contest]) -> tuple[int, ...]:
 
 
 def seat_results(found: Sequence[Contest]) -> dict[tuple[int, int], Results]:
-    """What the first side won, drew and lost, by the seats of both."""
-    totals: dict[tuple[int, int], Results] = {}
+    """What the first side won, drew and lost, and what both earned, by the seats of both."""
+    by_seats: dict[tuple[int, int], list[Results]] = {}
     for contest in found:
         for seats, results in contest.results.items():
-            totals[seats] = totals.get(seats, Results()).plus(results)
-    return totals
+            by_seats.setdefault(seats, []).append(results)
+    return {seats: Results.sum_of(several) for seats, several in by_seats.items()}
 
 
 def match_row(contest: Contest, first: ModelVersion, second: ModelVersion, **occasion: Any) -> dict[str, Any]:
@@ -116,9 +116,10 @@ def _together(game: PlayedGame) -> Contest:
     for seat, side in enumerate(game.seating):
         for other, opponent in enumerate(game.seating):
             if (side, opponent) == (FIRST, SECOND):
-                score = _score(game.returns[seat], game.returns[other])
+                earned = Earned(game.returns[seat], game.returns[other])
+                score = _score(earned.own, earned.other)
                 scores.append(score)
-                results[seat, other] = Results(wins=score == 1, draws=score == 0.5, losses=score == 0)
+                results[seat, other] = Results(wins=score == 1, draws=score == 0.5, losses=score == 0, earned=earned)
     if not scores:
         raise Conflict(f"game {game.pair} (seed {game.seed}) was not played by both sides: {game.seating}")
     return Contest(

@@ -4,7 +4,8 @@ StoreError
 ├── InvalidDatabaseUrl    the URL does not name a Postgres database
 ├── MigrationError        the schema cannot be brought to the version this code needs
 ├── NotFound              a row that was asked for by id or name is not there
-└── Conflict              the change contradicts what is already recorded
+├── Conflict              the change contradicts what is already recorded
+└── NotYet                what it rests on is under way: ask again in a moment
 """
 
 
@@ -26,3 +27,7 @@ class NotFound(StoreError):
 
 class Conflict(StoreError):
     """The change contradicts what is already recorded."""
+
+
+class NotYet(StoreError):
+    """What it rests on is under way: ask again in a moment."""

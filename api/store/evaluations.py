@@ -226,9 +226,7 @@ def _count(
             "seat": seat,
             "opponent_seat": other,
             "stream": Stream.RATING,
-            "wins": results.wins,
-            "draws": results.draws,
-            "losses": results.losses,
+            **results.columns,
         }
         for (seat, other), results in totals.items()
     ]

@@ -6,7 +6,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from sqlalchemy import insert, select
+from sqlalchemy import insert, select, text
+from sqlalchemy.dialects.postgresql import insert as upsert
 from sqlalchemy.orm import Session
 
 from api.store.models import Event
@@ -30,6 +31,19 @@ def append_events(session: Session, events: Iterable[NewEvent]) -> None:
     if rows:
         session.flush()
         session.execute(insert(Event), rows)
+
+
+def append_once(session: Session, event: NewEvent, key: str) -> None:
+    """Write an event unless the trial, or no trial, has one of its type and key already; `append_events` otherwise."""
+    session.flush()
+    session.execute(
+        upsert(Event)
+        .values(type=event.type, trial_id=event.trial_id, payload={**event.payload, "key": key})
+        .on_conflict_do_nothing(
+            index_elements=[Event.trial_id, Event.type, text("(payload ->> 'key')")],
+            index_where=text("(payload ->> 'key') IS NOT NULL"),
+        )
+    )
 
 
 def events_after(session: Session, after: int, *, trial_id: str | None = None, limit: int = 500) -> Sequence[Event]:

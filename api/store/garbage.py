@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from datetime import timedelta
 
 from sqlalchemy import select, text
-from sqlalchemy.orm import Session
+from sqlalchemy.orm import Session, sessionmaker
 
 from api.store.models import ModelVersion
 from league.types import CheckpointRef
-from orchestrator.artifacts import ArtifactStore, Collected, MissingArtifact
+from orchestrator.artifacts import ArtifactStore, Collected, MissingArtifact, StoredFile
 
 _LOCK = 113628506914819
-"""Held by all who record a checkpoint, shared, and by a collection alone."""
+"""Held by all who record a checkpoint, shared, and by a collection alone, for a few files at a time."""
+AT_ONCE = 50
+"""Files removed under one lock: nobody who records a generation waits for longer than that takes."""
 
 
 def keep_checkpoint(session: Session, artifacts: ArtifactStore, checkpoint: CheckpointRef) -> None:
@@ -22,11 +25,33 @@ def keep_checkpoint(session: Session, artifacts: ArtifactStore, checkpoint: Chec
         raise MissingArtifact(checkpoint.uri, checkpoint.sha256)
 
 
-def collect_garbage(session: Session, artifacts: ArtifactStore, *, older_than: timedelta) -> Collected:
+def collect_garbage(sessions: sessionmaker[Session], artifacts: ArtifactStore, *, older_than: timedelta) -> Collected:
     """Remove what no version of any trial refers to and is older than `older_than`.
 
-    Age alone is no proof: after a long outage an old file may be recorded at this very moment, hence the lock.
+    The store is listed without a lock. Age alone is no proof: after a long outage an old file may be recorded at
+    this very moment, so each few files are looked up once more, and removed, under the lock.
     """
-    session.execute(text(f"SELECT pg_advisory_xact_lock({_LOCK})"))
-    referenced = session.scalars(select(ModelVersion.sha256).where(ModelVersion.sha256.is_not(None)).distinct())
-    return artifacts.collect({sha256 for sha256 in referenced if sha256 is not None}, older_than)
+    uris: list[str] = []
+    freed = 0
+    with sessions() as session:
+        candidates = _unnamed(session, artifacts.aged(older_than))
+    for few in _few_at_once(candidates):
+        with sessions.begin() as session:
+            session.execute(text(f"SELECT pg_advisory_xact_lock({_LOCK})"))
+            removed = artifacts.remove(_unnamed(session, few), older_than)
+        uris += removed.uris
+        freed += removed.bytes_freed
+    return Collected(uris=tuple(uris), bytes_freed=freed)
+
+
+def _few_at_once(files: Sequence[StoredFile]) -> Iterator[Sequence[StoredFile]]:
+    return (files[start : start + AT_ONCE] for start in range(0, len(files), AT_ONCE))
+
+
+def _unnamed(session: Session, files: Sequence[StoredFile]) -> list[StoredFile]:
+    """Those that no version names, in the order given."""
+    named: set[str | None] = set()
+    for few in _few_at_once(files):
+        query = select(ModelVersion.sha256).where(ModelVersion.sha256.in_([file.name for file in few]))
+        named.update(session.scalars(query))
+    return [file for file in files if file.name not in named]

@@ -89,6 +89,15 @@ def stop_gate(session: Session, gate_id: str, reason: str) -> Standing:
     return _standing(session, gate)
 
 
+def stop_waiting_gate(session: Session, gate_id: str, reason: str) -> bool:
+    """End a gate that waits for its turn, as invalid; False where it does not wait, and its workflow must be told."""
+    gate = load_gate(session, gate_id, locked=True)
+    if gate.status is not GateStatus.WAITING:
+        return False
+    append_events(session, [_invalidate(session, gate, reason)])
+    return True
+
+
 def _batches(session: Session, gate: Gate) -> int:
     return session.scalars(select(func.count()).where(GateBatch.gate_id == gate.id)).one()
 

@@ -178,10 +178,12 @@ def _tally_row(tally: OpponentTally, learner_version_id: str) -> dict[str, objec
         "seat": seat,
         "opponent_seat": opponent_seat,
         "stream": Stream.TRAINING,
-        "wins": tally.wins,
-        "draws": tally.draws,
-        "losses": tally.losses,
+        **_results(tally).columns,
     }
+
+
+def _results(tally: OpponentTally) -> Results:
+    return Results(wins=tally.wins, draws=tally.draws, losses=tally.losses, earned=tally.earned)
 
 
 def _payoff_batch(session: Session, player_id: str, tallies: list[OpponentTally]) -> dict[CellKey, Results]:
@@ -197,7 +199,7 @@ def _payoff_batch(session: Session, player_id: str, tallies: list[OpponentTally]
                 seat=tally.seating[0],
                 opponent_seat=tally.seating[1],
             ),
-            Results(wins=tally.wins, draws=tally.draws, losses=tally.losses),
+            _results(tally),
         )
         for tally in tallies
     )

@@ -101,7 +101,7 @@ def _maybe_reset(
     session: Session, trial: Trial, player: Player, subject: Subject, frozen: ModelVersion
 ) -> NewEvent | None:
     verdict = decide_reset(
-        ResetRule(),
+        ResetRule(**spec_of(trial).league.reset.to_json()),
         learner=PlayerId(player.id),
         roster=roster_of(session, trial.id),
         snapshot=VersionId(frozen.id),

@@ -7,7 +7,7 @@ from datetime import datetime
 from typing import Any
 
 from api.store.errors import Conflict
-from league.types import CheckpointRef, Decision
+from league.types import CheckpointRef, Decision, Earned, ReturnTally
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -21,6 +21,8 @@ class OpponentTally:
     losses: int = 0
     opponent_seat: int | None = None
     """None in a game of two seats: the other one."""
+    earned: Earned | None = None
+    """What the learner and the opponent earned in these games; None where nobody kept count."""
 
     def __post_init__(self) -> None:
         if self.opponent_seat is None and self.seat not in (0, 1):
@@ -34,15 +36,6 @@ class OpponentTally:
     @property
     def games(self) -> int:
         return self.wins + self.draws + self.losses
-
-
-@dataclass(frozen=True, kw_only=True)
-class TrainingReturns:
-    """Returns of a game of one seat: how many, their mean, and the sum of squared deviations from it."""
-
-    games: int
-    mean: float
-    deviations: float
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -63,7 +56,8 @@ class GenerationOutcome:
     plan_decision_id: int | None = None
     tallies: tuple[OpponentTally, ...] = ()
     """At most one for each opponent's version and seating."""
-    returns: TrainingReturns | None = None
+    returns: ReturnTally | None = None
+    """Of a game of one seat, which has no opponent to be tallied against."""
     metrics: dict[str, float] = field(default_factory=dict)
     decisions: tuple[Decision, ...] = ()
     hyperparameters: dict[str, Any] = field(default_factory=dict)

@@ -51,7 +51,7 @@ def plan_pairings(session: Session, tournament_id: str) -> tuple[Tournament, lis
     field = field_of(session, tournament_id)
     rows = list(pairings_of(session, tournament_id))
     while not any(row.status is PairingStatus.PLANNED for row in rows):
-        added = _next_rows(session, tournament, len(field), rows)
+        added = _next_rows(session, tournament, field, rows)
         if not added:
             break
         rows = list(pairings_of(session, tournament_id))
@@ -71,11 +71,9 @@ def record_pairing(
     pairing = session.get_one(Pairing, (tournament_id, *number), with_for_update=True, populate_existing=True)
     if pairing.status is not PairingStatus.PLANNED or tournament.status is not TournamentStatus.RUNNING:
         return pairing  # recorded before, or too late
-    spec = spec_of_tournament(tournament)
-    found = contests(games, _pairs(tournament, spec))
-    if len(found) != pairing.games:
-        raise Conflict(f"pairing {number} of {pairing.games} games brought {len(found)}: games need one or two seats")
-    _fill(pairing, found, now(session))
+    pairs = _pairs(tournament, spec_of_tournament(tournament))
+    found = contests(games, pairs)
+    _fill(pairing, found, pairs * len(games[0].seating), now(session))
     if trial is not None:
         _count(session, trial, pairing, first, second, found)
     session.flush()
@@ -100,17 +98,22 @@ def _begin(session: Session, tournament: Tournament) -> list[NewEvent]:
     return [tournament_event(tournament, "tournament.started")]
 
 
-def _next_rows(session: Session, tournament: Tournament, entrants: int, rows: Sequence[Pairing]) -> int:
-    """Write the next pairings down; a bye needs no playing and is recorded at once. Returns how many."""
+def _next_rows(
+    session: Session, tournament: Tournament, field: Sequence[TournamentEntrant], rows: Sequence[Pairing]
+) -> int:
+    """Write the next pairings down; byes and walkovers need no playing and are decided at once. Returns how many."""
     spec = spec_of_tournament(tournament)
-    planned = next_pairings(tournament, entrants, results_of(rows, spec.games))
+    planned = next_pairings(tournament, field, results_of(rows, spec.games))
+    absent = {entrant.number for entrant in field if entrant.withdrawn is not None}
     moment = now(session)
     values = [_row(tournament, pairing) for pairing in planned]
     for row in values:
-        if row["second"] is None:
+        first, second = row["first"], row["second"]
+        row |= {"status": PairingStatus.PLANNED, "played_at": None, "walkover": None}
+        if second is None:
             row |= {"status": PairingStatus.PLAYED, "played_at": moment}
-        else:
-            row |= {"status": PairingStatus.PLANNED, "played_at": None}
+        elif first in absent or second in absent:
+            row |= {"status": PairingStatus.CANCELLED, "walkover": first if second in absent else second}
     if values:
         session.execute(insert(Pairing), values)
     return len(values)
@@ -174,7 +177,12 @@ def _sides(session: Session, tournament_id: str, number: tuple[int, int]) -> tup
     return versions[pairing.first], versions[pairing.second]
 
 
-def _fill(pairing: Pairing, found: Sequence[Contest], moment: datetime) -> None:
+def _fill(pairing: Pairing, found: Sequence[Contest], whole: int, moment: datetime) -> None:
+    """Each seed is played once for every seat of the first side: two games a pair, or more at a larger table."""
+    if len(found) != whole:
+        number = (pairing.round, pairing.pair)
+        raise Conflict(f"pairing {number} must bring {whole} games to be whole, got {len(found)}")
+    pairing.games = whole
     results = [contest.result for contest in found]
     pairing.status, pairing.played_at = PairingStatus.PLAYED, moment
     pairing.wins = results.count(MatchResult.WIN)
@@ -204,9 +212,7 @@ def _count(
             "seat": seat,
             "opponent_seat": other,
             "stream": Stream.RATING,
-            "wins": results.wins,
-            "draws": results.draws,
-            "losses": results.losses,
+            **results.columns,
         }
         for (seat, other), results in totals.items()
     ]

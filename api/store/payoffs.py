@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import groupby
 
-from sqlalchemy import func, select, tuple_
+from sqlalchemy import ColumnElement, case, func, select, tuple_
 from sqlalchemy.dialects.postgresql import insert
-from sqlalchemy.orm import Session, aliased
+from sqlalchemy.orm import InstrumentedAttribute, Session, aliased
 
 from api.store.errors import NotFound
 from api.store.models import ModelVersion, Payoff, Player, Tally, Trial
 from league.payoff import Cell, PayoffEntry, decayed
 from league.payoff import Payoff as PayoffTable
-from league.types import PlayerId, Stream
+from league.types import Earned, PlayerId, Stream
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -39,37 +40,52 @@ class CellKey:
 
 @dataclass(frozen=True, kw_only=True)
 class Results:
-    """Raw wins, draws and losses of one side."""
+    """Raw wins, draws and losses of one side, and what both sides earned in those games."""
 
     wins: int = 0
     draws: int = 0
     losses: int = 0
+    earned: Earned | None = None
+    """None where some of the games came without their returns."""
 
-    def plus(self, other: Results) -> Results:
-        return Results(wins=self.wins + other.wins, draws=self.draws + other.draws, losses=self.losses + other.losses)
+    @classmethod
+    def sum_of(cls, several: Sequence[Results]) -> Results:
+        """All of them together; the order in which they come makes no difference, not even to the last bit."""
+        earned = [each.earned for each in several if each.earned is not None]
+        return cls(
+            wins=sum(each.wins for each in several),
+            draws=sum(each.draws for each in several),
+            losses=sum(each.losses for each in several),
+            earned=Earned(math.fsum(each.own for each in earned), math.fsum(each.other for each in earned))
+            if len(earned) == len(several)
+            else None,
+        )
 
-    def mirrored(self) -> Results:
-        return Results(wins=self.losses, draws=self.draws, losses=self.wins)
+    @property
+    def columns(self) -> dict[str, object]:
+        """As a row of tallies keeps them."""
+        return {"wins": self.wins, "draws": self.draws, "losses": self.losses, **earned_columns(self.earned)}
 
 
 @dataclass(frozen=True, kw_only=True)
 class StoredCell:
-    """What a row holds: decayed and raw results, and the commit that last changed them."""
+    """What a row holds: decayed and raw results, and the commit that last changed them. Returns are decayed only."""
 
     decayed: Cell = field(default_factory=Cell)
-    raw: Results = field(default_factory=Results)
+    raw: tuple[int, int, int] = (0, 0, 0)
+    """Wins, draws and losses."""
     revision: int = 0
 
     def after(self, results: Results, decay: float, commit: int) -> StoredCell:
         """With one commit's results counted."""
         return StoredCell(
-            decayed=decayed(self.decayed, results.wins, results.draws, results.losses, decay),
-            raw=self.raw.plus(results),
+            decayed=decayed(self.decayed, results.wins, results.draws, results.losses, decay, results.earned),
+            raw=(self.raw[0] + results.wins, self.raw[1] + results.draws, self.raw[2] + results.losses),
             revision=commit,
         )
 
     def mirrored(self) -> StoredCell:
-        return replace(self, decayed=self.decayed.mirrored(), raw=self.raw.mirrored())
+        return replace(self, decayed=self.decayed.mirrored(), raw=self.raw[::-1])
 
 
 Cells = dict[CellKey, StoredCell]
@@ -80,11 +96,23 @@ def summed(results: Iterable[tuple[CellKey, Results]]) -> dict[CellKey, Results]
 
     Games of a player against itself are left out: live self-play is not a payoff entry.
     """
-    totals: dict[CellKey, Results] = {}
+    batches: dict[CellKey, list[Results]] = {}
     for key, result in results:
         if key.player_id != key.opponent_id:
-            totals[key] = totals.get(key, Results()).plus(result)
-    return totals
+            batches.setdefault(key, []).append(result)
+    return {key: Results.sum_of(batch) for key, batch in batches.items()}
+
+
+def earned_columns(earned: Earned | None) -> dict[str, object]:
+    """Returns of both sides as columns of a tally or a payoff."""
+    return {"returns": earned and earned.own, "opponent_returns": earned and earned.other}
+
+
+def earned_of(row: Tally | Payoff) -> Earned | None:
+    """The returns that a row keeps."""
+    if row.returns is None or row.opponent_returns is None:
+        return None
+    return Earned(row.returns, row.opponent_returns)
 
 
 def update_payoff(session: Session, trial: Trial, commit: int, batch: Mapping[CellKey, Results]) -> None:
@@ -113,7 +141,7 @@ def inherit_payoff(session: Session, trial: Trial, commit: int, *, child: str, p
 def upsert_cells(session: Session, trial_id: str, cells: Cells) -> None:
     """Write cells as they are."""
     statement = insert(Payoff)
-    changed = ("wins", "draws", "losses", "raw_wins", "raw_draws", "raw_losses", "revision")
+    changed = ("wins", "draws", "losses", "raw_wins", "raw_draws", "raw_losses", *earned_columns(None), "revision")
     session.execute(
         statement.on_conflict_do_update(
             constraint=Payoff.__table__.primary_key,  # type: ignore[arg-type]
@@ -139,25 +167,33 @@ def load_payoff(
     """The payoff as the league's rules read it, the given streams added up; of one player's games, or of all."""
     place = (Payoff.player_id, Payoff.opponent_id, Payoff.seat, Payoff.opponent_seat)
     games = Payoff.raw_wins + Payoff.raw_draws + Payoff.raw_losses
+    returns = [_sum_if_all_known(column) for column in (Payoff.returns, Payoff.opponent_returns)]
+    sums = [func.sum(column) for column in (Payoff.wins, Payoff.draws, Payoff.losses, games)]
     query = (
-        select(*place, func.sum(Payoff.wins), func.sum(Payoff.draws), func.sum(Payoff.losses), func.sum(games))
+        select(*place, *sums, *returns)
         .where(Payoff.trial_id == trial.id, Payoff.stream.in_(streams))
         .group_by(*place)
         .order_by(*place)  # sums of floats must not depend on the order in which rows happen to come
     )
     # a table is filled in both directions from either one
     one_direction = Payoff.player_id < Payoff.opponent_id if of_player is None else Payoff.player_id == of_player
+    rows = session.execute(query.where(one_direction))
     entries = (
         PayoffEntry(
             player=PlayerId(player),
             opponent=PlayerId(opponent),
             seat=seat,
             opponent_seat=other,
-            cell=Cell(wins, draws, losses, int(played)),
+            cell=Cell(wins, draws, losses, int(played), None if own is None else Earned(own, others)),
         )
-        for player, opponent, seat, other, wins, draws, losses, played in session.execute(query.where(one_direction))
+        for player, opponent, seat, other, wins, draws, losses, played, own, others in rows
     )
     return PayoffTable.from_entries(entries, decay=trial.payoff_decay, min_games=min_games)
+
+
+def _sum_if_all_known(column: InstrumentedAttribute[float | None]) -> ColumnElement[float | None]:
+    """The sum of a column, NULL as soon as one of the rows has none."""
+    return case((func.count(column) == func.count(), func.sum(column)))
 
 
 def replay_payoff(session: Session, trial_id: str, at_commit: int | None = None) -> Cells:
@@ -224,7 +260,7 @@ def _result(tally: Tally, player_id: str, opponent_id: str) -> tuple[CellKey, Re
         seat=tally.seat,
         opponent_seat=tally.opponent_seat,
     )
-    return key, Results(wins=tally.wins, draws=tally.draws, losses=tally.losses)
+    return key, Results(wins=tally.wins, draws=tally.draws, losses=tally.losses, earned=earned_of(tally))
 
 
 def _inherited_by_fork(session: Session, trial: Trial) -> Cells:
@@ -262,9 +298,9 @@ def _cells(rows: Iterable[Payoff]) -> Cells:
             seat=row.seat,
             opponent_seat=row.opponent_seat,
         )
-        raw = Results(wins=row.raw_wins, draws=row.raw_draws, losses=row.raw_losses)
-        games = raw.wins + raw.draws + raw.losses
-        cells[key] = StoredCell(decayed=Cell(row.wins, row.draws, row.losses, games), raw=raw, revision=row.revision)
+        raw = (row.raw_wins, row.raw_draws, row.raw_losses)
+        kept = Cell(row.wins, row.draws, row.losses, sum(raw), earned_of(row))
+        cells[key] = StoredCell(decayed=kept, raw=raw, revision=row.revision)
     return cells
 
 
@@ -279,8 +315,9 @@ def _row(trial_id: str, key: CellKey, cell: StoredCell) -> dict[str, object]:
         "wins": cell.decayed.wins,
         "draws": cell.decayed.draws,
         "losses": cell.decayed.losses,
-        "raw_wins": cell.raw.wins,
-        "raw_draws": cell.raw.draws,
-        "raw_losses": cell.raw.losses,
+        "raw_wins": cell.raw[0],
+        "raw_draws": cell.raw[1],
+        "raw_losses": cell.raw[2],
+        **earned_columns(cell.decayed.earned),
         "revision": cell.revision,
     }

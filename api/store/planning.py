@@ -4,22 +4,26 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
+from datetime import timedelta
 from typing import Any
 
 from sqlalchemy import select
 from sqlalchemy.dialects.postgresql import distinct_on
 from sqlalchemy.orm import Session
 
+from api.store.clock import now
 from api.store.commits import lock_trial
 from api.store.damage import damaged_sha256
 from api.store.decisions import Subject, find_decision, record_decision
-from api.store.errors import Conflict, NotFound
+from api.store.errors import Conflict, NotFound, NotYet
 from api.store.models import Decision, ModelVersion, Player, Trial
+from api.store.models.words import PlayerStatus, TrialStatus
 from api.store.payoffs import load_payoff
 from api.store.qualities import qualities_of
-from api.store.rosters import player_of, roster_of
+from api.store.rosters import player_of, players_of, roster_of
 from api.store.seeds import derived_seed
 from api.store.specs import own_algorithm, spec_of
+from api.store.trial_evaluations import evaluation_under_way
 from api.store.weights import playing_version
 from league.matchmaking import (
     BUILT_INS,
@@ -31,13 +35,15 @@ from league.matchmaking import (
     matchmaking_decision,
     mix,
 )
-from league.types import DecisionKind, MatchPlan, PlayerId
+from league.types import DecisionKind, MatchPlan, PlayerId, Role
 from orchestrator import catalog
 from orchestrator.catalog import Component, Kind
 from orchestrator.spec.league import LeagueSpec
 
 WHOLE_PAYOFF = frozenset({"psro"})
 """Built-in rules that ask how others do against each other; the rest read the learner's own row."""
+MOST_PATIENCE = timedelta(minutes=10)
+"""An evaluation that takes longer is no longer waited for: its pairs count as even until they are played."""
 BY_QUALITY = "past_quality"
 
 
@@ -72,6 +78,7 @@ def plan_generation(
     decision = _find_plan(session, trial_id, player_id, generation, attempt)
     if decision is None:
         _check_turn(player, generation)
+        _check_measured(session, trial, player)
         decision = _decide(session, trial, player, generation, attempt)
     return _read_plan(session, trial, player, decision)
 
@@ -117,10 +124,20 @@ def _check_turn(player: Player, generation: int) -> None:
         )
 
 
+def _check_measured(session: Session, trial: Trial, player: Player) -> None:
+    """A response to the pool's equilibrium waits until the newest member's games are in; for ever it does not."""
+    ending = trial.status is TrialStatus.STOPPING or trial.status.final
+    if ending or spec_of(trial).league.preset not in WHOLE_PAYOFF:
+        return
+    evaluation = evaluation_under_way(session, trial.id)
+    if evaluation is not None and now(session) - evaluation.created_at < MOST_PATIENCE:
+        raise NotYet(f"the next response of {player.name} waits for the games of {evaluation.name!r}")
+
+
 def _decide(session: Session, trial: Trial, player: Player, generation: int, attempt: int) -> Decision:
     version = playing_version(session, player)
     versions = usable_versions(session, trial.id)
-    roster = roster_of(session, trial.id, playable=versions)
+    roster = roster_of(session, trial.id, playable=_choosable(session, trial, versions))
     qualities = qualities_of(session, trial, player)
     mixture = _mixture(session, trial, player, roster, qualities)
     plan = draw_plan(mixture, derived_seed(trial.seed, player.name, generation, "opponents"))
@@ -139,6 +156,21 @@ def _decide(session: Session, trial: Trial, player: Player, generation: int, att
         trial_id=trial.id, player_id=player.id, generation=generation, attempt=attempt, version_id=version.id
     )
     return record_decision(session, subject, replace(verdict, evidence=evidence))
+
+
+def _choosable(session: Session, trial: Trial, versions: Mapping[str, ModelVersion]) -> set[str]:
+    """Who can be chosen: in a game that is solved whole, no snapshot of an earlier one's weights: it meets nobody."""
+    choosable = set(versions)
+    if spec_of(trial).league.preset not in WHOLE_PAYOFF:
+        return choosable
+    seen: set[str | None] = set()
+    for player in players_of(session, trial.id):
+        if player.role is Role.HISTORICAL and player.status is PlayerStatus.ACTIVE and player.id in versions:
+            weights = versions[player.id].sha256
+            if weights in seen:
+                choosable.discard(player.id)
+            seen.add(weights)
+    return choosable
 
 
 def _mixture(

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from sqlalchemy.orm import Session
 
 from api.store.aliases import AliasKey, Promotion, move_alias
@@ -30,7 +32,11 @@ def promote_leader(session: Session, tournament: Tournament) -> list[NewEvent]:
     leader = session.get_one(ModelVersion, field[int(lead.leader)].version_id)
     key = AliasKey(project_id=tournament.project_id, game=tournament.game, name=spec.promote.alias)
     holder = session.get(Alias, (key.project_id, key.game, key.name))
+    withdrawn = field[int(lead.leader)].withdrawn
     verdict = _verdict(lead, labels, leader, None if holder is None else holder.version_id, key.name)
+    if withdrawn is not None:
+        reason = f"{labels[lead.leader]} leads the field and was withdrawn: {withdrawn}"
+        verdict = replace(verdict, verdict="kept", reason=reason)
     subject = Subject(trial_id=leader.trial_id, player_id=leader.player_id, version_id=leader.id)
     evidence = {**verdict.evidence, "tournament_id": tournament.id}
     verdict = Verdict(kind=verdict.kind, verdict=verdict.verdict, reason=verdict.reason, evidence=evidence)

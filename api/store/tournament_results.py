@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from typing import Any
 
-from sqlalchemy import select
+from sqlalchemy import Row, select
 from sqlalchemy.orm import Session
 
 from api.store.models import Pairing, Tournament, TournamentEntrant
@@ -16,6 +17,9 @@ from orchestrator.spec.tournament import TournamentSpec
 
 MOST_CYCLES = 100
 _OWN_KEYS = ("challenger_count",)
+_PAIRINGS = Pairing.__table__
+_READ = ("round", "pair", "first", "second", "games", "status", "wins", "draws", "losses", "walkover")
+_COLUMNS = select(*(_PAIRINGS.c[name] for name in _READ)).order_by(_PAIRINGS.c.round, _PAIRINGS.c.pair)
 
 
 def spec_of_tournament(tournament: Tournament) -> TournamentSpec:
@@ -45,11 +49,19 @@ def pairings_of(session: Session, tournament_id: str) -> Sequence[Pairing]:
     ).all()
 
 
-def results_of(pairings: Iterable[Pairing], games: int) -> list[rules.Result]:
-    """The played ones as results; entrants are named by their numbers. A bye's row has no games, its points do."""
+def pairing_columns(session: Session, tournament_id: str) -> Sequence[Row[Any]]:
+    """What is read of every pairing so far, in order: a large tournament's entities would take a second to make."""
+    return session.connection().execute(_COLUMNS.where(_PAIRINGS.c.tournament_id == tournament_id)).all()
+
+
+def results_of(pairings: Iterable[Pairing | Row[Any]], games: int) -> list[rules.Result]:
+    """The decided ones as results; entrants are named by their numbers. A bye's row has no games, its points do:
+    as many as a played pairing had, which at a larger table are more than were asked for."""
+    pairings = list(pairings)
+    games = max([games, *(row.games for row in pairings if row.status is PairingStatus.PLAYED)])
     results = []
     for row in pairings:
-        if row.status is not PairingStatus.PLAYED:
+        if row.status is not PairingStatus.PLAYED and row.walkover is None:
             continue
         bye = row.second is None
         pairing = rules.Pairing(
@@ -57,29 +69,40 @@ def results_of(pairings: Iterable[Pairing], games: int) -> list[rules.Result]:
             index=row.pair,
             first=str(row.first),
             second=rules.BYE if bye else str(row.second),
-            games=games if bye else row.games,
+            games=row.games if row.status is PairingStatus.PLAYED and not bye else games,
         )
         if bye:
             results.append(rules.Result.of_bye(pairing))
+        elif row.walkover is not None:
+            results.append(rules.Result.of_walkover(pairing, str(row.walkover)))
         else:
             results.append(rules.Result(pairing=pairing, wins=row.wins, draws=row.draws, losses=row.losses))
     return results
 
 
-def next_pairings(tournament: Tournament, entrants: int, results: Sequence[rules.Result]) -> tuple[rules.Pairing, ...]:
+def next_pairings(
+    tournament: Tournament, field: Sequence[TournamentEntrant], results: Sequence[rules.Result]
+) -> tuple[rules.Pairing, ...]:
     """What the format's rule wants played next; from the results alone, so the same after any interruption."""
     spec = spec_of_tournament(tournament)
-    names = [str(number) for number in range(entrants)]
+    names = [str(entrant.number) for entrant in field]
+    absent = {str(entrant.number) for entrant in field if entrant.withdrawn is not None}
     options = spec.options
+    if spec.format == "adaptive":
+        options["absent"] = sorted(absent)
     if spec.format == "gauntlet":
         options["challengers"] = names[: tournament.spec["challenger_count"]]
     if spec.target_width is None or spec.format == "adaptive":
         return rules.next_pairings(spec.format, names, results, options)
-    return _until_narrow(spec, names, results, options)
+    return _until_narrow(spec, names, absent, results, options)
 
 
 def _until_narrow(
-    spec: TournamentSpec, names: list[str], results: Sequence[rules.Result], options: dict[str, object]
+    spec: TournamentSpec,
+    names: list[str],
+    absent: set[str],
+    results: Sequence[rules.Result],
+    options: dict[str, object],
 ) -> tuple[rules.Pairing, ...]:
     """Cycle after cycle, until the intervals are narrow enough or the most cycles are played."""
     assert spec.target_width is not None
@@ -90,6 +113,13 @@ def _until_narrow(
         left = rules.next_pairings(spec.format, names, within, {**options, "cycles": cycles})
         if left:
             return left
-        if mean_width(names, within) <= spec.target_width:
+        if _width(names, absent, within) <= spec.target_width:
             break
     return ()
+
+
+def _width(names: Sequence[str], absent: set[str], results: Sequence[rules.Result]) -> float:
+    """The mean width among those who still take part; one of them alone, or none, has nothing left to be measured."""
+    present = [name for name in names if name not in absent]
+    between = [each for each in results if not {each.pairing.first, each.pairing.second} & absent]
+    return mean_width(present, between) if len(present) > 1 else 0.0

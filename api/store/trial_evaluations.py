@@ -5,7 +5,11 @@ from __future__ import annotations
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
+from api.store.commits import lock_trial
+from api.store.evaluation_ends import GAUNTLETS
+from api.store.meta_games import MOST_GAMES, meta_game
 from api.store.models import Alias, Generation, Player, Project, Tournament, Trial
+from api.store.models.words import PlayerStatus
 from api.store.rosters import player_of
 from api.store.seeds import derived_seed
 from api.store.specs import spec_of
@@ -17,60 +21,74 @@ from orchestrator.spec.tournament import TournamentSpec
 NEWEST_SNAPSHOTS = 6
 """Snapshots in the field: enough to tie the newest version to its past, and few enough to stay quick."""
 POOL_PRESET = "psro"
-"""Here the newest response meets the whole pool, whose meta-game the matchmaking solves."""
-LARGEST_POOL = 200
+"""Here the newest response meets the whole pool, since the matchmaking solves the game of all against all."""
 CHAMPION = "champion"
 
 
 def open_trial_evaluation(session: Session, trial_id: str, player_id: str, generation: int) -> tuple[str | None, str]:
-    """The gauntlet of this generation, made now or found; None and why where none is to be played.
+    """The evaluation of this generation, made now or found; None and why where none is to be played.
 
-    The field: the random bot (the ratings' anchor), the trial's bots, its newest snapshots, and the champion.
-    With the preset psro the newest snapshot meets the whole pool instead.
+    The player's newest version runs a gauntlet: the random bot (the ratings' anchor), the trial's bots, its newest
+    snapshots, and the champion. With the preset psro the pool plays its own meta-game instead.
     """
     player = player_of(session, trial_id, player_id)
     trial = session.get_one(Trial, trial_id)
-    occasion = f"generation:{player_id}:{generation}"
+    occasion = _occasion(player_id, generation)
     known = session.scalars(select(Tournament.id).where(Tournament.occasion == occasion)).one_or_none()
     if known is not None:
         return known, ""
-    under_way = session.scalars(
-        select(Tournament.id).where(
+    under_way = evaluation_under_way(session, trial_id, player_id)
+    if under_way is not None:
+        return None, f"the evaluation {under_way.id} of {player.name} is still under way"
+    seed = derived_seed(trial.seed, player.name, generation, "gauntlet")
+    if spec_of(trial).league.preset == POOL_PRESET:
+        # alone: two mains that ask at once would play the same games twice
+        spec = meta_game(session, lock_trial(session, trial_id), seed)
+    else:
+        spec = _gauntlet(session, trial, _version(session, player, generation), seed)
+    if isinstance(spec, str):
+        return None, spec
+    project = session.get_one(Project, trial.project_id).name
+    name = f"{player.name} after generation {generation}"
+    return create_tournament(session, project, spec, occasion=occasion, name=name).id, ""
+
+
+def evaluation_under_way(session: Session, trial_id: str, player_id: str | None = None) -> Tournament | None:
+    """The newest evaluation whose games are not all in, of one player or of the whole trial."""
+    return session.scalars(
+        select(Tournament)
+        .where(
             Tournament.trial_id == trial_id,
-            Tournament.occasion.like(f"generation:{player_id}:%"),
+            Tournament.occasion.like(GAUNTLETS if player_id is None else _occasion(player_id, "%")),
             Tournament.status.not_in(FINAL),
         )
-    ).first()
-    if under_way is not None:
-        return None, f"the evaluation {under_way} of {player.name} is still under way"
-    trial_spec = spec_of(trial)
-    pooled = trial_spec.league.preset == POOL_PRESET
-    field = (
-        _pool(session, trial_id)
-        if pooled
-        else [
-            "bot:random",
-            "bots",
-            *_snapshots(session, trial_id, NEWEST_SNAPSHOTS),
-            *_champion(session, trial),
-        ]
-    )
-    challenger = _newest_response(session, player) if pooled else _version(session, player, generation)
-    if challenger is None or not (field := [each for each in field if each != f"version:{challenger}"]):
-        return None, "the pool has no two members yet"
-    games = trial_spec.evaluation.games
-    spec = TournamentSpec(
+        .order_by(Tournament.created_at.desc())
+        .limit(1)
+    ).one_or_none()
+
+
+def _occasion(player_id: str, generation: int | str) -> str:
+    return f"generation:{player_id}:{generation}"
+
+
+def _gauntlet(session: Session, trial: Trial, challenger: str, seed: int) -> TournamentSpec:
+    snapshots = [f"version:{version}" for version in _snapshots(session, trial.id, NEWEST_SNAPSHOTS).values()]
+    field = ["bot:random", "bots", *snapshots, *_champion(session, trial)]
+    field = [each for each in field if each != f"version:{challenger}"]
+    size = len(_bots(session, trial.id) | {"random"}) + len(field) - 2
+    return TournamentSpec(
         trial=trial.name,
         format="gauntlet",
         challengers=(f"version:{challenger}",),
         entrants=tuple(field),
-        # the games of one evaluation, spread over the field in pairs
-        games=min(1000, max(2, games // max(1, _size(session, trial_id, field)) // 2 * 2)),
-        seed=derived_seed(trial.seed, player.name, generation, "gauntlet"),
+        games=_games(trial, size),
+        seed=seed,
     )
-    project = session.get_one(Project, trial.project_id).name
-    name = f"{player.name} after generation {generation}"
-    return create_tournament(session, project, spec, occasion=occasion, name=name).id, ""
+
+
+def _games(trial: Trial, pairings: int) -> int:
+    """The games of one evaluation, spread over its pairings in pairs."""
+    return min(MOST_GAMES, max(2, spec_of(trial).evaluation.games // max(1, pairings) // 2 * 2))
 
 
 def _version(session: Session, player: Player, generation: int) -> str:
@@ -80,32 +98,23 @@ def _version(session: Session, player: Player, generation: int) -> str:
     return recorded or playing_version(session, player).id
 
 
-def _pool(session: Session, trial_id: str) -> list[str]:
-    """Everyone the meta-game is played among: its equilibrium is only as good as its entries."""
-    return ["bots", *_snapshots(session, trial_id, LARGEST_POOL)]
-
-
-def _newest_response(session: Session, player: Player) -> str | None:
-    newest = session.scalars(
-        select(Player).where(Player.parent_id == player.id).order_by(Player.created_commit.desc()).limit(1)
-    ).one_or_none()
-    return playing_version(session, newest).id if newest else None
-
-
-def _snapshots(session: Session, trial_id: str, most: int) -> list[str]:
+def _snapshots(session: Session, trial_id: str, most: int) -> dict[str, str]:
+    """The newest snapshots that are not retired, newest first, each with its version."""
     newest = (
         select(Player)
-        .where(Player.trial_id == trial_id, Player.role == Role.HISTORICAL)
-        .order_by(Player.created_commit.desc())
+        .where(Player.trial_id == trial_id, Player.role == Role.HISTORICAL, Player.status == PlayerStatus.ACTIVE)
+        .order_by(Player.created_commit.desc(), Player.id.desc())
         .limit(most)
     )
-    return [f"version:{playing_version(session, each).id}" for each in session.scalars(newest)]
+    return {each.id: playing_version(session, each).id for each in session.scalars(newest)}
 
 
 def _champion(session: Session, trial: Trial) -> list[str]:
     return [f"alias:{CHAMPION}"] if session.get(Alias, (trial.project_id, trial.game, CHAMPION)) else []
 
 
-def _size(session: Session, trial_id: str, field: list[str]) -> int:
-    bots = set(session.scalars(select(Player.bot).where(Player.trial_id == trial_id, Player.role == Role.BOT)))
-    return len(bots | {"random"}) + len(field) - 2
+def _bots(session: Session, trial_id: str) -> set[str | None]:
+    bots = select(Player.bot).where(
+        Player.trial_id == trial_id, Player.role == Role.BOT, Player.status == PlayerStatus.ACTIVE
+    )
+    return set(session.scalars(bots))

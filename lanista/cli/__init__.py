@@ -7,7 +7,7 @@ import sys
 import typer
 from rich.markup import escape
 
-from api.store.errors import StoreError
+from api.store.errors import NotFound, StoreError
 from lanista.cli import (
     audit,
     bench,
@@ -27,7 +27,7 @@ from lanista.cli.connection import ExitCode, exit_code, explain
 from lanista.cli.terminal import errors
 from lanista.client.errors import LanistaError
 from lanista.settings import refuse_unknown
-from lanista.stack.errors import StackError
+from lanista.stack.errors import NotStarted, StackError
 from orchestrator.settings import SettingsError
 from orchestrator.temporal import TemporalUnreachable
 
@@ -58,6 +58,12 @@ app.command(context_settings={"allow_extra_args": True, "ignore_unknown_options"
 app.add_typer(token.token, name="token")
 
 
+def _code(error: Exception) -> ExitCode:
+    if isinstance(error, NotFound):
+        return ExitCode.NOT_FOUND
+    return ExitCode.UNREACHABLE if isinstance(error, NotStarted) else ExitCode.FAILED
+
+
 def main() -> None:
     """Run the command; what a person did wrong comes out as one clear message, never as a stack trace."""
     try:
@@ -65,7 +71,7 @@ def main() -> None:
         app()
     except (StackError, SettingsError, StoreError, TemporalUnreachable) as error:
         errors.print(f"[bold red]Error:[/] {escape(str(error))}", highlight=False, soft_wrap=True)
-        sys.exit(ExitCode.FAILED)
+        sys.exit(_code(error))
     except LanistaError as error:
         errors.print(f"[bold red]Error:[/] {escape(explain(error))}", highlight=False, soft_wrap=True)
         sys.exit(exit_code(error))

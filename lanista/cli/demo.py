@@ -11,7 +11,7 @@ from typing import Annotated, Any
 import typer
 from rich.table import Table
 
-from lanista.cli.stack import HomeOption, load_settings, up_detached
+from lanista.cli.stack import HomeOption, load_settings, say_sign_in_link, up_detached
 from lanista.cli.terminal import errors, out
 from lanista.client import Client
 from lanista.league_tables import foremost, players_table
@@ -65,8 +65,8 @@ def demo(
         out.print(f"The page: [bold]{state.page}[/]\n", highlight=False)
         with Client(state.page, where.admin_token.read_text().strip()) as client:
             _run_league(client, state.page, where, minutes)
-        out.print(f"\nThe page: [bold]{state.page}[/]", highlight=False)
         if not leave:
+            say_sign_in_link(state, where)
             out.print("Ctrl-C ends the demonstration.")
             _wait_for_interrupt()
     finally:

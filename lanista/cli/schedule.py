@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from itertools import islice
+from typing import Annotated
 
 import typer
 from rich.markup import escape
@@ -22,7 +23,7 @@ from lanista.cli.tournament import (
     TrialOption,
     spec_from,
 )
-from lanista.client.calls import tournaments as calls
+from lanista.client.answers.contests import Overlap, Schedule
 
 schedule = typer.Typer(help="Schedules of tournaments: create, pause, resume, trigger, delete.", no_args_is_help=True)
 
@@ -36,12 +37,7 @@ def create(
     cron: Annotated[str | None, typer.Option(help="When: minute hour day month weekday, as '0 3 * * *'.")] = None,
     every: Annotated[int | None, typer.Option(help="Or an interval, in seconds.")] = None,
     time_zone: Annotated[str, typer.Option("--time-zone", help="What the cron line means.")] = "UTC",
-    overlap: Annotated[
-        str,
-        typer.Option(
-            help="While the last one runs: skip, buffer_one, buffer_all, cancel_other, terminate_other, allow_all."
-        ),
-    ] = "skip",
+    overlap: Annotated[Overlap, typer.Option(help="What a firing does while the last one runs.")] = "skip",
     catch_up: Annotated[int, typer.Option("--catch-up", help="Seconds a missed firing is made up for.")] = 3600,
     project: ProjectOption = None,
     trial: TrialOption = None,
@@ -64,22 +60,18 @@ def create(
         challengers=challenger,
         games=games,
     )
-    body = {
-        "project": where,
-        "name": name,
-        "cron": cron,
-        "every_seconds": every,
-        "time_zone": time_zone,
-        "overlap": overlap,
-        "catchup_window_seconds": catch_up,
-        "tournament": spec,
-    }
     with connected(home) as client:
-        made = client.send(calls.create_schedule(body))
-    if as_json:
-        print_json(made)
-    else:
-        print_line(f"schedule {made['id']}: {escape(_when(made))}")
+        made = client.create_schedule(
+            name=name,
+            tournament=spec,
+            project=where,
+            cron=cron,
+            every_seconds=every,
+            time_zone=time_zone,
+            overlap=overlap,
+            catchup_window_seconds=catch_up,
+        )
+    _tell(made, f"schedule {made.id}: {_when(made)}", as_json)
 
 
 @schedule.command("list")
@@ -88,15 +80,15 @@ def list_all(
 ) -> None:
     """List schedules, the newest first, with the failure of the last tournament."""
     with connected(home) as client:
-        found = client.send(calls.schedules(min(limit, 500), project=project))["items"]
+        found = list(islice(client.schedules(project=project, page_size=min(limit, 500)), limit))
     if as_json:
-        print_json(found)
+        print_json([one.model_dump(mode="json") for one in found])
         return
     table = Table("project", "name", "when", "state", "last failure", "id")
     for one in found:
-        state = f"paused ({escape(one['pause_note'] or '')})" if one["paused"] else "active"
-        failure = escape(one["last_error"] or "")
-        table.add_row(escape(one["project"]), escape(one["name"]), _when(one), state, failure, one["id"])
+        state = f"paused ({one.pause_note or 'no note'})" if one.paused else "active"
+        words = (one.project, one.name, _when(one), state, one.last_error or "", one.id)
+        table.add_row(*(escape(word) for word in words))
     out.print(table)
 
 
@@ -104,16 +96,17 @@ def list_all(
 def show(schedule: IdArgument, home: HomeOption = None, as_json: JsonOption = False) -> None:
     """Show a schedule with its past and next firings."""
     with connected(home) as client:
-        found = client.send(calls.schedule(schedule))
+        found = client.schedule(schedule)
     if as_json:
-        print_json(found)
+        print_json(found.model_dump(mode="json"))
         return
-    table = Table("what", "is", title=f"{escape(found['project'])}/{escape(found['name'])}", show_header=False)
+    table = Table("what", "is", title=f"{escape(found.project)}/{escape(found.name)}", show_header=False)
     table.add_row("when", escape(_when(found)))
     for name in ("overlap", "paused", "pause_note", "last_error", "fired", "skipped_overlap", "missed_catchup"):
-        table.add_row(name.replace("_", " "), escape(str(found[name])))
-    for moment in found["next"] or []:
-        table.add_row("next", moment)
+        value = getattr(found, name)
+        table.add_row(name.replace("_", " "), "–" if value is None else escape(str(value)))
+    for moment in found.next or []:
+        table.add_row("next", f"{moment:%Y-%m-%d %H:%M:%S %Z}")
     out.print(table)
 
 
@@ -122,38 +115,44 @@ def pause(
     schedule: IdArgument,
     note: Annotated[str | None, typer.Option(help="Why.")] = None,
     home: HomeOption = None,
+    as_json: JsonOption = False,
 ) -> None:
     """Stop firing until resumed; it can still be triggered."""
     with connected(home) as client:
-        client.send(calls.change_schedule(schedule, {"paused": True, "pause_note": note}))
-    print_line("Paused.")
+        _tell(client.change_schedule(schedule, paused=True, pause_note=note), "Paused.", as_json)
 
 
 @schedule.command()
-def resume(schedule: IdArgument, home: HomeOption = None) -> None:
+def resume(schedule: IdArgument, home: HomeOption = None, as_json: JsonOption = False) -> None:
     """Fire again at its usual times."""
     with connected(home) as client:
-        client.send(calls.change_schedule(schedule, {"paused": False}))
-    print_line("Resumed.")
+        _tell(client.change_schedule(schedule, paused=False), "Resumed.", as_json)
 
 
 @schedule.command()
-def trigger(schedule: IdArgument, home: HomeOption = None) -> None:
+def trigger(schedule: IdArgument, home: HomeOption = None, as_json: JsonOption = False) -> None:
     """Hold its tournament now, besides its usual times."""
     with connected(home) as client:
-        client.send(calls.trigger_schedule(schedule))
-    print_line("Triggered; `lanista tournament list` shows it.")
+        _tell(client.trigger_schedule(schedule), "Triggered; `lanista tournament list` shows it.", as_json)
 
 
 @schedule.command()
-def delete(schedule: IdArgument, home: HomeOption = None) -> None:
+def delete(schedule: IdArgument, home: HomeOption = None, as_json: JsonOption = False) -> None:
     """End a schedule. Its tournaments stay, one under way goes on."""
     with connected(home) as client:
-        client.send(calls.delete_schedule(schedule))
-    print_line("Deleted.")
+        client.delete_schedule(schedule)
+    if as_json:
+        print_json({"deleted": schedule})
+    else:
+        print_line("Deleted.")
 
 
-def _when(found: dict[str, Any]) -> str:
-    if found["cron"] is None:
-        return f"every {found['every_seconds']} s"
-    return f"{found['cron']} {found['time_zone']}"
+def _tell(schedule: Schedule, words: str, as_json: bool) -> None:
+    if as_json:
+        print_json(schedule.model_dump(mode="json"))
+    else:
+        print_line(escape(words))
+
+
+def _when(found: Schedule) -> str:
+    return f"every {found.every_seconds} s" if found.cron is None else f"{found.cron} {found.time_zone}"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import sys
 from contextlib import suppress
 from dataclasses import asdict
 from datetime import datetime
@@ -20,6 +21,7 @@ from lanista.settings import StackSettings, check_roles
 from lanista.stack import remote
 from lanista.stack.errors import AlreadyRunning, StackError
 from lanista.stack.home import Home, StackState
+from lanista.stack.sign_in_link import sign_in_link
 from orchestrator.logs import configure_logs
 
 log = structlog.get_logger()
@@ -51,13 +53,18 @@ def up(
     configure_logs(settings, role="supervisor")
     pretty = settings.log_format == "pretty" or (settings.log_format == "auto" and out.is_terminal)
 
+    home_folder = Home(settings.home)
+
     async def run() -> None:
-        await Supervisor(settings, say=say if pretty else log.info, bootstrap=bootstrap).run()
+        greet = (lambda state: say_sign_in_link(state, home_folder)) if pretty else None
+        await Supervisor(settings, say=say if pretty else log.info, bootstrap=bootstrap, greet=greet).run()
 
     try:
         asyncio.run(run())
     except AlreadyRunning as answer:
         print_line(escape(str(answer)))
+        if pretty and (state := home_folder.live_state()) and state.ready:
+            say_sign_in_link(state, home_folder)
 
 
 def up_detached(settings: StackSettings) -> StackState:
@@ -75,11 +82,25 @@ def up_detached(settings: StackSettings) -> StackState:
             spinner.update(f"Starting: waiting for {', '.join(waiting) or 'nothing more'} …")
 
         if running:
-            return remote.wait_until_ready(home, progress, lambda: _require_running(home))
-        arguments = ["--port", str(settings.port), "--home", str(home.root)]
-        state = remote.start_detached(settings, arguments, progress)
-    print_line(f"Lanista is ready: [bold]{escape(state.page)}[/] (data folder {escape(str(home.root))})")
+            state = remote.wait_until_ready(home, progress, lambda: _require_running(home))
+        else:
+            arguments = ["--port", str(settings.port), "--home", str(home.root)]
+            state = remote.start_detached(settings, arguments, progress)
+    if not running:
+        print_line(f"Lanista is ready: [bold]{escape(state.page)}[/] (data folder {escape(str(home.root))})")
+    say_sign_in_link(state, home)
     return state
+
+
+def say_sign_in_link(state: StackState, home: Home) -> None:
+    """Where to go in a browser; the link is good once and for ten minutes, and `lanista up` gives another.
+
+    It opens an admin's session: it goes before a person's eyes, and never into the file of a redirected output.
+    """
+    if not sys.stdout.isatty():
+        return
+    with suppress(OSError, SystemExit):  # a terminal that went away must not end the stack
+        print_line(f"Sign in once with: [bold]{escape(sign_in_link(state.page, home))}[/]")
 
 
 def _require_running(home: Home) -> None:

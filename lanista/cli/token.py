@@ -9,6 +9,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Annotated, Any
 
 import typer
+from rich.markup import escape
 from rich.table import Table
 from sqlalchemy.orm import Session
 
@@ -21,7 +22,7 @@ from api.store.models.words import Scope
 from api.store.tokens import add_token, list_tokens, revoke_token
 from api.store.weights import is_version_id
 from lanista.cli.stack import HomeOption, JsonOption, load_settings
-from lanista.cli.terminal import errors, out, print_json
+from lanista.cli.terminal import errors, out, print_json, print_line
 from lanista.settings import StackSettings
 from lanista.stack import remote
 from lanista.stack.home import Home
@@ -64,7 +65,7 @@ def list_all(home: HomeOption = None, as_json: JsonOption = False) -> None:
         return
     table = Table("id", "name", "scope", "created", "expires", "last used", "revoked")
     for row in rows:
-        table.add_row(*(str(value or "") for value in row.values()))
+        table.add_row(*(escape(str(value or "")) for value in row.values()))
     out.print(table)
 
 
@@ -72,6 +73,7 @@ def list_all(home: HomeOption = None, as_json: JsonOption = False) -> None:
 def revoke(
     token_id: Annotated[str, typer.Argument(metavar="ID", help="Id of the token, as `lanista token list` shows it.")],
     home: HomeOption = None,
+    as_json: JsonOption = False,
 ) -> None:
     """End a token and every browser session made from it."""
     if not is_version_id(token_id):
@@ -79,7 +81,10 @@ def revoke(
     with _session(load_settings(home=home)) as session:
         row = revoke_token(session, token_id)
         _audit(session, "token.revoke", row)
-    out.print(f"Revoked {row.name!r} ({row.id}).", highlight=False)
+    if as_json:
+        print_json(_shown(row))
+    else:
+        print_line(f"Revoked {escape(repr(row.name))} ({row.id}).")
 
 
 @contextmanager

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import time
-from enum import StrEnum
+from itertools import islice
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 import typer
 from rich.markup import escape
@@ -16,7 +16,7 @@ from lanista.cli.connection import ExitCode, HomeOption, LimitOption, connected
 from lanista.cli.stack import JsonOption
 from lanista.cli.terminal import errors, out, print_json, print_line
 from lanista.client import Client
-from lanista.client.calls import tournaments as calls
+from lanista.client.answers.contests import Tournament
 from orchestrator.spec import InvalidTrial
 from orchestrator.spec.tournament_loading import load_tournament_file
 
@@ -26,15 +26,7 @@ POLL_SECONDS = 0.5
 FINAL = ("completed", "cancelled", "failed")
 
 
-class ReportForm(StrEnum):
-    """How to write a report."""
-
-    MARKDOWN = "markdown"
-    HTML = "html"
-    CSV = "csv"
-    JSON = "json"
-
-
+ReportForm = Literal["markdown", "html", "csv", "json"]
 FileOption = Annotated[Path | None, typer.Argument(metavar="FILE", help="Tournament file (YAML).", show_default=False)]
 IdArgument = Annotated[str, typer.Argument(metavar="TOURNAMENT", help="Its id.", show_default=False)]
 ProjectOption = Annotated[str | None, typer.Option("--project", help="Project (default: default).")]
@@ -122,16 +114,16 @@ def run(
         seed=seed,
     )
     with connected(home) as client:
-        held = client.send(calls.hold_tournament(where, spec))
+        held = client.create_tournament(project=where, spec=spec)
         if not as_json:
-            errors.print(f"tournament {held['id']}: {held['entrants']} entrants", highlight=False)
+            errors.print(f"tournament {held.id}: {held.entrants} entrants", highlight=False)
         if not detach:
             held = _follow(client, held, quiet=as_json)
         if as_json:
-            print_json(held)
+            print_json(held.model_dump(mode="json"))
         elif not detach:
             _show(client, held)
-    if not detach and held["status"] != "completed":
+    if not detach and held.status != "completed":
         raise typer.Exit(ExitCode.FAILED)
 
 
@@ -141,15 +133,15 @@ def list_all(
 ) -> None:
     """List tournaments, the newest first."""
     with connected(home) as client:
-        found = client.send(calls.tournaments(min(limit, 500), project=project))["items"]
+        found = list(islice(client.tournaments(project=project, page_size=min(limit, 500)), limit))
     if as_json:
-        print_json(found)
+        print_json([one.model_dump(mode="json") for one in found])
         return
     table = Table("made", "project", "name", "format", "status", "entrants", "pairings", "id")
     for one in found:
-        progress = f"{one['pairings_played']}/{one['pairings_known']}"
-        words = (escape(one["project"]), escape(one["name"]), one["format"], one["status"])
-        table.add_row(one["created_at"][:19], *words, str(one["entrants"]), progress, one["id"])
+        progress = f"{one.pairings_played}/{one.pairings_known}"
+        words = (escape(one.project), escape(one.name), one.format, one.status)
+        table.add_row(f"{one.created_at:%Y-%m-%d %H:%M:%S}", *words, str(one.entrants), progress, one.id)
     out.print(table)
 
 
@@ -158,21 +150,21 @@ def show(tournament: IdArgument, home: HomeOption = None, as_json: JsonOption = 
     """Show where a tournament stands, with ratings and their intervals."""
     with connected(home) as client:
         if as_json:
-            print_json(client.send(calls.tournament(tournament, "report")))
+            print_json(client.tournament_report(tournament).model_dump(mode="json"))
         else:
-            _show(client, client.send(calls.tournament(tournament)))
+            _show(client, client.tournament(tournament))
 
 
 @tournament.command()
 def report(
     tournament: IdArgument,
-    form: Annotated[ReportForm, typer.Option("--format", help="How to write it.")] = ReportForm.MARKDOWN,
+    form: Annotated[ReportForm, typer.Option("--format", help="How to write it.")] = "markdown",
     output: Annotated[Path | None, typer.Option("--output", "-o", help="File to write; none: the terminal.")] = None,
     home: HomeOption = None,
 ) -> None:
     """Write the report: standings, cross table, upsets, most instructive games."""
     with connected(home) as client:
-        text = client.send(calls.tournament_report(tournament, form))
+        text = _written(client, tournament, form)
     if output is None:
         typer.echo(text)
     else:
@@ -184,37 +176,47 @@ def cancel(
     tournament: IdArgument,
     reason: Annotated[str | None, typer.Option(help="Why, for the records.")] = None,
     home: HomeOption = None,
+    as_json: JsonOption = False,
 ) -> None:
     """End a tournament early. What was played stays and counts."""
     with connected(home) as client:
-        client.send(calls.cancel_tournament(tournament, reason))
-    print_line("It will end within seconds; what was played stays.")
+        told = client.cancel_tournament(tournament, reason=reason)
+    if as_json:
+        print_json(told.model_dump(mode="json"))
+    else:
+        print_line("It will end within seconds; what was played stays.")
 
 
-def _follow(client: Client, held: dict[str, Any], *, quiet: bool) -> dict[str, Any]:
+def _written(client: Client, tournament: str, form: ReportForm) -> str:
+    if form == "json":
+        return client.tournament_report(tournament).model_dump_json(indent=2)
+    return client.write_report(tournament, form)
+
+
+def _follow(client: Client, held: Tournament, *, quiet: bool) -> Tournament:
     """Until the end, with a bar of the pairings known so far."""
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
     with Progress(*columns, console=errors, disable=quiet) as progress:
-        bar = progress.add_task(held["format"], total=None)
-        while held["status"] not in FINAL:
+        bar = progress.add_task(held.format, total=None)
+        while held.status not in FINAL:
             time.sleep(POLL_SECONDS)
-            held = client.send(calls.tournament(held["id"]))
-            progress.update(bar, completed=held["pairings_played"], total=held["pairings_known"] or None)
+            held = client.tournament(held.id)
+            progress.update(bar, completed=held.pairings_played, total=held.pairings_known or None)
     return held
 
 
-def _show(client: Client, held: dict[str, Any]) -> None:
-    standings = client.send(calls.tournament(held["id"], "standings"))
-    reason = f" ({escape(held['status_reason'])})" if held["status_reason"] else ""
-    title = f"{escape(held['name'])}: {held['format']} in {escape(held['game'])}, {held['status']}{reason}"
+def _show(client: Client, held: Tournament) -> None:
+    standings = client.standings(held.id)
+    reason = f" ({escape(held.status_reason)})" if held.status_reason else ""
+    title = f"{escape(held.name)}: {held.format} in {escape(held.game)}, {held.status}{reason}"
     table = Table("rank", "entrant", "points", "games", "+", "=", "-", "Elo", "95 % interval", title=title)
-    for line in standings["items"]:
-        counts = [str(line[name]) for name in ("games", "wins", "draws", "losses")]
-        mark = " *" if line["prior"] else ""
-        interval = f"{line['low']:+.0f} … {line['high']:+.0f}"
-        row = (str(line["rank"]), escape(line["label"]), f"{line['points']:g}", *counts)
-        table.add_row(*row, f"{line['elo']:+.0f}{mark}", interval)
+    for line in standings.items:
+        counts = [str(count) for count in (line.games, line.wins, line.draws, line.losses)]
+        mark = " *" if line.prior else ""
+        interval = f"{line.low:+.0f} … {line.high:+.0f}"
+        row = (str(line.rank), escape(line.label), f"{line.points:g}", *counts)
+        table.add_row(*row, f"{line.elo:+.0f}{mark}", interval)
     out.print(table)
-    print_line(escape(standings["leads"]))
-    if any(line["prior"] for line in standings["items"]):
+    print_line(escape(standings.leads))
+    if any(line.prior for line in standings.items):
         print_line("* held finite by the prior alone: everything won, everything lost, or never met the others")

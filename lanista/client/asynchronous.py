@@ -122,13 +122,16 @@ class AsyncClient:
                 return result
             answer = await self.send(call)
 
-    async def events(self, trial: TrialRef | None = None, *, after: int | None = None) -> AsyncIterator[Event]:
+    async def events(
+        self, trial: TrialRef | None = None, *, after: int | None = None, newest: int | None = None
+    ) -> AsyncIterator[Event]:
         """What happens, as it happens, of one trial or of all: after an event's id, or from now on (0: everything).
 
+        `newest` begins with the newest so many events instead, and goes on from there.
         A lost connection is made again from the last event seen: none is missed, none comes twice. A trial's
         stream also holds `progress` events, which have no id.
         """
-        following = Following(trial, after, self.retries)
+        following = Following(trial, after, newest, self.retries)
         while True:
             outcome: httpx.Response | httpx.TransportError | None = None
             try:

@@ -119,13 +119,16 @@ class Client:
                 return result
             answer = self.send(call)
 
-    def events(self, trial: TrialRef | None = None, *, after: int | None = None) -> Iterator[Event]:
+    def events(
+        self, trial: TrialRef | None = None, *, after: int | None = None, newest: int | None = None
+    ) -> Iterator[Event]:
         """What happens, as it happens, of one trial or of all: after an event's id, or from now on (0: everything).
 
+        `newest` begins with the newest so many events instead, and goes on from there.
         A lost connection is made again from the last event seen: none is missed, none comes twice. A trial's
         stream also holds `progress` events, which have no id.
         """
-        following = Following(trial, after, self.retries)
+        following = Following(trial, after, newest, self.retries)
         while True:
             outcome: httpx.Response | httpx.TransportError | None = None
             try:

@@ -70,7 +70,8 @@ class EventDecoder:
 class Following:
     """Where a follower of events is, across connections."""
 
-    def __init__(self, trial: TrialRef | None, after: int | None, retries: Retries) -> None:
+    def __init__(self, trial: TrialRef | None, after: int | None, newest: int | None, retries: Retries) -> None:
+        self._newest = newest
         self.decoder = EventDecoder(last_id=after)
         self._path = path_to("events") if trial is None else trial_path(trial, "events")
         self._retries = retries
@@ -81,10 +82,13 @@ class Following:
         """The arguments of httpx's `stream`."""
         self.decoder.reset()
         headers = {"Accept": "text/event-stream"}
+        query = {}
         if self.decoder.last_id is not None:
             headers["Last-Event-ID"] = str(self.decoder.last_id)
+        elif self._newest is not None:
+            query["newest"] = self._newest
         patience = httpx.Timeout(timeout, connect=min(timeout, CONNECT_SECONDS), read=SILENCE_SECONDS)
-        return {"method": "GET", "url": self._path, "headers": headers, "timeout": patience}
+        return {"method": "GET", "url": self._path, "params": query, "headers": headers, "timeout": patience}
 
     def connected(self) -> None:
         """The attempts count anew: a long watch survives many restarts."""

@@ -2,6 +2,7 @@
 
 StackError
 ├── AlreadyRunning
+├── NotStarted
 ├── PortInUse
 └── ChildFailed
 """
@@ -15,6 +16,10 @@ class StackError(Exception):
 
 class AlreadyRunning(StackError):
     """Another supervisor holds this data folder."""
+
+
+class NotStarted(StackError):
+    """No stack was ever started with this data folder."""
 
 
 class PortInUse(StackError):

@@ -12,7 +12,7 @@ from contextlib import suppress
 import psutil
 
 from lanista.settings import StackSettings
-from lanista.stack.errors import ChildFailed, StackError
+from lanista.stack.errors import ChildFailed, NotStarted, StackError
 from lanista.stack.home import Home, StackState
 from lanista.stack.processes import end_leftovers, leftovers
 
@@ -24,7 +24,7 @@ def reach(home: Home) -> dict[str, str]:
     """The variables that make any Lanista process in this user's hands talk to the local stack."""
     path = home.run / "environment.json"
     if not path.exists():
-        raise StackError(f"No stack was started with the data folder {home.root}. Start one with `lanista up`.")
+        raise NotStarted(f"No stack was started with the data folder {home.root}. Start one with `lanista up`.")
     values: dict[str, str] = json.loads(path.read_text())
     return values
 

@@ -28,12 +28,23 @@ Say = Callable[[str], None]
 class Supervisor:
     """One run of the local stack, from taking the folder's lock to the last child's end."""
 
-    def __init__(self, settings: StackSettings, *, say: Say, bootstrap: Callable[[str, Home], None]) -> None:
-        """`bootstrap(database_url, home)` migrates the database and makes what a first start needs."""
+    def __init__(
+        self,
+        settings: StackSettings,
+        *,
+        say: Say,
+        bootstrap: Callable[[str, Home], None],
+        greet: Callable[[StackState], None] | None = None,
+    ) -> None:
+        """`bootstrap(database_url, home)` migrates the database and makes what a first start needs.
+
+        `greet` is called, in a thread of its own, when everything is ready for the first time.
+        """
         self.home = Home(settings.home)
         self._settings = settings
         self._say = say
         self._bootstrap = bootstrap
+        self._greet = greet
         self._children: dict[str, Child] = {}
         self._state = StackState(
             pid=os.getpid(), page=page_of(settings), started=datetime.now(UTC).isoformat(timespec="seconds")
@@ -113,6 +124,8 @@ class Supervisor:
         if ready and not self._state.ready:
             took = time.monotonic() - self._began
             self._say("all parts are ready again" if self._was_ready else f"ready in {took:.1f} s: {self._state.page}")
+            if self._greet and not self._was_ready:
+                asyncio.get_running_loop().run_in_executor(None, self._greet, self._state)
             self._was_ready = True
         self._state.ready = ready
 

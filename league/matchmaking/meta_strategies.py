@@ -1,4 +1,4 @@
-"""Meta-strategies of a symmetric zero-sum game of win rates: how much of each player goes into the mix."""
+"""Meta-strategies of a symmetric zero-sum game: how much of each player goes into the mix."""
 
 from __future__ import annotations
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -11,10 +12,13 @@ from league.matchmaking.meta_strategies import META_STRATEGIES
 from league.matchmaking.mixture import Mixture, Share
 from league.matchmaking.roster import Request
 from league.matchmaking.simple import PastOptions, fallback
-from league.validation import one_of, options_from
+from league.payoff import PayoffView
+from league.types import PlayerId
+from league.validation import Floats, one_of, options_from
 
 LARGEST_POOL = 2_000
 """A dense game of more players than this is not solved within a decision's time."""
+BY_RETURNS, BY_RESULTS = "mean returns", "win rates"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -26,7 +30,11 @@ class PsroOptions(PastOptions):
 
 
 def psro(request: Request) -> Mixture:
-    """Opponents drawn from the meta-strategy over the frozen players; pairs never played count as even."""
+    """Opponents drawn from the meta-strategy over the frozen players; pairs never played count as even.
+
+    The meta-game is one of mean returns, which is what a response learns to maximise: a rare large gain is not
+    a win. Where games were recorded without returns it is one of win rates.
+    """
     options = options_from(PsroOptions, request.options, "psro")
     one_of(options.meta_strategy, META_STRATEGIES, "meta-strategy")
     pool = request.past(options.pool, include_bots=options.include_bots)
@@ -35,11 +43,23 @@ def psro(request: Request) -> Mixture:
     if pool.size > LARGEST_POOL:
         raise InvalidInput(f"psro solves pools of at most {LARGEST_POOL} players, got {pool.size}")
     players = [request.players.ids[position] for position in pool.tolist()]
-    game = np.array([request.payoff.win_rates(player, players) for player in players])
-    np.fill_diagonal(game, 0.5)
+    game, unit = meta_game(request.payoff, players)
     weights = META_STRATEGIES[options.meta_strategy](game, options.alpha)
-    unknown = sum(not request.payoff.known(a, b) for index, a in enumerate(players) for b in players[index + 1 :])
     pairs = len(players) * (len(players) - 1) // 2
-    note = f"{unknown} of {pairs} pairs of the pool have not been played and count as even" if unknown else ""
+    unknown = pairs - sum(request.payoff.known_among(player, players) for player in players) // 2
+    note = f"a game of {unit}"
+    if unknown:
+        note += f"; {unknown} of {pairs} pairs of the pool have not been played and count as even"
     share = Share(branch=f"meta_{options.meta_strategy}", positions=pool, probabilities=weights)
     return Mixture.of(request, "psro", [share], note)
+
+
+def meta_game(payoff: PayoffView, players: Sequence[PlayerId]) -> tuple[Floats, str]:
+    """The players' own game, antisymmetric and within -1 to 1, and what its entries are made of."""
+    earned = np.array([payoff.return_margins(player, players) for player in players])
+    np.fill_diagonal(earned, 0.0)
+    if np.isnan(earned).any():
+        won = np.array([payoff.win_rates(player, players) for player in players])
+        return won - won.T, BY_RESULTS
+    # scaled down to the size of win rates, so that a solver's settings mean the same in every game
+    return (earned - earned.T) / 2 / max(1.0, np.abs(earned).max()), BY_RETURNS

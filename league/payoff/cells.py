@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from statistics import NormalDist
 
 from league.errors import InvalidInput
+from league.types import Earned
 from league.validation import finite, strictly_between, whole_count
 
 
@@ -18,11 +19,14 @@ class Cell:
     draws: float = 0.0
     losses: float = 0.0
     games: int = 0
+    earned: Earned | None = None
+    """Returns of both sides, decayed like the results; None where some game came without its returns."""
 
     @property
     def weight(self) -> float:
         """The decayed number of games, at most 1 / (1 - decay)."""
-        return self.wins + self.draws + self.losses
+        # decided games first: from either side it is the same sum to the last bit, and evenness exactly one half
+        return (self.wins + self.losses) + self.draws
 
     @property
     def win_rate(self) -> float:
@@ -30,9 +34,15 @@ class Cell:
         weight = self.weight
         return (self.wins + self.draws / 2) / weight if weight > 0 else 0.5
 
+    @property
+    def margin(self) -> float | None:
+        """Half the difference of the two sides' mean returns; None where returns are missing."""
+        return None if self.earned is None or self.weight <= 0 else self.earned.margin / self.weight
+
     def mirrored(self) -> Cell:
         """The same games from the other side."""
-        return Cell(self.losses, self.draws, self.wins, self.games)
+        earned = None if self.earned is None else self.earned.mirrored()
+        return Cell(self.losses, self.draws, self.wins, self.games, earned)
 
 
 def decay_of_memory(memory_games: float) -> float:
@@ -43,10 +53,11 @@ def decay_of_memory(memory_games: float) -> float:
     return 1 - 1 / memory
 
 
-def decayed(cell: Cell, wins: int, draws: int, losses: int, decay: float) -> Cell:
+def decayed(cell: Cell, wins: int, draws: int, losses: int, decay: float, earned: Earned | None = None) -> Cell:
     """`cell` after a batch, counted as evenly interleaved, in closed form.
 
-    Each of W, D, L becomes old * g^n + share * (1 - g^n) / (1 - g): for equal results, n single updates.
+    Each of W, D, L becomes old * g^n + share * (1 - g^n) / (1 - g): for equal results, n single updates. So do
+    the returns that the batch's games brought both sides, if they are known of all games.
     """
     wins, draws, losses = (
         whole_count(count, name) for count, name in ((wins, "wins"), (draws, "draws"), (losses, "losses"))
@@ -65,7 +76,15 @@ def decayed(cell: Cell, wins: int, draws: int, losses: int, decay: float) -> Cel
         cell.draws * kept + draws * scale,
         cell.losses * kept + losses * scale,
         cell.games + games,
+        _earned(Earned() if cell.games == 0 else cell.earned, kept, earned, scale),
     )
+
+
+def _earned(before: Earned | None, kept: float, batch: Earned | None, scale: float) -> Earned | None:
+    if before is None or batch is None:
+        return None
+    own, other = finite(batch.own, "own returns"), finite(batch.other, "the other's returns")
+    return Earned(before.own * kept + own * scale, before.other * kept + other * scale)
 
 
 def effective_games(games: int, decay: float) -> float:

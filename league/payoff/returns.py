@@ -7,7 +7,6 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.stats import t as student
 
 from league.validation import finite_array, strictly_between
 
@@ -26,16 +25,25 @@ class Returns:
         if not batch.size:
             return self
         mean = float(batch.mean())
-        games = self.games + batch.size
-        gap = mean - self.mean
+        return self.merged(Returns(batch.size, mean, float(np.square(batch - mean).sum())))
+
+    def merged(self, other: Returns) -> Returns:
+        """With games that were counted apart."""
+        games = self.games + other.games
+        if not games:
+            return self
+        gap = other.mean - self.mean
         return Returns(
             games,
-            self.mean + gap * batch.size / games,
-            self.deviations + float(np.square(batch - mean).sum()) + gap * gap * self.games * batch.size / games,
+            self.mean + gap * other.games / games,
+            self.deviations + other.deviations + gap * gap * self.games * other.games / games,
         )
 
     def interval(self, level: float = 0.95) -> tuple[float, float]:
         """Student's interval of the mean; unbounded below two games."""
+        # here and not above: rollout processes count returns, and need not load scipy for it
+        from scipy.stats import t as student
+
         strictly_between(level, 0, 1, "level")
         if self.games < 2:
             return -math.inf, math.inf

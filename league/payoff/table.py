@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import repeat
 from typing import Protocol
 
 import numpy as np
 
 from league.errors import InvalidInput
 from league.payoff.cells import Cell, decayed, effective_games, wilson
-from league.types import PlayerId
+from league.types import Earned, PlayerId
 from league.validation import Floats, finite, whole_count
 
 Seating = tuple[int, int]
@@ -26,11 +28,17 @@ class PayoffView(Protocol):
     def win_rates(self, player: PlayerId, opponents: Sequence[PlayerId]) -> Floats:
         """The player's win rate against each opponent, 0.5 while unknown."""
 
+    def return_margins(self, player: PlayerId, opponents: Sequence[PlayerId]) -> Floats:
+        """What the player earns a game beyond the opponent, halved; 0 while unknown, NaN where not recorded."""
+
     def raw_games(self, player: PlayerId, opponent: PlayerId) -> int:
         """Games played between the two, undecayed."""
 
     def known(self, player: PlayerId, opponent: PlayerId) -> bool:
         """Whether enough games were played for the win rate to mean something."""
+
+    def known_among(self, player: PlayerId, opponents: Sequence[PlayerId]) -> int:
+        """How many of them the player is known against."""
 
     def interval(self, player: PlayerId, opponent: PlayerId) -> tuple[float, float]:
         """The confidence interval of the win rate, (0, 1) while unknown."""
@@ -56,8 +64,9 @@ class Payoff:
             raise InvalidInput(f"decay must lie above 0 and at most 1, got {decay!r}")
         self.min_games = whole_count(min_games, "min_games")
         self._cells: dict[PlayerId, dict[PlayerId, dict[Seating, Cell]]] = {}
-        # The headline of every pair is kept ready: a decision over 10,000 opponents only looks them up.
+        # Both numbers of every known pair are kept ready: a decision over 10,000 opponents only looks them up.
         self._headlines: dict[PlayerId, dict[PlayerId, float]] = {}
+        self._margins: dict[PlayerId, dict[PlayerId, float]] = {}
 
     @classmethod
     def from_entries(cls, entries: Iterable[PayoffEntry], *, decay: float, min_games: int) -> Payoff:
@@ -86,11 +95,12 @@ class Payoff:
         *,
         seat: int | None = None,
         opponent_seat: int | None = None,
+        earned: Earned | None = None,
     ) -> None:
         """Count a batch of results from a's view. With `seat` alone the game is one of two seats."""
         seating = _seating(seat, opponent_seat)
         before = self._cells.get(a, {}).get(b, {}).get(seating, Cell())
-        self._write(a, b, seating, decayed(before, wins, draws, losses, self.decay))
+        self._write(a, b, seating, decayed(before, wins, draws, losses, self.decay, earned))
 
     def inherit(self, child: PlayerId, parent: PlayerId) -> None:
         """Give a snapshot its parent's cells against everyone else."""
@@ -106,7 +116,20 @@ class Payoff:
     def win_rates(self, player: PlayerId, opponents: Sequence[PlayerId]) -> Floats:
         """`win_rate` against many at once."""
         row = self._headlines.get(player, {})
-        return np.fromiter((row.get(opponent, 0.5) for opponent in opponents), np.float64, len(opponents))
+        return np.fromiter(map(row.get, opponents, repeat(0.5)), np.float64, len(opponents))
+
+    def return_margin(self, a: PlayerId, b: PlayerId) -> float:
+        """The mean over seatings of half the difference of the two sides' mean returns.
+
+        In a zero-sum game of two this is a's mean return. 0 while the raw count is below min_games; NaN where
+        some of the games were counted without their returns.
+        """
+        return self._margins.get(a, {}).get(b, 0.0)
+
+    def return_margins(self, player: PlayerId, opponents: Sequence[PlayerId]) -> Floats:
+        """`return_margin` against many at once."""
+        row = self._margins.get(player, {})
+        return np.fromiter(map(row.get, opponents, repeat(0.0)), np.float64, len(opponents))
 
     def seat_win_rate(self, a: PlayerId, b: PlayerId, seat: int, opponent_seat: int | None = None) -> float:
         """a's win rate from one seat; 0.5 while that seating's raw count is below min_games."""
@@ -119,7 +142,11 @@ class Payoff:
 
     def known(self, player: PlayerId, opponent: PlayerId) -> bool:
         """Whether the raw count has reached min_games (and is not zero)."""
-        return self._enough(self.raw_games(player, opponent))
+        return opponent in self._headlines.get(player, {})
+
+    def known_among(self, player: PlayerId, opponents: Sequence[PlayerId]) -> int:
+        """How many of them the player is `known` against."""
+        return sum(map(self._headlines.get(player, {}).__contains__, opponents))
 
     def interval(self, player: PlayerId, opponent: PlayerId, level: float = 0.95) -> tuple[float, float]:
         """Wilson's interval of the win rate at the effective sample size; (0, 1) while it is not known.
@@ -149,13 +176,17 @@ class Payoff:
             return
         self._cells.setdefault(a, {}).setdefault(b, {})[seating] = cell
         self._cells.setdefault(b, {}).setdefault(a, {})[seating[::-1]] = cell.mirrored()
-        # one fixed side and order of sums: a payoff loaded or replayed is the same to the last bit
-        first, second = sorted((a, b), key=str)
-        cells = [each for _, each in sorted(self._cells[first][second].items())]
-        if self._enough(sum(each.games for each in cells)):
-            headline = sum(each.win_rate for each in cells) / len(cells)
-            self._headlines.setdefault(first, {})[second] = headline
-            self._headlines.setdefault(second, {})[first] = 1 - headline
+        # each side from its own view, by a sum without an order: neither names nor a reload change a single bit
+        for player, opponent in ((a, b), (b, a)):
+            cells = self._cells[player][opponent].values()
+            if self._enough(sum(each.games for each in cells)):
+                rate = math.fsum(each.win_rate for each in cells) / len(cells)
+                self._headlines.setdefault(player, {})[opponent] = rate
+        if self.known(a, b):
+            seatings = self._cells[a][b].values()
+            margin = math.fsum(math.nan if each.margin is None else each.margin for each in seatings) / len(seatings)
+            self._margins.setdefault(a, {})[b] = margin
+            self._margins.setdefault(b, {})[a] = -margin
 
 
 def _seating(seat: int | None, opponent_seat: int | None) -> Seating:

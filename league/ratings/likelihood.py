@@ -7,7 +7,7 @@ from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import coo_array
+from scipy.sparse import coo_array, csr_array
 from scipy.sparse.csgraph import connected_components
 
 from league.errors import UnknownPlayer
@@ -19,8 +19,12 @@ from league.validation import Floats, distinct_names
 PRIOR_GAMES: Final = 1.0
 """The prior of separable components: each one's mean strength has drawn one game with a fixed opponent."""
 
-UNEVEN: Final = 1e10
-"""Pairs whose weights differ by more are not put into one matrix product."""
+HEAVY: Final = 1.0
+"""Pairs whose variance, times the largest covariance squared, exceeds this have their differences taken one by one.
+
+In one matrix product two players whom millions of games tie, and who are tied to the others by few, would cancel:
+the rounding, which depends on the order of names, would be wider than the interval between the two.
+"""
 
 Labels = NDArray[np.intp]
 
@@ -85,15 +89,22 @@ def _fit_component(nodes: int, members: Labels, edges: Edges) -> tuple[Floats, F
 
 def _sandwich(edges: Edges, inverse: Floats, variances: Floats) -> Floats:
     """H^-1 S H^-1, where S is the Laplacian of the pairs' score variances."""
-    if variances.max() < UNEVEN * variances[variances > 0].min(initial=np.inf):
-        return np.asarray(inverse @ laplacian(len(inverse), edges, variances) @ inverse)
-    # heavy pairs would cancel in the product: their part is added pair by pair instead
-    total = np.zeros_like(inverse)
-    for start in range(0, variances.size, 4096):
-        part = slice(start, start + 4096)
-        columns = inverse[edges.first[part]] - inverse[edges.second[part]]
-        total += (columns * variances[part, None]).T @ columns
-    return total
+    heavy = variances * np.abs(inverse).max() ** 2 > HEAVY
+    flows = laplacian(len(inverse), edges.where(~heavy), variances[~heavy]) @ inverse
+    places = np.flatnonzero(heavy)
+    for start in range(0, places.size, 4096):
+        part = places[start : start + 4096]
+        across = _incidence(edges.first[part], edges.second[part], len(inverse))
+        flows += across.T @ (variances[part, None] * (across @ inverse))
+    product = inverse @ flows
+    return np.asarray((product + product.T) / 2)
+
+
+def _incidence(first: Labels, second: Labels, nodes: int) -> csr_array:
+    """A row for each edge, whose product with values at nodes is their difference across it."""
+    count = first.size
+    signs, rows = np.repeat([1.0, -1.0], count), np.tile(np.arange(count), 2)
+    return coo_array((signs, (rows, np.concatenate([first, second]))), shape=(count, nodes)).tocsr()
 
 
 def score_variance(edges: Edges, theta: Floats, inverse: Floats) -> Floats:
@@ -124,11 +135,8 @@ def _join_components(theta: Floats, covariance: Floats, labels: Labels, edges: E
     placed = theta + (offsets - offsets[-1])[labels]
 
     nodes, rows = theta.size, np.arange(between.first.size)
-    signs = np.concatenate([np.ones(rows.size), -np.ones(rows.size)])
-    ends = np.concatenate([between.first, between.second])
-    twice = np.concatenate([rows, rows])
-    players = coo_array((signs, (twice, ends)), shape=(rows.size, nodes)).tocsr()
-    groups = coo_array((signs, (twice, labels[ends])), shape=(rows.size, count)).tocsr()
+    players = _incidence(between.first, between.second, nodes)
+    groups = _incidence(labels[between.first], labels[between.second], count)
     weights = coo_array((between.information(placed), (rows, rows)), shape=(rows.size, rows.size)).tocsr()
     # how the offsets follow the strengths inside the components, whose games are others and so independent
     follow = -inverse @ (groups.T @ weights @ players).toarray()

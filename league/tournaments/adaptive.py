@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any, Final
 
 import numpy as np
@@ -31,6 +31,8 @@ class AdaptiveOptions:
     pairings_per_round: int | None = None
     target_width: float | None = None
     """Stop once the mean 95 % interval of all differences is at most this wide, in Elo."""
+    absent: Sequence[str] = field(default_factory=tuple)
+    """Entrants that were withdrawn: they are chosen no more."""
 
     def __post_init__(self) -> None:
         for name in ("games", "rounds", "pairings_per_round"):
@@ -52,9 +54,10 @@ def adaptive(
     while number < chosen.rounds and all((number, index) in results for index in range(per_round)):
         number += 1
     past = [result for result in results.values() if result.pairing.round < number]
-    if number == chosen.rounds or _narrow_enough(entrants, past, chosen.target_width):
+    present = [name for name in entrants if name not in chosen.absent]
+    if number == chosen.rounds or len(present) < 2 or _narrow_enough(present, past, chosen.target_width):
         return ()
-    return outstanding(_round(number, entrants, past, chosen.games, per_round), results)
+    return outstanding(_round(number, entrants, present, past, chosen, per_round), results)
 
 
 def mean_width(entrants: Iterable[str], results: Iterable[Result]) -> float:
@@ -66,30 +69,43 @@ def mean_width(entrants: Iterable[str], results: Iterable[Result]) -> float:
 
 
 def tallies_of(results: Iterable[Result]) -> dict[tuple[str, str], tuple[int, int, int]]:
-    """Results as Bradley-Terry takes them; byes are no games."""
+    """Results as Bradley-Terry takes them; byes and walkovers are no games."""
     tallies: dict[tuple[str, str], tuple[int, int, int]] = {}
     for result in results:
-        if not result.pairing.is_bye:
+        if result.was_played:
             pair = (result.pairing.first, result.pairing.second)
             wins, draws, losses = tallies.get(pair, (0, 0, 0))
             tallies[pair] = (wins + result.wins, draws + result.draws, losses + result.losses)
     return tallies
 
 
-def _narrow_enough(entrants: tuple[str, ...], past: list[Result], target: float | None) -> bool:
-    return target is not None and bool(past) and mean_width(entrants, past) <= target
+def _narrow_enough(present: Sequence[str], past: list[Result], target: float | None) -> bool:
+    names = set(present)
+    between = [each for each in past if {each.pairing.first, each.pairing.second} <= names]
+    return target is not None and bool(between) and mean_width(present, between) <= target
 
 
-def _round(number: int, entrants: tuple[str, ...], past: list[Result], games: int, per_round: int) -> list[Pairing]:
+def _round(
+    number: int,
+    entrants: tuple[str, ...],
+    present: Sequence[str],
+    past: list[Result],
+    chosen: AdaptiveOptions,
+    per_round: int,
+) -> list[Pairing]:
+    games = chosen.games
     theta, covariance = _beliefs(entrants, past)
     gaps = theta[:, None] - theta[None, :]
     information = games / (2 + 2 * np.cosh(np.clip(gaps, -700, 700)))
+    away = [place for place, name in enumerate(entrants) if name not in present]
     first_seats: dict[str, int] = {}
     for result in past:
         first_seats[result.pairing.first] = first_seats.get(result.pairing.first, 0) + 1
     pairings = []
     for index in range(per_round):
-        a, b = np.unravel_index(int(np.argmax(_gains(covariance, information))), gaps.shape)
+        gains = _gains(covariance, information)
+        gains[away, :] = gains[:, away] = -1.0
+        a, b = np.unravel_index(int(np.argmax(gains)), gaps.shape)
         first, second = seated(entrants[int(a)], entrants[int(b)], first_seats)
         pairings.append(Pairing(round=number, index=index, first=first, second=second, games=games))
         covariance = _after_games(covariance, int(a), int(b), float(information[a, b]))

@@ -42,6 +42,8 @@ class Result:
     wins: int
     draws: int
     losses: int
+    walkover: bool = False
+    """Nobody played: one side was withdrawn, and the other has all of its points."""
 
     def __post_init__(self) -> None:
         counts = [whole_count(count, "a count of games") for count in (self.wins, self.draws, self.losses)]
@@ -57,6 +59,19 @@ class Result:
         if not pairing.is_bye:
             raise InvalidInput(f"pairing {pairing.key} is no bye: it has to be played")
         return cls(pairing=pairing, wins=pairing.games, draws=0, losses=0)
+
+    @classmethod
+    def of_walkover(cls, pairing: Pairing, present: str) -> Result:
+        """The result where the other side was withdrawn: all points to the one that is present, no game."""
+        if pairing.is_bye or present not in (pairing.first, pairing.second):
+            raise InvalidInput(f"{present!r} has no opponent in pairing {pairing.key} who could be withdrawn")
+        won = pairing.games if present == pairing.first else 0
+        return cls(pairing=pairing, wins=won, draws=0, losses=pairing.games - won, walkover=True)
+
+    @property
+    def was_played(self) -> bool:
+        """Whether its games say something about strength: byes and walkovers have none."""
+        return not (self.pairing.is_bye or self.walkover)
 
     @property
     def score(self) -> float:
@@ -122,13 +137,14 @@ def checked_results(results: Iterable[Result], entrants: Sequence[str]) -> dict[
 
 
 def outstanding(pairings: Iterable[Pairing], results: dict[tuple[int, int], Result]) -> tuple[Pairing, ...]:
-    """Those without a result; a result for another pairing under the same key is refused."""
+    """Those without a result; a result of others under the same key is refused. It may have more games than were
+    planned: at a table of several seats each seed is played once for every seat."""
     left = []
     for pairing in pairings:
         result = results.get(pairing.key)
         if result is None:
             left.append(pairing)
-        elif result.pairing != pairing:
+        elif (result.pairing.first, result.pairing.second) != (pairing.first, pairing.second):
             raise InvalidInput(f"the result under {pairing.key} is of {result.pairing}, expected {pairing}")
     return tuple(left)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import combinations
 from typing import Any
 
 from league.errors import InvalidInput, UnknownPlayer
@@ -26,9 +27,10 @@ class RoundRobinOptions:
 
 @dataclass(frozen=True, kw_only=True)
 class GauntletOptions(RoundRobinOptions):
-    """Who runs the gauntlet: each challenger meets everyone who is not one."""
+    """Who runs the gauntlet: each challenger meets everyone who is not one, and the others if they are to."""
 
     challengers: Sequence[str] = field(default_factory=tuple)
+    among_challengers: bool = False
 
 
 def round_robin(
@@ -59,7 +61,7 @@ def round_robin(
 def gauntlet(
     entrants: tuple[str, ...], results: dict[tuple[int, int], Result], options: Mapping[str, Any]
 ) -> tuple[Pairing, ...]:
-    """Each challenger against all of the field, first seats alternating."""
+    """Each challenger against all of the field, and each other if asked, first seats alternating."""
     chosen = options_from(GauntletOptions, options, "gauntlet")
     for name in chosen.challengers:
         if name not in entrants:
@@ -67,13 +69,19 @@ def gauntlet(
     field_ = [name for name in entrants if name not in chosen.challengers]
     if not chosen.challengers or not field_:
         raise InvalidInput("a gauntlet needs a challenger, and someone who is not one")
+    pairs = [
+        (row + column, challenger, opponent)
+        for row, challenger in enumerate(chosen.challengers)
+        for column, opponent in enumerate(field_)
+    ]
+    if chosen.among_challengers:
+        numbered = combinations(enumerate(chosen.challengers), 2)
+        pairs += [(row + column, one, other) for (row, one), (column, other) in numbered]
     pairings = []
     for cycle in range(chosen.cycles):
-        for row, challenger in enumerate(chosen.challengers):
-            for column, opponent in enumerate(field_):
-                pair = (challenger, opponent) if (row + column + cycle) % 2 == 0 else (opponent, challenger)
-                index = row * len(field_) + column
-                pairings.append(Pairing(round=cycle, index=index, first=pair[0], second=pair[1], games=chosen.games))
+        for index, (turn, a, b) in enumerate(pairs):
+            first, second = (a, b) if (turn + cycle) % 2 == 0 else (b, a)
+            pairings.append(Pairing(round=cycle, index=index, first=first, second=second, games=chosen.games))
     return outstanding(pairings, results)
 
 

@@ -27,7 +27,7 @@ class Standing:
 def standings(entrants: Sequence[str], results: Iterable[Result]) -> tuple[Standing, ...]:
     """Everyone by points, then Buchholz, then Sonneborn-Berger, then seeding.
 
-    Points are game points; a bye gives all points of its batch. Equal in all three share a rank.
+    Points are game points; a bye or a walkover gives all points of its batch. Equal in all three share a rank.
     """
     names = checked_entrants(entrants)
     played = list(checked_results(results, names).values())
@@ -39,7 +39,7 @@ def standings(entrants: Sequence[str], results: Iterable[Result]) -> tuple[Stand
     points = {name: line.points for name, line in lines.items()}
     buchholz, berger = dict.fromkeys(names, 0.0), dict.fromkeys(names, 0.0)
     for result in played:
-        if result.pairing.is_bye:
+        if not result.was_played:
             continue
         first, second = result.pairing.first, result.pairing.second
         share = result.score / result.pairing.games
@@ -74,9 +74,9 @@ class _Line:
         self.points = 0.0
 
     def add(self, result: Result, wins: int, losses: int) -> None:
-        if result.pairing.is_bye:
-            self.byes += 1
-            self.points += result.pairing.games
+        if not result.was_played:
+            self.byes += wins > 0
+            self.points += wins
             return
         self.wins += wins
         self.draws += result.draws

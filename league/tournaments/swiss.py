@@ -52,7 +52,7 @@ def _round(number: int, entrants: tuple[str, ...], past: Sequence[Result], games
         points[pairing.first] += result.score  # type: ignore[assignment]
         met[frozenset((pairing.first, pairing.second))] += 1
         if not pairing.is_bye:
-            points[pairing.second] += games - result.score  # type: ignore[assignment]
+            points[pairing.second] += pairing.games - result.score  # type: ignore[assignment]
             first_seats[pairing.first] = first_seats.get(pairing.first, 0) + 1
     ranked = sorted(entrants, key=lambda name: -points[name])
     table = [*ranked, BYE] if len(ranked) % 2 else ranked

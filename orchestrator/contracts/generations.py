@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from datetime import timedelta
 
-from league.types import CheckpointRef, Tally
+from league.types import CheckpointRef, ReturnTally, Tally
 from orchestrator.catalog import Component
 from orchestrator.contracts.queues import FEW_TIMES, ONCE, ActivityStub, Queue
 
@@ -74,6 +74,8 @@ class GenerationOutcome:
     started_at: float
     """Seconds since the epoch, by the train worker's clock."""
     finished_at: float
+    returns: ReturnTally | None = None
+    """What games of one seat returned, which have no tallies."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -128,6 +128,38 @@ class ImportWeights:
 
 
 @dataclass(frozen=True, kw_only=True)
+class RayRequest:
+    """What has Ray got, and what is free?"""
+
+
+@dataclass(frozen=True, kw_only=True)
+class RayNode:
+    """One machine of the Ray cluster."""
+
+    address: str
+    alive: bool
+    cpus: float
+    memory_bytes: int
+    object_store_bytes: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class RayResources:
+    """Ray's own books: memory is what tasks have reserved, not what the machine's processes use."""
+
+    version: str
+    cpus: float
+    cpus_available: float
+    gpus: float
+    gpus_available: float
+    memory_bytes: int
+    memory_available_bytes: int
+    object_store_bytes: int
+    object_store_available_bytes: int
+    nodes: list[RayNode]
+
+
+@dataclass(frozen=True, kw_only=True)
 class Question(Generic[Message, Answer]):
     """An activity that the API starts by itself, outside any workflow, and waits for."""
 
@@ -145,3 +177,5 @@ import_weights = Question(
 )
 """The answer is the checkpoint, saved; bad_input says which shapes do not fit."""
 check_component = Question(name="check_component", message=ComponentCheck, answer=ComponentVerdict)
+describe_ray = Question(name="describe_ray", message=RayRequest, answer=RayResources, patience=timedelta(seconds=3))
+"""Asked of the train worker because it is Ray's driver; the answer comes from its connection to the head."""

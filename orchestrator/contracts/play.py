@@ -131,7 +131,8 @@ play_games = ActivityStub(
     queue=Queue.PLAY,
     message=PlayRequest,
     result=PlayOutcome,
-    start_to_close=timedelta(hours=1),
+    # the heartbeat, and the progress it carries, decide long before: slow games may take their time
+    start_to_close=timedelta(hours=6),
     heartbeat=timedelta(seconds=10),
     retry=ONCE,
 )

@@ -54,7 +54,11 @@ class ActivityStub(Generic[Message, Result]):
     retry: RetryPolicy = field(default_factory=lambda: FOR_EVER)
 
     async def __call__(self, message: Message) -> Result:
-        result: Result = await workflow.execute_activity(
+        return await self.start(message)
+
+    def start(self, message: Message) -> workflow.ActivityHandle[Result]:
+        """Begin it, with a handle to wait for or to cancel."""
+        handle: workflow.ActivityHandle[Result] = workflow.start_activity(
             self.name,
             message,
             result_type=self.result,
@@ -63,4 +67,4 @@ class ActivityStub(Generic[Message, Result]):
             heartbeat_timeout=self.heartbeat,
             retry_policy=self.retry,
         )
-        return result
+        return handle

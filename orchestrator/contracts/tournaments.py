@@ -27,6 +27,10 @@ class TournamentState:
     """Empty until a schedule's firing has opened one."""
     schedule: str = ""
     """The schedule that set it off, if one did."""
+    tries: int = 0
+    """Failed attempts at the pairings that come next, where earlier runs gave them over."""
+    unreadable: int = 0
+    """Runs up to this one, in a row, that could not read a checkpoint which the store finds sound."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -95,6 +99,16 @@ class PairingSetback:
 
 
 @dataclass(frozen=True, kw_only=True)
+class DamagedPairing:
+    """A pairing that cannot be played because a side's checkpoint is damaged."""
+
+    tournament: str
+    round: int
+    pair: int
+    problem: str
+
+
+@dataclass(frozen=True, kw_only=True)
 class TournamentEnd:
     """How a tournament ends: `completed`, `cancelled` or `failed`, and why."""
 
@@ -120,6 +134,22 @@ class TrialEvaluation:
     generation: int
 
 
+@dataclass(frozen=True, kw_only=True)
+class EvaluationsEnd:
+    """A trial ends: what becomes of its evaluations. `now` gives up those under way; else they are played out."""
+
+    trial: str
+    now: bool
+    reason: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class EvaluationsLeft:
+    """Tournaments that are still under way and whose workflows must be told to end."""
+
+    tournaments: list[str]
+
+
 open_scheduled_tournament = ActivityStub(
     name="open_scheduled_tournament", queue=Queue.STORE, message=Firing, result=Opened
 )
@@ -138,6 +168,14 @@ record_pairing = ActivityStub(
 note_pairing_setback = ActivityStub(
     name="note_pairing_setback", queue=Queue.STORE, message=PairingSetback, result=type(None)
 )
+withdraw_damaged = ActivityStub(
+    name="withdraw_damaged",
+    queue=Queue.STORE,
+    message=DamagedPairing,
+    result=type(None),
+    # reads both sides' files to see which is damaged
+    start_to_close=timedelta(minutes=2),
+)
 rate_tournament = ActivityStub(
     name="rate_tournament",
     queue=Queue.STORE,
@@ -146,6 +184,9 @@ rate_tournament = ActivityStub(
     start_to_close=timedelta(minutes=2),
 )
 end_tournament = ActivityStub(name="end_tournament", queue=Queue.STORE, message=TournamentEnd, result=type(None))
+end_evaluations = ActivityStub(
+    name="end_evaluations", queue=Queue.STORE, message=EvaluationsEnd, result=EvaluationsLeft
+)
 note_schedule_failure = ActivityStub(
     name="note_schedule_failure", queue=Queue.STORE, message=ScheduleFailure, result=type(None)
 )

@@ -59,6 +59,8 @@ class TrialBrief:
     target: Target | None
     evaluate_every: int
     """Generations of a main between evaluations against the target."""
+    over: bool | None = None
+    """It was stopped in the store before its workflow could begin; None in histories from before this was asked."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -77,6 +77,8 @@ class PlayerState:
     """The newest recorded generation."""
     attempt: int = 1
     """Which plan of the next generation is in force."""
+    tries: int = 0
+    """Failed attempts at training by this plan, where earlier runs gave it over."""
     mode: Mode = Mode.RUN
     target: Target | None = None
     evaluate_every: int = 0
@@ -91,6 +93,8 @@ class GateState:
     announced: bool = False
     stop_reason: str = ""
     """Set once somebody has told it to stop."""
+    tries: int = 0
+    """Failed attempts at the batch that comes next, where earlier runs gave it over."""
 
 
 class Status(StrEnum):
@@ -127,6 +131,8 @@ class TrialState:
     """What the trial becomes once everything under way has ended."""
     mode: Mode = Mode.RUN
     launched: bool = False
+    tries: int = 0
+    """Failed attempts at the first weights, where earlier runs gave them over."""
     brief: TrialBrief | None = None
     seats: dict[str, Seat] = field(default_factory=dict)
     gates: list[str] = field(default_factory=list)

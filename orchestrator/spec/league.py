@@ -61,7 +61,11 @@ class LeagueSpec(Section):
     )
     payoff: PayoffSpec = Field(default=PayoffSpec(), description="how win rates are remembered")
     snapshot: SnapshotSpec = Field(default=SnapshotSpec(), description="when a player is frozen into the past")
-    reset: ResetSpec = Field(default=ResetSpec(), description="how likely a player starts anew after its snapshot")
+    reset: ResetSpec = Field(
+        default=ResetSpec(),
+        validate_default=True,
+        description="how likely a player starts anew after its snapshot; with psro a main always does, unless told",
+    )
     champion_gate: GateSpec | None = Field(
         default=GateSpec(), description="how a snapshot of a main becomes champion; null: nobody does"
     )
@@ -81,6 +85,16 @@ class LeagueSpec(Section):
     def _as_the_preset_has_it(cls, options: Any, info: ValidationInfo) -> Matchmaking:
         # without a valid preset nothing can be said of its options, and the league is refused for the preset
         return matchmaking_of(info.data.get("preset", ""), options, info.context)
+
+    @field_validator("reset", mode="before")
+    @classmethod
+    def _responses_start_anew(cls, reset: Any, info: ValidationInfo) -> Any:
+        # a response that grows from the last one is sure of itself where it must change its mind, and never does
+        if info.data.get("preset") != Preset.PSRO:
+            return reset
+        if isinstance(reset, ResetSpec):
+            return reset if "main" in reset.model_fields_set else reset.model_copy(update={"main": 1.0})
+        return {"main": 1.0, **reset} if isinstance(reset, Mapping) else reset
 
     @classmethod
     def contradictions(cls, given: Mapping[str, Any]) -> Iterable[Contradiction]:

@@ -19,7 +19,7 @@ Format = Literal["round_robin", "gauntlet", "swiss", "knockout", "adaptive"]
 
 _OPTIONS: Mapping[str, frozenset[str]] = {
     "round_robin": frozenset({"cycles", "target_width"}),
-    "gauntlet": frozenset({"cycles", "target_width", "challengers"}),
+    "gauntlet": frozenset({"cycles", "target_width", "challengers", "among_challengers"}),
     "swiss": frozenset({"rounds"}),
     "knockout": frozenset({"batches"}),
     "adaptive": frozenset({"rounds", "pairings_per_round", "target_width"}),
@@ -72,6 +72,9 @@ class TournamentSpec(Section):
     challengers: tuple[Entrant, ...] = Field(
         default=(), description="gauntlet: rules for those who meet everyone else; the entrants are the field"
     )
+    among_challengers: Flag | None = Field(
+        default=None, description="gauntlet: challengers meet each other too (false)"
+    )
     seeding: Literal["listed", "rating"] = Field(
         default="listed", description="order of the field: as listed, or by the newest ratings, best first"
     )
@@ -98,8 +101,10 @@ class TournamentSpec(Section):
     def contradictions(cls, given: Mapping[str, Any]) -> Iterable[Contradiction]:
         """Options of another format, and a field that cannot be found."""
         chosen = given.get("format", "round_robin")
+        # of what is no format at all nothing else can be said
+        fitting = _OPTIONS.get(chosen, _OF_SOME) if isinstance(chosen, str) else _OF_SOME
         for name in _OF_SOME & given.keys():
-            if given[name] not in (None, (), []) and name not in _OPTIONS.get(chosen, _OF_SOME):
+            if given[name] not in (None, (), []) and name not in fitting:
                 takers = " and ".join(sorted(kind for kind, options in _OPTIONS.items() if name in options))
                 yield Contradiction(path=(name,), value=given[name], reason=f"is an option of {takers} only")
         if chosen == "gauntlet" and not given.get("challengers"):

@@ -8,7 +8,7 @@ from datetime import timedelta
 from typing import TypeVar
 
 from temporalio import workflow
-from temporalio.exceptions import ActivityError, ApplicationError, TimeoutError
+from temporalio.exceptions import ActivityError, ApplicationError, TimeoutError, TimeoutType
 
 with workflow.unsafe.imports_passed_through():
     from orchestrator.contracts.errors import Failure
@@ -19,6 +19,8 @@ Result = TypeVar("Result")
 
 MOST_UNKNOWN = 5
 """Failures of an unknown kind in a row before giving up: a bug in a user's game does not mend itself."""
+SETBACKS_A_RUN = 50
+"""Failed attempts after which a run makes room for a new one: trouble may last for weeks, a history may not grow so."""
 NEVER_AGAIN = frozenset({Failure.BAD_INPUT, Failure.NOT_FOUND})
 LEFT_TO_CALLER = frozenset({Failure.DAMAGED_CHECKPOINT})
 
@@ -34,18 +36,21 @@ class Setback:
 
 
 class GivenUp(Exception):
-    """No further attempt makes sense; carries the last setback."""
+    """The last attempt's setback; `final` if no further attempt makes sense, else the caller wanted none."""
 
-    def __init__(self, setback: Setback) -> None:
+    def __init__(self, setback: Setback, *, final: bool) -> None:
         super().__init__(f"{setback.failure}: {setback.problem}")
         self.setback = setback
+        self.final = final
 
 
 def failure_of(error: ActivityError) -> tuple[Failure, str]:
     """What kind of failure it was, and the words for a person."""
     cause = error.cause
     if isinstance(cause, TimeoutError):
-        return Failure.WORKER_LOST, "the worker gave no sign of life in time"
+        if cause.type is TimeoutType.HEARTBEAT:
+            return Failure.WORKER_LOST, "the worker gave no sign of life in time"
+        return Failure.STALLED, "it took longer than one attempt may"
     if isinstance(cause, ApplicationError) and cause.type in set(Failure):
         return Failure(cause.type), cause.message
     return Failure.UNKNOWN, str(cause or error)
@@ -65,12 +70,14 @@ async def persist(
     *,
     on_setback: Callable[[Setback], Awaitable[None]],
     given_up: Callable[[], bool] = lambda: False,
+    tries: int = 0,
 ) -> tuple[Result, int]:
     """Run the activity until it succeeds; returns its result and how many attempts it took.
 
-    Raises GivenUp for what can never work, and for kinds of failure that the caller must act upon.
+    Raises GivenUp for what can never work, for kinds of failure that the caller must act upon, and after a failure
+    once `given_up`. `tries` are those that earlier runs of the workflow made: pauses go on growing from there.
     """
-    tries = unknown = 0
+    unknown = 0
     while True:
         tries += 1
         try:
@@ -79,8 +86,9 @@ async def persist(
             failure, problem = failure_of(error)
         unknown = unknown + 1 if failure is Failure.UNKNOWN else 0
         setback = Setback(failure=failure, problem=problem, tries=tries, delay=_delay(failure, tries))
-        if given_up() or failure in NEVER_AGAIN | LEFT_TO_CALLER or unknown >= MOST_UNKNOWN:
-            raise GivenUp(setback)
+        final = failure in NEVER_AGAIN | LEFT_TO_CALLER or unknown >= MOST_UNKNOWN
+        if final or given_up():
+            raise GivenUp(setback, final=final)
         await on_setback(setback)
         if setback.delay:
             await workflow.sleep(setback.delay)

@@ -22,7 +22,7 @@ with workflow.unsafe.imports_passed_through():
     )
     from orchestrator.contracts.trials import TrialEvent, note_event
     from orchestrator.contracts.workflows import GateState, Happening, Report
-    from orchestrator.workflows.attempts import GivenUp, Setback, persist, words_of
+    from orchestrator.workflows.attempts import SETBACKS_A_RUN, GivenUp, Setback, persist, words_of
     from orchestrator.workflows.messages import start_gate, tell_trial
 
 BATCHES_A_RUN = 40
@@ -36,6 +36,7 @@ class GateWorkflow:
     def __init__(self, state: GateState) -> None:
         self._state = state
         self._playing: asyncio.Task[tuple[PlayOutcome, int]] | None = None
+        self._setbacks = 0
 
     @workflow.run
     async def run(self, state: GateState) -> str:
@@ -55,7 +56,7 @@ class GateWorkflow:
         while brief.request is not None:
             brief = await self._batch(brief, brief.request)
             batches += 1
-            if brief.request is not None and batches >= BATCHES_A_RUN:
+            if brief.request is not None and (batches >= BATCHES_A_RUN or self._setbacks >= SETBACKS_A_RUN):
                 await workflow.wait_condition(workflow.all_handlers_finished)
                 workflow.continue_as_new(state)
         await self._end(brief)
@@ -65,6 +66,8 @@ class GateWorkflow:
         """Play and record one batch; trouble that cannot be mended ends the gate as invalid."""
         try:
             outcome = await self._play(request)
+            if outcome is None and not self._state.stop_reason:
+                return brief  # a new run goes on with the same batch
             if outcome is None:
                 return await stop_gate(GateStop(gate=brief.gate, reason=self._state.stop_reason))
             return await record_gate_batch(GateBatch(gate=brief.gate, batch=brief.next_batch, outcome=outcome))
@@ -72,23 +75,34 @@ class GateWorkflow:
             return await stop_gate(GateStop(gate=brief.gate, reason=words_of(error)))
 
     async def _play(self, request: PlayRequest) -> PlayOutcome | None:
-        """The batch's games; None when told to stop."""
+        """The batch's games; None when told to stop, or when this run has met enough trouble."""
         if self._state.stop_reason:
             return None
         self._playing = asyncio.create_task(
-            persist(play_games, request, on_setback=self._note_setback, given_up=lambda: bool(self._state.stop_reason))
+            persist(
+                play_games,
+                request,
+                on_setback=self._note_setback,
+                given_up=lambda: bool(self._state.stop_reason) or self._setbacks >= SETBACKS_A_RUN,
+                tries=self._state.tries,
+            )
         )
         try:
             outcome, _ = await self._playing
-        except (GivenUp, ActivityError, asyncio.CancelledError):
+        except (GivenUp, ActivityError, asyncio.CancelledError) as error:
             if self._state.stop_reason:
+                return None
+            if isinstance(error, GivenUp) and not error.final:
+                self._state.tries = error.setback.tries
                 return None
             raise
         finally:
             self._playing = None
+        self._state.tries = 0
         return outcome
 
     async def _note_setback(self, setback: Setback) -> None:
+        self._setbacks += 1
         await note_event(
             TrialEvent(
                 trial=self._state.trial,

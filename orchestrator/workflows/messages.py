@@ -7,6 +7,7 @@ from temporalio.exceptions import ApplicationError, WorkflowAlreadyStartedError
 from temporalio.workflow import ParentClosePolicy
 
 with workflow.unsafe.imports_passed_through():
+    from orchestrator.contracts.tournaments import tournament_workflow_id
     from orchestrator.contracts.workflows import (
         GateState,
         Mode,
@@ -48,9 +49,16 @@ async def tell_gate_to_stop(gate: str, reason: str) -> None:
     await _signal(gate_workflow_id(gate), "stop", reason)
 
 
-async def _signal(workflow_id: str, signal: str, message: object) -> None:
+async def tell_tournament_to_end(tournament: str, reason: str) -> bool:
+    """Whether there was a workflow to be told."""
+    return await _signal(tournament_workflow_id(tournament), "cancel", reason)
+
+
+async def _signal(workflow_id: str, signal: str, message: object) -> bool:
     try:
         await workflow.get_external_workflow_handle(workflow_id).signal(signal, message)
     except ApplicationError as error:
         # the receiver has ended; nothing it could do with the message
         workflow.logger.info("not delivered to %s: %s", workflow_id, error)
+        return False
+    return True

@@ -28,31 +28,21 @@ with workflow.unsafe.imports_passed_through():
         roll_back,
         train_generation,
     )
-    from orchestrator.contracts.play import (
-        EvaluationKey,
-        EvaluationReport,
-        plan_evaluation,
-        play_games,
-        record_evaluation,
-    )
-    from orchestrator.contracts.tournaments import TrialEvaluation, open_trial_evaluation
     from orchestrator.contracts.trials import TrialEvent, note_event
     from orchestrator.contracts.workflows import GateState, Happening, Mode, PlayerState, Report
     from orchestrator.workflows.attempts import (
-        LEFT_TO_CALLER,
-        NEVER_AGAIN,
+        SETBACKS_A_RUN,
         GivenUp,
         Setback,
         failure_of,
         persist,
         words_of,
     )
+    from orchestrator.workflows.measuring import meet_the_field, meet_the_target
     from orchestrator.workflows.messages import start_gate, tell_trial
-    from orchestrator.workflows.tournament import start_tournament
 
 GENERATIONS_A_RUN = 25
 """A run's history stays near a thousand events; counted, because the server suggests a new run much later."""
-SETBACKS_A_RUN = 50
 ROLLBACKS_AT_ONCE = 3
 LAST_RESORT = timedelta(seconds=30)
 """Before the next attempt where the usual remedy may not have helped."""
@@ -65,6 +55,8 @@ class PlayerWorkflow:
     @workflow.init
     def __init__(self, state: PlayerState) -> None:
         self._state = state
+        self._planning: workflow.ActivityHandle[GenerationPlan] | None = None
+        self._plan_unwanted = False
         self._training: asyncio.Task[tuple[GenerationOutcome, int]] | None = None
         self._evaluation: asyncio.Task[None] | None = None
         self._setbacks = 0
@@ -103,7 +95,9 @@ class PlayerWorkflow:
         key = GenerationKey(
             trial=state.trial, player=state.player, generation=state.generation + 1, attempt=state.attempt
         )
-        plan = await plan_generation(key)
+        plan = await self._plan(key)
+        if plan is None:
+            return
         try:
             trained = await self._train(plan)
         except GivenUp as end:
@@ -126,7 +120,7 @@ class PlayerWorkflow:
                 raise
             await self._hold_off(Setback(failure=failure, problem=problem, tries=tries, delay=LAST_RESORT))
             return
-        state.generation, state.attempt = key.generation, 1
+        state.generation, state.attempt, state.tries = key.generation, 1, 0
         judgement, _ = await asyncio.gather(
             judge_generation(key), self._draw(self._chart(key.generation, outcome, recorded))
         )
@@ -137,6 +131,23 @@ class PlayerWorkflow:
         if state.role is Role.MAIN and state.generation % max(1, state.evaluate_every) == 0:
             await self._measure()
 
+    async def _plan(self, key: GenerationKey) -> GenerationPlan | None:
+        """The plan, for which it may have to wait; None when the trial wants something else before it is there.
+
+        A plan that was made nevertheless stands, and is found when the player goes on.
+        """
+        self._plan_unwanted = False
+        self._planning = plan_generation.start(key)
+        try:
+            plan = await self._planning
+        except (ActivityError, asyncio.CancelledError):
+            if not self._plan_unwanted:
+                raise
+            return None
+        finally:
+            self._planning = None
+        return None if self._plan_unwanted else plan
+
     async def _train(self, plan: GenerationPlan) -> tuple[GenerationOutcome, int] | None:
         """Train until an attempt succeeds; None when the trial wants to stop now, or a new run is to go on with it."""
         self._training = asyncio.create_task(
@@ -145,6 +156,7 @@ class PlayerWorkflow:
                 plan,
                 on_setback=self._note_setback,
                 given_up=lambda: self._state.mode is Mode.NOW or self._setbacks >= SETBACKS_A_RUN,
+                tries=self._state.tries,
             )
         )
         try:
@@ -152,10 +164,10 @@ class PlayerWorkflow:
         except (GivenUp, ActivityError, asyncio.CancelledError) as error:
             if self._state.mode is Mode.NOW:
                 return None
-            final = not isinstance(error, GivenUp) or error.setback.failure in NEVER_AGAIN | LEFT_TO_CALLER
-            if final or self._setbacks < SETBACKS_A_RUN:
-                raise
-            return None
+            if isinstance(error, GivenUp) and not error.final:
+                self._state.tries = error.setback.tries
+                return None
+            raise
         finally:
             self._training = None
 
@@ -196,7 +208,7 @@ class PlayerWorkflow:
                 problem=setback.problem,
             )
         )
-        self._state.attempt += 1
+        self._state.attempt, self._state.tries = self._state.attempt + 1, 0
 
     async def _hold_off(self, setback: Setback) -> None:
         """Trouble that may come back at once, such as workers that see different stores: say so, and take time."""
@@ -227,46 +239,21 @@ class PlayerWorkflow:
     async def _measure(self) -> None:
         """Rating games beside the training: against a field of the trial, and against the target if there is one."""
         state = self._state
-        due = TrialEvaluation(trial=state.trial, player=state.player, generation=state.generation)
-        try:
-            opened = await open_trial_evaluation(due)
-            if opened.tournament is not None:
-                await start_tournament(opened.tournament)
-        except ActivityError as error:
-            # a field that cannot be had is no reason to stop training
-            failure, problem = failure_of(error)
-            dropped = Setback(failure=failure, problem=problem, tries=1, delay=timedelta(0))
-            await self._note("evaluation_dropped", state.generation, dropped)
+        await meet_the_field(state, self._note)
         free = self._evaluation is None or self._evaluation.done()
         if state.target and free and state.mode is not Mode.NOW:
             await self._finish_evaluation()
             self._evaluation = asyncio.create_task(self._evaluate(state.generation))
 
     async def _evaluate(self, generation: int) -> None:
-        state = self._state
-        key = EvaluationKey(trial=state.trial, player=state.player, generation=generation)
-        request = await plan_evaluation(key)
-        try:
-            outcome, _ = await persist(
-                play_games,
-                request,
-                on_setback=lambda setback: self._note("evaluation_retried", generation, setback),
-                given_up=lambda: state.mode is Mode.NOW or self._setbacks >= SETBACKS_A_RUN,
-            )
-        except GivenUp as end:
-            if state.mode is Mode.NOW or end.setback.failure in NEVER_AGAIN | {Failure.UNKNOWN}:
-                raise
-            # damage is mended where the player trains, outages end: a later version is measured instead
-            await self._note("evaluation_dropped", generation, end.setback)
-            return
-        target = await record_evaluation(
-            EvaluationReport(
-                trial=state.trial, player=state.player, generation=generation, request=request, outcome=outcome
-            )
+        reached = await meet_the_target(
+            self._state,
+            generation,
+            note=self._note,
+            given_up=lambda: self._state.mode is Mode.NOW or self._setbacks >= SETBACKS_A_RUN,
         )
-        if target.reached and state.target:
-            goal = f"win rate {target.win_rate:.3f} against {state.target.opponent} after generation {generation}"
-            await self._tell(Happening.TARGET_REACHED, detail=f"{state.name}: {goal}")
+        if reached is not None:
+            await self._tell(Happening.TARGET_REACHED, detail=f"{self._state.name}: {reached}")
 
     async def _finish_evaluation(self) -> None:
         if self._evaluation is None:
@@ -284,10 +271,19 @@ class PlayerWorkflow:
             return
         self._state.mode = mode
         self._asked_to_pause = mode is Mode.PAUSE
+        self._break_off_planning()
         if mode is Mode.NOW:
             for under_way in (self._training, self._evaluation):
                 if under_way is not None:
                     under_way.cancel()
+
+    def _break_off_planning(self) -> None:
+        """A plan may wait for games for minutes; whoever is to pause or to end does not."""
+        if self._planning is None or self._plan_unwanted or self._state.mode is Mode.RUN:
+            return
+        if workflow.patched("break-off-planning"):
+            self._plan_unwanted = True
+            self._planning.cancel()
 
     @workflow.query
     def state(self) -> PlayerState:

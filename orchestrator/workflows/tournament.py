@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import asyncio
+from dataclasses import replace
+from datetime import timedelta
 
 from temporalio import workflow
 from temporalio.exceptions import ActivityError, WorkflowAlreadyStartedError, is_cancelled_exception
 from temporalio.workflow import ParentClosePolicy
 
 with workflow.unsafe.imports_passed_through():
-    from orchestrator.contracts.play import play_games
+    from orchestrator.contracts.errors import Failure
+    from orchestrator.contracts.play import PlayOutcome, play_games
     from orchestrator.contracts.tournaments import (
+        DamagedPairing,
         Firing,
         PairingReport,
         PairingSetback,
@@ -28,13 +32,17 @@ with workflow.unsafe.imports_passed_through():
         rate_tournament,
         record_pairing,
         tournament_workflow_id,
+        withdraw_damaged,
     )
-    from orchestrator.workflows.attempts import GivenUp, Setback, failure_of, persist
+    from orchestrator.workflows.attempts import SETBACKS_A_RUN, GivenUp, Setback, failure_of, persist
 
 PAIRINGS_A_RUN = 100
 """Six events each or so, which bounds a run's history."""
 GAMES_A_RUN = 10_000
 """Games travel through the history twice, with their moves: some megabytes."""
+
+MOST_UNREADABLE = 5
+"""Runs in a row that may fail to read a sound checkpoint; with pauses that double this is half a minute."""
 
 UNEXPLAINED = "its workflow was cancelled"
 
@@ -48,6 +56,10 @@ class TournamentWorkflow:
         self._state = state
         self._cancelled = ""
         self._wave: asyncio.Future[list[None]] | None = None
+        self._setbacks = 0
+        self._left: list[Setback] = []
+        """Of pairings that this run has left to the next one."""
+        self._unreadable = False
 
     @workflow.run
     async def run(self, state: TournamentState) -> str:
@@ -70,7 +82,10 @@ class TournamentWorkflow:
                 return await self._end("completed") if plan.status == "running" else plan.status
             pairings += len(plan.pairings)
             games += sum(2 * each.request.pairs for each in plan.pairings)
-            if pairings >= PAIRINGS_A_RUN or games >= GAMES_A_RUN:
+            # pauses between attempts go on growing in the next run, as long as something was left to it
+            state.tries = max((setback.tries for setback in self._left), default=0)
+            state.unreadable = state.unreadable + 1 if self._unreadable else 0
+            if self._left or pairings >= PAIRINGS_A_RUN or games >= GAMES_A_RUN:
                 await workflow.wait_condition(workflow.all_handlers_finished)
                 workflow.continue_as_new(state)
 
@@ -104,18 +119,62 @@ class TournamentWorkflow:
             self._wave = None
 
     async def _pairing(self, pairing: PlannedPairing, slots: asyncio.Semaphore) -> None:
+        async with slots:
+            outcome = await self._games(pairing)
+            if outcome is not None:
+                await record_pairing(
+                    PairingReport(
+                        tournament=self._state.tournament, round=pairing.round, pair=pairing.pair, outcome=outcome
+                    )
+                )
+
+    async def _games(self, pairing: PlannedPairing) -> PlayOutcome | None:
+        """The pairing's games; None where a side had to be withdrawn, or when this run has met enough trouble."""
+
         async def note(setback: Setback) -> None:
+            self._setbacks += 1
             await note_pairing_setback(self._setback(pairing, setback))
 
-        async with slots:
+        try:
             outcome, _ = await persist(
-                play_games, pairing.request, on_setback=note, given_up=lambda: bool(self._cancelled)
+                play_games,
+                pairing.request,
+                on_setback=note,
+                given_up=lambda: bool(self._cancelled) or self._setbacks >= SETBACKS_A_RUN,
+                tries=self._state.tries,
             )
-            await record_pairing(
-                PairingReport(
-                    tournament=self._state.tournament, round=pairing.round, pair=pairing.pair, outcome=outcome
-                )
-            )
+        except GivenUp as end:
+            if self._cancelled:
+                raise
+            if end.setback.failure is Failure.DAMAGED_CHECKPOINT:
+                await self._withdraw(pairing, end.setback)
+                return None
+            if end.final:
+                raise
+            self._left.append(end.setback)
+            return None
+        return outcome
+
+    async def _withdraw(self, pairing: PlannedPairing, setback: Setback) -> None:
+        """Whoever's checkpoint is damaged takes part no longer; the others go on."""
+        damaged = DamagedPairing(
+            tournament=self._state.tournament, round=pairing.round, pair=pairing.pair, problem=setback.problem
+        )
+        try:
+            await withdraw_damaged(damaged)
+        except ActivityError as error:
+            sound = failure_of(error)[0] is Failure.BAD_INPUT and self._state.unreadable < MOST_UNREADABLE
+            if not sound or not workflow.patched("sound-after-all"):
+                raise
+            await self._leave_for_later(pairing, setback)
+
+    async def _leave_for_later(self, pairing: PlannedPairing, setback: Setback) -> None:
+        """Both files are sound where the store reads them: what failed may pass, so a later run tries again."""
+        again = replace(setback, delay=timedelta(seconds=2.0**self._state.unreadable))
+        await note_pairing_setback(self._setback(pairing, again))
+        await workflow.sleep(again.delay)
+        self._unreadable = True
+        self._left.append(again)
 
     def _setback(self, pairing: PlannedPairing, setback: Setback) -> PairingSetback:
         return PairingSetback(

@@ -95,7 +95,7 @@ class InteractiveActivities:
                 load(check.kind, check.component.id)
         except CatalogError as error:
             return ComponentVerdict(usable=False, problem=str(error))
-        except Exception as error:  # a user's code may raise anything; it is the answer, not a failure of ours
+        except (Exception, SystemExit) as error:  # a user's code may raise anything: the answer, no failure of ours
             return ComponentVerdict(usable=False, problem=f"{type(error).__name__}: {error}")
         return ComponentVerdict(usable=True)
 

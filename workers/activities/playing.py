@@ -12,11 +12,14 @@ from temporalio import activity
 from orchestrator.contracts.play import PlayedGame, PlayOutcome, PlayRequest, play_games
 from workers.activities.failures import named_failures
 from workers.activities.watch import ProgressWatch
+from workers.crews.crew import raised_by
 from workers.matches.host import match_actor
 from workers.matches.result import MatchResult
 from workers.matches.task import Entrant, MatchTask, Variety
 
 POLL_SECONDS = 0.25
+LIVES_POLLS = 20
+"""Times an idle actor is looked after before it counts as dead."""
 
 
 class PlayActivities:
@@ -32,7 +35,7 @@ class PlayActivities:
         """All games of the batch, played to their end."""
         watch = ProgressWatch(request.stall_seconds, "games")
         with named_failures():
-            actor = self._take()
+            actor = self._take(watch)
             try:
                 result = self._play(actor, match_task(request), watch)
             except BaseException:
@@ -44,26 +47,34 @@ class PlayActivities:
 
     def _play(self, actor: Any, task: MatchTask, watch: ProgressWatch) -> MatchResult:
         game = actor.play.remote(task)
-        asked = actor.progress.remote()
+        asked = _ask(actor)
         while True:
             if watch.should_stop():
                 raise watch.stopped()
             ready, _ = ray.wait([game], timeout=POLL_SECONDS)
             if ready:
                 return _result(game)
-            if ray.wait([asked], timeout=0)[0]:
-                finished, scheduled = ray.get(asked)
-                watch.moved(finished, target=scheduled)
-                asked = actor.progress.remote()
+            if len(ray.wait(asked, num_returns=len(asked), timeout=0)[0]) == len(asked):
+                (finished, scheduled), rounds = ray.get(asked)
+                watch.moved(finished, beyond=rounds, target=scheduled)
+                asked = _ask(actor)
 
-    def _take(self) -> Any:
-        with self._lock:
-            while self._idle:
-                actor = self._idle.pop()
-                if _lives(actor):
-                    return actor
+    def _take(self, watch: ProgressWatch) -> Any:
+        """An idle actor that lives, else a new one. Each is asked outside the lock, and the heart beats meanwhile."""
+        while (actor := self._pop_idle()) is not None:
+            if _lives(actor, watch):
+                return actor
+            ray.kill(actor)
         # no CPU is claimed, so that games never wait for a crew to end, nor a crew for them
         return match_actor(self._artifacts, cpus=0)
+
+    def _pop_idle(self) -> Any | None:
+        with self._lock:
+            return self._idle.pop() if self._idle else None
+
+
+def _ask(actor: Any) -> list[Any]:
+    return [actor.progress.remote(), actor.rounds.remote()]
 
 
 def _result(game: Any) -> MatchResult:
@@ -71,14 +82,24 @@ def _result(game: Any) -> MatchResult:
     try:
         result: MatchResult = ray.get(game)
     except RayTaskError as error:
-        raise error.cause from error
+        raise raised_by(error) from error
     return result
 
 
-def _lives(actor: Any) -> bool:
+def _lives(actor: Any, watch: ProgressWatch) -> bool:
+    """Whether it answers within a few seconds."""
+    answer = actor.progress.remote()
+    for _ in range(LIVES_POLLS):
+        watch.waits()
+        if watch.should_stop():
+            raise watch.stopped()
+        if ray.wait([answer], timeout=POLL_SECONDS)[0]:
+            break
+    else:
+        return False
     try:
-        ray.get(actor.progress.remote(), timeout=5)
-    except (RayActorError, ray.exceptions.GetTimeoutError):
+        ray.get(answer)
+    except RayActorError:
         return False
     return True
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
+from typing import Any
 
 import ray
 import torch
@@ -11,6 +12,7 @@ from temporalio import activity
 
 from orchestrator import contracts
 from orchestrator.contracts import PartReport, PartRequest
+from orchestrator.contracts.interactive import RayNode, RayRequest, RayResources, describe_ray
 
 
 @ray.remote(num_cpus=0)
@@ -50,3 +52,31 @@ class SystemCheckActivities:
     @activity.defn(name=contracts.check_interactive.name)
     async def check_interactive(self, request: PartRequest) -> PartReport:
         return PartReport(part="interactive", detail=f"torch {torch.__version__}, no Ray needed", milliseconds=0.0)
+
+    @activity.defn(name=describe_ray.name)
+    def describe_ray(self, request: RayRequest) -> RayResources:
+        """What the cluster has and what of it is free, as its head keeps the books."""
+        total, free = ray.cluster_resources(), ray.available_resources()
+        return RayResources(
+            version=ray.__version__,
+            cpus=total.get("CPU", 0.0),
+            cpus_available=free.get("CPU", 0.0),
+            gpus=total.get("GPU", 0.0),
+            gpus_available=free.get("GPU", 0.0),
+            memory_bytes=int(total.get("memory", 0)),
+            memory_available_bytes=int(free.get("memory", 0)),
+            object_store_bytes=int(total.get("object_store_memory", 0)),
+            object_store_available_bytes=int(free.get("object_store_memory", 0)),
+            nodes=[_node(node) for node in ray.nodes()],
+        )
+
+
+def _node(node: dict[str, Any]) -> RayNode:
+    has = node["Resources"]
+    return RayNode(
+        address=node["NodeManagerAddress"],
+        alive=node["Alive"],
+        cpus=has.get("CPU", 0.0),
+        memory_bytes=int(has.get("memory", 0)),
+        object_store_bytes=int(has.get("object_store_memory", 0)),
+    )

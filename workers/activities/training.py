@@ -39,7 +39,13 @@ class TrainingActivities:
         watch = ProgressWatch(plan.stall_seconds, "steps")
 
         def progress(now: Progress) -> None:
-            watch.moved(now.steps, target=now.target, steps_per_second=now.steps_per_second, metrics=now.metrics)
+            watch.moved(
+                now.steps,
+                beyond=now.played_out,
+                target=now.target,
+                steps_per_second=now.steps_per_second,
+                metrics=now.metrics,
+            )
 
         with named_failures():
             task = task_of(plan)
@@ -58,6 +64,7 @@ class TrainingActivities:
             checkpoint=result.checkpoint,
             steps=result.steps,
             tallies=list(result.tallies),
+            returns=result.returns,
             metrics=result.metrics,
             started_at=started_at,
             finished_at=time.time(),

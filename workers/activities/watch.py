@@ -22,15 +22,16 @@ class ProgressWatch:
         self._stall_seconds = stall_seconds
         self._unit = unit
         self._done = -1
+        self._beyond = 0
         self._moved_at = time.monotonic()
         self._beat_at = 0.0
         self._details: dict[str, Any] = {}
         self._reason: Failure | None = None
 
-    def moved(self, done: int, **details: Any) -> None:
-        """So much is done by now."""
-        if done != self._done:
-            self._done, self._moved_at = done, time.monotonic()
+    def moved(self, done: int, *, beyond: int = 0, **details: Any) -> None:
+        """So much is done by now; `beyond` is work that counts as none, and yet is no standstill."""
+        if (done, beyond) != (self._done, self._beyond):
+            self._done, self._beyond, self._moved_at = done, beyond, time.monotonic()
         self._details = {self._unit: done, **details}
 
     def waits(self) -> None:

@@ -6,12 +6,15 @@ import math
 import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
+from dataclasses import asdict, replace
+from functools import reduce
 from typing import Any
 
 import ray
 from ray.exceptions import RayError, RayTaskError
 
-from league.types import CheckpointRef, Tally, VersionId
+from league.payoff import Returns
+from league.types import CheckpointRef, Earned, ReturnTally, Tally, VersionId
 from orchestrator.artifacts import ArtifactStore
 from workers.algorithms.contract import parse_options
 from workers.crews.errors import CrewLost, CrewUnavailable, GenerationStopped
@@ -22,6 +25,8 @@ from workers.rollout.tally import Counts
 
 Tell = Callable[[Progress], None]
 Ask = Callable[[], bool]
+Play = Callable[[int], Sequence[Any]]
+"""Has every actor that samples play so many steps out."""
 Actor = Any
 """A handle of Ray's, whose methods its types do not know."""
 
@@ -123,6 +128,13 @@ class Crew(ABC):
             self.close()
         raise GenerationStopped(f"stopped on request; the crew {'was ended' if late else 'stands'}")
 
+    def _play_out(self, tell: Tell, done: Progress, play: Play, units: int) -> None:
+        """Bring the games that count to their end, so many steps a call; each call is progress, however slow."""
+        played = 0
+        while any(self._wait(play(units))):
+            played += units
+            tell(replace(done, played_out=played))
+
     def _updates(self, task: GenerationTask) -> int:
         """Updates that the task's steps make, rounded up."""
         return math.ceil(task.steps / (self._rollout_steps * self.plan.tables * self.plan.rollout_actors))
@@ -131,7 +143,11 @@ class Crew(ABC):
         self, task: GenerationTask, ref: CheckpointRef, steps: int, counts: Sequence[Counts], metrics: dict[str, float]
     ) -> GenerationResult:
         return GenerationResult(
-            checkpoint=ref, steps=steps, tallies=_tallies(task, counts), metrics=metrics | _game_metrics(counts)
+            checkpoint=ref,
+            steps=steps,
+            tallies=_tallies(task, counts),
+            returns=_returns(counts),
+            metrics=metrics | _game_metrics(counts),
         )
 
 
@@ -167,9 +183,18 @@ def _tallies(task: GenerationTask, counts: Sequence[Counts]) -> tuple[Tally, ...
             draws=int(draws),
             losses=int(losses),
             opponent_seat=other,
+            earned=Earned(own=float(own), other=float(others)),
         )
-        for (opponent, seat, other), (wins, draws, losses) in sorted(total(counts).items())
+        for (opponent, seat, other), ((wins, draws, losses), (own, others)) in sorted(
+            total(counts).items(), key=lambda item: item[0]
+        )
     )
+
+
+def _returns(counts: Sequence[Counts]) -> ReturnTally | None:
+    """The returns of a game of one seat, over all processes; None where no game ended, or games have more seats."""
+    together = reduce(Returns.merged, (count.alone for count in counts if count.alone is not None), Returns())
+    return ReturnTally(**asdict(together)) if together.games else None
 
 
 def _game_metrics(counts: Sequence[Counts]) -> dict[str, float]:
@@ -183,11 +208,19 @@ def _game_metrics(counts: Sequence[Counts]) -> dict[str, float]:
     return metrics
 
 
+def raised_by(error: RayTaskError) -> Exception:
+    """What the process itself raised; where that cannot travel Ray puts an error of its own, which is no lost crew."""
+    if isinstance(error.cause, RayError):
+        return RuntimeError(str(error.cause))
+    cause: Exception = error.cause
+    return cause
+
+
 def _results(refs: Sequence[Any]) -> list[Any]:
     """Results that have arrived, with Ray's wrapping of errors taken off."""
     try:
         return list(ray.get(list(refs)))
     except RayTaskError as error:
-        raise error.cause from error
+        raise raised_by(error) from error
     except RayError as error:
         raise CrewLost(f"the crew was lost: {error}") from error

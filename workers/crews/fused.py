@@ -20,7 +20,7 @@ class FusedCrew(Crew):
         self._should_stop = should_stop
         self._check_room()
         actors = self._launch(FusedWorker, self.plan.rollout_actors)
-        self._wait([actor.pid.remote() for actor in actors])
+        self._wait([actor.set_up.remote() for actor in actors])
         self._form_ring(actors)
 
     def _generation(self, task: GenerationTask, tell: Tell) -> GenerationResult:
@@ -29,8 +29,8 @@ class FusedCrew(Crew):
         clock = Clock()
         steps, metrics = self._train(task, tell, clock)
         metrics["steps_per_second"] = steps / clock.seconds
-        while any(self._wait([actor.play_out.remote(clock.units) for actor in actors])):
-            pass
+        done = Progress(steps=steps, target=task.steps, seconds=clock.seconds, metrics=metrics)
+        self._play_out(tell, done, lambda units: [actor.play_out.remote(units) for actor in actors], clock.units)
         counts = self._wait([actor.counts.remote() for actor in actors])
         saved = self._wait([actor.finish.remote(steps, rank == 0) for rank, actor in enumerate(actors)])
         return self._result(task, saved[0], steps, counts, metrics)

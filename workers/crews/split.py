@@ -25,7 +25,7 @@ class SplitCrew(Crew):
         self._check_room()
         self._trainers = self._launch(TrainerWorker, self.plan.trainers)
         self._rollouts = self._launch(RolloutWorker, self.plan.rollout_actors)
-        self._wait([actor.pid.remote() for actor in self._actors])
+        self._wait([actor.set_up.remote() for actor in self._actors])
         self._form_ring(self._trainers)
 
     def _generation(self, task: GenerationTask, tell: Tell) -> GenerationResult:
@@ -35,8 +35,8 @@ class SplitCrew(Crew):
         clock = Clock()
         weights, steps, metrics = self._train(task, tell, clock, prepared[0])
         metrics |= {"steps_per_second": steps / clock.seconds, "sample_age": 1.0}
-        while any(self._wait([actor.play_out.remote(weights, 1) for actor in self._rollouts])):
-            pass
+        done = Progress(steps=steps, target=task.steps, seconds=clock.seconds, metrics=metrics)
+        self._play_out(tell, done, lambda units: [a.play_out.remote(weights, units) for a in self._rollouts], 1)
         counts = self._wait([actor.counts.remote() for actor in self._rollouts])
         saved = self._wait([t.finish.remote(steps, rank == 0) for rank, t in enumerate(self._trainers)])
         return self._result(task, saved[0], steps, counts, metrics)

@@ -6,7 +6,7 @@ import math
 from dataclasses import dataclass, field
 from enum import StrEnum
 
-from league.types import CheckpointRef, Tally
+from league.types import CheckpointRef, ReturnTally, Tally
 from orchestrator.catalog import Component
 from workers.crews.errors import BadTask
 from workers.rollout.openings import OpeningRules
@@ -105,6 +105,8 @@ class Progress:
     seconds: float
     """Since the crew was ready."""
     metrics: dict[str, float]
+    played_out: int = 0
+    """Steps at each table since learning ended, by which games that count are brought to their end."""
 
     @property
     def steps_per_second(self) -> float:
@@ -121,3 +123,5 @@ class GenerationResult:
     tallies: tuple[Tally, ...]
     """Of every game against an opponent that began in the generation; unfinished ones were played out, untrained."""
     metrics: dict[str, float]
+    returns: ReturnTally | None = None
+    """Of every game of one seat that began in the generation; None in games of more seats."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import warnings
+from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -13,12 +14,16 @@ import torch
 from numpy.typing import NDArray
 
 from league.types import CheckpointRef
-from orchestrator.artifacts import ArtifactStore
+from orchestrator.artifacts import ArtifactError, ArtifactStore
+from orchestrator.catalog import CatalogError
 from workers.algorithms.contract import parse_options
+from workers.bots.protocol import BadBot
+from workers.crews.errors import BadTask, CrewError
 from workers.crews.member import CrewPlan, Ring, Table, game_of, pin_threads
 from workers.crews.task import GenerationTask
 from workers.crews.trainee import Trainee
-from workers.models.contract import build_model
+from workers.games.errors import BadGame
+from workers.models.contract import BadModel, build_model
 from workers.rollout.batch import SampleBatch, merge
 from workers.rollout.sampler import Sampler
 from workers.rollout.tally import Counts
@@ -35,16 +40,34 @@ class Report:
     metrics: dict[str, float] = field(default_factory=dict)
 
 
-class Worker:
+TOLD_APART = (CrewError, BadGame, BadModel, BadBot, CatalogError, ArtifactError)
+"""Errors that say themselves what is wrong."""
+
+
+class Worker(ABC):
     """A process of a crew: pinned threads, perhaps a place in a ring."""
 
     def __init__(self, plan: CrewPlan, store: ArtifactStore, rank: int) -> None:
-        pin_threads(plan.threads)
         self._plan, self._store, self._rank = plan, store, rank
         self._ring = Ring(rank, plan.learners) if plan.learners > 1 else None
 
+    def set_up(self) -> None:
+        """Make the game and the model. Not in the constructor: what fails there, Ray tells like a dead process."""
+        pin_threads(self._plan.threads)
+        try:
+            self._build()
+        except (*TOLD_APART, OSError, MemoryError):
+            raise
+        except Exception as error:
+            # a user's game or model: no second attempt would go better
+            raise BadTask(f"the crew cannot be set up: {type(error).__name__}: {error}") from error
+
+    @abstractmethod
+    def _build(self) -> None:
+        """Make what this process works with."""
+
     def pid(self) -> int:
-        """The process's number; answers once it stands."""
+        """The process's number."""
         return os.getpid()
 
     def host(self, address: str) -> tuple[str, int]:
@@ -63,10 +86,9 @@ class FusedWorker(Worker):
 
     _sampler: Sampler
 
-    def __init__(self, plan: CrewPlan, store: ArtifactStore, rank: int) -> None:
-        super().__init__(plan, store, rank)
-        self._table = Table(plan, store, rank)
-        self._trainee = Trainee(plan, store, self._table.game, self._ring)
+    def _build(self) -> None:
+        self._table = Table(self._plan, self._store, self._rank)
+        self._trainee = Trainee(self._plan, self._store, self._table.game, self._ring)
 
     def prepare(self, task: GenerationTask, reload: bool) -> None:
         """Fresh tables, and the task's learner."""
@@ -100,11 +122,10 @@ class RolloutWorker(Worker):
 
     _sampler: Sampler
 
-    def __init__(self, plan: CrewPlan, store: ArtifactStore, rank: int) -> None:
-        super().__init__(plan, store, rank)
-        self._table = Table(plan, store, rank)
-        self._model = build_model(plan.model, self._table.game.spec)
-        self._steps = parse_options(plan.algorithm).rollout_steps
+    def _build(self) -> None:
+        self._table = Table(self._plan, self._store, self._rank)
+        self._model = build_model(self._plan.model, self._table.game.spec)
+        self._steps = parse_options(self._plan.algorithm).rollout_steps
 
     def prepare(self, task: GenerationTask) -> None:
         """Fresh tables."""
@@ -133,11 +154,10 @@ class RolloutWorker(Worker):
 class TrainerWorker(Worker):
     """Learns from batches that others sampled."""
 
-    def __init__(self, plan: CrewPlan, store: ArtifactStore, rank: int) -> None:
-        super().__init__(plan, store, rank)
+    def _build(self) -> None:
         # Samples lie in shared memory, read-only; they are only read.
         warnings.filterwarnings("ignore", message="The given NumPy array is not writable")
-        self._trainee = Trainee(plan, store, game_of(plan.game, 1), self._ring)
+        self._trainee = Trainee(self._plan, self._store, game_of(self._plan.game, 1), self._ring)
 
     def prepare(self, task: GenerationTask, reload: bool) -> Weights:
         """The task's learner; returns the weights to sample with."""
@@ -158,11 +178,16 @@ class TrainerWorker(Worker):
         return {name: tensor.numpy() for name, tensor in self._trainee.learner.weights().items()}
 
 
-def total(counts: Sequence[Counts]) -> dict[tuple[int, int, int], NDArray[np.int64]]:
-    """Wins, draws and losses by (opponent, own seat, opponent's seat) over all processes, where games were played."""
-    sums: dict[tuple[int, int, int], NDArray[np.int64]] = {}
+Place = tuple[int, int, int]
+"""An opponent's number, the learner's seat, and the opponent's."""
+
+
+def total(counts: Sequence[Counts]) -> dict[Place, tuple[NDArray[np.int64], NDArray[np.float64]]]:
+    """Wins, draws and losses, and both sides' returns, over all processes, where games were played."""
+    sums: dict[Place, tuple[NDArray[np.int64], NDArray[np.float64]]] = {}
     for count in counts:
         for opponent, seat, other in np.argwhere(count.outcomes.sum(3) > 0).tolist():
-            before = sums.get((opponent, seat, other), np.zeros(3, np.int64))
-            sums[opponent, seat, other] = before + count.outcomes[opponent, seat, other]
+            place = (opponent, seat, other)
+            outcomes, earned = sums.get(place, (np.zeros(3, np.int64), np.zeros(2)))
+            sums[place] = outcomes + count.outcomes[place], earned + count.earned[place]
     return sums

@@ -29,6 +29,7 @@ class MatchHost:
         self._policies: dict[str, PolicyCache] = {}
         self._stop = threading.Event()
         self._finished, self._scheduled = 0, 0
+        self._rounds = 0
 
     def play(self, task: MatchTask) -> MatchResult:
         """All games of the task; raises MatchStopped when told to stop meanwhile."""
@@ -47,12 +48,17 @@ class MatchHost:
         """Games finished and games scheduled of the match under way, or of the last one."""
         return self._finished, self._scheduled
 
+    def rounds(self) -> int:
+        """Rounds of moves made so far, in all matches: what moves on even where a single game takes long."""
+        return self._rounds
+
     def stop(self) -> None:
         """Give up the match under way at its next move; one that starts later is not affected."""
         self._stop.set()
 
     def _note(self, finished: int, scheduled: int) -> None:
         self._finished, self._scheduled = finished, scheduled
+        self._rounds += 1
 
     def _cache(self, game: Component) -> PolicyCache:
         key = json.dumps([game.id, dict(game.options)], sort_keys=True)

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from orchestrator.artifacts import ArtifactStore
 from workers.bots.simple import draw
+from workers.games.errors import BadGame
 from workers.games.names import make_game
 from workers.games.protocol import StepResult, Turn, VectorGame
 from workers.games.seeding import mix, uniform
@@ -77,7 +78,14 @@ class Hall:
         self._moves.append((self._schedule.keys(at[live]), actions[live]))
         result = self._game.step(actions)
         self._earned += result.rewards
+        self._refuse_endless(result)
         return self._finish(result)
+
+    def _refuse_endless(self, result: StepResult) -> None:
+        """A game beyond its own bound would go on for ever: every round of it looks like progress."""
+        spec = self._game.spec
+        if ((self._at != IDLE) & ~result.done & (self._game.plies >= spec.max_steps)).any():
+            raise BadGame(f"{spec.id}: a game is longer than its max_steps, {spec.max_steps}")
 
     def records(self) -> tuple[GameRecord, ...]:
         """Every game, in the order of the schedule."""

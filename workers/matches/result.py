@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import combinations, groupby
 
-from league.types import Tally
+from league.types import Earned, Tally
 from workers.matches.task import MatchTask
 
 
@@ -79,16 +80,18 @@ class MatchResult:
         return sum(earned) / len(earned) if earned else None
 
     def tallies(self) -> tuple[Tally, ...]:
-        """Wins, draws and losses per two entrants and seat of the first, from the first one's view.
+        """Wins, draws, losses and returns per two entrants and seat of the first, from the first one's view.
 
         With more than two seats, seats are compared two by two by final order. One seat alone gives none.
         """
         counts: Counter[tuple[int, int, int, int]] = Counter()
+        earned: dict[tuple[int, int, int], list[tuple[float, float]]] = {}
         for game in self.games:
             for a, b in combinations(range(len(self.task.entrants)), 2):
                 for seat, other in game_seats(game, a, b):
                     mine, theirs = game.returns[seat], game.returns[other]
                     counts[a, b, seat, (mine > theirs) - (mine < theirs)] += 1
+                    earned.setdefault((a, b, seat), []).append((mine, theirs))
         return tuple(
             Tally(
                 learner=self.task.entrants[a].id,
@@ -97,8 +100,9 @@ class MatchResult:
                 wins=counts[a, b, seat, 1],
                 draws=counts[a, b, seat, 0],
                 losses=counts[a, b, seat, -1],
+                earned=Earned(*map(math.fsum, zip(*both, strict=True))),
             )
-            for a, b, seat in sorted({key[:3] for key in counts})
+            for (a, b, seat), both in sorted(earned.items())
         )
 
 

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from workers.bots.protocol import Bot
+from workers.games.errors import BadGame
 from workers.games.protocol import StepResult, Turn, VectorGame
 from workers.inference.policy import Decider, Policy
 from workers.rollout.batch import SampleBatch
@@ -56,6 +57,7 @@ class Sampler:
         self._openings = Openings(rules, spec, game.tables, rng)
         # Results against others count for the payoff, so those games are played from the real start.
         self._openings.left[seating.self_play_tables :] = 0
+        self._played_out = 0
         self.steps = 0
         """Environment steps taken, one a table and turn; random opening moves are not counted."""
 
@@ -66,12 +68,15 @@ class Sampler:
         return self._builder.take()
 
     def play_out(self, steps: int) -> int:
-        """Go on, without learning, with the games against opponents that have begun; returns how many are left."""
+        """Go on, without learning, with the games to be counted that have begun; returns how many are left."""
         self.board.last_call()
         for _ in range(steps):
             if not self.board.waiting:
                 break
+            if self._played_out >= self._game.spec.max_steps:
+                raise BadGame(f"{self._game.spec.id}: a game is longer than its max_steps, {self._played_out}")
             self._step(record=False)
+            self._played_out += 1
         return self.board.waiting
 
     def _step(self, record: bool) -> None:

@@ -1,4 +1,4 @@
-"""Counting results per opponent and seat, from rewards and the end of games alone."""
+"""Counting results and returns per opponent and seat, from rewards and the end of games alone."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from league.payoff import Returns
 from workers.rollout.seating import LEARNER, Seating
 
 
@@ -15,6 +16,10 @@ class Counts:
     """What was played: [opponents, own seat, other's seat, (wins, draws, losses)], and sums over the games."""
 
     outcomes: NDArray[np.int64]
+    earned: NDArray[np.float64]
+    """[opponents, own seat, other's seat, (own, other's)]: returns in the same games, summed."""
+    alone: Returns | None
+    """Returns of a game of one seat; None where there are more."""
     games: int
     steps: int
     """Steps of the games that ended, summed."""
@@ -36,7 +41,10 @@ class TallyBoard:
         self._returns = np.zeros((tables, seats), np.float64)
         self._length = np.zeros(tables, np.int64)
         self._outcomes = np.zeros((int(seating.owner.max()) + 1, seats, seats, 3), np.int64)
-        self._rated = (seating.owner != LEARNER).any(axis=1)
+        self._earned = np.zeros((*self._outcomes.shape[:3], 2), np.float64)
+        self._alone = Returns() if seats == 1 else None
+        # a game of one seat has its result in its return; live self-play has none
+        self._rated = (seating.owner != LEARNER).any(axis=1) | (seats == 1)
         self._closing = False
         self._waiting = np.zeros(tables, np.bool_)
         self._games = self._steps = self._seats_played = 0
@@ -50,7 +58,7 @@ class TallyBoard:
             self._finish(np.flatnonzero(done))
 
     def last_call(self) -> None:
-        """From here on count, at each table with an opponent, only the game now under way."""
+        """From here on count, at each table whose games have results, only the game now under way."""
         if not self._closing:
             self._closing = True
             self._waiting = self._rated & (self._length > 0)
@@ -63,6 +71,8 @@ class TallyBoard:
     def counts(self) -> Counts:
         return Counts(
             outcomes=self._outcomes.copy(),
+            earned=self._earned.copy(),
+            alone=self._alone,
             games=self._games,
             steps=self._steps,
             returns=self._sum,
@@ -84,11 +94,17 @@ class TallyBoard:
         learning = owner == LEARNER
         self._sum += float(returns[learning].sum())
         self._seats_played += int(learning.sum())
+        if self._alone is not None:
+            self._alone = self._alone.plus(returns[:, 0])
         for mine in range(seats):
             for other in range(seats):
                 games = learning[:, mine] & ~learning[:, other]
                 if mine == other or not games.any():
                     continue
-                ahead = np.sign(returns[games, mine] - returns[games, other]).astype(np.int64)
+                opponent, both = owner[games, other], returns[games][:, [mine, other]]
+                ahead = np.sign(both[:, 0] - both[:, 1]).astype(np.int64)
                 # sign 1, 0, -1 is column 0, 1, 2: wins, draws, losses
-                np.add.at(self._outcomes, (owner[games, other], mine, other, 1 - ahead), 1)
+                np.add.at(self._outcomes, (opponent, mine, other, 1 - ahead), 1)
+                for side in range(2):
+                    sums = np.bincount(opponent, weights=both[:, side], minlength=len(self._earned))
+                    self._earned[:, mine, other, side] += sums

@@ -2,7 +2,7 @@
 const ROOT = "/api/v1";
 const SIGNED_IN = "lanista-signed-in"; // the session itself is a cookie that scripts cannot read
 
-export const session = { who: null, csrf: null };
+export const session = { who: null, csrf: null, refusal: "" };
 
 /** What the API refused, in its own words. */
 export class Problem extends Error {
@@ -79,8 +79,23 @@ export async function resumeSession() {
   }
 }
 
-export async function signIn(token) {
-  remember(await post("/session", { token }));
+/** With a token, or with a one-time code; one that is refused ends no session that there was. */
+export async function signIn(proof) {
+  const before = session.who;
+  try {
+    remember(await post("/session", proof));
+  } catch (problem) {
+    if (before) remember(before);
+    throw problem;
+  }
+}
+
+/** The code of a sign-in link, taken out of the address before anything else happens. */
+export function takeCode() {
+  if (location.pathname !== "/signin") return null;
+  const code = new URLSearchParams(location.hash.slice(1)).get("code");
+  history.replaceState(null, "", "/trials");
+  return code;
 }
 
 export async function signOut() {
@@ -95,6 +110,7 @@ export const may = (scope) => ["viewer", "operator", "admin"].indexOf(session.wh
 function remember(answer) {
   session.who = answer;
   session.csrf = answer.csrf_token;
+  session.refusal = "";
   localStorage.setItem(SIGNED_IN, "yes");
 }
 

@@ -1,11 +1,11 @@
 // The frame: finds the page for an address, loads it, shows it, and keeps it up to date while events come.
-import { resumeSession, session, signOut } from "./api.js";
+import { resumeSession, session, signIn, signOut, takeCode } from "./api.js";
 import { drawCharts } from "./charts.js";
 import { h, patchChildren } from "./dom.js";
 import { zone } from "./format.js";
 import { follow, stopFollowing } from "./live.js";
 import { interceptLinks, match, query, withQuery } from "./router.js";
-import { toast } from "./dialog.js";
+import { ask, toast } from "./dialog.js";
 
 const ROUTES = [
   ["/trials", "trials"], ["/trials/new", "new_trial"], ["/trials/:trial", "trial"], ["/trials/:trial/payoff", "payoff"],
@@ -53,7 +53,7 @@ async function show(page, parameters) {
   const context = same ? present.context : { parameters, state: {}, go, refresh, redraw };
   context.query = query();
   context.setQuery = (changes) => go(withQuery(changes), { replace: true });
-  present = { page, path, context, data: same ? present.data : undefined };
+  present = { page, path, context, data: same ? present.data : undefined, seen: same && present.seen };
   if (!same) page.enter?.(context);
   if (session.who) follow(page.trialOf?.(context) ?? null, { hear, state: lineChanged });
   await refresh();
@@ -90,7 +90,13 @@ function redraw() {
   document.title = `${page.title(data, context)} · Lanista`;
   patchChildren(element("main"), [view].flat());
   drawCharts(element("main"));
-  page.drawn?.(data, context);
+  if (!present.seen) markSeen();
+  present.seen = true;
+}
+
+/** Note, for whoever measures it, when the page with its data has been painted. */
+function markSeen() {
+  requestAnimationFrame(() => setTimeout(() => performance.mark("lanista-shown")));
 }
 
 let due = null;
@@ -170,6 +176,23 @@ async function leave() {
   }
 }
 
+async function enterSession(code) {
+  await resumeSession();
+  if (!code || !(await mayReplace())) return;
+  try {
+    await signIn({ code });
+  } catch (problem) {
+    if (problem.status !== 401) throw problem;
+    if (session.who) toast(problem.message, "bad");
+    else session.refusal = problem.message;
+  }
+}
+
+/** A link may be another's: nobody who is signed in becomes somebody else unasked. */
+async function mayReplace() {
+  return !session.who || ask({ title: "Sign in anew?", action: "Sign in anew", text: `You are signed in as ${session.who.name} (${session.who.scope}). The link you followed signs you in as whoever made it.` });
+}
+
 async function start() {
   interceptLinks(go);
   window.addEventListener("popstate", () => open());
@@ -177,7 +200,7 @@ async function start() {
   matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => redraw());
   element("zone").textContent = `times in ${zone()}`;
   try {
-    await resumeSession();
+    await enterSession(takeCode());
   } catch (problem) {
     failure(problem);
     return;

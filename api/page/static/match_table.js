@@ -3,12 +3,19 @@ import { h } from "./dom.js";
 import { versionName, words } from "./format.js";
 import { badge, table, time, versionLink } from "./pieces.js";
 
-export function matchTable(matches) {
+const OTHER_WAY = { win: "loss", loss: "win", draw: "draw" };
+
+/** Games as they were recorded, or as one version saw them: it stands first, with its own result. */
+export function matchTable(matches, version = null) {
+  const seen = matches.map((match) => (version && match.version_id !== version ? turned(match) : match));
   return table("Recorded games", [
     ["Game", (match) => h("a", { href: `/matches/${match.id}` }, `#${match.id}`)],
     ["Player", (match) => versionLink(match.version_id, versionName(match.player, match.version_number))],
     ["Result", (match) => badge(match.result)],
     ["Opponent", (match) => versionLink(match.opponent_version_id, versionName(match.opponent, match.opponent_version_number))],
     ["Moves", (match) => match.plies, "number"], ["For", (match) => words(match.stream)], ["When", (match) => time(match.played_at)],
-  ], matches, (match) => match.id);
+  ], seen, (match) => match.id);
 }
+
+const turned = (match) => ({ ...match, result: OTHER_WAY[match.result], player: match.opponent, version_id: match.opponent_version_id, version_number: match.opponent_version_number,
+  opponent: match.player, opponent_version_id: match.version_id, opponent_version_number: match.version_number });

@@ -13,6 +13,13 @@ export function bar(value, most, label) {
     h("span", { style: `width:${(share * 100).toFixed(1)}%` }));
 }
 
+/** How much of something is in use. */
+export function meter(value, most, label) {
+  const share = most ? Math.min(1, value / most) : 0;
+  return h("div", { class: "bar", role: "meter", "aria-label": label, "aria-valuemin": 0, "aria-valuemax": 100, "aria-valuenow": Math.round(share * 100) },
+    h("span", { style: `width:${(share * 100).toFixed(1)}%` }));
+}
+
 export function empty(title, ...text) {
   return h("section", { class: "empty" }, h("h2", {}, title), h("p", {}, text));
 }

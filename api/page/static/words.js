@@ -21,7 +21,13 @@ const SENTENCES = {
   "gate.progress": (p) => `Gate for ${p.alias}: ${p.pairs} pairs, LLR ${fixed(p.llr)}`,
   "gate.finished": (p) => `Gate for ${p.alias}: ${p.status}${p.reason ? `, ${p.reason}` : ""}`,
   "alias.moved": (p) => `${p.alias} moved: ${p.reason}`,
-  "ratings.fitted": (p) => `Ratings from ${whole(p.games)} games`,
+  "ratings.fitted": () => "Ratings were fitted anew",
+  "tournament.created": (p) => `Tournament ${p.name}: ${p.entrants} entrants, ${words(p.format)}`,
+  "tournament.started": (p) => `Tournament ${p.name} begins`,
+  "tournament.finished": (p) => `Tournament ${p.name}: ${p.status}${p.reason ? `, ${p.reason}` : ""}`,
+  "tournament.withdrawn": (p) => `Tournament ${p.name}: ${p.entrant} withdrawn, ${p.reason}`,
+  "tournament.judged": (p) => `A tournament was judged: ${p.reason}`,
+  "pairing.played": (p) => `Tournament ${p.name}: ${p.first} against ${p.second}, ${p.wins}–${p.draws}–${p.losses}`,
 };
 
 /** One sentence; of a kind that is not known here, its name. */
@@ -36,5 +42,8 @@ export function sentence(event) {
 export function weight(event) {
   if (event.type === "checkpoint.damaged" || event.payload?.to === "failed") return "bad";
   if (["alias.moved", "player.snapshot", "gate.finished"].includes(event.type)) return "good";
-  return event.type === "gate.progress" ? "quiet" : "plain";
+  return "plain";
 }
+
+/** Events that only say how far something is: shown while it lasts, kept in no list. */
+export const isPassing = (event) => ["gate.progress", "pairing.played", "progress"].includes(event.type);

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 
-from sqlalchemy import Integer, cast, func, select
+from sqlalchemy import Integer, cast, exists, func, select
 from sqlalchemy.orm import Session
 
 from api.store.auditing.report import Finding, Wrong
 from api.store.history import first_generation, first_steps
-from api.store.models import Decision, Event, Generation, ModelVersion, Player, Trial
+from api.store.models import Decision, Event, Generation, Metric, ModelVersion, Player, ReturnTally, Tally, Trial
 from api.store.models.words import VersionOrigin
-from league.types import DecisionKind, Role
+from league.types import DecisionKind, Role, Stream
+
+RETURN_METRIC = "return_mean"
 
 
 def wrong_generations(session: Session) -> Iterator[Finding]:
@@ -25,6 +28,8 @@ def wrong_generations(session: Session) -> Iterator[Finding]:
     yield from _unplanned(session)
     yield from _unjudged(session)
     yield from _without_generation(session)
+    yield from _wrong_returns(session)
+    yield from _lost_returns(session)
     yield from _wrong_events(session)
 
 
@@ -138,6 +143,56 @@ def _without_generation(session: Session) -> Iterator[Finding]:
     for player, trial, judged in judgements:
         detail = f"generation {judged} was judged and is not there"
         yield Finding(wrong=Wrong.ORPHANED, subject=f"player {player} of trial {trial}", detail=detail)
+
+
+def _wrong_returns(session: Session) -> Iterator[Finding]:
+    """Returns of games of one seat: counted of every game of the generation, with the mean that it reported."""
+    rows = session.execute(
+        select(Player.name, Trial.name, Generation, ReturnTally, Metric.value)
+        .join(Generation, Generation.version_id == ReturnTally.version_id)
+        .join(Player, Player.id == Generation.player_id)
+        .join(Trial, Trial.id == Generation.trial_id)
+        .outerjoin(
+            Metric,
+            (Metric.player_id == Generation.player_id)
+            & (Metric.generation == Generation.number)
+            & (Metric.name == RETURN_METRIC),
+        )
+        .where(ReturnTally.stream == Stream.TRAINING)
+    )
+    for player, trial, generation, tally, mean in rows:
+        subject = f"returns of generation {generation.number} of {player}, trial {trial}"
+        if tally.games != generation.games:
+            wrong = Wrong.LOST if tally.games < generation.games else Wrong.DOUBLED
+            detail = f"{tally.games} games were counted, the generation has {generation.games}"
+            yield Finding(wrong=wrong, subject=subject, detail=detail)
+        elif mean is not None and not math.isclose(tally.mean, mean, rel_tol=1e-6, abs_tol=1e-6):
+            detail = f"a mean of {tally.mean!r} is kept, the generation reported {mean!r}"
+            yield Finding(wrong=Wrong.DISAGREEING, subject=subject, detail=detail)
+
+
+def _lost_returns(session: Session) -> Iterator[Finding]:
+    """Once a trial counts returns, games that left neither returns nor results are lost."""
+    began = (
+        select(ReturnTally.trial_id, func.min(ReturnTally.commit).label("commit"))
+        .where(ReturnTally.stream == Stream.TRAINING)
+        .group_by(ReturnTally.trial_id)
+        .subquery()
+    )
+    uncounted = (
+        ~exists().where(tally.trial_id == Generation.trial_id, tally.commit == Generation.commit)
+        for tally in (ReturnTally, Tally)
+    )
+    rows = session.execute(
+        select(Player.name, Trial.name, Generation.number, Generation.games)
+        .join(Player, Player.id == Generation.player_id)
+        .join(Trial, Trial.id == Generation.trial_id)
+        .join(began, began.c.trial_id == Generation.trial_id)
+        .where(Generation.commit > began.c.commit, Generation.games > 0, *uncounted)
+    )
+    for player, trial, number, games in rows:
+        subject = f"returns of generation {number} of {player}, trial {trial}"
+        yield Finding(wrong=Wrong.LOST, subject=subject, detail=f"none were counted of {games} games")
 
 
 def _wrong_events(session: Session) -> Iterator[Finding]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 
 from sqlalchemy import select
@@ -10,6 +11,7 @@ from sqlalchemy.orm import Session
 from api.store.auditing.report import Finding, Wrong
 from api.store.models import Player, Trial
 from api.store.payoffs import StoredCell, replay_payoff, stored_cells
+from league.types import Earned
 
 TOLERANCE = 1e-9
 
@@ -38,10 +40,21 @@ def _compare(stored: StoredCell, replayed: StoredCell) -> tuple[Wrong, str] | No
         wrong = Wrong.LOST if stored.decayed.games < replayed.decayed.games else Wrong.DOUBLED
         return wrong, f"{stored.decayed.games} games are kept, the tallies have {replayed.decayed.games}"
     if stored.raw != replayed.raw:
-        return Wrong.DISAGREEING, f"kept {stored.raw}, the tallies give {replayed.raw}"
+        return Wrong.DISAGREEING, f"wins, draws, losses are kept as {stored.raw}, the tallies give {replayed.raw}"
     kept, expected = stored.decayed, replayed.decayed
     for name in ("wins", "draws", "losses"):
         mine, its = getattr(kept, name), getattr(expected, name)
         if abs(mine - its) > TOLERANCE * max(1.0, its):
             return Wrong.DISAGREEING, f"decayed {name} are kept as {mine!r}, recomputed as {its!r}"
+    if not _same_returns(kept.earned, expected.earned):
+        return Wrong.DISAGREEING, f"decayed returns are kept as {kept.earned}, recomputed as {expected.earned}"
     return None
+
+
+def _same_returns(kept: Earned | None, expected: Earned | None) -> bool:
+    if kept is None or expected is None:
+        return kept is expected
+    return all(
+        math.isclose(mine, its, rel_tol=TOLERANCE, abs_tol=TOLERANCE)
+        for mine, its in ((kept.own, expected.own), (kept.other, expected.other))
+    )

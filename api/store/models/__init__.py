@@ -9,6 +9,7 @@ from api.store.models.gates import Gate, GateBatch
 from api.store.models.generations import Generation, Metric, ReturnTally, Tally
 from api.store.models.matches import Match
 from api.store.models.payoffs import Payoff
+from api.store.models.people_games import PeopleGame
 from api.store.models.players import ModelVersion, Player
 from api.store.models.ratings import Rating, RatingCovariance, RatingFit
 from api.store.models.schedules import Schedule
@@ -34,6 +35,7 @@ __all__ = [
     "ModelVersion",
     "Pairing",
     "Payoff",
+    "PeopleGame",
     "Player",
     "Project",
     "Rating",

@@ -89,6 +89,11 @@ def not_negative(*columns: str) -> CheckConstraint:
     return CheckConstraint(" AND ".join(f"{column} >= 0" for column in columns), name="counts")
 
 
+def returns_of_both() -> CheckConstraint:
+    """CHECK that the returns of both sides are known, or those of neither."""
+    return CheckConstraint("(returns IS NULL) = (opponent_returns IS NULL)", name="returns_of_both")
+
+
 def not_blank(column: str) -> CheckConstraint:
     """CHECK that a text says something."""
     return CheckConstraint(f"btrim({column}) <> ''", name=f"{column}_not_blank")

@@ -15,7 +15,20 @@ class Event(Base):
     """Something that happened. Ids become visible in order: the table's trigger serialises its writers."""
 
     __tablename__ = "events"
-    __table_args__ = (not_blank("type"), Index(None, "trial_id", "id"))
+    __table_args__ = (
+        not_blank("type"),
+        Index(None, "trial_id", "id"),
+        # what was told under a key is told once, however often it is delivered, of a trial or of none
+        Index(
+            "ix_events_key",
+            "trial_id",
+            "type",
+            text("(payload ->> 'key')"),
+            unique=True,
+            postgresql_nulls_not_distinct=True,
+            postgresql_where=text("(payload ->> 'key') IS NOT NULL"),
+        ),
+    )
 
     id: Mapped[RowId]
     trial_id: Mapped[Ref | None] = mapped_column(ForeignKey("trials.id"))

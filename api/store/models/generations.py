@@ -19,6 +19,7 @@ from api.store.models.base import (
     not_blank,
     not_negative,
     one_of,
+    returns_of_both,
     same_trial,
 )
 from league.types import Stream
@@ -76,6 +77,7 @@ class Tally(Base):
         CheckConstraint("seat >= 0 AND opponent_seat >= 0 AND seat <> opponent_seat", name="seats"),
         CheckConstraint("wins + draws + losses > 0", name="played"),
         not_negative("wins", "draws", "losses"),
+        returns_of_both(),
         Index(None, "learner_version_id"),
         Index(None, "opponent_version_id"),
     )
@@ -90,6 +92,9 @@ class Tally(Base):
     wins: Mapped[int]
     draws: Mapped[int]
     losses: Mapped[int]
+    returns: Mapped[float | None]
+    """What the learner earned in these games, summed; None where it was not counted."""
+    opponent_returns: Mapped[float | None]
 
 
 class ReturnTally(Base):

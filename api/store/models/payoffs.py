@@ -5,7 +5,17 @@ from __future__ import annotations
 from sqlalchemy import CheckConstraint
 from sqlalchemy.orm import Mapped, mapped_column
 
-from api.store.models.base import Base, Ref, Small, Word, in_commit, not_negative, one_of, same_trial
+from api.store.models.base import (
+    Base,
+    Ref,
+    Small,
+    Word,
+    in_commit,
+    not_negative,
+    one_of,
+    returns_of_both,
+    same_trial,
+)
 from league.types import Stream
 
 
@@ -29,6 +39,7 @@ class Payoff(Base):
             name="decayed_within_raw",
         ),
         not_negative("wins", "draws", "losses", "raw_wins", "raw_draws", "raw_losses"),
+        returns_of_both(),
     )
 
     trial_id: Mapped[Ref] = mapped_column(primary_key=True)
@@ -43,5 +54,8 @@ class Payoff(Base):
     raw_wins: Mapped[int]
     raw_draws: Mapped[int]
     raw_losses: Mapped[int]
+    returns: Mapped[float | None]
+    """What the player earned in these games, decayed like the results; None where not all were counted."""
+    opponent_returns: Mapped[float | None]
     revision: Mapped[int]
     """The commit that last changed the cell."""

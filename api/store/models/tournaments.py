@@ -77,6 +77,8 @@ class TournamentEntrant(Base):
     number: Mapped[Count] = mapped_column(primary_key=True, autoincrement=False)
     version_id: Mapped[Ref] = mapped_column(ForeignKey("model_versions.id"))
     label: Mapped[str]
+    withdrawn: Mapped[str | None]
+    """Why it takes part no longer; None while it does."""
 
 
 class Pairing(Base):
@@ -101,6 +103,9 @@ class Pairing(Base):
             name="results",
         ),
         CheckConstraint("(second IS NOT NULL) = (games > 0)", name="bye_plays_nothing"),
+        CheckConstraint(
+            "walkover IS NULL OR status = 'cancelled' AND (walkover = first OR walkover = second)", name="walkover"
+        ),
         not_negative("games", "wins", "draws", "losses"),
     )
 
@@ -117,6 +122,8 @@ class Pairing(Base):
     """From the first entrant's view."""
     draws: Mapped[Count] = mapped_column(server_default="0")
     losses: Mapped[Count] = mapped_column(server_default="0")
+    walkover: Mapped[Count | None]
+    """Whose points it is where it was cancelled because the other side was withdrawn."""
     trial_id: Mapped[Ref | None]
     commit: Mapped[int | None]
     """The commit by which the games entered the trial's payoff, where both entrants are of that trial."""

@@ -10,6 +10,7 @@ from sqlalchemy.orm import Session
 from api.store.errors import NotFound
 from api.store.models import Gate, GateBatch
 from api.store.models.words import GateStatus
+from api.store.queries.records import Record, plain, read_records
 
 
 def list_gates(
@@ -31,6 +32,10 @@ def get_gate(session: Session, gate_id: str) -> Gate:
     return gate
 
 
-def gate_path(session: Session, gate_id: str) -> Sequence[GateBatch]:
+def gate_path(session: Session, gate_id: str) -> list[Record]:
     """The batches of a gate, in order: the path of the log-likelihood ratio."""
-    return session.scalars(select(GateBatch).where(GateBatch.gate_id == gate_id).order_by(GateBatch.number)).all()
+    return read_records(session, _BATCHES.where(_PATH.c.gate_id == gate_id).order_by(_PATH.c.number))
+
+
+_PATH = GateBatch.__table__
+_BATCHES = select(*plain(_PATH.c))

@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from sqlalchemy import ColumnElement, Row, Select, select, union_all
-from sqlalchemy.orm import Session, aliased
+from sqlalchemy.orm import Session
 
 from api.store.errors import NotFound
 from api.store.models import Match, ModelVersion, Player
+from api.store.queries.records import Record, plain, read_records
 from league.types import Stream
 
-SUMMARY = tuple(column for column in Match.__table__.columns if column.key not in ("moves", "opening"))
+_MATCHES = Match.__table__
+"""Tables and not entities: a list of entities costs several times as much to read."""
+SUMMARY = tuple(plain(column for column in _MATCHES.c if column.key not in ("moves", "opening")))
 """Everything of a match but its moves, which make a list ten times larger."""
 
 
@@ -31,10 +33,10 @@ class MatchFilter:
 
 def list_matches(
     session: Session, trial_id: str, which: MatchFilter, *, before: int | None, limit: int
-) -> Sequence[Row[Any]]:
+) -> list[Record]:
     """Matches of a trial with the names of both sides, the newest first, without their moves."""
-    query = _SUMMARIES.where(Match.id.in_(_page(trial_id, which, before, limit))).order_by(Match.id.desc())
-    return session.execute(query).all()
+    query = _SUMMARIES.where(_MATCHES.c.id.in_(_page(trial_id, which, before, limit))).order_by(_MATCHES.c.id.desc())
+    return read_records(session, query)
 
 
 def _page(trial_id: str, which: MatchFilter, before: int | None, limit: int) -> Select[int]:
@@ -52,14 +54,19 @@ def _page(trial_id: str, which: MatchFilter, before: int | None, limit: int) -> 
 def _newest(
     conditions: list[ColumnElement[bool]], trial_id: str, which: MatchFilter, before: int | None, limit: int
 ) -> Select[int]:
-    query = select(Match.id).where(Match.trial_id == trial_id, *conditions).order_by(Match.id.desc()).limit(limit)
+    query = (
+        select(_MATCHES.c.id)
+        .where(_MATCHES.c.trial_id == trial_id, *conditions)
+        .order_by(_MATCHES.c.id.desc())
+        .limit(limit)
+    )
     if which.stream is not None:
-        query = query.where(Match.stream == which.stream)
+        query = query.where(_MATCHES.c.stream == which.stream)
     if which.gate_id is not None:
-        query = query.where(Match.gate_id == which.gate_id)
+        query = query.where(_MATCHES.c.gate_id == which.gate_id)
     if which.tournament_id is not None:
-        query = query.where(Match.tournament_id == which.tournament_id)
-    return query if before is None else query.where(Match.id < before)
+        query = query.where(_MATCHES.c.tournament_id == which.tournament_id)
+    return query if before is None else query.where(_MATCHES.c.id < before)
 
 
 def _sides(which: MatchFilter) -> list[list[ColumnElement[bool]]]:
@@ -68,8 +75,8 @@ def _sides(which: MatchFilter) -> list[list[ColumnElement[bool]]]:
     wanted = (player, opponent, which.version_id)
     if wanted == (None, None, None):
         return [[]]
-    recorded = (Match.player_id, Match.opponent_id, Match.version_id)
-    swapped = (Match.opponent_id, Match.player_id, Match.opponent_version_id)
+    recorded = (_MATCHES.c.player_id, _MATCHES.c.opponent_id, _MATCHES.c.version_id)
+    swapped = (_MATCHES.c.opponent_id, _MATCHES.c.player_id, _MATCHES.c.opponent_version_id)
     return [
         [column == value for column, value in zip(columns, wanted, strict=True) if value is not None]
         for columns in (recorded, swapped)
@@ -78,7 +85,7 @@ def _sides(which: MatchFilter) -> list[list[ColumnElement[bool]]]:
 
 def get_match(session: Session, match_id: int) -> Row[Any]:
     """One match with its moves."""
-    query = _WHOLE.where(Match.id == match_id)
+    query = _WHOLE.where(_MATCHES.c.id == match_id)
     row = session.execute(query).one_or_none()
     if row is None:
         raise NotFound(f"there is no match {match_id}")
@@ -87,23 +94,23 @@ def get_match(session: Session, match_id: int) -> Row[Any]:
 
 def _named(*columns: Any) -> Select[Any]:
     """The columns, and the names of both players and the numbers of both versions."""
-    player, opponent = aliased(Player), aliased(Player)
-    version, opposed = aliased(ModelVersion), aliased(ModelVersion)
+    player, opponent = Player.__table__.alias(), Player.__table__.alias()
+    version, opposed = ModelVersion.__table__.alias(), ModelVersion.__table__.alias()
     return (
         select(
             *columns,
-            player.name.label("player"),
-            opponent.name.label("opponent"),
-            version.number.label("version_number"),
-            opposed.number.label("opponent_version_number"),
+            player.c.name.label("player"),
+            opponent.c.name.label("opponent"),
+            version.c.number.label("version_number"),
+            opposed.c.number.label("opponent_version_number"),
         )
-        .join(player, player.id == Match.player_id)
-        .join(opponent, opponent.id == Match.opponent_id)
-        .join(version, version.id == Match.version_id)
-        .join(opposed, opposed.id == Match.opponent_version_id)
+        .join(player, player.c.id == _MATCHES.c.player_id)
+        .join(opponent, opponent.c.id == _MATCHES.c.opponent_id)
+        .join(version, version.c.id == _MATCHES.c.version_id)
+        .join(opposed, opposed.c.id == _MATCHES.c.opponent_version_id)
     )
 
 
 # built once: putting four aliases together costs more than the query itself
 _SUMMARIES = _named(*SUMMARY)
-_WHOLE = _named(*SUMMARY, Match.moves, Match.opening)
+_WHOLE = _named(*SUMMARY, _MATCHES.c.moves, _MATCHES.c.opening)

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cache
 
-from sqlalchemy import Row, func, select, true
+from sqlalchemy import Row, Select, bindparam, func, select, true
 from sqlalchemy.dialects.postgresql import aggregate_order_by
 from sqlalchemy.orm import Session
 
@@ -31,22 +32,40 @@ def metric_series(
 
     A series without any such point has arrays of one null, so that a page's end is told from an empty series.
     """
-    series = select(Metric.player_id, Metric.name).where(Metric.trial_id == trial_id).distinct()
-    if which.player_id is not None:
-        series = series.where(Metric.player_id == which.player_id)
-    if which.names:
-        series = series.where(Metric.name.in_(which.names))
-    wanted = series.order_by(Metric.name, Metric.player_id).offset(skip).limit(limit).subquery()
+    query = _series(with_player=which.player_id is not None, with_names=bool(which.names))
+    asked = {
+        "of_trial": trial_id,
+        "of_player": which.player_id,
+        "named": list(which.names),
+        "after": which.after_generation,
+        "points": which.points,
+        "skip": skip,
+        "most": limit,
+    }
+    return session.execute(query, asked).all()
+
+
+@cache
+def _series(*, with_player: bool, with_names: bool) -> Select[str, str, str, list[int], list[int], list[float]]:
+    """Built once for each form: putting it together costs as much as running it."""
+    of_trial = Metric.trial_id == bindparam("of_trial")
+    series = select(Metric.player_id, Metric.name).where(of_trial).distinct()
+    if with_player:
+        series = series.where(Metric.player_id == bindparam("of_player"))
+    if with_names:
+        series = series.where(Metric.name.in_(bindparam("named", expanding=True)))
+    page = series.order_by(Metric.name, Metric.player_id).offset(bindparam("skip")).limit(bindparam("most"))
+    wanted = page.subquery()
     newest = (
         select(Metric.generation, Metric.steps, Metric.value)
-        .where(Metric.trial_id == trial_id, Metric.name == wanted.c.name, Metric.player_id == wanted.c.player_id)
-        .where(Metric.generation > which.after_generation)
+        .where(of_trial, Metric.name == wanted.c.name, Metric.player_id == wanted.c.player_id)
+        .where(Metric.generation > bindparam("after"))
         .order_by(Metric.generation.desc())
-        .limit(which.points)
+        .limit(bindparam("points"))
         .lateral()
     )
     in_order = newest.c.generation
-    query = (
+    return (
         select(
             wanted.c.player_id,
             Player.name,
@@ -59,4 +78,3 @@ def metric_series(
         .group_by(wanted.c.player_id, Player.name, wanted.c.name)
         .order_by(wanted.c.name, wanted.c.player_id)
     )
-    return session.execute(query).all()

@@ -21,7 +21,8 @@ Indices = np.ndarray[Any, np.dtype[np.int64]]
 _CELLS = """
 SELECT player_id, array_agg(opponent_id), array_agg(seat), array_agg(opponent_seat),
        array_agg(wins), array_agg(draws), array_agg(losses),
-       array_agg(raw_wins), array_agg(raw_draws), array_agg(raw_losses)
+       array_agg(raw_wins), array_agg(raw_draws), array_agg(raw_losses),
+       array_agg(coalesce(returns, 'NaN'))
 FROM payoffs WHERE trial_id = %(trial)s AND stream = ANY(%(streams)s) GROUP BY player_id
 """
 Z95 = 1.959963984540054
@@ -30,9 +31,10 @@ Z95 = 1.959963984540054
 
 @dataclass(frozen=True, kw_only=True)
 class PayoffMatrices:
-    """Row against column: raw wins, draws and losses, the decayed win rate and its interval.
+    """Row against column: raw wins, draws and losses, the decayed win rate and its interval, the mean return.
 
-    The win rate is NaN where the two never met, and 0.5 with the interval (0, 1) below `min_games`.
+    The win rate is NaN where the two never met, and 0.5 with the interval (0, 1) below `min_games`. The mean return
+    is NaN where they never met, or where games were counted without their returns.
     """
 
     players: Sequence[Row[str, str, str, str]]
@@ -42,6 +44,7 @@ class PayoffMatrices:
     win_rates: Floats
     low: Floats
     high: Floats
+    mean_returns: Floats
 
 
 def payoff_matrices(
@@ -66,13 +69,24 @@ def payoff_matrices(
     seatings, played = per_pair(np.ones(len(pair))), per_pair(games)
     weight = cells.decayed.sum(0)
     rates = (cells.decayed[0] + cells.decayed[1] / 2) / np.where(weight > 0, weight, 1)
+    returns = cells.returns / np.where(weight > 0, weight, 1)
     met, known = played > 0, played >= max(min_games, 1)
     with np.errstate(invalid="ignore", divide="ignore"):
         rate = np.where(known, per_pair(rates) / seatings, np.where(met, 0.5, np.nan))
         effective = seatings**2 / per_pair(1 / np.where(games > 0, _effective(games, decay), 1))
         low, high = _wilson(rate, np.where(known, effective, 0))
+        mean_returns = np.where(met, per_pair(returns) / seatings, np.nan)
     wins, draws, losses = (per_pair(counts) for counts in cells.raw)
-    return PayoffMatrices(players=players, wins=wins, draws=draws, losses=losses, win_rates=rate, low=low, high=high)
+    return PayoffMatrices(
+        players=players,
+        wins=wins,
+        draws=draws,
+        losses=losses,
+        win_rates=rate,
+        low=low,
+        high=high,
+        mean_returns=mean_returns,
+    )
 
 
 @dataclass(frozen=True)
@@ -81,6 +95,7 @@ class _Columns:
     opponent: Indices
     decayed: Floats
     raw: Floats
+    returns: Floats
 
 
 def _columns(session: Session, trial_id: str, streams: Sequence[Stream], place: dict[str, int]) -> _Columns:
@@ -88,7 +103,7 @@ def _columns(session: Session, trial_id: str, streams: Sequence[Stream], place: 
     rows = read_arrays(session, _CELLS, {"trial": trial_id, "streams": [stream.value for stream in streams]})
     if not rows:
         nobody = np.zeros(0, np.int64)
-        return _Columns(nobody, nobody, np.zeros((3, 0)), np.zeros((3, 0)))
+        return _Columns(nobody, nobody, np.zeros((3, 0)), np.zeros((3, 0)), np.zeros(0))
     ids = np.array([uuid.UUID(player).bytes for player in place])
     order = np.argsort(ids)
 
@@ -97,14 +112,14 @@ def _columns(session: Session, trial_id: str, streams: Sequence[Stream], place: 
         return positions
 
     player = np.repeat(placed(np.array([row[0].bytes for row in rows])), [len(row[1]) for row in rows])
-    columns = [np.concatenate([row[index] for row in rows]) for index in range(1, 10)]
+    columns = [np.concatenate([row[index] for row in rows]) for index in range(1, 11)]
     opponent, seat, opponent_seat, *numbers = placed(columns[0]), *columns[1:]
     # the same seating in two streams is one cell
     seats = int(max(seat.max(), opponent_seat.max())) + 1
     key = ((player * len(ids) + opponent) * seats + seat) * seats + opponent_seat
     _, first, cell = np.unique(key, return_index=True, return_inverse=True)
     summed = np.stack([np.bincount(cell, weights=values).astype(np.float64) for values in numbers])
-    return _Columns(player[first], opponent[first], summed[:3], summed[3:])
+    return _Columns(player[first], opponent[first], summed[:3], summed[3:6], summed[6])
 
 
 def _effective(games: Floats, decay: float) -> Floats:

@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
-from sqlalchemy import Row, Select, literal, select, true
-from sqlalchemy.orm import Session, aliased
+from sqlalchemy import Row, Select, bindparam, literal, select, true
+from sqlalchemy.orm import Session
 
 from api.store.errors import NotFound
-from api.store.models import Alias, ModelVersion, Player
+from api.store.models import Alias, ModelVersion, Player, ReturnTally
 from api.store.models.words import PlayerStatus
-from league.types import Role
+from api.store.queries.records import Record, plain, read_records
+from league.types import Role, Stream
 
-PlayerRow = Row[Player, str | None, int | None]
 VersionRow = Row[ModelVersion, str]
+VersionColumns = Row[*tuple[Any, ...]]
+"""The columns of a version, with `player`, its player's name. A list of entities costs several times as much."""
 LONGEST_LINEAGE = 1_000
 
 
@@ -25,35 +28,35 @@ def list_players(
     limit: int,
     roles: Sequence[Role] = (),
     status: PlayerStatus | None = None,
-) -> Sequence[PlayerRow]:
+) -> list[Record]:
     """Players in the order they joined, each with the id and number of its present version."""
-    query = _WITH_PRESENT_VERSION.where(Player.trial_id == trial_id).order_by(Player.id).limit(limit)
+    query = _WITH_PRESENT_VERSION.where(_PLAYERS.c.trial_id == trial_id).order_by(_PLAYERS.c.id).limit(limit)
     if roles:
-        query = query.where(Player.role.in_(roles))
+        query = query.where(_PLAYERS.c.role.in_(roles))
     if status is not None:
-        query = query.where(Player.status == status)
+        query = query.where(_PLAYERS.c.status == status)
     if after is not None:
-        query = query.where(Player.id > after)
-    return session.execute(query).all()
+        query = query.where(_PLAYERS.c.id > after)
+    return read_records(session, query)
 
 
-def get_player(session: Session, player_id: str) -> PlayerRow:
-    """One player."""
-    row = session.execute(_WITH_PRESENT_VERSION.where(Player.id == player_id)).one_or_none()
-    if row is None:
+def get_player(session: Session, player_id: str) -> Record:
+    """One player, with the id and number of its present version."""
+    found = read_records(session, _WITH_PRESENT_VERSION.where(_PLAYERS.c.id == player_id))
+    if not found:
         raise NotFound(f"there is no player {player_id}")
-    return row
+    return found[0]
 
 
 def list_versions(
     session: Session, trial_id: str, *, before: str | None, limit: int, player_id: str | None = None
-) -> Sequence[VersionRow]:
+) -> Sequence[VersionColumns]:
     """Versions with their players' names, the newest first."""
-    query = _NAMED_VERSIONS.where(ModelVersion.trial_id == trial_id).order_by(ModelVersion.id.desc()).limit(limit)
+    query = _VERSION_COLUMNS.where(_VERSIONS.c.trial_id == trial_id).order_by(_VERSIONS.c.id.desc()).limit(limit)
     if player_id is not None:
-        query = query.where(ModelVersion.player_id == player_id)
+        query = query.where(_VERSIONS.c.player_id == player_id)
     if before is not None:
-        query = query.where(ModelVersion.id < before)
+        query = query.where(_VERSIONS.c.id < before)
     return session.execute(query).all()
 
 
@@ -65,21 +68,15 @@ def get_version(session: Session, version_id: str) -> VersionRow:
     return row
 
 
-def lineage(session: Session, version_id: str) -> Sequence[VersionRow]:
+def lineage(session: Session, version_id: str) -> Sequence[VersionColumns]:
     """The version's ancestors, the nearest first; across players and, after a fork, across trials."""
-    line = (
-        select(ModelVersion.id, ModelVersion.parent_id, literal(0).label("depth"))
-        .where(ModelVersion.id == version_id)
-        .cte(recursive=True)
-    )
-    parent = aliased(ModelVersion)
-    line = line.union_all(
-        select(parent.id, parent.parent_id, line.c.depth + 1)
-        .join(line, parent.id == line.c.parent_id)
-        .where(line.c.depth < LONGEST_LINEAGE)
-    )
-    query = _NAMED_VERSIONS.join(line, line.c.id == ModelVersion.id).where(line.c.depth > 0).order_by(line.c.depth)
-    return session.execute(query).all()
+    return session.execute(_LINEAGE, {"of_version": version_id}).all()
+
+
+def returns_of(session: Session, version_id: str) -> ReturnTally | None:
+    """What the version earned while it was trained, in a game of one seat."""
+    of_training = ReturnTally.stream == Stream.TRAINING
+    return session.scalars(select(ReturnTally).where(ReturnTally.version_id == version_id, of_training)).one_or_none()
 
 
 def aliases_of(session: Session, version_id: str) -> Sequence[str]:
@@ -87,21 +84,38 @@ def aliases_of(session: Session, version_id: str) -> Sequence[str]:
     return session.scalars(select(Alias.name).where(Alias.version_id == version_id).order_by(Alias.name)).all()
 
 
-def _named_versions() -> Select[ModelVersion, str]:
-    return select(ModelVersion, Player.name).join(Player, Player.id == ModelVersion.player_id)
+def _lineage() -> Select[Any]:
+    line = (
+        select(_VERSIONS.c.id, _VERSIONS.c.parent_id, literal(0).label("depth"))
+        .where(_VERSIONS.c.id == bindparam("of_version"))
+        .cte(recursive=True)
+    )
+    parent = _VERSIONS.alias()
+    line = line.union_all(
+        select(parent.c.id, parent.c.parent_id, line.c.depth + 1)
+        .join(line, parent.c.id == line.c.parent_id)
+        .where(line.c.depth < LONGEST_LINEAGE)
+    )
+    return _VERSION_COLUMNS.join(line, line.c.id == _VERSIONS.c.id).where(line.c.depth > 0).order_by(line.c.depth)
 
 
-def _with_present_version() -> Select[Player, str | None, int | None]:
+def _with_present_version() -> Select[Any]:
     present = (
-        select(ModelVersion.id, ModelVersion.number)
-        .where(ModelVersion.player_id == Player.id)
-        .order_by(ModelVersion.number.desc())
+        select(_VERSIONS.c.id, _VERSIONS.c.number)
+        .where(_VERSIONS.c.player_id == _PLAYERS.c.id)
+        .order_by(_VERSIONS.c.number.desc())
         .limit(1)
         .lateral()
     )
-    return select(Player, present.c.id, present.c.number).outerjoin(present, true())
+    named = present.c.id.label("version_id"), present.c.number.label("version_number")
+    return select(*plain(_PLAYERS.c), *plain(named)).select_from(_PLAYERS.outerjoin(present, true()))
 
 
+_PLAYERS, _VERSIONS = Player.__table__, ModelVersion.__table__
 # built once: a statement costs more to put together than to run
-_NAMED_VERSIONS = _named_versions()
+_NAMED_VERSIONS = select(ModelVersion, Player.name).join(Player, Player.id == ModelVersion.player_id)
+_VERSION_COLUMNS = select(*_VERSIONS.c, _PLAYERS.c.name.label("player")).select_from(
+    _VERSIONS.join(_PLAYERS, _PLAYERS.c.id == _VERSIONS.c.player_id)
+)
+_LINEAGE = _lineage()
 _WITH_PRESENT_VERSION = _with_present_version()

@@ -2,35 +2,42 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
-from sqlalchemy import Row, select
+from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from api.store.models import ModelVersion, Player, Rating, RatingFit, Trial
 from api.store.models.words import RatingMethod
+from api.store.queries.records import Record, plain, read_records
 
-RatingRow = Row[Rating, ModelVersion, str]
 
-
-def newest_fit(session: Session, trial: Trial, method: RatingMethod) -> RatingFit | None:
+def newest_fit(session: Session, trial_id: str, method: RatingMethod) -> RatingFit | None:
     """The newest fit over the rating games of the trial's project and game."""
+    of_trial = (Trial.project_id == RatingFit.project_id) & (Trial.game == RatingFit.game)
     return session.scalars(
         select(RatingFit)
-        .where(RatingFit.project_id == trial.project_id, RatingFit.game == trial.game, RatingFit.method == method)
+        .join(Trial, of_trial)
+        .where(Trial.id == trial_id, RatingFit.method == method)
         .order_by(RatingFit.id.desc())
         .limit(1)
     ).one_or_none()
 
 
-def ratings_of(session: Session, fit_id: str, trial_id: str, *, after: int | None, limit: int) -> Sequence[RatingRow]:
-    """The places of the trial's versions in a fit, the best first; ranks are of the whole fit."""
-    query = (
-        select(Rating, ModelVersion, Player.name)
-        .join(ModelVersion, ModelVersion.id == Rating.version_id)
-        .join(Player, Player.id == ModelVersion.player_id)
-        .where(Rating.fit_id == fit_id, ModelVersion.trial_id == trial_id)
-        .order_by(Rating.rank, Rating.version_id)
-        .limit(limit)
+def ratings_of(session: Session, fit_id: str, trial_id: str, *, after: int | None, limit: int) -> list[Record]:
+    """The places of the trial's versions in a fit, with their players, the best first; ranks are of the whole fit."""
+    query = _PLACES.where(_RATINGS.c.fit_id == fit_id, _VERSIONS.c.trial_id == trial_id)
+    return read_records(session, query.limit(limit).offset(after or 0))
+
+
+# tables and not entities: a list of entities costs several times as much to read
+_RATINGS, _VERSIONS, _PLAYERS = Rating.__table__, ModelVersion.__table__, Player.__table__
+_PLACES = (
+    select(
+        *plain([*_RATINGS.c, _VERSIONS.c.player_id]),
+        _PLAYERS.c.name.label("player"),
+        _VERSIONS.c.number,
+        _VERSIONS.c.steps,
     )
-    return session.execute(query.offset(after or 0)).all()
+    .join(_VERSIONS, _VERSIONS.c.id == _RATINGS.c.version_id)
+    .join(_PLAYERS, _PLAYERS.c.id == _VERSIONS.c.player_id)
+    .order_by(_RATINGS.c.rank, _RATINGS.c.version_id)
+)

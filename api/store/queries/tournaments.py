@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from sqlalchemy import Row, Select, func, select, update
+from sqlalchemy import Row, Select, func, select, true, tuple_, update
 from sqlalchemy.orm import Session, aliased
 
 from api.store.errors import NotFound
 from api.store.models import Pairing, Project, Schedule, Tournament, TournamentEntrant
 from api.store.models.words import PairingStatus, TournamentStatus
+from api.store.queries.records import Record, plain, read_records
 
 NamedTournament = Row[Tournament, str, int, int, int]
 """The tournament, its project's name, its entrants, and its pairings played and known so far."""
@@ -31,7 +32,7 @@ def list_tournaments(
     session: Session, which: TournamentFilter, *, before: str | None, limit: int
 ) -> Sequence[NamedTournament]:
     """Tournaments, the newest first."""
-    query = _named().order_by(Tournament.id.desc()).limit(limit)
+    query = _NAMED.order_by(Tournament.id.desc()).limit(limit)
     if which.project is not None:
         query = query.where(Project.name == which.project)
     if which.trial_id is not None:
@@ -47,7 +48,7 @@ def list_tournaments(
 
 def get_tournament(session: Session, tournament_id: str) -> NamedTournament:
     """One tournament."""
-    row = session.execute(_named().where(Tournament.id == tournament_id)).one_or_none()
+    row = session.execute(_NAMED.where(Tournament.id == tournament_id)).one_or_none()
     if row is None:
         raise NotFound(f"there is no tournament {tournament_id}")
     return row
@@ -57,24 +58,15 @@ def list_pairings(
     session: Session, tournament_id: str, *, after: tuple[int, int] | None, limit: int
 ) -> Sequence[Row[Pairing, str, str | None]]:
     """Pairings with the labels of both sides, in the order of play; `after` is the last round and pair seen."""
-    first, second = aliased(TournamentEntrant), aliased(TournamentEntrant)
-    query = (
-        select(Pairing, first.label, second.label)
-        .join(first, (first.tournament_id == Pairing.tournament_id) & (first.number == Pairing.first))
-        .outerjoin(second, (second.tournament_id == Pairing.tournament_id) & (second.number == Pairing.second))
-        .where(Pairing.tournament_id == tournament_id)
-        .order_by(Pairing.round, Pairing.pair)
-        .limit(limit)
-    )
+    query = _PAIRINGS.where(Pairing.tournament_id == tournament_id).limit(limit)
     if after is not None:
-        round_, pair = after
-        query = query.where((Pairing.round > round_) | ((Pairing.round == round_) & (Pairing.pair > pair)))
+        query = query.where(tuple_(Pairing.round, Pairing.pair) > after)
     return session.execute(query).all()
 
 
 def list_schedules(session: Session, *, project: str | None, before: str | None, limit: int) -> Sequence[NamedSchedule]:
     """Schedules that were not deleted, the newest first."""
-    query = _schedules().order_by(Schedule.id.desc()).limit(limit)
+    query = _SCHEDULES.order_by(Schedule.id.desc()).limit(limit)
     if project is not None:
         query = query.where(Project.name == project)
     if before is not None:
@@ -84,7 +76,7 @@ def list_schedules(session: Session, *, project: str | None, before: str | None,
 
 def get_schedule(session: Session, schedule_id: str) -> NamedSchedule:
     """One schedule that was not deleted."""
-    row = session.execute(_schedules().where(Schedule.id == schedule_id)).one_or_none()
+    row = session.execute(_SCHEDULES.where(Schedule.id == schedule_id)).one_or_none()
     if row is None:
         raise NotFound(f"there is no schedule {schedule_id}")
     return row
@@ -105,21 +97,50 @@ def mark_tournament_started(session: Session, tournament_id: str) -> None:
     )
 
 
+def list_entrants(session: Session, tournament_id: str) -> list[Record]:
+    """The field, by number."""
+    query = _ENTRANTS.where(_FIELD.c.tournament_id == tournament_id)
+    return read_records(session, query.order_by(_FIELD.c.number))
+
+
+def require_tournament(session: Session, tournament_id: str) -> None:
+    """NotFound where there is no such tournament; cheaper than to read it."""
+    if session.scalar(select(Tournament.id).where(Tournament.id == tournament_id)) is None:
+        raise NotFound(f"there is no tournament {tournament_id}")
+
+
+def _pairings() -> Select[Pairing, str, str | None]:
+    first, second = aliased(TournamentEntrant), aliased(TournamentEntrant)
+    return (
+        select(Pairing, first.label, second.label)
+        .join(first, (first.tournament_id == Pairing.tournament_id) & (first.number == Pairing.first))
+        .outerjoin(second, (second.tournament_id == Pairing.tournament_id) & (second.number == Pairing.second))
+        .order_by(Pairing.round, Pairing.pair)
+    )
+
+
 def _named() -> Select[Tournament, str, int, int, int]:
-    mine = Pairing.tournament_id == Tournament.id
-    known = select(func.count()).select_from(Pairing).where(mine)
-    played = known.where(Pairing.status == PairingStatus.PLAYED)
+    played = func.count().filter(Pairing.status == PairingStatus.PLAYED)
+    pairings = (
+        select(played.label("played"), func.count().label("known"))
+        .where(Pairing.tournament_id == Tournament.id)
+        .lateral()
+    )
     entrants = (
         select(func.count()).select_from(TournamentEntrant).where(TournamentEntrant.tournament_id == Tournament.id)
     )
-    return select(
-        Tournament, Project.name, entrants.scalar_subquery(), played.scalar_subquery(), known.scalar_subquery()
-    ).join(Project, Project.id == Tournament.project_id)
-
-
-def _schedules() -> Select[Schedule, str]:
     return (
-        select(Schedule, Project.name)
-        .join(Project, Project.id == Schedule.project_id)
-        .where(Schedule.deleted_at.is_(None))
+        select(Tournament, Project.name, entrants.scalar_subquery(), pairings.c.played, pairings.c.known)
+        .join(Project, Project.id == Tournament.project_id)
+        .join(pairings, true())
     )
+
+
+# built once: a statement costs more to put together than to run
+_NAMED = _named()
+_PAIRINGS = _pairings()
+_FIELD = TournamentEntrant.__table__
+_ENTRANTS = select(*plain([_FIELD.c.number, _FIELD.c.label, _FIELD.c.version_id]))
+_SCHEDULES = (
+    select(Schedule, Project.name).join(Project, Project.id == Schedule.project_id).where(Schedule.deleted_at.is_(None))
+)

@@ -21,6 +21,7 @@ class TrialFilter:
     """Which trials."""
 
     project: str | None = None
+    name: str | None = None
     statuses: tuple[TrialStatus, ...] = ()
     archived: bool = False
 
@@ -30,6 +31,8 @@ def list_trials(session: Session, which: TrialFilter, *, before: str | None, lim
     query = _NAMED.order_by(Trial.id.desc()).limit(limit)
     if which.project is not None:
         query = query.where(Project.name == which.project)
+    if which.name is not None:
+        query = query.where(Trial.name == which.name)
     if which.statuses:
         query = query.where(Trial.status.in_(which.statuses))
     if not which.archived:

@@ -78,6 +78,7 @@ class ReportLine(Answer):
     low: float
     high: float
     prior: bool
+    withdrawn: str | None
 
 
 class Standings(Answer):

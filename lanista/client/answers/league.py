@@ -58,13 +58,14 @@ class Payoff(Answer):
     wins: Counts
     draws: Counts
     losses: Counts
+    mean_return: Matrix
 
     def games(self, row: int, column: int) -> int:
         """How many games the two played, undecayed."""
         return self.wins[row][column] + self.draws[row][column] + self.losses[row][column]
 
     def to_frame(
-        self, values: Literal["win_rate", "low", "high", "wins", "draws", "losses"] = "win_rate"
+        self, values: Literal["win_rate", "low", "high", "wins", "draws", "losses", "mean_return"] = "win_rate"
     ) -> pandas.DataFrame:
         """One of the matrices, with the players' names as rows and columns."""
         from lanista.client.frames import matrix_frame

@@ -28,9 +28,18 @@ class Version(Answer):
     created_at: datetime
 
 
+class VersionReturns(Answer):
+    """What a version of a game of one seat earned in the generation that made it."""
+
+    games: int
+    mean: float
+    deviation: float | None
+
+
 class VersionDetail(Version):
     """A version with its ancestors, the nearest first, and its names."""
 
+    returns: VersionReturns | None
     aliases: list[str]
     lineage: list[Version]
 
@@ -112,12 +121,59 @@ class Readiness(Answer):
     parts: dict[str, PartReadiness]
 
 
+class WorkerShown(Answer):
+    """A worker process at one queue."""
+
+    identity: str
+    queue: str
+    last_seen: datetime
+
+
+class QueueShown(Answer):
+    """A task queue."""
+
+    name: str
+    backlog: int
+    backlog_age_seconds: float
+    pollers: int
+
+
+class RayNodeShown(Answer):
+    """A machine of the Ray cluster."""
+
+    address: str
+    alive: bool
+    cpus: float
+    memory_bytes: int
+    object_store_bytes: int
+
+
+class RayShown(Answer):
+    """What Ray has, and what of it is free."""
+
+    version: str
+    cpus: float
+    cpus_available: float
+    gpus: float
+    gpus_available: float
+    memory_bytes: int
+    memory_available_bytes: int
+    object_store_bytes: int
+    object_store_available_bytes: int
+    nodes: list[RayNodeShown]
+
+
 class System(Answer):
     """The installation at a glance."""
 
     version: str
     readiness: Readiness
     links: dict[str, str]
+    workers: list[WorkerShown] | None
+    queues: list[QueueShown] | None
+    ray: RayShown | None
+    unknown: dict[str, str]
+    """Why workers, queues or ray is None."""
 
 
 class Token(Answer):

@@ -85,6 +85,8 @@ class CheckedFile(Answer):
     valid: bool
     problems: list[SpecProblem]
     spec: dict[str, Any] | None
+    not_checked: str | None
+    """Why names of one's own code were not tried."""
 
 
 class Player(Answer):

@@ -54,20 +54,20 @@ def find_trial(reference: str) -> Steps[Trial]:
         found: Trial = yield get_trial(reference)
         return found
     project, _, name = reference.rpartition("/")
-    listing = trials(project=project or None, archived=True, page_size=LARGEST_PAGE)
-    every_trial: list[TrialSummary] = yield from every(listing)
-    named = [trial for trial in every_trial if trial.name == name]
+    listing = trials(project=project or None, name=name, archived=True, page_size=LARGEST_PAGE)
+    named: list[TrialSummary] = yield from every(listing)
     if len(named) > 1:
         labels = ", ".join(sorted(trial.label for trial in named))
         raise NoSuchName(f"several trials are named {name!r}: {labels}. Write one of these.")
     if not named:
-        raise NoSuchName(_unknown_trial(reference, every_trial))
+        newest = yield trials(page_size=5).page(None)
+        raise NoSuchName(_unknown_trial(reference, newest.items))
     found = yield get_trial(named[0])
     return found
 
 
 def _unknown_trial(reference: str, known: list[TrialSummary]) -> str:
-    newest = ", ".join(trial.label for trial in known[:5]) or "none yet"
+    newest = ", ".join(trial.label for trial in known) or "none yet"
     return f"there is no trial {reference!r}; the newest are: {newest}"
 
 

@@ -13,12 +13,13 @@ from league.types import Role
 def trials(
     *,
     project: str | None = None,
+    name: str | None = None,
     status: Sequence[str] = (),
     archived: bool = False,
     page_size: int = 100,
 ) -> Listing[TrialSummary]:
     """Trials, the newest first."""
-    query = given({"project": project, "status": list(status) or None, "archived": archived or None})
+    query = given({"project": project, "name": name, "status": list(status) or None, "archived": archived or None})
     return Listing(path=path_to("trials"), item=TrialSummary, query=query, page_size=page_size)
 
 

@@ -1,10 +1,13 @@
 // Whom each learning player meets next, and for any generation why.
 import { get, getAll } from "../api.js";
 import { h } from "../dom.js";
-import { percent, words } from "../format.js";
+import { percent, versionName, words } from "../format.js";
+import { heatMap } from "../heat_map.js";
 import { card, empty, facts, pick, shares, table, time, versionLink } from "../pieces.js";
 import { trialFrame } from "../trial_frame.js";
 
+const REMEMBERED = 40; // generations whose mixtures are drawn
+const MOST_ROWS = 16;
 export const title = ({ trial }) => `Matchmaking of ${trial.name}`;
 export const trialOf = (context) => context.parameters.trial;
 export const hear = (event) => ["generation.recorded", "player.added", "player.retired", "trial.status"].includes(event.type);
@@ -14,18 +17,22 @@ export async function load({ parameters, query }) {
   const [trial, players] = await Promise.all([get(root), getAll(`${root}/players`)]);
   const learning = players.filter((player) => !["historical", "bot"].includes(player.role));
   const chosen = learning.find((player) => player.id === query.player) ?? learning[0];
-  const decisions = chosen ? await get(`${root}/decisions`, { kind: "matchmaking", player_id: chosen.id, generation: query.generation, limit: 1 }) : { items: [] };
-  return { trial, players, learning, chosen, decision: decisions.items[0] };
+  const plans = (parameters) => (chosen ? get(`${root}/decisions`, { kind: "matchmaking", player_id: chosen.id, ...parameters }) : { items: [] });
+  const [asked, before] = await Promise.all([query.generation ? plans({ generation: query.generation, limit: 1 }) : null, plans({ limit: REMEMBERED })]);
+  const decision = (asked ?? before).items[0];
+  const from = decision?.evidence.plan?.version ? await get(`/versions/${decision.evidence.plan.version}`) : null;
+  return { trial, players, learning, chosen, decision, from, before: before.items };
 }
 
-export function view({ trial, players, learning, chosen, decision }, context) {
+export function view({ trial, players, learning, chosen, decision, from, before }, context) {
   if (!chosen) return trialFrame(trial, context, empty("Nobody learns here", "Matchmaking is for learning players."));
   const names = new Map(players.map((player) => [player.id, player]));
   return trialFrame(trial, context,
     h("div", { class: "filters", key: "filters" },
       pick("Player", "player", learning.map((player) => [player.id, player.name]), chosen.id, (value) => context.setQuery({ player: value, generation: "" })),
       generations(chosen, decision, context)),
-    decision ? why(decision, names) : empty("Not decided yet", "The opponents of this generation are drawn when it begins."));
+    before.length > 1 ? history(before, names, decision, context) : null,
+    decision ? why(decision, names, from) : empty("Not decided yet", "The opponents of this generation are drawn when it begins."));
 }
 
 function generations(chosen, decision, context) {
@@ -37,7 +44,28 @@ function generations(chosen, decision, context) {
   context.query.generation ? h("button", { class: "plain", onclick: () => context.setQuery({ generation: "" }) }, "Newest") : null);
 }
 
-function why(decision, names) {
+/** Whom the player met over its generations, the most met first. */
+function history(decisions, names, shown, context) {
+  const plans = [...decisions].reverse().map((each) => ({ generation: each.generation, met: masses(each.evidence.plan?.opponents ?? []) }));
+  const total = masses(plans.flatMap(({ met }) => [...met].map(([player, probability]) => ({ player, probability }))));
+  const rows = [...total].sort(([, one], [, other]) => other - one).slice(0, MOST_ROWS).map(([player]) => player);
+  const name = (id) => names.get(id)?.name ?? id.slice(0, 8);
+  const column = plans.findIndex(({ generation }) => generation === shown?.generation);
+  if (!rows.length) return null;
+  return h("section", { class: "card", key: "history", "aria-label": "Opponents over generations" }, h("h2", {}, "Opponents over generations"), heatMap("mixture", `Probabilities of ${rows.length} opponents over ${plans.length} generations`, {
+    rows: rows.map(name), columns: plans.map(({ generation }) => `${generation}`), isMass: true, chosen: column < 0 ? null : [null, column], of: [decisions[0].id, decisions.length],
+    rate: (row, at) => plans[at].met.get(rows[row]) ?? null, note: (row, at) => [`generation ${plans[at].generation}`, name(rows[row]), percent(plans[at].met.get(rows[row]) ?? 0, 1)],
+    pick: (_, at) => context.setQuery({ generation: plans[at].generation }) }),
+  h("p", { class: "quiet" }, "The stronger the colour, the more often met. A click explains that generation."));
+}
+
+function masses(opponents) {
+  const found = new Map();
+  for (const { player, probability } of opponents) found.set(player, (found.get(player) ?? 0) + probability);
+  return found;
+}
+
+function why(decision, names, from) {
   const { evidence } = decision;
   const opponents = [...(evidence.plan?.opponents ?? [])].sort((a, b) => b.probability - a.probability);
   const name = (id) => names.get(id)?.name ?? id.slice(0, 8);
@@ -45,12 +73,12 @@ function why(decision, names) {
     h("div", {}, card("Opponents", table("Opponents and their probabilities", [
       ["Opponent", (each) => versionLink(each.version, name(each.player))],
       ["Role", (each) => words(names.get(each.player)?.role ?? "–")],
-      ["Probability", (each) => h("span", { class: "share" }, h("span", { style: `width:${Math.max(1, each.probability * 100)}%` }), h("b", {}, percent(each.probability, 1)))],
+      ["Probability", (each) => h("span", { class: "share" }, h("span", { style: `width:${Math.max(1, (each.probability / opponents[0].probability) * 100)}%` }), h("b", {}, percent(each.probability, 1)))],
       ["Win rate then", (each) => percent(each.win_rate, 1), "number"], ["Branch", (each) => words(each.branch).replaceAll("+", " + ")]],
     opponents, (each) => `${each.version} ${each.branch}`))),
     h("div", {}, card("Why", facts([["Rule", words(decision.verdict)], ["Reason", decision.reason], ["Generation", `${decision.generation}, attempt ${decision.attempt}`],
       ["Payoff used", evidence.payoff_revision === undefined ? null : `as of commit ${evidence.payoff_revision}`],
-      ["Trained from", evidence.plan?.version ? versionLink(evidence.plan.version, "version") : null], ["Decided", time(decision.created_at)]])),
+      ["Trained from", from ? versionLink(from.id, versionName(from.player, from.number)) : null], ["Decided", time(decision.created_at)]])),
     card("Branches", shares((evidence.branches ?? []).map((branch) => ({ key: branch.branch, name: words(branch.branch), share: branch.mass })), "Branches and their mass")),
     h("details", { class: "card" }, h("summary", {}, "The whole record"), h("pre", { tabindex: 0 }, JSON.stringify(evidence, null, 2)))));
 }

@@ -1,8 +1,8 @@
 // Who does how well against whom: the heat map, what the whole of it says, and the games of one cell.
 import { get, getAll } from "../api.js";
-import { chart, colour, diverging, warmCharts } from "../charts.js";
 import { h, s } from "../dom.js";
 import { percent, short, whole } from "../format.js";
+import { colourKey, heatMap } from "../heat_map.js";
 import { byLikeness, byRating, indices, strongestCycles } from "../payoff_order.js";
 import { card, empty, pick, shares } from "../pieces.js";
 import { matchTable } from "../match_table.js";
@@ -10,7 +10,6 @@ import { trialFrame } from "../trial_frame.js";
 
 const ORDERS = [["rating", "rating"], ["time", "time"], ["cluster", "likeness"]];
 const STREAMS = [["all", "all games"], ["training", "training games"], ["rating", "rating games"]];
-export const enter = warmCharts;
 export const title = ({ trial }) => `Payoff of ${trial.name}`;
 export const trialOf = (context) => context.parameters.trial;
 
@@ -36,8 +35,8 @@ export function view(data, context) {
       pick("Games", "stream", STREAMS, stream, (value) => context.setQuery({ stream: value === "all" ? "" : value })),
       h("a", { href: `/api/v1/trials/${trial.id}/payoff?stream=${stream}&format=csv`, download: true }, "CSV")),
     h("div", { class: "beside", key: "map" },
-      h("section", { class: "card", "aria-label": "Heat map" }, heatMap(data, context),
-        h("p", { class: "quiet" }, `Rows against columns. Blue: the row wins more; orange: the column does; no colour: even. Dimmed: they have not met. A click shows a cell's games.`)),
+      h("section", { class: "card", "aria-label": "Heat map" }, payoff.win_rate.every((row) => row.every((rate) => rate === null)) ? empty("Nobody has met yet", "Colours come with the first games.") : [colourKey(), map(data, context)],
+        h("p", { class: "quiet" }, "Rows against columns; plain ground: they have not met. A click shows a cell's games, dragging shows a part more closely.")),
       h("div", {}, cell(data, context), masses(data), cycles(data, context))));
 }
 
@@ -53,40 +52,25 @@ function sorted(data, context) {
   return found;
 }
 
-function heatMap(data, context) {
+function map(data, context) {
   const { payoff } = data;
   const order = sorted(data, context);
-  const names = order.map((place) => payoff.players[place].name);
-  const size = names.length;
-  const pick2 = (matrix) => order.map((row) => order.map((column) => matrix[row][column]));
-  const make = () => {
-    const narrow = innerWidth < 640; // names would leave no room for the map: they are in the hover there
-    const every = Math.ceil(size / 40);
-    const ticks = names.map((_, place) => place).filter((place) => place % every === 0);
-    const axis = { tickvals: ticks, ticktext: ticks.map((place) => names[place]), showgrid: false, zeroline: false, showticklabels: !narrow };
-    return {
-      data: [{
-        type: "heatmap", z: pick2(payoff.win_rate), zmin: 0, zmax: 1, zmid: 0.5, colorscale: diverging(), hoverongaps: false, xgap: size > 60 ? 0 : 1, ygap: size > 60 ? 0 : 1,
-        customdata: order.map((row) => order.map((column) => hover(payoff, row, column))), hovertemplate: "%{customdata}<extra></extra>",
-        colorbar: { tickformat: ".0%", tickvals: [0, 0.25, 0.5, 0.75, 1], thickness: 12, outlinewidth: 0, ...(narrow ? { orientation: "h", y: -0.12 } : {}) },
-      }],
-      layout: { uirevision: `${context.query.order} ${size}`, plot_bgcolor: colour("--blank"), margin: narrow ? { l: 8, r: 8, t: 8, b: 60 } : { l: 90, r: 8, t: 8, b: 90 }, xaxis: { ...axis, tickangle: -60 }, yaxis: { ...axis, autorange: "reversed" } },
-    };
-  };
-  const key = `${context.state.sorted.key} ${document.documentElement.dataset.theme} ${matchMedia("(prefers-color-scheme: dark)").matches}`;
-  const height = innerWidth < 640 ? 400 : Math.min(820, Math.max(380, 140 + 22 * size));
-  return chart("payoff", `Win rates of ${size} players against each other`, () => (context.state.drawn?.key === key ? context.state.drawn.value : (context.state.drawn = { key, value: make() }).value), {
-    height, onclick: (point) => {
-      const shown = sorted(data, context);
-      context.setQuery({ row: payoff.players[shown[point.y]].id, column: payoff.players[shown[point.x]].id });
-    } });
+  const place = (id) => order.findIndex((each) => payoff.players[each].id === id);
+  const chosen = [place(context.query.row), place(context.query.column)];
+  return heatMap("payoff", `Win rates of ${order.length} players against each other`, {
+    rows: order.map((each) => payoff.players[each].name), of: [payoff, order], chosen: chosen.includes(-1) ? null : chosen,
+    rate: (row, column) => payoff.win_rate[order[row]][order[column]],
+    text: (row, column) => percent(payoff.win_rate[order[row]][order[column]]),
+    note: (row, column) => hover(payoff, order[row], order[column]),
+    pick: (row, column) => context.setQuery({ row: payoff.players[order[row]].id, column: payoff.players[order[column]].id }) });
 }
 
 function hover(payoff, row, column) {
   const rate = payoff.win_rate[row][column];
-  if (rate === null) return "";
+  const who = `${payoff.players[row].name} against ${payoff.players[column].name}`;
+  if (rate === null) return row === column ? [] : [who, "have not met"];
   const count = payoff.wins[row][column] + payoff.draws[row][column] + payoff.losses[row][column];
-  return `${payoff.players[row].name} against ${payoff.players[column].name}<br><b>${percent(rate, 1)}</b> (${percent(payoff.low[row][column])} to ${percent(payoff.high[row][column])}) in ${short(count)} games`;
+  return [who, percent(rate, 1), `${percent(payoff.low[row][column])} to ${percent(payoff.high[row][column])} in ${short(count)} games`];
 }
 
 function cell({ payoff, games, trial }, context) {
@@ -107,9 +91,11 @@ function masses({ alphaRank, nash }) {
   const rows = (items) => items.filter((item) => item.value > 0.0005).slice(0, 10)
     .map((item) => ({ key: item.version_id, name: h("a", { href: `/versions/${item.version_id}` }, `${item.player} v${item.number}`), share: item.value }));
   const missing = h("p", { class: "quiet" }, "Comes with the first tournament of rating games.");
+  // the heat map counts other games too, so the two may differ
+  const of = () => h("p", { class: "quiet" }, "Of the newest tournament's field, by rating games alone.");
   return h("div", { key: "masses" },
-    card("α-rank mass", alphaRank.length ? shares(rows(alphaRank), "alpha-rank mass") : missing),
-    card("Nash mass", nash.fit ? shares(mixture(nash), "Nash mass") : missing));
+    card("α-rank mass", alphaRank.length ? [shares(rows(alphaRank), "alpha-rank mass"), of()] : missing),
+    card("Nash mass", nash.fit ? [shares(mixture(nash), "Nash mass"), of()] : missing));
 }
 
 /** The equilibrium of the field by how much of it each version is. */
@@ -132,18 +118,18 @@ function cycles({ payoff }, { state }) {
 }
 
 function triangle([a, b, c], payoff) {
-  const corners = [[80, 26], [140, 118], [20, 118]];
+  const corners = [[110, 26], [196, 112], [24, 112]];
   const names = [a, b, c].map((place) => payoff.players[place].name);
   const rates = [payoff.win_rate[a][b], payoff.win_rate[b][c], payoff.win_rate[c][a]];
   const label = names.map((name, place) => `${name} beats ${names[(place + 1) % 3]} at ${percent(rates[place])}`).join(", ");
-  return s("svg", { class: "triangle", viewBox: "-55 0 270 146", role: "img", "aria-label": label },
+  return s("svg", { class: "triangle", viewBox: "-40 0 300 142", role: "img", "aria-label": label },
     s("defs", {}, s("marker", { id: "arrow", viewBox: "0 0 8 8", refX: 7, refY: 4, markerWidth: 7, markerHeight: 7, orient: "auto" }, s("path", { d: "M0 0 8 4 0 8z", fill: "currentColor" }))),
     corners.map(([x1, y1], place) => {
       const [x2, y2] = corners[(place + 1) % 3];
       const at = (share) => [x1 + (x2 - x1) * share, y1 + (y2 - y1) * share];
       const [[sx, sy], [ex, ey], [mx, my]] = [at(0.14), at(0.86), at(0.5)];
       return [s("line", { x1: sx, y1: sy, x2: ex, y2: ey, stroke: "currentColor", "stroke-width": 1.6, "marker-end": "url(#arrow)" }),
-        s("text", { x: mx + [22, 0, -22][place], y: my + [0, -5, 0][place], class: "rate" }, percent(rates[place]))];
+        s("text", { x: mx + [24, 0, -24][place], y: my + [0, -6, 0][place], class: "rate" }, percent(rates[place]))];
     }),
     corners.map(([x, y], place) => s("text", { x, y: y + [-10, 20, 20][place], class: "corner" }, names[place])));
 }

@@ -1,39 +1,89 @@
 // A person against a version.
-import { get, post } from "../api.js";
-import { board } from "../board.js";
+import { get, getAll, post } from "../api.js";
+import { actionName, board, gridOf, stepFocus } from "../board.js";
 import { toast } from "../dialog.js";
 import { h } from "../dom.js";
-import { versionName } from "../format.js";
+import { versionName, words } from "../format.js";
 import { card, pick, versionLink } from "../pieces.js";
 
+const PATIENCE_MS = 300; // an answer that comes sooner needs no word
 export const title = ({ version }) => `Play against ${versionName(version.player, version.number)}`;
 export const hear = () => false;
 
 export async function load({ parameters, query, state }) {
   const version = await get(`/versions/${parameters.version}`);
+  const root = `/trials/${version.trial_id}`;
+  const [trial, players] = await Promise.all([get(root), getAll(`${root}/players`)]);
   if (query.game && state.game?.id !== query.game) {
     try {
       state.game = await get(`/play/${query.game}`);
     } catch (problem) {
       if (problem.status !== 404) throw problem;
-      state.game = null; // kept for an hour only
+      state.game = null; // kept for a day after its last move
     }
   }
-  return { version };
+  return { version, trial, players };
 }
 
-export function view({ version }, context) {
+export function enter(context) {
+  context.keys = (event) => {
+    const { state } = context;
+    const grid = gridOf(state.rules);
+    if (!grid || !state.game || /^(INPUT|SELECT|TEXTAREA)$/.test(event.target.tagName) || event.altKey || event.ctrlKey || event.metaKey) return;
+    const legal = state.game.position.legal[0] ?? [];
+    const action = /^[1-9]$/.test(event.key) ? Number(event.key) - 1 : -1;
+    if (legal.some((each) => each.action === action)) move(action, context);
+    else if (!stepFocus(event.key, grid)) return;
+    event.preventDefault();
+  };
+  document.addEventListener("keydown", context.keys);
+}
+
+export const leave = (context) => document.removeEventListener("keydown", context.keys);
+
+export function view({ version, trial, players }, context) {
   const { game } = context.state;
-  const seat = context.query.seat ?? "0";
+  context.state.rules = trial.game;
   return [
-    h("h1", { key: "h" }, "You against ", versionLink(version.id, versionName(version.player, version.number))),
-    h("div", { class: "filters", key: "filters" }, pick("You move", "seat", [["0", "first"], ["1", "second"]], seat, (value) => context.setQuery({ seat: value })),
+    h("div", { key: "h" }, h("p", { class: "crumbs" }, h("a", { href: "/trials" }, "Trials"), " / ", h("a", { href: `/trials/${trial.id}` }, trial.name), " / ", words(trial.game)),
+      h("h1", {}, "You against ", versionLink(version.id, versionName(version.player, version.number)))),
+    h("div", { class: "filters", key: "filters" }, opponent(version, players, context),
+      pick("You move", "seat", [["0", "first"], ["1", "second"]], context.query.seat ?? "0", (value) => context.setQuery({ seat: value })),
       pick("It plays", "best", [["", "by its probabilities"], ["best", "its best move"]], context.query.best ?? "", (value) => context.setQuery({ best: value })),
-      h("button", { disabled: context.state.waiting, onclick: () => begin(version, context) }, game ? "New game" : "Begin")),
-    game ? h("div", { class: "beside", key: "game" }, h("section", { class: "card", "aria-label": "Board" }, board(game.position), h("p", { role: "status", class: "say" }, say(game, context))),
-      card("Your moves", game.position.done ? h("p", {}, "The game is over.") : choices(game, context)))
+      h("button", { onclick: () => begin(version, context) }, game ? "New game" : "Begin")),
+    game ? h("div", { class: "beside", key: "game" }, table(game, trial, context), beside(game, trial, version, context))
       : h("section", { class: "empty", key: "none" }, h("h2", {}, "Ready when you are"), h("p", {}, "Choose who begins, then press Begin. Games of people are not recorded.")),
   ];
+}
+
+function opponent(version, players, context) {
+  const present = players.filter((player) => player.version_id);
+  const options = present.map((player) => [player.version_id, versionName(player.name, player.version_number)]);
+  if (!options.some(([id]) => id === version.id)) options.unshift([version.id, versionName(version.player, version.number)]);
+  return pick("Opponent", "opponent", options, version.id, (id) => context.go(`/play/${id}`));
+}
+
+function table(game, trial, context) {
+  const { done } = game.position;
+  const act = done ? undefined : (action) => move(action, context);
+  return h("section", { class: "card", "aria-label": "Board" }, board(game.position, { game: trial.game, moves: game.moves, act, disabled: context.state.waiting }),
+    h("p", { role: "status", class: "say", "data-outcome": done ? Math.sign(game.position.returns[game.seat]) : null }, say(game, context)), hint(trial.game, done));
+}
+
+function hint(game, done) {
+  const grid = gridOf(game);
+  if (!grid || done) return null;
+  return h("p", { class: "quiet center" }, `Click a ${grid.word}, press 1 to ${grid.columns * grid.rows}, or use the arrow keys and Enter.`);
+}
+
+function beside(game, trial, version, context) {
+  const { done } = game.position;
+  const it = versionName(version.player, version.number);
+  return h("div", {},
+    done ? card("The game is over", h("p", {}, `${say(game, context)} ${game.moves.length} moves.`), h("button", { onclick: () => begin(version, context) }, "Play again"))
+      : gridOf(trial.game) ? null : card("Your moves", choices(game, context)),
+    card("Sides", ["moves first", "moves second"].map((what, seat) => h("p", { class: "side", key: seat }, h("span", { class: "seat", "data-seat": seat }), h("strong", {}, seat === game.seat ? "You" : it), ` ${what}`)),
+      game.moves.length ? h("p", { class: "quiet" }, "So far: ", game.moves.map((action) => actionName(trial.game, action, action)).join(" ")) : null));
 }
 
 function choices(game, context) {
@@ -42,27 +92,37 @@ function choices(game, context) {
 }
 
 function say(game, { state }) {
-  if (state.waiting) return "It thinks …";
+  if (state.slow) return "It thinks …";
   const earned = game.position.returns[game.seat];
   if (game.position.done) return earned > 0 ? "You won." : earned < 0 ? "You lost." : "A draw.";
   return "Your move.";
 }
 
 async function begin(version, context) {
-  await answered(context, () => post("/play", { version_id: version.id, seat: Number(context.query.seat ?? 0), sampled: context.query.best !== "best" }));
-  if (context.state.game) await context.setQuery({ game: context.state.game.id });
+  const { query } = context;
+  if (await answered(context, () => post("/play", { version_id: version.id, seat: Number(query.seat ?? 0), sampled: query.best !== "best" }))) {
+    await context.setQuery({ game: context.state.game.id });
+    document.querySelector(".squares button")?.focus({ preventScroll: true }); // so that the keys are for the board
+  }
 }
 
 const move = (action, context) => answered(context, () => post(`/play/${context.state.game.id}/moves`, { action }));
 
 async function answered(context, call) {
-  context.state.waiting = true;
-  context.redraw();
+  const { state } = context;
+  if (state.waiting) return false;
+  state.waiting = true;
+  context.redraw(); // the board takes no other move meanwhile
+  const patience = setTimeout(() => { state.slow = true; context.redraw(); }, PATIENCE_MS);
   try {
-    context.state.game = await call();
+    state.game = await call();
+    return true;
   } catch (problem) {
     toast(problem.message, "bad");
+    return false;
+  } finally {
+    clearTimeout(patience);
+    state.waiting = state.slow = false;
+    context.redraw();
   }
-  context.state.waiting = false;
-  context.redraw();
 }

@@ -1,12 +1,14 @@
 // Gates with the path of their tests, and who held each alias when and why.
 import { get, getAll, may, post, send } from "../api.js";
-import { chart, colour, seriesColours, warmCharts } from "../charts.js";
+import { chart, warmCharts } from "../charts.js";
+import { colour, seriesColours } from "../colours.js";
 import { ask, toast } from "../dialog.js";
 import { h } from "../dom.js";
 import { fixed, percent, versionName, whole, words } from "../format.js";
 import { badge, card, empty, facts, table, time, versionLink } from "../pieces.js";
 import { trialFrame } from "../trial_frame.js";
 
+const MOST_STRANGERS = 50;
 export const enter = warmCharts;
 export const title = ({ trial }) => `Promotions of ${trial.name}`;
 export const trialOf = (context) => context.parameters.trial;
@@ -21,7 +23,13 @@ export async function load({ parameters, query }) {
   const chosen = gates.find((gate) => gate.id === query.gate) ?? gates[0];
   const [gate, ...histories] = await Promise.all([chosen ? get(`/gates/${chosen.id}`) : null,
     ...mine.map((alias) => getAll(`${project}/${alias.name}/history`, { game: alias.game }, { most: 200 }))]);
-  return { trial, gates, gate, aliases: mine.map((alias, place) => ({ ...alias, moves: histories[place] })), names: new Map(versions.map((each) => [each.id, versionName(each.player, each.number)])) };
+  const names = new Map(versions.map((each) => [each.id, versionName(each.player, each.number)]));
+  const strangers = new Set(histories.flat().flatMap((move) => [move.to_version_id, move.from_version_id]).filter((id) => id && !names.has(id)));
+  await Promise.all([...strangers].slice(0, MOST_STRANGERS).map(async (id) => { // a champion may come from another trial of the project
+    const { player, number } = await get(`/versions/${id}`);
+    names.set(id, versionName(player, number));
+  }));
+  return { trial, gates, gate, names, aliases: mine.map((alias, place) => ({ ...alias, moves: histories[place] })) };
 }
 
 export function view(data, context) {
@@ -53,7 +61,7 @@ function llrPath(gate) {
   return chart("llr", `Path of the log-likelihood ratio, ${fixed(gate.lower_bound)} to ${fixed(gate.upper_bound)}, now ${fixed(gate.llr)}`, () => ({
     data: [level(gate.upper_bound, "promoted", seriesColours()[2]), level(gate.lower_bound, "refused", seriesColours()[1]),
       { type: "scatter", mode: "lines+markers", name: "LLR", x: [0, ...points.map((point) => point[0])], y: [0, ...points.map((point) => point[1])], line: { color: colour("--ink"), width: 2 }, hovertemplate: "%{x} pairs: LLR %{y:.2f}<extra></extra>" }],
-    layout: { uirevision: gate.id, xaxis: { title: { text: "pairs of games" }, rangemode: "tozero" }, yaxis: { title: { text: "LLR" } } } }));
+    layout: { uirevision: gate.id, xaxis: { title: { text: "pairs of games" }, rangemode: "tozero" }, yaxis: { title: { text: "LLR" } } } }), [gate.id, points.length], { height: 400 });
 }
 
 function gateFacts(gate, name, context) {
@@ -63,8 +71,15 @@ function gateFacts(gate, name, context) {
     may("operator") && ["waiting", "running"].includes(gate.status) && h("button", { class: "plain", onclick: () => stopGate(gate, context) }, "Stop the gate")),
   facts([["Status", badge(gate.status)], ["Why", gate.status_reason], ["Candidate", name(gate.candidate_version_id)], ["Champion", name(gate.champion_version_id)],
     ["Pairs", `${whole(gate.pairs)} of at most ${whole(gate.max_pairs)}`], ["Score", total ? percent(score, 1) : null],
-    ["Pairs by score 0, ¼, ½, ¾, 1", gate.pentanomial.join(" · ")], ["Elo", `${gate.elo0} is not enough, ${gate.elo1} is`],
+    ["Pairs by score", total ? pentanomial(gate.pentanomial) : null], ["Elo", `${gate.elo0} is not enough, ${gate.elo1} is`],
     ["Errors", `α ${fixed(gate.alpha, 3)}, β ${fixed(gate.beta, 3)}`], ["Games", h("a", { href: `/trials/${gate.trial_id}/matches?gate=${gate.id}` }, "recorded games")]]));
+}
+
+/** Pairs of games by what the candidate scored in both together. */
+function pentanomial(counts) {
+  const most = Math.max(...counts);
+  return h("ol", { class: "columns", "aria-label": "Pairs by the candidate's score" }, counts.map((count, place) => h("li", { key: place },
+    h("span", { class: "number" }, whole(count)), h("span", { class: "column", style: `height:${((3 * count) / most).toFixed(2)}rem` }), h("span", {}, ["0", "¼", "½", "¾", "1"][place]))));
 }
 
 async function promote(trial, alias, context) {

@@ -1,5 +1,5 @@
 // Signing in with a token, and whether the parts of the stack are well.
-import { signIn } from "../api.js";
+import { session, signIn } from "../api.js";
 import { h } from "../dom.js";
 import { partCards, readiness, watchParts } from "../parts.js";
 
@@ -13,12 +13,13 @@ export function view(ready, context) {
   return h("div", { class: "narrow" },
     h("h1", {}, "Sign in"),
     h("form", { class: "card", onsubmit: (event) => submit(event, context) },
+      h("p", {}, h("code", {}, "lanista up"), " prints a link that signs you in; while the stack runs, it starts nothing and prints a new one."),
       h("label", { for: "token" }, "Sign in with a token. The local stack keeps one in ", h("code", {}, "admin.token"), " in its data folder; ",
         h("code", {}, "lanista token create"), " makes more."),
       h("div", { class: "row" },
         h("input", { id: "token", type: "password", autocomplete: "off", required: true, maxlength: 200, placeholder: "lanista_…" }),
         h("button", { type: "submit" }, "Sign in")),
-      h("p", { class: "refusal", role: "alert" }, context.state.refusal ?? "")),
+      h("p", { class: "refusal", role: "alert" }, context.state.refusal ?? session.refusal)),
     h("h2", {}, "Parts"), partCards(ready));
 }
 
@@ -26,7 +27,7 @@ async function submit(event, context) {
   event.preventDefault();
   const field = event.target.querySelector("input");
   try {
-    await signIn(field.value.trim());
+    await signIn({ token: field.value.trim() });
     field.value = "";
     await context.go(location.pathname + location.search);
   } catch (problem) {

@@ -1,24 +1,21 @@
 // One tournament: standings with intervals, who beat whom, and its rounds.
 import { get, getAll, may, post } from "../api.js";
-import { chart, colour, diverging, seriesColours } from "../charts.js";
+import { chart, warmCharts } from "../charts.js";
+import { seriesColours } from "../colours.js";
 import { ask, toast } from "../dialog.js";
 import { h } from "../dom.js";
 import { fixed, percent, words } from "../format.js";
+import { colourKey, heatMap } from "../heat_map.js";
 import { badge, bar, card, empty, table, time, versionLink } from "../pieces.js";
+import { rounds } from "../rounds.js";
 
 export const title = ({ tournament }) => tournament.name;
-export const hear = (event) => /^(tournament|ratings)\./.test(event.type);
-const POLL_MS = 2000;
+export const enter = warmCharts;
+export const hear = (event, context) => /^(tournament|pairing|ratings)\./.test(event.type) && [undefined, context.parameters.tournament].includes(event.payload.tournament_id);
 
-export function enter(context) {
-  context.timer = setInterval(() => ["pending", "running"].includes(context.state.status) && document.visibilityState === "visible" && context.refresh(), POLL_MS);
-}
-export const leave = (context) => clearInterval(context.timer);
-
-export async function load({ parameters, state }) {
+export async function load({ parameters }) {
   const root = `/tournaments/${parameters.tournament}`;
   const [tournament, pairings, report] = await Promise.all([get(root), getAll(`${root}/pairings`, {}, { most: 1000 }), get(`${root}/report`)]);
-  state.status = tournament.status;
   return { tournament, pairings, report };
 }
 
@@ -30,16 +27,26 @@ export function view({ tournament, pairings, report }, context) {
       h("p", { class: "quiet" }, `${words(tournament.format)} · ${tournament.game} · ${tournament.entrants} entrants · made `, time(tournament.created_at), tournament.status_reason ? ` · ${tournament.status_reason}` : "")),
     h("div", { class: "row" }, over && h("a", { class: "button plain", href: `/api/v1/tournaments/${tournament.id}/report?format=html`, "data-outside": true }, "Report"), !over && may("operator") && h("button", { class: "plain", onclick: () => cancel(tournament, context) }, "Cancel"))),
     h("div", { key: "bar" }, bar(tournament.pairings_played, tournament.pairings_known, "Pairings played"), h("small", {}, `${tournament.pairings_played} of ${tournament.pairings_known} pairings played`)),
-    standings.length ? h("div", { class: "grid", key: "grid" }, card("Standings", standingTable(standings, tournament)), card("Ratings with 95 % intervals", intervals(standings)), card("Cross table", crossTable(standings, report.cross_table)),
-      card("Upsets", report.upsets.length ? h("ul", {}, report.upsets.slice(0, 8).map((each) => h("li", {}, `${each.winner} scored ${percent(each.score)} against ${each.loser}, ${percent(each.expected)} expected`))) : h("p", { class: "quiet" }, "None.")))
+    standings.length && report.games ? h("p", { key: "leads", class: "leads" }, capital(report.leads), ".") : null,
+    standings.length ? h("div", { class: "grid", key: "grid" }, card("Standings", standingTable(standings, tournament)), card("Ratings with 95 % intervals", intervals(standings)), card("Cross table", crossTable(standings, report.cross_table, tournament, context)),
+      card("Surprises", surprises(report)))
       : empty("No standings yet", "They come with the first pairing."),
-    h("div", { key: "rounds" }, card("Rounds", rounds(pairings, tournament))),
+    h("div", { key: "rounds" }, card(tournament.format === "knockout" ? "Bracket" : "Rounds", rounds(pairings, tournament))),
   ];
+}
+
+const capital = (text) => text[0].toUpperCase() + text.slice(1);
+
+function surprises({ upsets, instructive_games: games }) {
+  if (!upsets.length && !games.length) return h("p", { class: "quiet" }, "None: everybody scored about what their rating promised.");
+  return [
+    upsets.length ? table("Pairings that the weaker side won", [["Winner", (each) => each.winner], ["Against", (each) => each.loser], ["Score", (each) => percent(each.score), "number"], ["Expected", (each) => percent(each.expected), "number"]], upsets.slice(0, 8), (each) => `${each.round} ${each.pair}`) : null,
+    games.length ? [h("h3", {}, "Games worth a look"), table("Games nobody would have bet on", [["Game", (each) => h("a", { href: `/matches/${each.match_id}` }, `#${each.match_id}`)], ["Winner", (each) => each.winner], ["Against", (each) => each.loser], ["Expected", (each) => percent(each.expected), "number"], ["Moves", (each) => each.plies, "number"]], games.slice(0, 8), (each) => each.match_id)] : null];
 }
 
 function standingTable(standings, tournament) {
   const swiss = tournament.format === "swiss";
-  return table("Standings", [["Place", (line) => line.rank, "number"], ["Entrant", (line) => versionLink(line.version_id, line.label)], ["Points", (line) => line.points, "number"], ["Won", (line) => line.wins, "number"], ["Drawn", (line) => line.draws, "number"], ["Lost", (line) => line.losses, "number"],
+  return table("Standings", [["Place", (line) => line.rank, "number"], ["Entrant", (line) => [versionLink(line.version_id, line.label), line.withdrawn && h("span", { class: "badge", "data-status": "away", title: line.withdrawn }, "withdrawn")]], ["Points", (line) => line.points, "number"], ["Won", (line) => line.wins, "number"], ["Drawn", (line) => line.draws, "number"], ["Lost", (line) => line.losses, "number"],
     ["Elo", (line) => `${fixed(line.elo, 0)}`, "number"], ["95 %", (line) => `${fixed(line.low, 0)} to ${fixed(line.high, 0)}`, "number"], ...(swiss ? [["Buchholz", (line) => line.buchholz, "number"]] : [])], standings, (line) => line.number);
 }
 
@@ -48,10 +55,10 @@ function intervals(standings) {
   return chart("intervals", "Elo of each entrant with its 95 percent interval", () => ({
     data: [{ type: "scatter", mode: "markers", x: rows.map((line) => line.elo), y: rows.map((line) => line.label), marker: { size: 9, color: seriesColours()[0] }, hovertemplate: "%{y}: %{x:.0f} Elo<extra></extra>",
       error_x: { type: "data", symmetric: false, array: rows.map((line) => line.high - line.elo), arrayminus: rows.map((line) => line.elo - line.low), color: seriesColours()[0] } }],
-    layout: { xaxis: { title: { text: "Elo" } }, yaxis: { type: "category" } } }), { height: Math.min(900, Math.max(220, 90 + 24 * rows.length)) });
+    layout: { xaxis: { title: { text: "Elo" } }, yaxis: { type: "category" } } }), [standings], { height: Math.min(900, Math.max(220, 90 + 24 * rows.length)) });
 }
 
-function crossTable(standings, cells) {
+function crossTable(standings, cells, { id, trial_id: trial }, context) {
   const place = new Map(standings.map((line, at) => [line.number, at]));
   const rates = standings.map(() => standings.map(() => null));
   const texts = standings.map(() => standings.map(() => ""));
@@ -63,19 +70,10 @@ function crossTable(standings, cells) {
     texts[a][b] = `${wins}–${draws}–${losses}`;
     texts[b][a] ||= `${losses}–${draws}–${wins}`;
   }
-  const labels = standings.map((line) => line.label);
-  const few = labels.length <= 12;
-  return chart("cross", `Scores of ${labels.length} entrants against each other`, () => ({
-    data: [{ type: "heatmap", x: labels, y: labels, z: rates, text: texts, zmin: 0, zmax: 1, colorscale: diverging(), hoverongaps: false, showscale: false, xgap: 1, ygap: 1, texttemplate: few ? "%{text}" : "", hovertemplate: "%{y} against %{x}: %{z:.0%} (%{text})<extra></extra>" }],
-    layout: { plot_bgcolor: colour("--blank"), margin: { l: 90, r: 8, t: 8, b: 80 }, xaxis: { type: "category", showgrid: false }, yaxis: { type: "category", autorange: "reversed", showgrid: false } } }), { height: Math.min(800, Math.max(280, 120 + 26 * labels.length)) });
-}
-
-function rounds(pairings, tournament) {
-  const found = new Map();
-  for (const pairing of pairings) found.set(pairing.round, [...(found.get(pairing.round) ?? []), pairing]);
-  if (!found.size) return h("p", { class: "quiet" }, "Nothing is paired yet.");
-  return h("div", { class: tournament.format === "knockout" ? "bracket" : "rounds" }, [...found].map(([round, pairs]) => h("section", { key: round, "aria-label": `Round ${round + 1}` }, h("h3", {}, `Round ${round + 1}`),
-    h("ul", { tabindex: 0, "aria-label": `Pairings of round ${round + 1}` }, pairs.slice(0, 200).map((pair) => h("li", { key: pair.pair, "data-status": pair.status }, h("span", { class: pair.wins > pair.losses ? "won" : "" }, pair.first), h("b", {}, pair.status === "played" ? `${pair.wins}–${pair.draws}–${pair.losses}` : words(pair.status)), h("span", { class: pair.losses > pair.wins ? "won" : "" }, pair.second ?? "bye")))))));
+  return [colourKey(), heatMap("cross", `Scores of ${standings.length} entrants against each other`, {
+    rows: standings.map((line) => line.label), of: [cells], rate: (row, column) => rates[row][column],
+    text: (row, column) => texts[row][column], pick: (row) => context.go(trial ? `/trials/${trial}/matches?tournament=${id}&version=${standings[row].version_id}` : `/versions/${standings[row].version_id}`),
+    note: (row, column) => (rates[row][column] === null ? [] : [`${standings[row].label} against ${standings[column].label}`, percent(rates[row][column]), `${texts[row][column]} (won, drawn, lost)`]) })];
 }
 
 async function cancel(tournament, context) {

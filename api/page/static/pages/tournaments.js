@@ -5,7 +5,7 @@ import { words } from "../format.js";
 import { badge, bar, empty, pick, table, time } from "../pieces.js";
 
 export const title = () => "Tournaments";
-export const hear = (event) => /^(tournament|ratings)\./.test(event.type);
+export const hear = (event) => /^(tournament|pairing|ratings)\./.test(event.type);
 
 export async function load({ query }) {
   const [tournaments, projects] = await Promise.all([getAll("/tournaments", { project: query.project, status: query.status, schedule_id: query.schedule, limit: 100 }, { most: 300 }), getAll("/projects")]);

@@ -1,32 +1,39 @@
 // What happens in a trial now.
 import { get, getAll } from "../api.js";
-import { bandedLine, chart, seriesColours, warmCharts } from "../charts.js";
+import { bandedLine, chart, warmCharts } from "../charts.js";
+import { seriesColours } from "../colours.js";
 import { h } from "../dom.js";
 import { duration, fixed, percent, short, since, versionName, whole, words } from "../format.js";
 import { badge, bar, card, eventList, facts, table, time, versionLink } from "../pieces.js";
+import { recentEvents } from "../live.js";
 import { trialFrame } from "../trial_frame.js";
+import { isPassing } from "../words.js";
 
 const LOSSES = ["value_loss", "entropy", "kl", "explained_variance", "clip_fraction", "return_mean", "game_length"];
-const MOST_EVENTS = 60;
+const OVER = ["stopped", "completed", "failed"];
 export const enter = warmCharts;
 export const title = ({ trial }) => trial.name;
 export const trialOf = (context) => context.parameters.trial;
 
 export async function load({ parameters }) {
   const root = `/trials/${parameters.trial}`;
-  const [trial, players, ratings, metrics, decisions] = await Promise.all([
-    get(root), getAll(`${root}/players`), getAll(`${root}/ratings`, {}, { most: 1000 }),
+  const asked = get(root);
+  const [trial, champion, players, ratings, metrics, decisions] = await Promise.all([
+    asked, asked.then(championOf), getAll(`${root}/players`), getAll(`${root}/ratings`, {}, { most: 1000 }),
     getAll(`${root}/metrics`, { points: 300 }, { most: 500 }), get(`${root}/decisions`, { limit: 25, kind: ["snapshot", "promotion", "reset", "rollback"] })]);
-  return { trial, players, ratings, metrics, decisions: decisions.items };
+  return { trial, champion, players, ratings, metrics, decisions: decisions.items };
+}
+
+async function championOf(trial) {
+  const aliases = await getAll(`/projects/${encodeURIComponent(trial.project)}/aliases`);
+  const found = aliases.find((alias) => alias.name === "champion" && alias.game === trial.game);
+  return found ? get(`/versions/${found.version_id}`) : null;
 }
 
 export function hear(event, context) {
-  if (event.type === "progress") {
-    context.state.progress = { at: Date.now(), generations: event.generations };
-    return "redraw";
-  }
-  context.state.events = [event, ...(context.state.events ?? [])].slice(0, MOST_EVENTS);
-  return true;
+  if (event.type !== "progress") return !isPassing(event);
+  context.state.progress = { at: Date.now(), generations: event.generations };
+  return "redraw";
 }
 
 export function view(data, context) {
@@ -34,18 +41,31 @@ export function view(data, context) {
   const learning = players.filter((player) => !["historical", "bot"].includes(player.role) && player.status === "active");
   return trialFrame(trial, context,
     h("div", { class: "grid", key: "now" },
-      card("Under way", underWay(learning, data, context)),
+      trial.status === "running" ? card("Under way", underWay(learning, context)) : card(OVER.includes(trial.status) ? "Outcome" : "Where it stands", standing(data)),
       card("Budget", budget(data, context))),
     h("div", { class: "grid", key: "curves" },
       card("Rating over steps", ratings.length ? ratingChart(ratings, players) : noRatings(trial)),
       card("Throughput", lines("throughput", "Steps a second over steps, one line for each player", data.metrics, "steps_per_second", "steps/s")),
       card("Losses", losses(data, context)),
-      card("Events", events(data, context))),
+      card("Events", events(data))),
     h("div", { key: "players" }, card(`Players (${players.length})`, playerTable(players, ratings))));
 }
 
-function underWay(learning, { trial }, { state }) {
-  if (trial.status !== "running") return h("p", { class: "quiet" }, `Nothing is under way: the trial is ${trial.status}.`);
+function standing({ trial, champion, players, ratings }) {
+  const [best] = ratings; // the API gives the best first
+  const count = (roles) => players.filter((player) => roles.includes(player.role)).length;
+  const took = trial.started_at && trial.finished_at ? (new Date(trial.finished_at) - new Date(trial.started_at)) / 1000 : null;
+  return [
+    OVER.includes(trial.status) ? null : h("p", {}, `Nothing is under way: the trial is ${trial.status}.`),
+    facts([
+      ["Champion", champion ? versionLink(champion.id, versionName(champion.player, champion.number)) : "none yet"],
+      ["Best rated", best ? [versionLink(best.version_id, versionName(best.player, best.number)), ` at ${fixed(best.value, 0)} Elo`] : "no rating games yet"],
+      ["Took", took === null ? null : duration(took)], ["On average", took && trial.steps ? `${whole(trial.steps / took)} steps/s` : null],
+      ["Learning players", whole(count(["main", "main_exploiter", "league_exploiter"]))], ["Frozen", whole(count(["historical"]))],
+      ["Next", trial.status === "paused" ? "Resume goes on where it stood." : OVER.includes(trial.status) && champion ? h("a", { href: `/play/${champion.id}` }, "Play against the champion") : null]])];
+}
+
+function underWay(learning, { state }) {
   const live = new Map((state.progress?.generations ?? []).map((each) => [each.player_id, each]));
   return h("ul", { class: "underway" }, learning.map((player) => {
     const now = live.get(player.id);
@@ -90,7 +110,7 @@ function ratingChart(ratings, players) {
   const data = many.slice(0, 6).flatMap(([name, rated], order) => bandedLine({
     name, order, x: rated.map((each) => each.steps), y: rated.map((each) => each.value), low: rated.map((each) => each.low), high: rated.map((each) => each.high),
     text: rated.map((each) => `${versionName(each.player, each.number)}<br>${fixed(each.value, 0)} Elo (${fixed(each.low, 0)} to ${fixed(each.high, 0)})<br>${each.games} games`) }));
-  return chart("ratings", "Elo over steps with 95 percent bands", () => ({ data, layout: { xaxis: { title: { text: "steps" } }, yaxis: { title: { text: "Elo" } } } }));
+  return chart("ratings", "Elo over steps with 95 percent bands", () => ({ data, layout: { xaxis: { title: { text: "steps" } }, yaxis: { title: { text: "Elo" } } } }), [ratings]);
 }
 
 const noRatings = (trial) => h("p", { class: "quiet" }, "No rating games yet. Ratings come from tournaments, by the trial's schedule or ",
@@ -101,7 +121,7 @@ function lines(key, label, metrics, name, unit) {
   if (!found.length) return h("p", { class: "quiet" }, "Comes with the first generation.");
   return chart(key, label, () => ({
     data: found.map((line, place) => ({ type: "scatter", mode: "lines", name: line.player, x: line.steps, y: line.values, line: { color: seriesColours()[place % 6], width: 2 } })),
-    layout: { xaxis: { title: { text: "steps of the player" } }, yaxis: { title: { text: unit }, rangemode: "tozero" } } }));
+    layout: { xaxis: { title: { text: "steps of the player" } }, yaxis: { title: { text: unit }, rangemode: "tozero" } } }), [metrics, name]);
 }
 
 function losses({ metrics }, context) {
@@ -118,11 +138,11 @@ function named(reason, players) {
   return reason.replace(/[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}/g, (id) => players.find((player) => player.id === id)?.name ?? id);
 }
 
-function events({ decisions, players }, { state }) {
-  const came = state.events ?? [];
+function events({ decisions, players }) {
+  const came = recentEvents();
   return [
     came.length ? eventList(came) : h("p", { class: "quiet" }, "New events show here as they come."),
-    decisions.length ? [h("h3", {}, "Decided before"), h("ol", { class: "events", tabindex: 0, "aria-label": "Decided before" }, decisions.map((each) => h("li", { key: each.id },
+    decisions.length ? [h("h3", {}, "Decided"), h("ol", { class: "events", tabindex: 0, "aria-label": "Decided" }, decisions.map((each) => h("li", { key: each.id },
       h("time", { datetime: each.created_at }, time(each.created_at)), ` ${each.player ?? ""} ${words(each.kind)}: `, h("strong", {}, each.verdict), ` – ${named(each.reason, players)}`)))] : null];
 }
 

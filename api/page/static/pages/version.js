@@ -1,6 +1,7 @@
 // One version: where it came from, its weights, its games, its names.
 import { get, getAll, may, send } from "../api.js";
-import { chart, seriesColours, warmCharts } from "../charts.js";
+import { chart, warmCharts } from "../charts.js";
+import { seriesColours } from "../colours.js";
 import { ask, toast } from "../dialog.js";
 import { h } from "../dom.js";
 import { bytes, fixed, versionName, whole, words } from "../format.js";
@@ -16,8 +17,9 @@ export async function load(context) {
   const version = await get(`/versions/${context.parameters.version}`);
   context.state.trial = version.trial_id;
   const root = `/trials/${version.trial_id}`;
+  const learner = version.lineage.find((each) => each.origin === "trained") ?? version; // a frozen copy learnt as somebody else
   const [trial, ratings, games, metrics] = await Promise.all([get(root), getAll(`${root}/ratings`, {}, { most: 1000 }),
-    get(`${root}/matches`, { version_id: version.id, limit: 25 }), getAll(`${root}/metrics`, { player_id: version.player_id, points: 300 }, { most: 100 })]);
+    get(`${root}/matches`, { version_id: version.id, limit: 25 }), getAll(`${root}/metrics`, { player_id: version.origin === "snapshot" ? learner.player_id : version.player_id, points: 300 }, { most: 100 })]);
   return { version, trial, rating: ratings.find((each) => each.version_id === version.id), games: games.items, metrics };
 }
 
@@ -32,21 +34,21 @@ export function view({ version, trial, rating, games, metrics }, context) {
       card("Version", facts([["Origin", words(version.origin)], ["Steps", whole(version.steps)], ["Commit", whole(version.commit)], ["Made", time(version.created_at)],
         ["Elo", rating ? `${fixed(rating.value, 0)} (${fixed(rating.low, 0)} to ${fixed(rating.high, 0)}) in ${rating.games} games` : "not rated yet"],
         ["Size", bytes(version.size)], ["SHA-256", version.sha256 ? h("code", { class: "hash" }, version.sha256) : "no weights"], ["Id", h("code", { class: "hash" }, version.id)]])),
-      card("Ancestors", version.lineage.length ? table("Ancestors, nearest first", [
+      card("How it learnt", curves(metrics, version))),
+    h("div", { key: "ancestors" }, card("Ancestors", version.lineage.length ? table("Ancestors, nearest first", [
         ["Version", (each) => versionLink(each.id, versionName(each.player, each.number))], ["Origin", (each) => words(each.origin)], ["Steps", (each) => whole(each.steps), "number"], ["Made", (each) => time(each.created_at)]],
-      version.lineage.filter((each) => each.id !== version.id).slice(0, 50), (each) => each.id) : h("p", { class: "quiet" }, "It is the first of its line.")),
-      card("Metrics of its player", curves(metrics, version))),
-    h("div", { key: "games" }, card("Games", games.length ? [matchTable(games), h("a", { href: `/trials/${trial.id}/matches?version=${version.id}` }, "All recorded games")]
+      version.lineage.filter((each) => each.id !== version.id).slice(0, 50), (each) => each.id) : h("p", { class: "quiet" }, "It is the first of its line."))),
+    h("div", { key: "games" }, card("Games", games.length ? [matchTable(games, version.id), h("a", { href: `/trials/${trial.id}/matches?version=${version.id}` }, "All recorded games")]
       : h("p", { class: "quiet" }, "No recorded games. Gates and tournaments record theirs."))),
   ];
 }
 
 function curves(metrics, version) {
   const found = metrics.filter((line) => CURVES.includes(line.name));
-  if (!found.length) return h("p", { class: "quiet" }, "This player was not trained here.");
+  if (!found.length) return h("p", { class: "quiet" }, "It was not trained here.");
   return chart("curves", `Metrics of ${version.player} over steps`, () => ({
     data: found.map((line, place) => ({ type: "scatter", mode: "lines", name: words(line.name), x: line.steps, y: line.values, line: { color: seriesColours()[place % 6], width: 2 } })),
-    layout: { xaxis: { title: { text: "steps" } }, shapes: [{ type: "line", x0: version.steps, x1: version.steps, y0: 0, y1: 1, yref: "paper", line: { dash: "dot", width: 1 } }] } }));
+    layout: { xaxis: { title: { text: "steps" } }, shapes: [{ type: "line", x0: version.steps, x1: version.steps, y0: 0, y1: 1, yref: "paper", line: { dash: "dot", width: 1 } }] } }), [metrics]);
 }
 
 async function promote(version, trial, context) {
