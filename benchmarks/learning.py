@@ -30,6 +30,8 @@ TIC_TAC_TOE = Component(id="tic_tac_toe")
 CONNECT_FOUR = Component(id="connect_four")
 _SLICE_SECONDS = 2.0
 _GROWTH = 1.2
+_REST = 1.0
+"""Seconds at the end that are not worth a slice: many looks at nearly the same weights would only flatter the best."""
 
 
 def default_task(game: Component, seed: int) -> GenerationTask:
@@ -59,7 +61,7 @@ def shares(learner: LanistaClimber, bot: str, pairs: int, store: ArtifactStore, 
 def tic_tac_toe(learner: LanistaClimber, store: ArtifactStore, limit: float) -> dict[str, Any]:
     """Seconds until 200 paired games against exact play, ties broken at random, have no loss."""
     seconds, number, found = 0.0, 0, {"losses": 1.0}
-    while seconds < limit:
+    while seconds < limit - _REST:
         seconds += learner.train(min(max(_SLICE_SECONDS, seconds * (_GROWTH - 1)), limit - seconds)).seconds
         number += 1
         found = shares(learner, "minimax-random", 100, store, number)
@@ -76,7 +78,7 @@ def connect_four(learner: LanistaClimber, store: ArtifactStore, limit: float) ->
     seconds, number = 0.0, 0
     best = {"random": 0.0, "mcts-50": 0.0}
     reached: dict[str, float] = {}
-    while seconds < limit:
+    while seconds < limit - _REST:
         seconds += learner.train(min(max(_SLICE_SECONDS, seconds * (_GROWTH - 1)), limit - seconds)).seconds
         number += 1
         for bot, within, goal in (("random", 120.0, 0.95), ("mcts-50", limit, 0.5)):

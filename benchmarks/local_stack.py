@@ -8,7 +8,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -24,7 +24,8 @@ from lanista.stack.remote import reach
 class LocalStack:
     """`lanista` commands, REST calls and rows of one local stack."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, settings: Mapping[str, str]) -> None:
+        self._settings = settings
         self.home = Home(folder / "home")
         self.port = unused_port()
 
@@ -32,7 +33,7 @@ class LocalStack:
         clean = {name: value for name, value in os.environ.items() if not name.startswith(("LANISTA_", "RAY_"))}
         done = subprocess.run(
             [sys.executable, "-m", "lanista", *arguments, "--home", str(self.home.root)],
-            env=clean,
+            env={**clean, **self._settings},
             capture_output=True,
             text=True,
         )
@@ -83,10 +84,10 @@ class LocalStack:
 
 
 @contextmanager
-def local_stack() -> Iterator[LocalStack]:
-    """A stack that is up; stopped and removed in the end."""
+def local_stack(**settings: str) -> Iterator[LocalStack]:
+    """A stack that is up, with these environment variables; stopped and removed in the end."""
     folder = Path(tempfile.mkdtemp(prefix="lanista-benchmark-"))
-    stack = LocalStack(folder)
+    stack = LocalStack(folder, settings)
     try:
         stack.up()
         yield stack

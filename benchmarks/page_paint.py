@@ -1,8 +1,12 @@
-"""How soon each page of the web page paints, and how soon a heat map of 300 players can be used."""
+"""How soon each page of the web page paints, and how soon a heat map and a lineage of 300 players can be used.
+
+Cold is a browser that was never here and an API that was just started; warm is somebody who leaves the page open.
+"""
 
 from __future__ import annotations
 
 import argparse
+import json
 import shutil
 import statistics
 from collections.abc import Iterator
@@ -11,13 +15,18 @@ from contextlib import contextmanager
 from playwright.sync_api import BrowserContext, Page, sync_playwright
 
 from benchmarks.api_league import make_large_league
-from benchmarks.local_stack import local_stack
+from benchmarks.local_stack import LocalStack, local_stack
+from benchmarks.page_lineage import grow_lineage
 from lanista.stack.remote import reach
 
 ARGUMENTS = ["--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-background-networking", "--disable-sync"]
+Times = dict[str, dict[str, int]]
+SHOWN = "performance.getEntriesByName('lanista-shown')[0]?.startTime"
+"""The page marks when it has been painted with its data, maps included; Plotly's charts come after."""
 PAINT = "performance.getEntriesByName('first-contentful-paint')[0].startTime"
 HEADING = "main h1"
-DRAWN = "[data-keep=payoff][data-drawn=yes]"
+DRAWN = {"payoff": "[data-keep=payoff][data-drawn=yes]", "lineage": "[data-keep=lineage][data-drawn=yes]"}
+"""What must stand for the page to be used, where its heading is not enough."""
 
 
 def addresses(trial: str, version: str) -> dict[str, str]:
@@ -29,7 +38,7 @@ def addresses(trial: str, version: str) -> dict[str, str]:
         "trial": root,
         "payoff, 300 players": f"{root}/payoff",
         "matchmaking": f"{root}/matchmaking",
-        "lineage": f"{root}/lineage",
+        "lineage, 300 players": f"{root}/lineage",
         "promotions": f"{root}/promotions",
         "matches": f"{root}/matches",
         "version": f"/versions/{version}",
@@ -59,34 +68,70 @@ def signed_in(url: str, token: str) -> Iterator[BrowserContext]:
 
 
 def visit(context: BrowserContext, address: str, ready: str) -> tuple[float, float]:
-    """Milliseconds to the first paint, and until what is named by `ready` is there, from the navigation on."""
+    """Milliseconds from the navigation to the first paint, and to the one that shows what is named by `ready`."""
     page: Page = context.new_page()
     page.goto(address, wait_until="commit")
     page.locator(ready).first.wait_for()
-    found = page.evaluate("performance.now()"), page.evaluate(PAINT)
+    while (shown := page.evaluate(SHOWN)) is None:
+        page.wait_for_timeout(20)
+    paint = page.evaluate(PAINT)
     page.close()
-    return float(found[1]), float(found[0])
+    return float(paint), float(shown)
 
 
-def measure(url: str, token: str, trial: str, version: str, repeats: int) -> None:
-    """Print a table: medians over visits with a warm cache, as for somebody who leaves the page open."""
+def ready_of(name: str) -> str:
+    return DRAWN.get(name.partition(",")[0], HEADING)
+
+
+def measure_warm(url: str, token: str, pages: dict[str, str], repeats: int) -> Times:
+    """Medians over visits of one browser."""
+    found: Times = {}
     with signed_in(url, token) as context:
-        print(f"{'page':24} {'first paint':>12} {'with its data':>14}   (median of {repeats}, ms)")
-        for name, address in addresses(trial, version).items():
-            ready = DRAWN if name.startswith("payoff") else HEADING
-            seen = [visit(context, address, ready) for _ in range(repeats)]
+        for name, address in pages.items():
+            seen = [visit(context, address, ready_of(name)) for _ in range(repeats)]
             paint, whole = (statistics.median(times) for times in zip(*seen, strict=True))
-            print(f"{name:24} {paint:12.0f} {whole:14.0f}")
+            found[name] = {"first_paint": round(paint), "ready": round(whole)}
+    return found
+
+
+def measure_cold(stack: LocalStack, token: str, pages: dict[str, str]) -> Times:
+    """The first visit of a new browser to an API that has answered nothing yet but its sign-in."""
+    found: Times = {}
+    for name, address in pages.items():
+        stack.down()
+        stack.up()
+        with signed_in(f"http://127.0.0.1:{stack.port}", token) as context:
+            paint, whole = visit(context, address, ready_of(name))
+        found[name] = {"first_paint": round(paint), "ready": round(whole)}
+    return found
+
+
+def show(title: str, times: Times) -> None:
+    print(f"{title:24} {'first paint':>12} {'ready':>8}   (ms)")
+    for name, found in times.items():
+        print(f"{name:24} {found['first_paint']:12} {found['ready']:8}")
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--repeats", type=int, default=5)
+    parser.add_argument("--json", action="store_true", help="print JSON")
+    parser.add_argument("--repeats", type=int, default=5, help="visits of each page with a warm cache")
+    parser.add_argument("--cold", nargs="*", default=["payoff", "lineage", "trial"], help="pages to measure cold")
     arguments = parser.parse_args()
     with local_stack() as stack:
-        league = make_large_league(reach(stack.home)["LANISTA_DATABASE_URL"].replace("+psycopg", ""))
+        url = reach(stack.home)["LANISTA_DATABASE_URL"].replace("+psycopg", "")
+        league = make_large_league(url)
+        grow_lineage(url, league)
         token = stack.home.admin_token.read_text().strip()
-        measure(f"http://127.0.0.1:{stack.port}", token, league.trial, league.versions[5], arguments.repeats)
+        pages = addresses(league.trial, league.versions[5])
+        chosen = {name: address for name, address in pages.items() if name.partition(",")[0] in arguments.cold}
+        cold = measure_cold(stack, token, chosen)
+        warm = measure_warm(f"http://127.0.0.1:{stack.port}", token, pages, arguments.repeats)
+    if arguments.json:
+        print(json.dumps({"cold_ms": cold, "warm_ms": warm}))
+        return
+    show("cold", cold)
+    show("warm", warm)
 
 
 if __name__ == "__main__":

@@ -7,7 +7,7 @@ import statistics
 import tempfile
 from collections.abc import Mapping, Sequence
 from contextlib import closing
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -26,27 +26,55 @@ from workers.matches.play import play_match
 from workers.matches.task import Entrant, MatchTask, Variety
 
 GAMES = 400
-GOALS = {"random": 0.9, "mcts-50": 0.5}
 NOT_REACHED = "not reached"
-_SPACING = 1.1
-_LEAST_GAP = 0.25
-_SPARING = {"mcts-50": 1.25}
-"""Evaluations stand a tenth of the time apart, against a slow opponent a quarter, and never less than the gap: as
-fine for one rival as for the other. Each of Lanista's slices starts fresh games: tiny ones would show openings only."""
+_LEAST_GAP = 0.1
+"""Seconds. Each of Lanista's slices starts fresh games: tiny ones would show openings only."""
 
 BUILT_IN = Component(id="connect_four")
 OPENSPIEL = Component(id="openspiel", options={"game": "connect_four"})
-LANISTA = GenerationTask(
-    game=BUILT_IN,
-    model=Component(id="mlp"),
-    algorithm=Component(id="ppo", options={"learning_rate": 2e-3, "rollout_steps": 32, "minibatch": 1024}),
-    steps=1,
-    seed=0,
-    tables=256,
-    rollout_actors=2,
+
+
+def lanista_task(*, actors: int, rollout_steps: int, **ppo: float) -> GenerationTask:
+    """Self-play in the built-in game with the default network."""
+    return GenerationTask(
+        game=BUILT_IN,
+        model=Component(id="mlp"),
+        algorithm=Component(id="ppo", options={"rollout_steps": rollout_steps, **ppo}),
+        steps=1,
+        seed=0,
+        tables=256,
+        rollout_actors=actors,
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class Goal:
+    """A bot to beat, how often, and the setting that each rival runs for it: of a few tried, its soonest."""
+
+    bot: str
+    win_rate: float
+    spacing: float
+    """Growth of the training time from one evaluation to the next: as fine for one rival as for the other."""
+    lanista: GenerationTask
+    rllib: RllibSettings
+
+
+GOALS = (
+    Goal(
+        bot="random",
+        win_rate=0.9,
+        spacing=1.1,
+        lanista=lanista_task(actors=1, rollout_steps=16, minibatch=1024, learning_rate=4e-3, epochs=2),
+        rllib=RllibSettings(learning_rate=2e-3),
+    ),
+    Goal(
+        bot="mcts-50",
+        win_rate=0.5,
+        spacing=1.25,
+        lanista=lanista_task(actors=2, rollout_steps=32, minibatch=1024, learning_rate=2e-3),
+        rllib=RllibSettings(learning_rate=2e-3),
+    ),
 )
-RLLIB = RllibSettings(learning_rate=2e-3)
-"""Of a few settings tried for each, those that beat random play after the fewest steps."""
 
 
 class Climber(Protocol):
@@ -119,70 +147,65 @@ def win_rate(game: Component, version: CheckpointRef, bot: str, store: ArtifactS
 
 @dataclass
 class Climb:
-    """When each goal was reached, in seconds of training, and the best that was seen."""
+    """When the goal was reached, in seconds of training, and the best that was seen."""
 
-    reached: dict[str, float] = field(default_factory=dict)
-    best: dict[str, float] = field(default_factory=dict)
+    reached: float = math.inf
+    best: float = 0.0
     seconds: float = 0.0
     steps: int = 0
 
 
-def judge(learner: Climber, bot: str, store: ArtifactStore, number: int, so_far: Climb) -> float:
+def judge(learner: Climber, goal: Goal, store: ArtifactStore, number: int, so_far: Climb) -> float:
     """Evaluate, and book the goal when a second evaluation on other seeds confirms the first.
 
     Among many evaluations just below a goal one passes by luck; without the second it would count.
     """
     version = learner.version()
-    rate = win_rate(learner.game, version, bot, store, seed=2 * number)
-    if rate >= GOALS[bot]:
-        rate = min(rate, win_rate(learner.game, version, bot, store, seed=2 * number + 1))
-    so_far.best[bot] = max(rate, so_far.best.get(bot, 0.0))
-    if rate >= GOALS[bot]:
-        so_far.reached[bot] = so_far.seconds
+    rate = win_rate(learner.game, version, goal.bot, store, seed=2 * number)
+    if rate >= goal.win_rate:
+        rate = min(rate, win_rate(learner.game, version, goal.bot, store, seed=2 * number + 1))
+    so_far.best = max(rate, so_far.best)
+    if rate >= goal.win_rate:
+        so_far.reached = so_far.seconds
     return rate
 
 
-def climb(name: str, learner: Climber, store: ArtifactStore, *, limit: float) -> Climb:
-    """Train and judge by turns until every goal is reached or the training time is up."""
+def climb(name: str, learner: Climber, goal: Goal, store: ArtifactStore, *, limit: float) -> Climb:
+    """Train and judge by turns until the goal is reached or the training time is up."""
     result = Climb()
-    due = dict.fromkeys(GOALS, 0.0)
     mark, number = _LEAST_GAP, 0
-    while result.seconds < limit and len(result.reached) < len(GOALS):
+    while result.seconds < limit and math.isinf(result.reached):
         done = learner.train(max(min(mark, limit) - result.seconds, 0.01))
         result.seconds += done.seconds
         result.steps += done.steps
         number += 1
-        for bot in GOALS:
-            if bot not in result.reached and result.seconds >= due[bot]:
-                rate = judge(learner, bot, store, number, result)
-                due[bot] = result.seconds * _SPARING.get(bot, 1.0)
-                say(f"  {name}: {result.seconds:6.1f} s, {result.steps:,} steps: {rate:.1%} against {bot}")
-        mark = max(result.seconds * _SPACING, result.seconds + _LEAST_GAP)
+        rate = judge(learner, goal, store, number, result)
+        say(f"  {name}: {result.seconds:6.2f} s, {result.steps:,} steps: {rate:.1%} against {goal.bot}")
+        mark = max(result.seconds * goal.spacing, result.seconds + _LEAST_GAP)
     return result
 
 
 def measure_strength(store: ArtifactStore, *, seeds: Sequence[int], limit: float) -> dict[str, Any]:
-    """Both rivals, seed by seed in turn."""
-    climbs: dict[str, list[Climb]] = {"lanista": [], "rllib": []}
-    for seed in seeds:
-        with closing(LanistaClimber(replace(LANISTA, seed=seed), store)) as lanista:
-            climbs["lanista"].append(climb(f"lanista, seed {seed}", lanista, store, limit=limit))
-        with closing(RllibClimber(replace(RLLIB, seed=seed), store)) as rllib:
-            climbs["rllib"].append(climb(f"rllib, seed {seed}", rllib, store, limit=limit))
-    return summary(climbs, limit)
-
-
-def summary(climbs: Mapping[str, Sequence[Climb]], limit: float) -> dict[str, Any]:
-    """Per goal the seconds of every seed, the medians, and how many times sooner Lanista was there."""
+    """Goal by goal both rivals, seed by seed in turn."""
     found: dict[str, Any] = {"games": GAMES, "limit_seconds": limit}
-    for bot, goal in GOALS.items():
-        row: dict[str, Any] = {"win_rate": goal}
-        medians = {}
-        for name, runs in climbs.items():
-            row[name] = [round(run.reached[bot], 2) if bot in run.reached else NOT_REACHED for run in runs]
-            row[f"{name}_best_win_rate"] = [round(run.best.get(bot, 0.0), 4) for run in runs]
-            medians[name] = statistics.median(run.reached.get(bot, math.inf) for run in runs)
-        sooner = medians["rllib"] / medians["lanista"] if math.isfinite(medians["lanista"]) else math.nan
-        row["ratio"] = round(sooner, 2) if math.isfinite(sooner) else NOT_REACHED
-        found[bot] = row
+    for goal in GOALS:
+        climbs: dict[str, list[Climb]] = {"lanista": [], "rllib": []}
+        for seed in seeds:
+            with closing(LanistaClimber(replace(goal.lanista, seed=seed), store)) as lanista:
+                climbs["lanista"].append(climb(f"lanista, seed {seed}", lanista, goal, store, limit=limit))
+            with closing(RllibClimber(replace(goal.rllib, seed=seed), store)) as rllib:
+                climbs["rllib"].append(climb(f"rllib, seed {seed}", rllib, goal, store, limit=limit))
+        found[goal.bot] = {"win_rate": goal.win_rate, **summary(climbs)}
     return found
+
+
+def summary(climbs: Mapping[str, Sequence[Climb]]) -> dict[str, Any]:
+    """The seconds of every seed, and how many times sooner Lanista's median was there."""
+    row: dict[str, Any] = {}
+    for name, runs in climbs.items():
+        row[name] = [round(run.reached, 2) if math.isfinite(run.reached) else NOT_REACHED for run in runs]
+        row[f"{name}_best_win_rate"] = [round(run.best, 4) for run in runs]
+    lanista, rllib = (statistics.median(run.reached for run in climbs[name]) for name in ("lanista", "rllib"))
+    known = math.isfinite(lanista) and math.isfinite(rllib)
+    row["ratio"] = round(rllib / lanista, 2) if known else NOT_REACHED
+    return row
