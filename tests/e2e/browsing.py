@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from urllib.parse import urlsplit
 
+from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Browser, ConsoleMessage, Page, Request, Response, expect, sync_playwright
 
 from tests.e2e.stack import LocalStack
@@ -58,6 +59,16 @@ class Watched:
 
     def _request(self, request: Request) -> None:
         self.hosts.add(urlsplit(request.url).hostname or "")
+
+
+def serious_problems(page: Page) -> list[str]:
+    """What axe finds on the page that keeps somebody out."""
+    found = Axe().run(page).response["violations"]
+    return [
+        f"{page.url}: {each['id']} {each['nodes'][0]['html']}"
+        for each in found
+        if each["impact"] in ("serious", "critical")
+    ]
 
 
 @contextmanager

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import pty
 import signal
 import subprocess
 import sys
@@ -58,6 +59,24 @@ class LocalStack:
 
     def up(self) -> subprocess.CompletedProcess[str]:
         return self.lanista("up", "--detach", "--port", str(self.port))
+
+    def up_on_a_terminal(self) -> str:
+        """What `lanista up` prints for a person."""
+        here, terminal = pty.openpty()
+        subprocess.run(
+            [sys.executable, "-m", "lanista", "up", "--detach", "--port", str(self.port)],
+            cwd=self.folder,
+            env={**self.environment(), "TERM": "dumb"},
+            stdin=subprocess.DEVNULL,
+            stdout=terminal,
+            stderr=subprocess.DEVNULL,
+            timeout=150,
+            check=True,
+        )
+        printed = os.read(here, 65_536).decode()
+        for end in (here, terminal):
+            os.close(end)
+        return printed
 
     def down(self) -> subprocess.CompletedProcess[str]:
         return self.lanista("down")

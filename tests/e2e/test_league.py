@@ -4,48 +4,16 @@ from __future__ import annotations
 
 import os
 import signal
-import time
-import uuid
-from collections.abc import Callable
 from typing import Any
 
 import pytest
 
+from tests.e2e.leagues import QUICK, SNAPSHOTS, finished, players, start, wait_until
 from tests.e2e.stack import LocalStack
-
-QUICK: dict[str, Any] = {
-    "game": {"id": "tic_tac_toe"},
-    "model": {"id": "mlp", "hidden": [16]},
-    "seed": 3,
-    "generation": {"steps": 4_000, "tables": 64},
-}
-SNAPSHOTS = {"min_steps": 4_000, "win_rate": 0.6, "max_steps": 8_000}
-
-
-def start(stack: LocalStack, spec: dict[str, Any]) -> str:
-    body = {"project": "e2e", "name": f"league-{uuid.uuid4().hex[:8]}", "spec": spec}
-    return str(stack.call("POST", "/trials", body)["id"])
-
-
-def players(stack: LocalStack, trial: str) -> dict[str, dict[str, Any]]:
-    return {each["name"]: each for each in stack.call("GET", f"/trials/{trial}/players?limit=200")["items"]}
 
 
 def generations(stack: LocalStack, trial: str) -> int:
     return sum(int(each["generation"]) for each in players(stack, trial).values())
-
-
-def finished(stack: LocalStack, trial: str) -> bool:
-    status = stack.call("GET", f"/trials/{trial}")
-    assert status["status"] != "failed", status["status_reason"]
-    return status["status"] in ("completed", "stopped")
-
-
-def wait_until(check: Callable[[], bool], patience: float = 120) -> None:
-    deadline = time.monotonic() + patience
-    while not check():
-        assert time.monotonic() < deadline, "did not happen in time"
-        time.sleep(0.2)
 
 
 def plans(stack: LocalStack, trial: str) -> list[Any]:

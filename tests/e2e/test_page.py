@@ -2,19 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import re
 
 import pytest
 from playwright.sync_api import Browser, expect
 
-from tests.e2e.browsing import Watched, open_browser, sign_in
+from tests.e2e.browsing import Watched, sign_in
 from tests.e2e.stack import LocalStack
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    with open_browser() as opened:
-        yield opened
 
 
 @pytest.mark.parametrize("width", [1280, 360], ids=["wide", "narrow"])
@@ -102,4 +96,58 @@ def test_the_chosen_colours_stay(stack: LocalStack, browser: Browser) -> None:
     assert dark != light
     page.reload()
     assert page.evaluate(background) == dark
+    context.close()
+
+
+def sign_in_link(stack: LocalStack) -> str:
+    printed = stack.up_on_a_terminal()
+    found = re.search(r"http://\S+/signin#code=[\w.-]+", printed)
+    assert found, printed
+    return found[0]
+
+
+def test_the_link_of_lanista_up_signs_in_once(stack: LocalStack, browser: Browser) -> None:
+    link = sign_in_link(stack)
+    watched = Watched()
+    context = browser.new_context()
+    page = context.new_page()
+    watched.follow(page)
+    page.goto(link)
+    expect(page.get_by_role("button", name="Sign out")).to_be_visible()
+    assert page.url == f"{stack.page}/trials", "the code stays in no address"
+    watched.assert_clean()
+    context.close()
+    stranger = browser.new_context()
+    page = stranger.new_page()
+    page.goto(link)
+    expect(page.get_by_role("alert")).to_contain_text("was used before")
+    stranger.close()
+    code = link.partition("code=")[2]
+    logged = [log.name for log in stack.home.logs.iterdir() if code in log.read_text(errors="replace")]
+    assert logged == []
+    assert "code=" not in stack.up().stdout, "what is redirected may be kept"
+
+
+def test_a_link_asks_before_it_replaces_a_session(stack: LocalStack, browser: Browser) -> None:
+    link = sign_in_link(stack)
+    context = browser.new_context()
+    page = context.new_page()
+    sign_in(page, stack)
+    before = context.cookies()
+    page.goto(link)
+    question = page.get_by_role("dialog", name="Sign in anew?")
+    question.get_by_role("button", name="Cancel").click()
+    expect(page.get_by_role("button", name="Sign out")).to_be_visible()
+    assert context.cookies() == before
+    page.goto(link)
+    question.get_by_role("button", name="Sign in anew").click()
+    expect(question).to_be_hidden()
+    expect(page.get_by_role("button", name="Sign out")).to_be_visible()
+    after = context.cookies()
+    assert after != before
+    page.goto(link)
+    question.get_by_role("button", name="Sign in anew").click()
+    expect(page.locator("#toasts")).to_contain_text("was used before")
+    expect(page.get_by_role("button", name="Sign out")).to_be_visible()
+    assert context.cookies() == after, "a code of no use ends no session"
     context.close()

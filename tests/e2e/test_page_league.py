@@ -4,86 +4,15 @@ from __future__ import annotations
 
 import re
 import uuid
-from collections.abc import Iterator
-from dataclasses import dataclass
-from typing import Any
 
 import pytest
-from axe_playwright_python.sync_playwright import Axe
-from playwright.sync_api import Browser, BrowserContext, Locator, Page, expect
+from playwright.sync_api import Locator, Page, Route, expect
 
-from api.routes.replays import Position
-from tests.e2e.browsing import Watched, open_browser, sign_in
+from tests.e2e.browsing import serious_problems
+from tests.e2e.leagues import QUICK, League, start
 from tests.e2e.stack import LocalStack
-from tests.e2e.test_league import QUICK, SNAPSHOTS, finished, start, wait_until
 
-SERIOUS = ("serious", "critical")
-BOARD = '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 9 9"><rect width="9" height="9"/></svg>'
 NAP = {**QUICK, "start": "paused", "league": {"preset": "self_play", "players": [{"name": "main", "role": "main"}]}}
-
-
-@dataclass
-class League:
-    """Ids of what was made."""
-
-    project: str
-    trial: str
-    name: str
-    tournament: str
-    version: str
-    match: int
-
-
-@pytest.fixture(scope="module")
-def league(shared_stack: LocalStack) -> League:
-    if shared_stack.home.live_state() is None:
-        started = shared_stack.up()
-        assert started.returncode == 0, started.stdout + started.stderr
-    spec = {
-        **QUICK,
-        "league": {
-            "preset": "pfsp",
-            "players": [{"name": "main", "role": "main"}, {"name": "random", "role": "bot", "bot": "random"}],
-            "snapshot": SNAPSHOTS,
-            "champion_gate": {"test": "sprt", "elo0": 0, "elo1": 200, "max_pairs": 64},
-        },
-        "budget": {"steps": 20_000},
-    }
-    trial = start(shared_stack, spec)
-    wait_until(lambda: finished(shared_stack, trial))
-    made = shared_stack.call("GET", f"/trials/{trial}")
-    tournament = {"trial": made["name"], "entrants": ["latest", "snapshots", "bots"], "games": 4}
-    held = shared_stack.call("POST", "/tournaments", {"project": made["project"], "spec": tournament})["id"]
-    wait_until(lambda: shared_stack.call("GET", f"/tournaments/{held}")["status"] == "completed")
-    match = shared_stack.call("GET", f"/trials/{trial}/matches?limit=1")["items"][0]
-    return League(made["project"], trial, made["name"], held, match["version_id"], match["id"])
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    with open_browser() as opened:
-        yield opened
-
-
-@pytest.fixture(scope="module")
-def signed_in(browser: Browser, league: League, shared_stack: LocalStack) -> Iterator[BrowserContext]:
-    context = browser.new_context(viewport={"width": 1280, "height": 900}, base_url=shared_stack.page)
-    page = context.new_page()
-    sign_in(page, shared_stack)
-    page.close()
-    yield context
-    context.close()
-
-
-@pytest.fixture
-def page(signed_in: BrowserContext) -> Iterator[Page]:
-    """A page that must not have complained by the end of the test."""
-    watched = Watched()
-    opened = signed_in.new_page()
-    watched.follow(opened)
-    yield opened
-    opened.close()
-    watched.assert_clean()
 
 
 def pages(league: League) -> dict[str, str]:
@@ -105,6 +34,7 @@ def pages(league: League) -> dict[str, str]:
         f"/tournaments/{league.tournament}": "Cross table",
         "/schedules": "No schedules",
         "/system": "Who changed what",
+        f"/matches/{league.match}?ply=1": "expects",
     }
 
 
@@ -121,10 +51,7 @@ def test_every_page_shows_its_subject_fits_and_is_accessible(page: Page, league:
         sideways = page.evaluate("document.documentElement.scrollWidth")
         if sideways > width:
             problems.append(f"{address}: {sideways} px wide")
-        found = Axe().run(page).response["violations"]
-        problems += [
-            f"{address}: {each['id']} {each['nodes'][0]['html']}" for each in found if each["impact"] in SERIOUS
-        ]
+        problems += serious_problems(page)
     assert problems == []
 
 
@@ -179,30 +106,58 @@ def test_orders_ask_first_and_are_followed_live(page: Page, stack: LocalStack) -
     expect(page.get_by_role("button", name="Put away")).to_be_hidden()
 
 
-def hover_text(page: Page, chart: Locator) -> str:
-    """What the chart says of the best player against the second, once the pointer has come to it."""
-    plot = chart.locator(".nsewdrag").bounding_box()
-    assert plot is not None
-    page.mouse.move(plot["x"] + plot["width"] / 2, plot["y"] + 12)
-    page.mouse.move(plot["x"] + plot["width"] * 0.3, plot["y"] + 8)
-    page.wait_for_timeout(200)
-    return chart.locator(".hoverlayer").text_content() or ""
+def hover_a_cell(page: Page, chart: Locator) -> str:
+    """Move the pointer down the map until it is on a cell of two who met; what the note beside it says then."""
+    box = chart.bounding_box()
+    assert box is not None
+    for share in range(5, 60, 5):
+        page.mouse.move(box["x"] + box["width"] * 0.45, box["y"] + box["height"] * share / 100)
+        note = chart.get_by_role("status")
+        if note.is_visible() and "games" in (note.text_content() or ""):
+            return note.locator("span").first.inner_text()
+    raise AssertionError("no cell says how many games it stands for")
 
 
 def test_a_cell_of_the_heat_map_shows_its_games(page: Page, league: League) -> None:
     page.goto(f"/trials/{league.trial}/payoff?stream=rating")
     chart = page.locator('[data-keep="payoff"]')
     expect(chart).to_have_attribute("data-drawn", "yes")
-    wait_until(lambda: "games" in hover_text(page, chart))
+    pair = hover_a_cell(page, chart)
     page.mouse.down()
     page.mouse.up()
     cell = page.get_by_label("The chosen cell")
+    expect(cell.get_by_role("heading")).to_have_text(pair)
     expect(cell).to_contain_text("won")
     expect(cell.get_by_role("link", name="#").first).to_be_visible()
     assert "row=" in page.url
     for order in ("time", "cluster"):
         page.get_by_label("Order by").select_option(order)
         expect(page).to_have_url(re.compile(f"order={order}"))
+
+
+def test_the_heat_map_is_walked_and_opened_by_keyboard(page: Page, league: League) -> None:
+    page.goto(f"/trials/{league.trial}/payoff?stream=rating")
+    chart = page.locator('[data-keep="payoff"]')
+    chart.focus()
+    page.keyboard.press("ArrowRight")
+    page.keyboard.press("ArrowDown")
+    page.keyboard.press("ArrowLeft")
+    expect(chart.get_by_role("status")).to_contain_text("against")
+    pair = chart.get_by_role("status").locator("span").first.inner_text()
+    page.keyboard.press("Enter")
+    expect(page.get_by_label("The chosen cell").get_by_role("heading")).to_have_text(pair)
+
+
+def test_the_lineage_leads_to_versions(page: Page, league: League) -> None:
+    page.goto(f"/trials/{league.trial}/lineage")
+    chart = page.locator('[data-keep="lineage"]')
+    chart.focus()
+    page.keyboard.press("Home")
+    expect(chart.get_by_role("status")).to_contain_text("steps")
+    version = chart.get_by_role("status").locator("strong").inner_text()
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("heading", level=1)).to_contain_text(version)
+    expect(page.get_by_role("main")).to_contain_text("SHA-256")
 
 
 def test_matchmaking_explains_any_generation(page: Page, league: League) -> None:
@@ -255,6 +210,56 @@ def test_a_tournament_is_held_from_the_page(page: Page, league: League) -> None:
     expect(page.locator("h1")).to_contain_text("by-hand")
     expect(page.locator("h1 .badge")).to_have_text("completed", timeout=90_000)
     expect(page.get_by_role("region", name="Standings").locator("tbody tr").first).to_be_visible()
+    expect(page.get_by_role("region", name="Bracket").last).to_contain_text("Last round")
+
+
+def test_the_standings_mark_who_was_withdrawn(page: Page, league: League) -> None:
+    def withdraw(route: Route) -> None:
+        answer = route.fetch()
+        report = answer.json()
+        report["standings"][-1]["withdrawn"] = "its checkpoint is damaged"
+        route.fulfill(response=answer, json=report)
+
+    page.route("**/report", withdraw)
+    page.goto(f"/tournaments/{league.tournament}")
+    rows = page.get_by_role("region", name="Standings").locator("tbody tr")
+    expect(rows.last.locator(".badge")).to_have_text("withdrawn")
+    expect(rows.last.locator(".badge")).to_have_attribute("title", "its checkpoint is damaged")
+    expect(rows.locator(".badge")).to_have_count(1)
+
+
+def test_what_happened_before_is_shown_on_arrival(page: Page, league: League) -> None:
+    page.goto(f"/trials/{league.trial}")
+    events = page.get_by_role("list", name="Events, newest first")
+    expect(events).to_contain_text("The trial went from stopping to completed")
+    expect(events).to_contain_text("main was frozen as")
+
+
+def test_the_system_page_shows_who_works(page: Page) -> None:
+    page.goto("/system")
+    queues = page.get_by_role("region", name="Queues").locator("tbody tr")
+    expect(queues).to_have_count(5)
+    for queue in ("league", "store", "train", "play", "interactive"):
+        row = queues.filter(has=page.get_by_text(queue, exact=True))
+        expect(row.get_by_text("served", exact=True)).to_be_visible()
+    expect(page.get_by_role("meter", name="CPUs in use")).to_be_visible()
+
+
+def test_the_system_page_says_which_worker_is_away(page: Page) -> None:
+    """The answer is a real one with the train worker taken out, for Temporal remembers a dead one for minutes."""
+
+    def without_train_worker(route: Route) -> None:
+        system = route.fetch().json()
+        for queue in system["queues"]:
+            queue["pollers"] = 0 if queue["name"] in ("train", "play", "interactive") else queue["pollers"]
+        system |= {"ray": None, "unknown": {"ray": "no train worker is there to ask"}}
+        route.fulfill(json=system)
+
+    page.route("**/api/v1/system", without_train_worker)
+    page.goto("/system")
+    expect(page.get_by_role("alert")).to_contain_text("The train worker is away.")
+    expect(page.get_by_text("worker away", exact=True)).to_have_count(3)
+    expect(page.get_by_role("main")).to_contain_text("no train worker is there to ask")
 
 
 def test_a_token_is_made_shown_once_and_revoked(page: Page) -> None:
@@ -268,43 +273,3 @@ def test_a_token_is_made_shown_once_and_revoked(page: Page) -> None:
     page.get_by_role("button", name=f"Revoke {name}").click()
     page.get_by_role("dialog").get_by_role("button", name="Revoke").click()
     expect(page.get_by_role("button", name=f"Revoke {name}")).to_be_hidden()
-
-
-def position(ply: int, *, done: bool = False) -> dict[str, Any]:
-    """A position as a worker draws it."""
-    legal = [{"action": action, "name": f"a{action}", "probability": 0.5} for action in (0, 1)]
-    values = {"ply": ply, "seats": [0], "actions": [1], "names": ["a1"], "legal": [legal], "value": 0.5}
-    over = {"seats": [], "actions": [], "names": [], "legal": [], "value": None}
-    drawn = {"returns": [1.0, -1.0] if done else [0.0, 0.0], "done": done, "text": "board", "svg": BOARD}
-    return Position.model_validate({**values, **(over if done else {}), **drawn}).model_dump()
-
-
-def test_a_game_is_replayed_by_keyboard(page: Page, league: League, stack: LocalStack) -> None:
-    """The page alone: what a worker would draw is given to it, in the shape that the API promises."""
-    match = {**stack.call("GET", f"/matches/{league.match}"), "moves": None}
-    positions = [position(0), position(1), position(2, done=True)]
-    replay = {"match": match, "notation": "1. a1 a1", "positions": positions}
-    page.route("**/api/v1/matches/*/replay*", lambda route: route.fulfill(json=replay))
-    page.goto(f"/matches/{league.match}")
-    expect(page.get_by_alt_text("The position after 0 moves")).to_be_visible()
-    page.keyboard.press("ArrowRight")
-    expect(page.get_by_role("group", name="Moves")).to_contain_text("1 of 2")
-    page.keyboard.press("End")
-    expect(page.get_by_role("main")).to_contain_text("The game is over: +1 : −1.")
-    assert "ply=2" in page.url
-    page.get_by_label("Opinion of").select_option(index=1)
-    page.get_by_role("button", name="First position").click()
-    expect(page.get_by_role("list", name="Policy")).to_contain_text("50.0 %")
-
-
-def test_a_person_plays_to_the_end(page: Page, league: League) -> None:
-    """The page alone, as above."""
-    game = {"id": str(uuid.uuid4()), "version_id": league.version, "seat": 0, "moves": [], "answered": []}
-    page.route("**/api/v1/play", lambda route: route.fulfill(status=201, json={**game, "position": position(0)}))
-    over = {**game, "position": position(2, done=True)}
-    page.route("**/api/v1/play/*/moves", lambda route: route.fulfill(json=over))
-    page.goto(f"/play/{league.version}")
-    page.get_by_role("button", name="Begin").click()
-    expect(page.get_by_role("main")).to_contain_text("Your move.")
-    page.get_by_role("button", name="a1").click()
-    expect(page.get_by_role("main")).to_contain_text("You won.")

@@ -1,7 +1,8 @@
 """Record the histories that the replay tests read: `python -m tests.replay.record`.
 
 Run it only when a workflow was changed on purpose together with a patch or before any release; a history that no
-longer replays means that a league running today would break on upgrade.
+longer replays means that a league running today would break on upgrade. Before a patch, move the histories that it is
+for to a folder with its name: they must go on replaying.
 """
 
 from __future__ import annotations
@@ -48,6 +49,7 @@ async def record() -> None:
     ) as environment:
         await _completed(environment.client)
         await _stopped(environment.client)
+        await _waited(environment.client)
         await _checked(environment.client)
         await _tournaments(environment.client)
 
@@ -97,6 +99,27 @@ async def _stopped(client: Client) -> None:
     await _keep(client, "trial-stopped", trial_workflow_id("stopped"))
     await _keep(client, "player-stopped", player_workflow_id("main-2"))
     await _keep(client, "gate-invalid", gate_workflow_id("h"))
+
+
+async def _waited(client: Client) -> None:
+    """A pause and a stop while a plan waits for games."""
+    league = FakeLeague(
+        trial="waited", learners=[Learner(player="main-3", name="main", role=Role.MAIN)], planning_waits=True
+    )
+    async with await _serve(client, league):
+        handle = await _start(client, league)
+        while not league.calls["plan_generation"]:
+            await asyncio.sleep(0.05)
+        await handle.execute_update("pause")
+        league.planning_waits = False
+        while league.statuses[-1][0] != "paused":
+            await asyncio.sleep(0.05)
+        await handle.execute_update("resume")
+        while not league.recorded:
+            await asyncio.sleep(0.05)
+        await handle.execute_update("stop", StopOrder(mode=Mode.NOW))
+        assert await handle.result() is Status.STOPPED
+    await _keep(client, "player-waited", player_workflow_id("main-3"))
 
 
 async def _checked(client: Client) -> None:

@@ -16,7 +16,9 @@ from api.worker import WORKFLOWS, sandbox
 from orchestrator.contracts.generations import GenerationKey, judge_generation, plan_generation
 from orchestrator.contracts.workflows import PlayerState
 
-HISTORIES = sorted(Path(__file__).with_name("histories").glob("*.json"))
+FOLDER = Path(__file__).with_name("histories")
+HISTORIES = sorted(FOLDER.rglob("*.json"))
+"""Today's, and in folders named for the patch that came after them, those from before."""
 
 
 def load(path: Path) -> WorkflowHistory:
@@ -28,7 +30,7 @@ def workflow_type(path: Path) -> str:
     return str(first["workflowExecutionStartedEventAttributes"]["workflowType"]["name"])
 
 
-@pytest.mark.parametrize("path", HISTORIES, ids=lambda path: path.stem)
+@pytest.mark.parametrize("path", HISTORIES, ids=lambda path: str(path.relative_to(FOLDER).with_suffix("")))
 async def test_recorded_history_replays(path: Path) -> None:
     replayer = Replayer(workflows=WORKFLOWS, workflow_runner=sandbox(), data_converter=pydantic_data_converter)
     await replayer.replay_workflow(load(path))

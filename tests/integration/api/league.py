@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 
 from sqlalchemy import select
@@ -23,7 +23,10 @@ from api.store.models import (
     TournamentEntrant,
     Trial,
 )
+from league.types import ReturnTally
 from tests.integration.store.league import League
+
+RETURNS = ReturnTally(games=4, mean=0.5, deviations=12.0)
 
 
 @dataclass(frozen=True)
@@ -46,7 +49,7 @@ def readable_league(sessions: sessionmaker[Session]) -> ReadableLeague:
     league = League.found(sessions)
     for generation in (1, 2):
         with sessions.begin() as session:
-            record_generation(session, league.outcome("main", generation))
+            record_generation(session, replace(league.outcome("main", generation), returns=RETURNS))
     main, rival = league.version_of("main"), league.version_of("rival")
     with sessions.begin() as session:
         trial = session.get_one(Trial, league.trial_id)

@@ -12,13 +12,20 @@ from league.types import CheckpointRef
 from orchestrator.artifacts import ArtifactStore
 from orchestrator.contracts.interactive import (
     Candidate,
+    ComponentCheck,
+    ComponentVerdict,
     ImportWeights,
     MoveAnswer,
     MoveRequest,
+    RayNode,
+    RayRequest,
+    RayResources,
     Replay,
     ReplayedPosition,
     ReplayRequest,
+    check_component,
     choose_move,
+    describe_ray,
     import_weights,
     render_replay,
 )
@@ -51,6 +58,32 @@ async def choose(request: MoveRequest) -> MoveAnswer:
     return MoveAnswer(moves=moves, position=position(len(moves), done=len(moves) >= 6), answered=answered)
 
 
+@activity.defn(name=check_component.name)
+async def check(asked: ComponentCheck) -> ComponentVerdict:
+    """Whatever comes from the module `good` can be used."""
+    if asked.component.id.startswith("good:"):
+        return ComponentVerdict(usable=True)
+    return ComponentVerdict(usable=False, problem=f"{asked.kind} {asked.component.id!r} does not import")
+
+
+@activity.defn(name=describe_ray.name)
+async def describe(request: RayRequest) -> RayResources:
+    return RayResources(
+        version="2.60.0",
+        cpus=4.0,
+        cpus_available=1.0,
+        gpus=0.0,
+        gpus_available=0.0,
+        memory_bytes=8 << 30,
+        memory_available_bytes=6 << 30,
+        object_store_bytes=2 << 30,
+        object_store_available_bytes=1 << 30,
+        nodes=[
+            RayNode(address="10.0.0.1", alive=True, cpus=4.0, memory_bytes=8 << 30, object_store_bytes=2 << 30),
+        ],
+    )
+
+
 def importing(artifacts: ArtifactStore) -> Callable[..., Any]:
     @activity.defn(name=import_weights.name)
     async def checked(request: ImportWeights) -> CheckpointRef:
@@ -69,4 +102,4 @@ def interactive(artifacts: ArtifactStore) -> list[Callable[..., Any]]:
     async def weights(request: InitialWeightsRequest) -> CheckpointRef:
         return artifacts.put(f"weights of seed {request.seed}".encode(), kind="checkpoints")
 
-    return [weights, render, choose, importing(artifacts)]
+    return [weights, render, choose, check, describe, importing(artifacts)]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import threading
 from collections.abc import Iterator
@@ -127,6 +128,46 @@ def test_a_reader_that_never_reads_holds_nobody_up(api: Served) -> None:
             assert numbers(take(events, 100, "test.slow")) == list(range(100))
 
 
+def test_the_newest_events_come_first_and_then_what_follows(api: Served) -> None:
+    for number in range(5):
+        tell(api.sessions, "test.newest", number)
+    with following(api, params={"newest": 3}) as events:
+        tell(api.sessions, "test.newest", 5)
+        assert numbers(take(events, 4, "test.newest")) == [2, 3, 4, 5]
+    with following(api, params={"newest": 0}) as events:
+        tell(api.sessions, "test.newest", 6)
+        assert numbers(take(events, 1, "test.newest")) == [6]
+
+
+def test_the_newest_of_a_trial_are_its_own(api: Served, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(feed_module, "PAGE", 2)
+    monkeypatch.setattr(feed_module, "RING", 3)
+    ours, other = League.found(api.sessions), League.found(api.sessions)
+    for number in range(12):
+        tell(api.sessions, "test.own", number, (other if number % 3 else ours).trial_id)
+    path = f"/api/v1/trials/{ours.trial_id}/events"
+    with following(api, path, params={"newest": 3}) as events:
+        for number in range(12, 16):
+            tell(api.sessions, "test.own", number, (other if number % 3 else ours).trial_id)
+        assert numbers(take(events, 5, "test.own")) == [3, 6, 9, 12, 15]
+    with following(api, path, params={"newest": 1_000}) as events:
+        assert numbers(take(events, 6, "test.own")) == [0, 3, 6, 9, 12, 15]
+
+
+def test_a_reader_that_has_seen_nothing_yet_knows_where_it_was(api: Served) -> None:
+    """A line that breaks before the first event must not lose what happens until the next one stands."""
+    with following(api) as events:
+        (position,) = itertools.islice(events, 1)
+        assert set(position) == {"id"}, "a bare id: no event for a browser, and a position for it"
+    tell(api.sessions, "test.between", 7)
+    address = {"params": {"newest": "0"}, "headers": {"Last-Event-ID": position["id"]}}
+    with following(api, **address) as events:  # a browser repeats its first address; the header counts
+        assert numbers(take(events, 1, "test.between")) == [7]
+
+
 def test_a_position_that_is_none_is_refused(viewer: httpx.Client) -> None:
+    assert viewer.get("/api/v1/events", params={"newest": "1001"}).status_code == 422
+    both = viewer.get("/api/v1/events", params={"newest": "3", "after": "3"})
+    assert both.status_code == 422 and "not both" in both.json()["detail"]
     assert viewer.get("/api/v1/events", headers={"Last-Event-ID": "yesterday"}).status_code == 422
     assert viewer.get("/api/v1/events", params={"after": "-1"}).status_code == 422

@@ -3,18 +3,25 @@
 from __future__ import annotations
 
 import asyncio
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from types import SimpleNamespace
 
 import httpx
 import pytest
+from sqlalchemy import func, update
 from temporalio.client import Client
 from temporalio.contrib.pydantic import pydantic_data_converter
 
 from api.service import asking
+from api.store.errors import Conflict
 from api.store.ids import new_id
-from orchestrator.contracts.interactive import Question
+from api.store.models import PeopleGame, Tournament, Trial
+from api.store.people_games import continue_people_game, forget_people_games
+from orchestrator.contracts.interactive import MoveAnswer, Question
 from tests.integration.api.league import ReadableLeague, readable_league
-from tests.integration.api.server import Served
+from tests.integration.api.server import Served, running_api
+from tests.integration.api.stand_ins import position
 
 
 @pytest.fixture(scope="module")
@@ -54,12 +61,71 @@ def test_a_person_plays_and_no_move_is_made_twice(
     assert late.status_code == 409 and "over" in late.json()["detail"]
 
 
+def test_a_game_goes_on_with_another_api_process(
+    api: Served, api_database: str, artifacts: Path, viewer: httpx.Client, readable: ReadableLeague
+) -> None:
+    new = {"version_id": readable.league.version_of("main").id, "seat": 1}
+    begun = viewer.post("/api/v1/play", json=new)
+    path = begun.headers["location"]
+    viewer.post(f"{path}/moves", json={"action": 1})
+    with api.sessions.begin() as session:  # rows alone: an API that starts must not give them workflows
+        for table in (Trial, Tournament):
+            session.execute(
+                update(table).where(table.workflow_started_at.is_(None)).values(workflow_started_at=func.now())
+            )
+    with running_api(api_database, api.temporal_address, artifacts) as second:
+        headers = {"Authorization": viewer.headers["Authorization"]}
+        with httpx.Client(base_url=second.base, headers=headers, timeout=30) as other:
+            assert other.get(path).json()["moves"] == [0, 1, 2]
+            once = {"Idempotency-Key": new_id()}
+            moved = other.post(f"{path}/moves", json={"action": 3}, headers=once)
+            assert moved.json()["moves"] == [0, 1, 2, 3, 4]
+            repeated = viewer.post(f"{path}/moves", json={"action": 3}, headers=once)
+            assert repeated.json() == moved.json(), "the first process knows what the second answered"
+
+
+def test_of_two_moves_at_once_one_is_made(api: Served, viewer: httpx.Client, readable: ReadableLeague) -> None:
+    begun = viewer.post("/api/v1/play", json={"version_id": readable.league.version_of("main").id}).json()
+    answer = MoveAnswer(moves=[0, 1], position=position(2), answered=[1])
+    with api.sessions.begin() as session:
+        token = session.get_one(PeopleGame, begun["id"]).token_id
+        continue_people_game(session, begun["id"], token, turn=0, answer=answer)
+    with api.sessions.begin() as session, pytest.raises(Conflict, match="another move"):
+        continue_people_game(session, begun["id"], token, turn=0, answer=answer)
+    assert viewer.get(f"/api/v1/play/{begun['id']}").json()["moves"] == [0, 1]
+
+
+def test_games_that_nobody_goes_on_with_are_forgotten(
+    api: Served, viewer: httpx.Client, readable: ReadableLeague
+) -> None:
+    new = {"version_id": readable.league.version_of("main").id}
+    old, fresh = (viewer.post("/api/v1/play", json=new).json()["id"] for _ in range(2))
+    with api.sessions.begin() as session:
+        session.get_one(PeopleGame, old).touched_at = datetime.now(UTC) - timedelta(days=2)
+    with api.sessions.begin() as session:
+        forget_people_games(session)
+    gone = viewer.get(f"/api/v1/play/{old}")
+    assert gone.status_code == 404 and "24 hours" in gone.json()["detail"]
+    assert viewer.get(f"/api/v1/play/{fresh}").status_code == 200
+
+
 async def test_a_question_that_nobody_answers_is_a_problem_and_not_a_hang(temporal_address: str) -> None:
     client = await Client.connect(temporal_address, data_converter=pydantic_data_converter)
     nobody: Question[str, str] = Question(name="nobody", message=str, answer=str, patience=timedelta(milliseconds=300))
     with pytest.raises(asking.Refusal) as refused:
         await asyncio.wait_for(asking.ask(client, nobody, "?"), 20)
-    assert refused.value.status == 503
+    assert refused.value.status == 409
+
+
+async def test_a_long_answer_is_not_waited_for_where_nobody_hears_the_question(
+    temporal_address: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(asking, "TO_BE_HEARD", timedelta(milliseconds=300))
+    monkeypatch.setattr(asking, "Queue", SimpleNamespace(INTERACTIVE="a queue without a worker"))
+    client = await Client.connect(temporal_address, data_converter=pydantic_data_converter)
+    slow: Question[str, str] = Question(name="slow", message=str, answer=str, patience=timedelta(minutes=5))
+    with pytest.raises(asking.Refusal, match="no train worker answers"):
+        await asyncio.wait_for(asking.ask(client, slow, "?"), 60)
 
 
 def test_weights_made_elsewhere_join_a_league(operator: httpx.Client, readable: ReadableLeague) -> None:

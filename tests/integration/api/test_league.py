@@ -43,6 +43,8 @@ def test_a_version_knows_its_lineage_and_its_names(viewer: httpx.Client, readabl
     newest = viewer.get(f"/api/v1/versions/{versions[0]['id']}").json()
     assert [ancestor["number"] for ancestor in newest["lineage"]] == [1, 0]
     assert newest["aliases"] == [f"champion-{readable.trial_id[-12:]}"]
+    assert newest["returns"] == {"games": 4, "mean": 0.5, "deviation": 2.0}
+    assert viewer.get(f"/api/v1/versions/{versions[-1]['id']}").json()["returns"] is None
 
 
 def test_the_payoff_agrees_with_the_leagues_own_rules(
@@ -66,6 +68,9 @@ def test_the_payoff_agrees_with_the_leagues_own_rules(
             low, high = rules.interval(player, opponent)
             assert payoff["low"][row][column] == pytest.approx(low, abs=1e-4)
             assert payoff["high"][row][column] == pytest.approx(high, abs=1e-4)
+            # the game is zero-sum, so that the margin is the mean return
+            margin = rules.return_margin(player, opponent)
+            assert payoff["mean_return"][row][column] == pytest.approx(margin, abs=1e-4)
     assert met == 4
 
 
@@ -88,6 +93,8 @@ def test_exports_hold_every_row(viewer: httpx.Client, readable: ReadableLeague) 
     assert [int(row["id"]) for row in rows(matches.text)] == readable.match_ids[::-1]
     payoff = rows(viewer.get(f"{base}/payoff", params={"format": "csv"}).text)
     assert {(row["player"], row["opponent"]) for row in payoff} >= {("main", "rival"), ("rival", "main")}
+    earned = {row["player"]: float(row["mean_return"]) for row in payoff if row["opponent"] in ("main", "rival")}
+    assert earned["main"] == -earned["rival"] == 0.5
     decisions = rows(viewer.get(f"{base}/decisions", params={"format": "csv"}).text)
     assert {row["kind"] for row in decisions} == {"matchmaking", "snapshot"}
     ratings = rows(viewer.get(f"{base}/ratings", params={"format": "csv"}).text)

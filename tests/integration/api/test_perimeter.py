@@ -7,9 +7,11 @@ from pathlib import Path
 
 import httpx
 import pytest
+from structlog.testing import capture_logs
 
 from api.auth.limits import RateLimit
 from api.auth.perimeter import allowed_hosts
+from api.routes import projects
 from api.store.models.words import Scope
 from tests.integration.api.server import Served, running_api
 
@@ -91,6 +93,27 @@ def test_a_bucket_fills_at_its_rate() -> None:
     assert limit.wait_for("b") == 0.0
     now[0] = 0.5
     assert limit.wait_for("a") == 0.0
+
+
+def test_what_nobody_foresaw_is_a_problem_with_a_name_and_no_more(
+    viewer: httpx.Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def broken(*_: object, **__: object) -> None:
+        raise RuntimeError("password=hush")
+
+    monkeypatch.setattr(projects, "list_projects", broken)
+    with capture_logs() as logged:
+        answer = viewer.get("/api/v1/projects")
+    assert answer.status_code == 500
+    assert answer.headers["content-type"] == "application/problem+json"
+    assert "hush" not in answer.text and "Traceback" not in answer.text and "RuntimeError" not in answer.text
+    body = answer.json()
+    assert body["request_id"] == answer.headers["x-request-id"] and body["request_id"] in body["detail"]
+    (entry,) = (line for line in logged if line["event"] == "request failed")
+    assert (entry["path"], entry["log_level"]) == ("/api/v1/projects", "error")
+    assert str(entry["exc_info"]) == "password=hush", "the log has what the answer hides"
+    monkeypatch.undo()
+    assert viewer.get("/api/v1/projects").headers["x-request-id"] != body["request_id"]
 
 
 def test_secrets_stay_out_of_the_log(api: Served, caplog: pytest.LogCaptureFixture) -> None:

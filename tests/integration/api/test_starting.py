@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-from datetime import timedelta
 from pathlib import Path
 
 import httpx
@@ -12,7 +11,7 @@ from sqlalchemy.orm import Session, sessionmaker
 from temporalio.client import Client
 from temporalio.contrib.pydantic import pydantic_data_converter
 
-from api.service.starting import TrialStarter
+from api.service.starting import TRIALS, WorkflowStarter
 from api.store.engine import create_store_engine, session_factory
 from api.store.ids import new_id
 from api.store.models import Trial
@@ -25,9 +24,9 @@ from tests.integration.api.test_trials import make, until
 SPEC = TrialSpec.model_validate({"game": {"id": "tic_tac_toe"}, "start": "paused"})
 
 
-async def starter_for(sessions: sessionmaker[Session], address: str) -> tuple[TrialStarter, Client]:
+async def starter_for(sessions: sessionmaker[Session], address: str) -> tuple[WorkflowStarter, Client]:
     client = await Client.connect(address, data_converter=pydantic_data_converter, lazy=True)
-    return TrialStarter(sessions, client, every=3600, keep_answers=timedelta(days=1)), client
+    return WorkflowStarter(TRIALS, sessions, client), client
 
 
 async def runs_of(client: Client, trial_id: str) -> int:

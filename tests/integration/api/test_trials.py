@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import httpx
 
 from api.store.ids import new_id
-from tests.integration.api.server import Served
+from api.store.models.words import Scope
+from tests.integration.api.server import Served, running_api
 
 SPEC: dict[str, Any] = {"game": {"id": "tic_tac_toe"}, "start": "paused"}
 
@@ -175,6 +177,58 @@ def test_a_file_is_checked_without_making_anything(viewer: httpx.Client) -> None
     assert checked["problems"][0]["path"] == "game.id" and checked["problems"][0]["line"] == 3
     good = viewer.post("/api/v1/trials/validate", json={"spec": {"game": {"id": "connect_four"}}}).json()
     assert good["valid"] is True and good["spec"]["generation"]["tables"] > 0
+
+
+OWN_NAMES = """\
+game: {id: "bad:Game"}
+model: {id: "good:Net"}
+league:
+  players:
+    - {name: main, role: main}
+    - {name: teacher, role: bot, bot: "bad:Bot"}
+"""
+
+
+def test_names_of_ones_own_code_are_tried_before_a_trial_starts(operator: httpx.Client) -> None:
+    checked = operator.post("/api/v1/trials/validate", json={"text": OWN_NAMES}).json()
+    assert checked["valid"] is False and checked["not_checked"] is None
+    assert [(found["path"], found["line"]) for found in checked["problems"]] == [
+        ("game.id", 1),
+        ("league.players[1].bot", 6),
+    ]
+    assert "'bad:Game' does not import" in checked["problems"][0]["message"]
+    spec = {"game": {"id": "good:Game"}, "model": {"id": "bad:Net"}, "start": "paused"}
+    refused = operator.post("/api/v1/trials", json={"name": f"t-{new_id()}", "spec": spec})
+    assert refused.status_code == 422
+    assert [error["field"] for error in refused.json()["errors"]] == ["body.spec.model.id"]
+    assert make(operator, spec=spec | {"model": {"id": "good:Net"}})["game"].startswith("good:Game")
+
+
+def test_who_may_only_look_has_no_code_imported(viewer: httpx.Client) -> None:
+    checked = viewer.post("/api/v1/trials/validate", json={"text": OWN_NAMES}).json()
+    assert checked["valid"] is True and checked["not_checked"] == "not checked: needs an operator's token"
+    plain = viewer.post("/api/v1/trials/validate", json={"spec": {"game": {"id": "connect_four"}}}).json()
+    assert plain["not_checked"] is None, "there was nothing to try"
+
+
+def test_without_a_train_worker_own_names_are_said_not_to_be_checked(
+    api: Served, api_database: str, tmp_path: Path
+) -> None:
+    with running_api(api_database, "127.0.0.1:1", tmp_path) as alone, alone.client(Scope.OPERATOR) as client:
+        checked = client.post("/api/v1/trials/validate", json={"text": OWN_NAMES}).json()
+        assert checked["valid"] is True and checked["not_checked"] == "not checked: no train worker"
+        plain = client.post("/api/v1/trials/validate", json={"spec": {"game": {"id": "connect_four"}}}).json()
+        assert plain["not_checked"] is None, "there was nothing to try"
+
+
+def test_a_trial_is_found_by_its_name(operator: httpx.Client) -> None:
+    name = f"t-{new_id()}"
+    wanted = [make(operator, project=project, name=name)["id"] for project in ("named", "named-too")]
+    make(operator, project="named")
+    found = operator.get("/api/v1/trials", params={"name": name}).json()["items"]
+    assert [trial["id"] for trial in found] == wanted[::-1]
+    both = operator.get("/api/v1/trials", params={"name": name, "project": "named"}).json()["items"]
+    assert [trial["id"] for trial in both] == wanted[:1]
 
 
 def test_an_unknown_trial_is_not_found(api: Served, operator: httpx.Client) -> None:

@@ -1,5 +1,6 @@
-"""A game that takes its time."""
+"""Games that take their time, and games that break."""
 
+import threading
 import time
 from pathlib import Path
 
@@ -21,3 +22,34 @@ class SlowGame(TicTacToe):
         self._begun.touch()
         time.sleep(30)
         return super().advance(actions)
+
+
+class LongGame(TicTacToe):
+    """Tic-tac-toe at a tenth of a second a move."""
+
+    def advance(self, actions: NDArray[np.int64]) -> StepResult:
+        time.sleep(0.1)
+        return super().advance(actions)
+
+
+class BrokenGame(TicTacToe):
+    """A game whose author made a mistake."""
+
+    def __init__(self, tables: int) -> None:
+        super().__init__(tables=tables)
+        raise KeyError("the board's colour")
+
+
+class OddError(Exception):
+    """An error that cannot travel between processes."""
+
+    def __init__(self, first: str, second: str) -> None:
+        super().__init__(first)
+        self.lock = threading.Lock()
+
+
+class OddGame(TicTacToe):
+    """A game that raises such an error in the middle."""
+
+    def advance(self, actions: NDArray[np.int64]) -> StepResult:
+        raise OddError("odd", "indeed")

@@ -12,10 +12,12 @@ import ray
 
 from league.types import CheckpointRef
 from orchestrator.artifacts import ArtifactStore, MissingArtifact
-from orchestrator.catalog import Component
+from orchestrator.catalog import CatalogError, Component
+from orchestrator.contracts.errors import Failure
 from tests.integration.crews.conftest import TASK
+from workers.activities.failures import failure_kind
 from workers.checkpoints import load
-from workers.crews.errors import CrewLost, CrewUnavailable, GenerationStopped
+from workers.crews.errors import BadTask, CrewLost, CrewUnavailable, GenerationStopped
 from workers.crews.generation import run_generation
 from workers.crews.pool import CrewPool
 from workers.crews.task import GenerationResult, GenerationTask, Progress, TaskOpponent, Topology
@@ -161,3 +163,44 @@ def test_an_error_of_the_task_keeps_its_type(store: ArtifactStore, crews: CrewPo
 def test_a_crew_larger_than_the_cluster_is_refused(store: ArtifactStore) -> None:
     with pytest.raises(CrewUnavailable, match="needs 40 CPUs"):
         run(replace(TASK, rollout_actors=40), store)
+
+
+@pytest.mark.parametrize("topology", [Topology.FUSED, Topology.SPLIT])
+def test_games_that_are_played_out_are_progress(store: ArtifactStore, topology: Topology) -> None:
+    told: list[Progress] = []
+    task = replace(
+        TASK,
+        game=Component(id="tests.integration.crews.slow:LongGame"),
+        algorithm=Component(id="vtrace" if topology is Topology.SPLIT else "ppo", options={"rollout_steps": 2}),
+        opponents=(opponent(None, "random", 1.0, bot="random"),),
+        steps=1,
+        topology=topology,
+    )
+    result = run_generation(task, store=store, progress=told.append, should_stop=lambda: False)
+    played_out = [progress.played_out for progress in told]
+    assert played_out[0] == 0 and len(set(played_out)) >= 3, "each call on the way to the end is told"
+    assert played_out == sorted(played_out)
+    assert told[-1].steps == result.steps, "what is played out is not learnt from, and not counted"
+
+
+@pytest.mark.parametrize("topology", [Topology.FUSED, Topology.SPLIT])
+def test_a_users_game_that_cannot_be_made_is_bad_input(
+    store: ArtifactStore, crews: CrewPool, topology: Topology
+) -> None:
+    task = replace(TASK, game=Component(id="tests.integration.crews.slow:BrokenGame"), topology=topology)
+    with pytest.raises(BadTask, match=r"KeyError: .*the board's colour") as raised:
+        run(task, store, crews)
+    assert failure_kind(raised.value) is Failure.BAD_INPUT
+    assert crews._idle == []
+
+
+def test_a_game_that_does_not_import_is_bad_input(store: ArtifactStore) -> None:
+    with pytest.raises(CatalogError) as raised:
+        run(replace(TASK, game=Component(id="tests.integration.crews.slow:Nowhere")), store)
+    assert failure_kind(raised.value) is Failure.BAD_INPUT
+
+
+def test_an_error_that_cannot_travel_is_no_lost_crew(store: ArtifactStore) -> None:
+    with pytest.raises(RuntimeError, match="OddError") as raised:
+        run(replace(TASK, game=Component(id="tests.integration.crews.slow:OddGame")), store)
+    assert failure_kind(raised.value) is Failure.UNKNOWN

@@ -15,7 +15,7 @@ from api.store.engine import session_factory
 from api.store.ids import new_id
 from api.store.models import Base, Decision, Event, ModelVersion, Player, Trial
 from api.store.trials import create_trial
-from league.types import CheckpointRef, DecisionKind, Tally, VersionId
+from league.types import CheckpointRef, DecisionKind, Earned, ReturnTally, Tally, VersionId
 from orchestrator.artifacts import ArtifactStore
 from orchestrator.contracts.generations import (
     GenerationKey,
@@ -130,7 +130,15 @@ class League:
         plan: GenerationPlan = self.store("plan_generation", self.key(name, attempt=attempt))
         return plan
 
-    def report(self, plan: GenerationPlan, *, wins: int = 6, losses: int = 2, weights: object = "") -> GenerationReport:
+    def report(
+        self,
+        plan: GenerationPlan,
+        *,
+        wins: int = 6,
+        losses: int = 2,
+        weights: object = "",
+        returns: ReturnTally | None = None,
+    ) -> GenerationReport:
         """A report as training would bring it; `weights` makes attempts differ."""
         others = [opponent for opponent in plan.opponents if opponent.player != plan.player]
         tallies = [
@@ -141,6 +149,7 @@ class League:
                 wins=wins,
                 draws=1,
                 losses=losses,
+                earned=Earned(wins - 1.5 * losses, 1.5 * losses - wins),
             )
             for opponent in others
             for seat in (0, 1)
@@ -149,7 +158,8 @@ class League:
             checkpoint=self.store.weights((plan.trial, plan.player_name, plan.generation, weights)),
             steps=STEPS,
             tallies=tallies,
-            metrics={"loss": 0.5, "games": 100.0},
+            returns=returns,
+            metrics={"loss": 0.5, "games": 100.0} | ({"return_mean": returns.mean} if returns else {}),
             started_at=1_800_000_000.0,
             finished_at=1_800_000_020.0,
         )

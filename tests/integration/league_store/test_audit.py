@@ -13,6 +13,7 @@ from sqlalchemy.orm import Session
 
 from api.store.auditing import Finding, Wrong, audit, wrong_rows
 from api.store.forks import fork_trial
+from league.types import ReturnTally
 from orchestrator.artifacts import ArtifactStore
 from orchestrator.contracts.play import EvaluationKey, EvaluationReport, GateBatch, GateBrief, GateRequest
 from orchestrator.contracts.trials import EnterPlayers, TrialRequest
@@ -43,6 +44,8 @@ def whole(store: Store) -> Whole:
     league = live_through_everything(store)
     fork = forked(league)
     fork.live("main", 2)
+    alone = store.found(league_file("self_play") | {"game": {"id": "gymnasium", "env": "CartPole-v1"}})
+    alone.live("main", 2, returns=ReturnTally(games=100, mean=21.5, deviations=900.0))
     return Whole(store.engine, store.artifacts)
 
 
@@ -97,8 +100,8 @@ def test_a_whole_league_agrees_with_itself(whole: Whole) -> None:
     report = audit(whole.engine, whole.artifacts)
     assert report.findings == ()
     assert report.agrees
-    assert report.counts["trials"] == 2
-    assert report.counts["generations"] == 8
+    assert report.counts["trials"] == 3
+    assert report.counts["generations"] == 10
     for what in ("tallies", "payoff_cells", "matches", "gates", "rating_fits", "files"):
         assert report.counts[what] > 0, what
     numbers = report.as_dict()
@@ -119,6 +122,16 @@ LOST, DOUBLED, ORPHANED, DISAGREEING = Wrong.LOST, Wrong.DOUBLED, Wrong.ORPHANED
         (DOUBLED, "games are kept", "UPDATE payoffs SET raw_wins = raw_wins * 2, raw_losses = raw_losses * 2"),
         (LOST, "0 games are kept", "DELETE FROM payoffs WHERE seat = 0"),
         (DISAGREEING, "decayed wins", "UPDATE payoffs SET wins = wins * 0.99999 WHERE wins > 0"),
+        (DISAGREEING, "decayed returns", "UPDATE payoffs SET returns = returns + 0.00001"),
+        (DISAGREEING, "decayed returns", "UPDATE payoffs SET returns = NULL, opponent_returns = NULL"),
+        (DISAGREEING, "decayed returns", f"UPDATE tallies SET returns = returns + 1 WHERE {ONE_TALLY}"),
+        (LOST, "games were counted", "UPDATE return_tallies SET games = games - 1"),
+        (
+            LOST,
+            "none were counted of 100 games",
+            'DELETE FROM return_tallies WHERE "commit" = (SELECT max("commit") FROM return_tallies)',
+        ),
+        (DISAGREEING, "the generation reported", "UPDATE return_tallies SET mean = mean + 1"),
         # generations and commits
         (LOST, "generations [3] are not there", "DELETE FROM generations WHERE number = 3"),
         (LOST, "is not there", f"DELETE FROM generations WHERE {NEWEST}"),

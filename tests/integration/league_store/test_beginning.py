@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
+from sqlalchemy import insert, text
+from sqlalchemy.exc import IntegrityError
 from temporalio.exceptions import ApplicationError
 
+from api.store.beginning import withdraw_trial
 from api.store.ids import new_id
-from api.store.models import Player
-from league.types import Role
+from api.store.models import Event, Player
+from league.types import CheckpointRef, Role
 from orchestrator.contracts.trials import EnterPlayers, StatusChange, TrialBrief, TrialEvent, TrialRequest
 from tests.integration.league_store.driver import EXPLOITER, MAIN, RANDOM, League, Store, league_file
 
@@ -124,3 +129,38 @@ def test_a_note_is_taken_once_for_its_key(store: Store, league: League) -> None:
 
 def test_entering_adds_no_player_rows(store: Store, league: League) -> None:
     assert store.count(Player, Player.trial_id == league.trial) == 2
+
+
+def test_weights_that_are_gone_are_not_named(store: Store) -> None:
+    league = store.create()
+    lost = CheckpointRef(uri=f"checkpoint/aa/{'a' * 64}", sha256="a" * 64, size=1)
+    refusal = refused(store, "enter_players", EnterPlayers(trial=league.trial, initial=lost))
+    assert refusal.type == "damaged_checkpoint" and "missing" in refusal.message
+    assert league.versions("main") == []
+
+
+def test_a_note_is_taken_once_and_found_by_an_index(store: Store) -> None:
+    league = store.create()
+    note = TrialEvent(trial=league.trial, key="k", type="generation_retried", payload={"tries": 1})
+    store.at_once("note_event", *[note] * 6)
+    store("note_event", replace(note, type="evaluation_retried"))
+    assert [event["tries"] for event in league.events("generation_retried")] == [1]
+    assert len(league.events("evaluation_retried")) == 1, "another kind has keys of its own"
+    with store.engine.begin() as connection, pytest.raises(IntegrityError, match="ix_events_key"):
+        connection.execute(insert(Event).values(trial_id=league.trial, type="generation_retried", payload={"key": "k"}))
+    query = "EXPLAIN SELECT 1 FROM events WHERE trial_id = :trial AND type = 'player.added' AND payload ->> 'key' = 'k'"
+    with store.engine.begin() as connection:
+        connection.execute(text("SET LOCAL enable_seqscan = off"))
+        connection.execute(text("SET LOCAL enable_bitmapscan = off"))
+        plan = connection.execute(text(query), {"trial": league.trial}).scalars().all()
+    assert "ix_events_key" in " ".join(plan)
+
+
+def test_a_brief_says_that_the_trial_was_withdrawn(store: Store) -> None:
+    league = store.create()
+    with store.sessions.begin() as session:
+        assert withdraw_trial(session, league.trial, "a mistake")
+        assert not withdraw_trial(session, league.trial, "again")
+    brief: TrialBrief = store("begin_trial", TrialRequest(trial=league.trial))
+    assert brief.over and (league.row.status, league.row.status_reason) == ("stopped", "a mistake")
+    assert not store("begin_trial", TrialRequest(trial=store.create().trial)).over

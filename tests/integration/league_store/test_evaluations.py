@@ -12,6 +12,7 @@ from api.store.models import Match, Pairing, Payoff, Rating, RatingCovariance, R
 from api.store.payoffs import replay_payoff, stored_cells
 from league.types import Stream
 from orchestrator.contracts.play import EvaluationKey, EvaluationReport, PlayOutcome, PlayRequest, TargetState
+from orchestrator.contracts.tournaments import EvaluationsEnd, TournamentEnd, TrialEvaluation
 from tests.integration.league_store.driver import League, Store, league_file
 from tests.integration.league_store.games import played, played_alone
 
@@ -128,3 +129,18 @@ def test_at_a_table_for_one_the_better_return_wins(store: Store) -> None:
     state: TargetState = store("record_evaluation", report(league, request, played_alone(request, better=0)))
     assert (state.win_rate, state.games, state.reached) == (1.0, 10, True)
     assert store.count(Payoff, Payoff.trial_id == league.trial) == 0
+
+
+def test_the_end_of_a_trial_closes_its_evaluations(store: Store, league: League) -> None:
+    league.learn("main")
+    store("plan_evaluation", key(league))
+    at = key(league)
+    opened = store("open_trial_evaluation", TrialEvaluation(trial=at.trial, player=at.player, generation=1))
+    drained = EvaluationsEnd(trial=league.trial, now=False, reason="the budget is used up")
+    assert store("end_evaluations", drained).tournaments == [], "a gauntlet under way is played out"
+    (target,) = store.rows(Tournament, Tournament.trial_id == league.trial, Tournament.id != opened.tournament)
+    assert (target.status, target.status_reason) == ("cancelled", "the budget is used up"), "nobody would play it"
+    stopped = EvaluationsEnd(trial=league.trial, now=True, reason="enough")
+    assert store("end_evaluations", stopped).tournaments == [opened.tournament]
+    store("end_tournament", TournamentEnd(tournament=opened.tournament, status="cancelled", reason="enough"))
+    assert store("end_evaluations", stopped).tournaments == []

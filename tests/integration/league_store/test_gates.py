@@ -8,6 +8,7 @@ import pytest
 from temporalio.exceptions import ApplicationError
 
 from api.store.aliases import AliasKey, Promotion, alias_history, move_alias
+from api.store.gate_results import stop_waiting_gate
 from api.store.gates import CHAMPION
 from api.store.ids import new_id
 from api.store.models import Alias, AliasEvent, Gate, GateBatch, Match, Payoff
@@ -271,3 +272,22 @@ def test_an_unknown_gate_is_not_found(store: Store) -> None:
     with pytest.raises(ApplicationError) as refusal:
         store("gate_brief", GateRequest(gate=new_id()))
     assert refusal.value.type == "not_found"
+
+
+def test_a_waiting_gate_that_is_stopped_makes_room_for_the_next(store: Store) -> None:
+    league = found(store)
+    running = brief_of(store, opened(league).gate)
+    league.live("main")
+    *_, waiting = gates(league)
+    assert waiting.status == "waiting"
+    with store.sessions.begin() as session:
+        assert stop_waiting_gate(session, waiting.id, "not this one")
+        assert not stop_waiting_gate(session, running.gate, "it runs: its workflow must be told")
+    (ended,) = [gate for gate in gates(league) if gate.id == waiting.id]
+    assert (ended.status, ended.status_reason) == ("invalid", "not this one")
+    assert league.decisions(DecisionKind.PROMOTION)[-1].verdict == "keep"
+    league.live("main")
+    *_, following = gates(league)
+    assert following.status == "waiting", "nobody stands in its way"
+    end = play(store, running, [0.0, 0.25])
+    assert (end.status, end.next_gate) == ("failed", following.id)

@@ -172,6 +172,13 @@ def test_nobody_to_beat_is_no_reason_for_a_snapshot(store: Store) -> None:
     assert "nobody" in league.decisions(DecisionKind.SNAPSHOT)[-1].reason
 
 
+def test_the_trial_file_says_how_likely_a_reset_is(store: Store) -> None:
+    never = store.found(league_file(players=[MAIN, EXPLOITER], reset={"main_exploiter": 0.0}))
+    assert never.live("exploiter", 2).reset is False
+    always = store.found(league_file("pfsp", reset={"main": 1.0}))
+    assert always.live("main", 2).reset is True
+
+
 def test_an_exploiter_is_reset_after_its_snapshot_and_not_before(store: Store) -> None:
     league = store.found(league_file(players=[MAIN, EXPLOITER]))
     judgement = league.live("exploiter", 2)

@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from datetime import timedelta
 from pathlib import Path
+from typing import Any
 
 import pytest
+from sqlalchemy.orm import Session
 from temporalio.exceptions import ApplicationError
 
 from api.activities import TrialActivities
+from api.store import garbage
+from api.store.garbage import collect_garbage
 from api.store.models import Decision, ModelVersion
 from api.store.models.words import PlayerStatus
 from league.types import CheckpointRef, DecisionKind
+from orchestrator.artifacts import StoredFile
 from orchestrator.contracts.generations import GenerationPlan, Rollback
 from orchestrator.contracts.trials import GarbageReport, TrialRequest
 from tests.integration.league_store.driver import EXPLOITER, MAIN, Store, league_file
@@ -130,3 +136,52 @@ def test_garbage_is_what_no_version_names_and_is_old_enough(fresh_store: Store) 
     kept = {reference.sha256 for reference in fresh_store.artifacts.stored()}
     assert kept == {version.sha256 for version in league.versions("main")}
     assert fresh_store("record_generation", reports[1]) == winner
+
+
+def test_what_is_named_while_garbage_is_collected_stays(fresh_store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    league = fresh_store.found(league_file("self_play"))
+    plan = league.plan("main")
+    named, lost = (league.report(plan, weights=attempt) for attempt in range(2))
+    listed = fresh_store.artifacts.aged
+
+    def recorded_meanwhile(older_than: timedelta) -> list[StoredFile]:
+        found = listed(older_than)
+        # no lock is held while the store is listed, or this would wait for ever
+        fresh_store("record_generation", named)
+        return found
+
+    monkeypatch.setattr(fresh_store.artifacts, "aged", recorded_meanwhile)
+    collected = collect_garbage(fresh_store.sessions, fresh_store.artifacts, older_than=timedelta(seconds=-1))
+    assert [Path(uri).name for uri in collected.uris] == [lost.outcome.checkpoint.sha256]
+    assert fresh_store.artifacts.exists(named.outcome.checkpoint)
+
+
+def test_what_is_named_between_listing_and_removal_stays(fresh_store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    league = fresh_store.found(league_file("self_play"))
+    named = league.report(league.plan("main"))
+    looked = garbage._few_at_once
+
+    def recorded_meanwhile(files: list[StoredFile]) -> list[list[StoredFile]]:
+        few = list(looked(files))
+        if named.outcome.checkpoint.sha256 in {file.name for file in files} and not league.player("main").generation:
+            monkeypatch.setattr(garbage, "_few_at_once", looked)
+            fresh_store("record_generation", named)
+        return few
+
+    with fresh_store.sessions() as session:
+        candidates = garbage._unnamed(session, fresh_store.artifacts.aged(timedelta(seconds=-1)))
+    assert [file.name for file in candidates] == [named.outcome.checkpoint.sha256]
+    monkeypatch.setattr(garbage, "_unnamed", once_stale(garbage._unnamed, candidates))
+    monkeypatch.setattr(garbage, "_few_at_once", recorded_meanwhile)
+    collected = collect_garbage(fresh_store.sessions, fresh_store.artifacts, older_than=timedelta(seconds=-1))
+    assert collected.uris == () and fresh_store.artifacts.exists(named.outcome.checkpoint)
+
+
+def once_stale(look: Callable[..., Any], first: list[StoredFile]) -> Callable[..., Any]:
+    """Answers as it was before the first time, and truly from then on."""
+    answers = [first]
+
+    def unnamed(session: Session, files: list[StoredFile]) -> list[StoredFile]:
+        return answers.pop() if answers else look(session, files)
+
+    return unnamed

@@ -14,7 +14,7 @@ from api.store.models import ModelVersion, Player
 from api.store.outcomes import GenerationOutcome, OpponentTally
 from api.store.trials import create_trial
 from api.store.versions import present_version, record_first_version
-from league.types import CheckpointRef
+from league.types import CheckpointRef, Earned
 from orchestrator.spec.trial import TrialSpec
 
 NOW = datetime(2030, 1, 1, tzinfo=UTC)
@@ -69,7 +69,14 @@ class League:
     def outcome(self, name: str, generation: int, *, attempt: int = 1, wins: int = 5) -> GenerationOutcome:
         """What an attempt at a generation delivers; other attempts end with other weights."""
         tallies = [
-            OpponentTally(opponent_version_id=self.version_of(opponent).id, seat=seat, wins=wins, draws=2, losses=1)
+            OpponentTally(
+                opponent_version_id=self.version_of(opponent).id,
+                seat=seat,
+                wins=wins,
+                draws=2,
+                losses=1,
+                earned=Earned(wins - 1.0, 1.0 - wins),
+            )
             for opponent in self.players
             if opponent != name
             for seat in (0, 1)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import pickle
 import subprocess
 import sys
@@ -29,11 +30,12 @@ from api.store.models import (
     Tally,
     Trial,
 )
-from api.store.outcomes import GenerationOutcome, OpponentTally, RecordedGeneration, TrainingReturns
+from api.store.outcomes import GenerationOutcome, OpponentTally, RecordedGeneration
 from api.store.payoffs import CellKey, load_payoff, replay_payoff, stored_cells, upsert_cells
 from league.payoff import Cell, decayed
 from league.types import Decision as Verdict
-from league.types import DecisionKind, PlayerId, Stream
+from league.types import DecisionKind, Earned, PlayerId, Stream
+from league.types import ReturnTally as Returned
 from tests.integration.store.league import League
 
 ROWS_OF_A_GENERATION = (ModelVersion, Generation, Tally, Metric, Payoff, Event, Commit)
@@ -61,7 +63,7 @@ def test_one_transaction_records_everything(league: League) -> None:
     outcome = replace(
         league.outcome("main", 1),
         decisions=(snapshot,),
-        returns=TrainingReturns(games=3, mean=0.5, deviations=1.5),
+        returns=Returned(games=3, mean=0.5, deviations=1.5),
         matchmaker_state={"quality": 1.5},
     )
     recorded = deliver(league, outcome)
@@ -196,15 +198,41 @@ def test_the_payoff_is_the_decayed_sum_and_loads_for_the_rules(league: League) -
     deliver(league, league.outcome("main", 1, wins=5))
     deliver(league, league.outcome("main", 2, wins=0))
     main, rival = league.players["main"], league.players["rival"]
-    expected = decayed(decayed(Cell(), 5, 2, 1, 0.99), 0, 2, 1, 0.99)
+    expected = decayed(decayed(Cell(), 5, 2, 1, 0.99, Earned(4, -4)), 0, 2, 1, 0.99, Earned(-1, 1))
     with league.sessions() as session:
         key = CellKey(stream=Stream.TRAINING, player_id=main, opponent_id=rival, seat=0, opponent_seat=1)
         cell = stored_cells(session, league.trial_id)[key]
         assert (cell.decayed, cell.revision) == (expected, 2)
-        assert (cell.raw.wins, cell.raw.draws, cell.raw.losses) == (5, 4, 2)
+        assert cell.raw == (5, 4, 2)
         payoff = load_payoff(session, session.get_one(Trial, league.trial_id), min_games=8)
     assert payoff.win_rate(PlayerId(main), PlayerId(rival)) == pytest.approx(expected.win_rate)
     assert payoff.raw_games(PlayerId(rival), PlayerId(main)) == 22
+
+
+def test_returns_are_kept_beside_results_and_decayed_like_them(league: League) -> None:
+    """A rare large loss outweighs many small wins, which the win rate does not see."""
+    main, rival = PlayerId(league.players["main"]), PlayerId(league.players["rival"])
+    for generation in (1, 2):
+        outcome = league.outcome("main", generation, wins=5)
+        tallies = tuple(replace(tally, earned=Earned(-7.0, 7.0)) for tally in outcome.tallies)
+        deliver(league, replace(outcome, tallies=tallies))
+    with league.sessions() as session:
+        trial = session.get_one(Trial, league.trial_id)
+        payoff = load_payoff(session, trial, min_games=8)
+        assert stored_cells(session, trial.id) == replay_payoff(session, trial.id)
+    assert payoff.win_rate(main, rival) > 0.7
+    assert payoff.return_margin(main, rival) == pytest.approx(-7 / 8)
+    assert payoff.return_margin(rival, main) == pytest.approx(7 / 8)
+
+
+def test_games_without_returns_leave_the_mean_return_unknown(league: League) -> None:
+    main, rival = PlayerId(league.players["main"]), PlayerId(league.players["rival"])
+    deliver(league, league.outcome("main", 1))
+    outcome = league.outcome("main", 2)
+    deliver(league, replace(outcome, tallies=tuple(replace(tally, earned=None) for tally in outcome.tallies)))
+    with league.sessions() as session:
+        payoff = load_payoff(session, session.get_one(Trial, league.trial_id), min_games=8)
+    assert math.isnan(payoff.return_margin(main, rival))
 
 
 def test_a_fork_replays_on_top_of_its_origin(league: League, sessions: sessionmaker[Session]) -> None:
@@ -229,4 +257,4 @@ def test_a_fork_replays_on_top_of_its_origin(league: League, sessions: sessionma
         seat=1,
         opponent_seat=0,
     )
-    assert stored[key].raw.wins == 12
+    assert stored[key].raw[0] == 12

@@ -80,6 +80,16 @@ def test_base_leaves_nothing_behind(fresh_postgres_url: str) -> None:
     assert migrate.upgrade(fresh_postgres_url) == migrate.head()
 
 
+def test_events_that_were_told_twice_stay_once(empty_postgres_url: str) -> None:
+    migrate.upgrade(empty_postgres_url, "0009")
+    with psycopg.connect(empty_postgres_url) as connection:
+        for key in ("a", "a", "b"):
+            told = "INSERT INTO events (type, payload) VALUES ('pairing.retried', jsonb_build_object('key', %s::text))"
+            connection.execute(told, (key,))
+    migrate.upgrade(empty_postgres_url)
+    assert rows(empty_postgres_url, "SELECT payload ->> 'key' FROM events") == [("a",), ("b",)]
+
+
 def test_upgrade_of_a_migrated_database_changes_nothing(fresh_postgres_url: str) -> None:
     before = rows(fresh_postgres_url, CATALOGUES["constraints"])
     assert migrate.upgrade(fresh_postgres_url) == migrate.head()

@@ -25,6 +25,7 @@ from api.store.models import (
     ModelVersion,
     Pairing,
     Payoff,
+    PeopleGame,
     Player,
     Project,
     Rating,
@@ -155,6 +156,8 @@ class World:
                 wins=3,
                 draws=2,
                 losses=1,
+                returns=2.0,
+                opponent_returns=-2.0,
             ),
             ReturnTally(
                 trial_id=self.trial.id,
@@ -179,6 +182,8 @@ class World:
                 raw_wins=3,
                 raw_draws=2,
                 raw_losses=1,
+                returns=1.9,
+                opponent_returns=-1.9,
                 revision=1,
             ),
         )
@@ -323,4 +328,15 @@ class World:
             IdempotencyKey(token_id=token.id, method="POST", path="/trials", key="k", request_sha256=SHA),
             AuditEntry(token_id=token.id, actor="admin", action="trial.create"),
             Event(trial_id=self.trial.id, type="trial.created"),
+            Event(type="pairing.retried", payload={"key": "once"}),
+            PeopleGame(
+                id=new_id(),
+                token_id=token.id,
+                version_id=self.trained.id,
+                seat=0,
+                seed=1,
+                sampled=False,
+                turn=0,
+                answer={},
+            ),
         )

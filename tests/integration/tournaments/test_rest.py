@@ -16,7 +16,10 @@ from sqlalchemy import update
 from temporalio.client import Client
 from typer.testing import CliRunner
 
-from api.service.tournaments import TournamentKeeper
+from api.app import make_services
+from api.auth.sessions import SessionSigner
+from api.service.reconciling import Reconciler
+from api.settings import ApiSettings
 from api.store.models import Schedule, Tournament, Trial
 from api.store.models.words import Overlap, Scope, TournamentStatus, TrialStatus
 from api.store.schedules import Timing, create_schedule
@@ -47,6 +50,10 @@ async def rest(served: Served, hall: Hall, temporal: Client) -> AsyncIterator[ht
     headers = {"Authorization": f"Bearer {served.tokens[Scope.OPERATOR]}"}
     async with hall.workers(temporal), httpx.AsyncClient(base_url=served.base, headers=headers, timeout=30) as client:
         yield client
+
+
+def reconciler(hall: Hall, temporal: Client) -> Reconciler:
+    return Reconciler(make_services(ApiSettings(), hall.engine, temporal, SessionSigner(None, 60)))
 
 
 async def until(check: Callable[[], Any]) -> None:
@@ -258,7 +265,7 @@ async def test_a_trial_file_can_ask_for_a_nightly_tournament(hall: Hall, tempora
         trial = create_trial(session, project="nights", name="owl", spec=spec).id
         own = check_tournament({"trial": "owl", "entrants": graded(2)})
         create_schedule(session, "nights", "of-my-own", Timing(cron="0 5 * * *"), own)
-    keeper = TournamentKeeper(hall.sessions, temporal, every=60)
+    keeper = reconciler(hall, temporal)
     await keeper.reconcile()
     (schedule,) = hall.rows(Schedule, Schedule.trial_id == trial, Schedule.name == "nightly-owl")
     assert schedule.cron == "0 3 * * *" and schedule.workflow_started_at
@@ -276,7 +283,7 @@ async def test_what_temporal_missed_is_made_up_for(hall: Hall, temporal: Client)
     tournament = hall.make(entrants=graded(2), games=2)
     with hall.sessions.begin() as session:
         session.execute(update(Trial).values(workflow_started_at=Trial.created_at))
-    keeper = TournamentKeeper(hall.sessions, temporal, every=60)
+    keeper = reconciler(hall, temporal)
     assert await keeper.reconcile() >= 1
     async with hall.workers(temporal):
         await until(lambda: hall.row(tournament).status is TournamentStatus.COMPLETED)

@@ -1,22 +1,27 @@
-"""A real Temporal server for the workflows' tests."""
+"""A real Temporal server for the workflows' tests, and leagues in memory to run on it."""
 
 from __future__ import annotations
 
+import asyncio
 import shutil
 import sys
-from collections.abc import AsyncIterator, Callable
+import uuid
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
 from pathlib import Path
+from typing import Any
 
 import pytest
 import pytest_asyncio
-from temporalio.client import Client
+from temporalio.client import Client, WorkflowHandle
 from temporalio.contrib.pydantic import pydantic_data_converter
 from temporalio.testing import WorkflowEnvironment
-from temporalio.worker import Worker
+from temporalio.worker import Worker, WorkflowRunner
 
 from api.worker import WORKFLOWS, sandbox
 from orchestrator.contracts import Queue
+from orchestrator.contracts.trials import Learner
+from orchestrator.contracts.workflows import Status, TrialState, player_workflow_id, trial_workflow_id
 from tests.integration.workflows.fake_league import FakeLeague
 
 TEMPORAL = shutil.which("temporal", path=str(Path(sys.executable).parent))
@@ -31,21 +36,79 @@ async def temporal() -> AsyncIterator[Client]:
         yield environment.client
 
 
-Serve = Callable[[FakeLeague], AbstractAsyncContextManager[None]]
+Serve = Callable[..., AbstractAsyncContextManager[None]]
 
 
 @pytest.fixture
 def serve(temporal: Client) -> Serve:
-    """Workers for all queues that answer with a fake league."""
+    """Workers for all queues that answer with a fake league, and with whatever else is given."""
 
     @asynccontextmanager
-    async def run(league: FakeLeague) -> AsyncIterator[None]:
+    async def run(
+        league: FakeLeague, *more: Callable[..., Any], runner: WorkflowRunner | None = None
+    ) -> AsyncIterator[None]:
         async with AsyncExitStack() as stack:
             await stack.enter_async_context(
-                Worker(temporal, task_queue=Queue.LEAGUE, workflows=WORKFLOWS, workflow_runner=sandbox())
+                Worker(temporal, task_queue=Queue.LEAGUE, workflows=WORKFLOWS, workflow_runner=runner or sandbox())
             )
             for queue in (Queue.STORE, Queue.TRAIN, Queue.PLAY, Queue.INTERACTIVE):
-                await stack.enter_async_context(Worker(temporal, task_queue=queue, activities=league.activities()))
+                activities = [*league.activities(), *more]
+                await stack.enter_async_context(Worker(temporal, task_queue=queue, activities=activities))
             yield
 
     return run
+
+
+@pytest.fixture
+def begin(temporal: Client, serve: Serve) -> Callable[..., Any]:
+    @asynccontextmanager
+    async def run(
+        league: FakeLeague, *more: Callable[..., Any], runner: WorkflowRunner | None = None
+    ) -> AsyncIterator[WorkflowHandle[object, Status]]:
+        """Start a trial with a fresh id; its players' ids are made unique with it."""
+        key = uuid.uuid4().hex[:8]
+        league.trial = f"t{key}"
+        league.learners = [
+            Learner(player=f"{each.player}-{key}", name=each.name, role=each.role) for each in league.learners
+        ]
+        league.gates = {f"{gate}-{key}" if "next" not in gate else gate: n for gate, n in league.gates.items()}
+        league.gates = {_keyed(gate, key): batches for gate, batches in league.gates.items()}
+        league.gate_of_generation = {n: _keyed(gate, key) for n, gate in league.gate_of_generation.items()}
+        async with serve(league, *more, runner=runner):
+            handle = await temporal.start_workflow(
+                "TrialWorkflow",
+                TrialState(trial=league.trial),
+                id=trial_workflow_id(league.trial),
+                task_queue=Queue.LEAGUE,
+                result_type=Status,
+            )
+            try:
+                yield handle
+            finally:
+                await _terminate(temporal, league)
+
+    return run
+
+
+def _keyed(gate: str, key: str) -> str:
+    if key in gate:
+        return gate
+    return f"{gate.removesuffix('-next')}-{key}-next" if gate.endswith("-next") else f"{gate}-{key}"
+
+
+async def _terminate(temporal: Client, league: FakeLeague) -> None:
+    ids = [trial_workflow_id(league.trial), *(player_workflow_id(each.player) for each in league.learners)]
+    for workflow_id in ids:
+        try:
+            await temporal.get_workflow_handle(workflow_id).terminate()
+        except Exception:
+            continue
+
+
+async def eventually(check: Callable[[], bool | Awaitable[bool]], patience: float = 15) -> None:
+    for _ in range(int(patience / 0.05)):
+        answer = check()
+        if answer if isinstance(answer, bool) else await answer:
+            return
+        await asyncio.sleep(0.05)
+    raise AssertionError("did not happen in time")

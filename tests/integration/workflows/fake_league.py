@@ -5,8 +5,9 @@ from __future__ import annotations
 import asyncio
 import time
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
+from datetime import timedelta
 from typing import Any
 
 from temporalio import activity
@@ -33,23 +34,39 @@ class FakeLeague:
     wall_clock_seconds: float | None = None
     target: trials.Target | None = None
     start_paused: bool = False
+    planning_waits: bool = False
+    """Whether a plan rests on games that are still being played."""
+    planning_seconds: float = 0.0
     generation_seconds: float = 0.02
     play_seconds: float | None = None
     """For a batch of games; as long as a generation unless it is set."""
     statuses: list[tuple[str, str]] = field(default_factory=list)
     calls: Counter[str] = field(default_factory=Counter)
     recorded: list[tuple[str, int]] = field(default_factory=list)
+    tries: list[int] = field(default_factory=list)
+    """Attempts that each recorded generation took."""
     events: list[trials.TrialEvent] = field(default_factory=list)
     rollbacks: list[generations.Rollback] = field(default_factory=list)
     training_failures: list[Failure] = field(default_factory=list)
     """Raised by the next attempts at training, first to last."""
     weights_failures: list[Failure] = field(default_factory=list)
+    weights_seconds: float = 0.0
+    entry_failures: list[Failure] = field(default_factory=list)
+    record_failures: list[Failure] = field(default_factory=list)
+    garbage_failures: list[Failure] = field(default_factory=list)
+    over: bool = False
+    """Whether the store put an end to the trial before its workflow began."""
     play_failures: list[Failure] = field(default_factory=list)
     field_failures: list[Failure] = field(default_factory=list)
     gates: dict[str, int] = field(default_factory=dict)
     """Batches that each gate still plays."""
     gate_of_generation: dict[int, str] = field(default_factory=dict)
     stopped_gates: list[play.GateStop] = field(default_factory=list)
+    before_batch: Callable[[play.GateBatch], Awaitable[None]] | None = None
+    """Called before a gate's batch is recorded."""
+    gauntlets: list[str] = field(default_factory=list)
+    """Evaluations that are under way when the trial ends."""
+    evaluation_ends: list[tournaments.EvaluationsEnd] = field(default_factory=list)
     steps: int = 0
     training_now: int = 0
 
@@ -91,17 +108,20 @@ class FakeLeague:
             wall_clock_seconds=self.wall_clock_seconds,
             target=self.target,
             evaluate_every=1,
+            over=self.over,
         )
 
     @activity.defn
     async def make_initial_weights(self, request: trials.InitialWeightsRequest) -> CheckpointRef:
         self.calls["make_initial_weights"] += 1
         _fail(self.weights_failures)
+        await asyncio.sleep(self.weights_seconds)
         return REF
 
     @activity.defn
     async def enter_players(self, request: trials.EnterPlayers) -> None:
         self.calls["enter_players"] += 1
+        _fail(self.entry_failures, final=True)
 
     @activity.defn
     async def change_status(self, change: trials.StatusChange) -> None:
@@ -122,10 +142,21 @@ class FakeLeague:
 
     @activity.defn
     async def collect_garbage(self, request: trials.TrialRequest) -> trials.GarbageReport:
+        self.calls["collect_garbage"] += 1
+        _fail(self.garbage_failures, final=True)
         return trials.GarbageReport(files=0, bytes=0)
 
     @activity.defn
+    async def end_evaluations(self, end: tournaments.EvaluationsEnd) -> tournaments.EvaluationsLeft:
+        self.evaluation_ends.append(end)
+        return tournaments.EvaluationsLeft(tournaments=self.gauntlets if end.now else [])
+
+    @activity.defn
     async def plan_generation(self, key: generations.GenerationKey) -> generations.GenerationPlan:
+        self.calls["plan_generation"] += 1
+        if self.planning_waits:
+            raise ApplicationError("not yet", next_retry_delay=timedelta(seconds=0.1))
+        await asyncio.sleep(self.planning_seconds)
         name = next((each.name for each in self.learners if each.player == key.player), key.player)
         return generations.GenerationPlan(
             trial=key.trial,
@@ -171,7 +202,9 @@ class FakeLeague:
 
     @activity.defn
     async def record_generation(self, report: generations.GenerationReport) -> generations.Recorded:
+        _fail(self.record_failures, final=True)
         self.recorded.append((report.player, report.generation))
+        self.tries.append(report.tries)
         self.steps += report.outcome.steps
         return generations.Recorded(
             commit=len(self.recorded),
@@ -207,6 +240,8 @@ class FakeLeague:
 
     @activity.defn
     async def record_gate_batch(self, batch: play.GateBatch) -> play.GateBrief:
+        if self.before_batch is not None:
+            await self.before_batch(batch)
         self.gates[batch.gate] -= 1
         return self._brief(batch.gate)
 

@@ -7,8 +7,10 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from temporalio import activity
+from temporalio.exceptions import ApplicationError
 
 from orchestrator.contracts import play, tournaments
+from orchestrator.contracts.errors import Failure
 from tests.integration.workflows.fake_league import GAME
 
 
@@ -17,11 +19,23 @@ class FakeTournament:
     """Plans from what was recorded, as the store does."""
 
     rounds: int = 2
+    sound: int = 0
+    """How often the store finds both files sound before it sees the damage."""
     recorded: list[tuple[int, int]] = field(default_factory=list)
+    withdrawals: list[tournaments.DamagedPairing] = field(default_factory=list)
+    setbacks: list[tournaments.PairingSetback] = field(default_factory=list)
     ended: list[tournaments.TournamentEnd] = field(default_factory=list)
 
     def activities(self) -> list[Callable[..., Any]]:
-        return [self.open_scheduled_tournament, self.plan_pairings, self.record_pairing, self.rate, self.end]
+        return [
+            self.open_scheduled_tournament,
+            self.plan_pairings,
+            self.record_pairing,
+            self.note_pairing_setback,
+            self.withdraw_damaged,
+            self.rate,
+            self.end,
+        ]
 
     @activity.defn(name=tournaments.open_scheduled_tournament.name)
     async def open_scheduled_tournament(self, firing: tournaments.Firing) -> tournaments.Opened:
@@ -29,16 +43,33 @@ class FakeTournament:
 
     @activity.defn(name=tournaments.plan_pairings.name)
     async def plan_pairings(self, request: tournaments.TournamentRequest) -> tournaments.TournamentPlan:
-        done = len(self.recorded) // 2
-        if done == self.rounds:
+        decided = {*self.recorded, *((each.round, each.pair) for each in self.withdrawals)}
+        left = [(number, pair) for number in range(self.rounds) for pair in range(2) if (number, pair) not in decided]
+        if not left:
             return tournaments.TournamentPlan(status="running")
-        games = play.PlayRequest(trial="", occasion="round", game=GAME, contenders=[], pairs=1, seed=done)
-        pairings = [tournaments.PlannedPairing(round=done, pair=pair, request=games) for pair in range(2)]
+        current = left[0][0]
+        games = play.PlayRequest(trial="", occasion="round", game=GAME, contenders=[], pairs=1, seed=current)
+        pairings = [
+            tournaments.PlannedPairing(round=number, pair=pair, request=games)
+            for number, pair in left
+            if number == current
+        ]
         return tournaments.TournamentPlan(status="running", pairings=pairings, at_once=2)
 
     @activity.defn(name=tournaments.record_pairing.name)
     async def record_pairing(self, report: tournaments.PairingReport) -> None:
         self.recorded.append((report.round, report.pair))
+
+    @activity.defn(name=tournaments.note_pairing_setback.name)
+    async def note_pairing_setback(self, setback: tournaments.PairingSetback) -> None:
+        self.setbacks.append(setback)
+
+    @activity.defn(name=tournaments.withdraw_damaged.name)
+    async def withdraw_damaged(self, pairing: tournaments.DamagedPairing) -> None:
+        if self.sound:
+            self.sound -= 1
+            raise ApplicationError("both files of it are sound", type=Failure.BAD_INPUT, non_retryable=True)
+        self.withdrawals.append(pairing)
 
     @activity.defn(name=tournaments.rate_tournament.name)
     async def rate(self, request: tournaments.TournamentRequest) -> None:

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-import uuid
 from collections import Counter
-from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import asynccontextmanager
+from collections.abc import Callable
 
 import pytest
 from temporalio.client import Client, WorkflowHandle, WorkflowUpdateFailedError
@@ -14,6 +12,7 @@ from temporalio.client import Client, WorkflowHandle, WorkflowUpdateFailedError
 from league.types import Role
 from orchestrator.contracts import Queue
 from orchestrator.contracts.errors import Failure
+from orchestrator.contracts.tournaments import TournamentState, tournament_workflow_id
 from orchestrator.contracts.trials import Learner, Target
 from orchestrator.contracts.workflows import (
     LiveStatus,
@@ -22,68 +21,15 @@ from orchestrator.contracts.workflows import (
     PlayerChange,
     Status,
     StopOrder,
-    TrialState,
     gate_workflow_id,
     player_workflow_id,
     trial_workflow_id,
 )
-from tests.integration.workflows.conftest import Serve
+from tests.integration.workflows.conftest import eventually
 from tests.integration.workflows.fake_league import FakeLeague
+from tests.integration.workflows.fake_tournament import FakeTournament
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
-
-
-@pytest.fixture
-def begin(temporal: Client, serve: Serve) -> Callable[[FakeLeague], object]:
-    @asynccontextmanager
-    async def run(league: FakeLeague) -> AsyncIterator[WorkflowHandle[object, Status]]:
-        """Start a trial with a fresh id; its players' ids are made unique with it."""
-        key = uuid.uuid4().hex[:8]
-        league.trial = f"t{key}"
-        league.learners = [
-            Learner(player=f"{each.player}-{key}", name=each.name, role=each.role) for each in league.learners
-        ]
-        league.gates = {f"{gate}-{key}" if "next" not in gate else gate: n for gate, n in league.gates.items()}
-        league.gates = {_keyed(gate, key): batches for gate, batches in league.gates.items()}
-        league.gate_of_generation = {n: _keyed(gate, key) for n, gate in league.gate_of_generation.items()}
-        async with serve(league):
-            handle = await temporal.start_workflow(
-                "TrialWorkflow",
-                TrialState(trial=league.trial),
-                id=trial_workflow_id(league.trial),
-                task_queue=Queue.LEAGUE,
-                result_type=Status,
-            )
-            try:
-                yield handle
-            finally:
-                await _terminate(temporal, league)
-
-    return run
-
-
-def _keyed(gate: str, key: str) -> str:
-    if key in gate:
-        return gate
-    return f"{gate.removesuffix('-next')}-{key}-next" if gate.endswith("-next") else f"{gate}-{key}"
-
-
-async def _terminate(temporal: Client, league: FakeLeague) -> None:
-    ids = [trial_workflow_id(league.trial), *(player_workflow_id(each.player) for each in league.learners)]
-    for workflow_id in ids:
-        try:
-            await temporal.get_workflow_handle(workflow_id).terminate()
-        except Exception:
-            continue
-
-
-async def eventually(check: Callable[[], bool | Awaitable[bool]], patience: float = 15) -> None:
-    for _ in range(int(patience / 0.05)):
-        answer = check()
-        if answer if isinstance(answer, bool) else await answer:
-            return
-        await asyncio.sleep(0.05)
-    raise AssertionError("did not happen in time")
 
 
 async def status(handle: WorkflowHandle[object, Status]) -> LiveStatus:
@@ -345,3 +291,73 @@ async def test_many_generations_keep_histories_short(begin: Callable, temporal: 
                 longest = max(longest, run.history_length)
     assert len(league.recorded) >= 300 and Counter(league.recorded).most_common(1)[0][1] == 1
     assert 0 < longest < 2000
+
+
+async def test_a_trial_that_cannot_begin_can_be_stopped(begin: Callable) -> None:
+    league = FakeLeague(weights_seconds=60)
+    async with begin(league) as handle:
+        await eventually(lambda: league.calls["make_initial_weights"] == 1)
+        assert (await status(handle)).status is Status.PENDING
+        await handle.execute_update("stop", StopOrder(mode=Mode.DRAIN, reason="no worker in sight"))
+        assert await asyncio.wait_for(handle.result(), 20) is Status.STOPPED
+    assert league.statuses == [("stopping", "no worker in sight"), ("stopped", "no worker in sight")]
+    assert league.calls["enter_players"] == 0 and league.events == []
+
+
+async def test_a_trial_withdrawn_in_the_store_never_begins(begin: Callable) -> None:
+    league = FakeLeague(over=True)
+    async with begin(league) as handle:
+        assert await asyncio.wait_for(handle.result(), 20) is Status.STOPPED
+    assert league.calls["make_initial_weights"] == league.calls["train_generation"] == 0
+    assert [word for word, _ in league.statuses] == ["stopped"]
+
+
+async def test_a_trial_withdrawn_while_it_begins_ends(begin: Callable) -> None:
+    league = FakeLeague(weights_seconds=60)
+    async with begin(league) as handle:
+        await eventually(lambda: league.calls["make_initial_weights"] == 1)
+        await handle.signal("withdraw", "gone")
+        assert await asyncio.wait_for(handle.result(), 20) is Status.STOPPED
+    assert league.statuses == [("stopped", "gone")]
+
+
+async def test_weights_that_were_collected_before_they_were_named_are_made_again(begin: Callable) -> None:
+    league = FakeLeague(budget_steps=10, entry_failures=[Failure.DAMAGED_CHECKPOINT])
+    async with begin(league) as handle:
+        assert await handle.result() is Status.COMPLETED
+    assert league.calls["make_initial_weights"] == league.calls["enter_players"] == 2
+
+
+async def test_garbage_that_cannot_be_collected_is_left(begin: Callable) -> None:
+    league = FakeLeague(budget_steps=10, garbage_failures=[Failure.STORE_UNAVAILABLE])
+    async with begin(league) as handle:
+        assert await handle.result() is Status.COMPLETED
+    assert league.calls["collect_garbage"] == 1 and league.garbage_failures == []
+
+
+@pytest.mark.parametrize("mode", [Mode.NOW, Mode.DRAIN])
+async def test_a_stop_cancels_evaluations_and_a_drain_lets_them_finish(
+    begin: Callable, temporal: Client, mode: Mode
+) -> None:
+    league, gauntlet = FakeLeague(generation_seconds=0.1, play_seconds=0.5), FakeTournament(rounds=3)
+    async with begin(league, *gauntlet.activities()) as handle:
+        name = f"gauntlet-{league.trial}"
+        league.gauntlets = [name, f"unstarted-{league.trial}"]
+        played = await temporal.start_workflow(
+            "TournamentWorkflow",
+            TournamentState(tournament=name),
+            id=tournament_workflow_id(name),
+            task_queue=Queue.LEAGUE,
+            result_type=str,
+        )
+        await eventually(lambda: league.calls["play_games"] > 0 and bool(league.recorded))
+        await handle.execute_update("stop", StopOrder(mode=mode, reason="enough"))
+        assert await asyncio.wait_for(handle.result(), 20) is Status.STOPPED
+        assert await asyncio.wait_for(played.result(), 20) == ("cancelled" if mode is Mode.NOW else "completed")
+    assert [end.now for end in league.evaluation_ends] == [mode is Mode.NOW]
+    ends = {(end.tournament.split("-")[0], end.status, end.reason) for end in gauntlet.ended}
+    if mode is Mode.NOW:
+        why = "its trial ends: enough"
+        assert ends == {("gauntlet", "cancelled", why), ("unstarted", "cancelled", why)}
+    else:
+        assert ends == {("gauntlet", "completed", "")} and len(gauntlet.recorded) == 6

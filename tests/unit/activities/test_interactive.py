@@ -101,6 +101,16 @@ def test_plain_weights_become_a_checkpoint_or_are_refused(answers: InteractiveAc
     assert refusal.value.type == Failure.BAD_INPUT
 
 
+def test_a_component_that_ends_the_process_ends_nothing(
+    answers: InteractiveActivities, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "ends_all.py").write_text("import sys\nsys.exit(7)\n")
+    monkeypatch.syspath_prepend(tmp_path)
+    for kind in (Kind.GAME, Kind.MODEL):
+        verdict = answers.check_component(ComponentCheck(kind=kind, component=Component(id="ends_all:Thing")))
+        assert not verdict.usable and "SystemExit: 7" in verdict.problem
+
+
 def test_a_users_component_is_looked_at(answers: InteractiveActivities) -> None:
     assert answers.check_component(ComponentCheck(kind=Kind.GAME, component=TIC_TAC_TOE)).usable
     missing = answers.check_component(ComponentCheck(kind=Kind.GAME, component=Component(id="nowhere:Game")))

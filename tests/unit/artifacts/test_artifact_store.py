@@ -166,3 +166,16 @@ def test_stores_and_errors_travel_between_processes(local: ArtifactStore) -> Non
     error = pickle.loads(pickle.dumps(DamagedArtifact("u", "aa", "bb", 3, 2)))
     assert (error.uri, error.expected, error.found) == ("u", "aa", "bb")
     assert "cut short" in str(error)
+
+
+def test_what_was_put_again_since_it_was_found_old_is_not_removed(tmp_path: Path) -> None:
+    store = ArtifactStore(str(tmp_path))
+    ref = store.put(b"weights", kind="checkpoint")
+    file = Path(ref.uri.removeprefix("file://"))
+    os.utime(file, (1, 1))
+    aged = store.aged(timedelta(hours=1))
+    assert [found.name for found in aged] == [ref.sha256]
+    store.put(b"weights", kind="checkpoint")
+    assert store.remove(aged, timedelta(hours=1)).uris == () and file.exists()
+    os.utime(file, (1, 1))
+    assert store.remove(aged, timedelta(hours=1)).bytes_freed == 7 and not file.exists()

@@ -59,22 +59,22 @@ def test_a_goal_counts_when_other_seeds_confirm_it(tmp_path: Path, monkeypatch: 
         return skill + lucky if bot == "random" else 0.1
 
     monkeypatch.setattr(strength, "win_rate", play)
-    result = climb("student", student, ArtifactStore(str(tmp_path)), limit=150.0)
-    assert result.reached.keys() == {"random"}
-    assert 90.0 <= result.reached["random"] <= 90.0 * 1.1
-    assert result.best["mcts-50"] == 0.1
-    assert result.seconds == pytest.approx(150.0)
+    random_play, search = strength.GOALS
+    result = climb("student", student, random_play, ArtifactStore(str(tmp_path)), limit=150.0)
+    assert 90.0 <= result.reached <= 90.0 * 1.1
+    assert result.seconds == result.reached
+    beaten = climb("student", student, search, ArtifactStore(str(tmp_path)), limit=150.0)
+    assert beaten.best == 0.1 and beaten.seconds == pytest.approx(150.0)
 
 
 def test_what_is_not_reached_is_said() -> None:
-    there = Climb(reached={"random": 2.0}, best={"random": 0.95, "mcts-50": 0.2}, seconds=300.0)
-    late = Climb(reached={"random": 40.0}, best={"random": 0.91}, seconds=300.0)
-    never = Climb(best={"random": 0.8}, seconds=300.0)
-    found = summary({"lanista": [there] * 3, "rllib": [late, late, never]}, limit=300.0)
-    assert found["random"]["lanista"] == [2.0, 2.0, 2.0]
-    assert found["random"]["rllib"] == [40.0, 40.0, NOT_REACHED]
-    assert found["random"]["ratio"] == 20.0
-    assert found["mcts-50"]["ratio"] == NOT_REACHED
+    there, late, never = Climb(reached=2.0, best=0.95), Climb(reached=40.0, best=0.91), Climb(best=0.8)
+    found = summary({"lanista": [there] * 3, "rllib": [late, late, never]})
+    assert found["lanista"] == [2.0, 2.0, 2.0]
+    assert found["rllib"] == [40.0, 40.0, NOT_REACHED]
+    assert found["rllib_best_win_rate"] == [0.91, 0.91, 0.8]
+    assert found["ratio"] == 20.0
+    assert summary({"lanista": [there], "rllib": [never]})["ratio"] == NOT_REACHED
 
 
 def test_the_rivals_network_plays_alike_as_a_lanista_checkpoint() -> None:

@@ -179,6 +179,7 @@ def a_payoff(*players: dict[str, Any]) -> dict[str, Any]:
         "wins": wins,
         "draws": draws,
         "losses": losses,
+        "mean_return": [[None if rate is None else 2 * rate - 1 for rate in row] for row in rates],
     }
 
 

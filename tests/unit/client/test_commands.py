@@ -197,11 +197,13 @@ def test_errors_say_the_next_step_and_end_with_their_code(
     assert said.startswith("Error: ") and step in said and "Traceback" not in said and "secret" not in said
 
 
+@pytest.mark.parametrize("command", [("trial", "list"), ("token", "list"), ("audit",)])
 def test_without_a_stack_one_is_told_to_start_it(
-    main: Callable[..., tuple[int, str]], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    main: Callable[..., tuple[int, str]], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, command: tuple[str, ...]
 ) -> None:
-    monkeypatch.delenv("LANISTA_URL", raising=False)
-    code, said = main("trial", "list", "--home", str(tmp_path / "none"))
+    for name in ("LANISTA_URL", "LANISTA_DATABASE_URL"):
+        monkeypatch.delenv(name, raising=False)
+    code, said = main(*command, "--home", str(tmp_path / "none"))
     assert code == ExitCode.UNREACHABLE and said.count("`lanista up`") == 1
 
 
@@ -225,7 +227,11 @@ def test_the_local_admin_token_goes_to_the_local_stack_only(tmp_path: Path, monk
 def test_a_download_is_not_written_over(serve: Serve, tmp_path: Path) -> None:
     version = {"id": an_id(5), "trial_id": an_id(1), "player_id": an_id(2), "player": "main", "number": 3}
     version |= {"origin": "trained", "parent_id": None, "steps": 1, "sha256": "00", "size": 7, "commit": 1}
-    serve(httpx.Response(200, json={**version, "created_at": a_trial()["created_at"], "aliases": [], "lineage": []}))
+    serve(
+        httpx.Response(
+            200, json={**version, "created_at": a_trial()["created_at"], "aliases": [], "lineage": [], "returns": None}
+        )
+    )
     target = tmp_path / "main.safetensors"
     target.write_bytes(b"mine")
     ended = run("model", "download", an_id(5), "--to", str(target))

@@ -26,7 +26,7 @@ from tests.unit.client.fake_api import an_id
 
 ONLY_HERE = {"GenerationProgress", "Event", "Page"}
 """Answers that are no schema: events are a stream."""
-BROWSERS_ONLY = {"POST /api/v1/session", "DELETE /api/v1/session"}
+BROWSERS_ONLY = {"POST /api/v1/session", "DELETE /api/v1/session", "POST /api/v1/session/codes"}
 BY_OTHER_MEANS = {"GET /api/v1/events", "GET /api/v1/trials/{}/events"}
 """Made by `events`, which is tested by itself."""
 

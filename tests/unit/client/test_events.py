@@ -94,6 +94,13 @@ def test_a_first_connection_may_begin_anywhere(caller: Caller) -> None:
     assert api.requests[0].url.path == "/api/v1/events"
 
 
+def test_a_first_connection_may_begin_with_the_newest(caller: Caller) -> None:
+    api = FakeApi(stream(b"id: 6\n\n", error=LOST), stream(frame(7)))
+    assert caller.take(api, lambda client: client.events(newest=3), 1)[0].id == 7
+    assert api.requests[0].url.params["newest"] == "3" and "Last-Event-ID" not in api.requests[0].headers
+    assert api.requests[1].headers["Last-Event-ID"] == "6", "the line broke before the first event"
+
+
 def test_a_success_forgives_earlier_failures(caller: Caller) -> None:
     """The attempts are counted anew after each connection, so a long watch survives many restarts."""
     replies: list[httpx.Response | Exception] = []

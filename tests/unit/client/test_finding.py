@@ -27,6 +27,7 @@ def a_version(number: int, player: str = "main") -> dict[str, Any]:
         "created_at": WHEN,
         "aliases": [],
         "lineage": [],
+        "returns": None,
     }
 
 
@@ -35,8 +36,9 @@ def registry(request: httpx.Request) -> httpx.Response:
     trials = [a_trial(1, name="first"), a_trial(2, name="twice"), a_trial(3, name="twice", project="other")]
     path, query = request.url.path.removeprefix("/api/v1/"), request.url.params
     if path == "trials":
-        assert query["archived"] == "true", "what was put away is found too"
-        return page(*(trial for trial in trials if query.get("project") in (None, trial["project"])))
+        assert query.get("archived") == "true" or "name" not in query, "what was put away is found too"
+        wanted = [trial for trial in trials if query.get("name") in (None, trial["name"])]
+        return page(*(trial for trial in wanted if query.get("project") in (None, trial["project"])))
     if path.endswith("/players"):
         return page(a_player(2, "main"), a_player(3, "random", "bot"))
     if path.endswith("/versions"):

@@ -73,6 +73,18 @@ def test_names_and_anchor_do_not_matter(league: tuple[list[str], Tallies], rng: 
     assert original.components == renamed.components
 
 
+def test_the_interval_of_a_tight_pair_survives_a_light_bridge() -> None:
+    """10 million games leave nothing open between two players, however little ties both to the others."""
+    heavy: Tallies = {("a", "b"): (10**7, 18, 10**7)}
+    bridged: Tallies = {**heavy, ("c", "a"): (0, 1, 10**4), ("c", "d"): (0, 10**4, 1), ("c", "e"): (1, 0, 18)}
+    _, low, high = bradley_terry("ab", heavy).difference("a", "b")
+    for names in ("abcde", "ecdba"):
+        rename = dict(zip("abcde", names, strict=True))
+        tallies = {(rename[a], rename[b]): tally for (a, b), tally in bridged.items()}
+        found = bradley_terry(names, tallies).difference(rename["a"], rename["b"])
+        assert found[1:] == pytest.approx((low, high), rel=1e-6)
+
+
 def simulate(rng: np.random.Generator, theta: np.ndarray, games: int, draw_rate: float, sparse: float = 1.0) -> Tallies:
     tallies: Tallies = {}
     for i in range(len(theta)):

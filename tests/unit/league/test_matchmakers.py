@@ -27,7 +27,7 @@ from league.matchmaking import (
 from league.matchmaking.explanation import BRANCHES
 from league.matchmaking.meta_strategies import META_STRATEGIES
 from league.payoff import Payoff
-from league.types import Role
+from league.types import Earned, Role
 
 MAIN = Member(id="main", role=Role.MAIN)
 PAST = [Member(id=f"m{i}", role=Role.HISTORICAL, parent="main", created=i) for i in range(3)]
@@ -118,11 +118,49 @@ def test_psro_of_rock_paper_scissors_is_a_third_each(solver: str) -> None:
         payoff.update(a, b, 10, 0, 0)
     mixture = mix("psro", request(payoff, options={"meta_strategy": solver}))
     assert chances(mixture) == pytest.approx({"m0": 1 / 3, "m1": 1 / 3, "m2": 1 / 3}, abs=1e-3)
-    assert mixture.note == ""
+    assert mixture.note == "a game of win rates"
+
+
+def test_psro_only_looks_up_what_is_ready(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It reads every pair of the pool while the trial is locked: no cell may be computed anew for that."""
+    payoff = Payoff(min_games=1)
+    payoff.update("m0", "m1", 1, 0, 0, earned=Earned(1.0, -1.0))
+    monkeypatch.delattr(Payoff, "_seatings")
+    assert "2 of 3 pairs" in mix("psro", request(payoff)).note
 
 
 def test_psro_says_which_pairs_it_never_saw() -> None:
     assert "3 of 3 pairs" in mix("psro", request()).note
+
+
+def test_psro_solves_mean_returns_where_they_were_recorded() -> None:
+    """m0 wins most games against m1 and loses more by them: a rare large pot is not a win."""
+    payoff = Payoff(decay=1)
+    payoff.update("m0", "m1", 9, 0, 1, earned=Earned(-11.0, 11.0))
+    payoff.update("m1", "m2", 5, 0, 5, earned=Earned(5.0, -5.0))
+    payoff.update("m0", "m2", 5, 0, 5, earned=Earned(0.0, 0.0))
+    mixture = mix("psro", request(payoff))
+    assert chances(mixture) == pytest.approx({"m1": 1.0})
+    assert mixture.note == "a game of mean returns"
+
+
+def test_psro_never_mixes_win_rates_with_returns() -> None:
+    payoff = Payoff(decay=1)
+    payoff.update("m0", "m1", 9, 0, 1, earned=Earned(-11.0, 11.0))
+    payoff.update("m1", "m2", 0, 10, 0)
+    payoff.update("m0", "m2", 9, 0, 1)
+    mixture = mix("psro", request(payoff))
+    assert chances(mixture) == pytest.approx({"m0": 1.0})
+    assert mixture.note == "a game of win rates"
+
+
+@pytest.mark.parametrize("solver", sorted(META_STRATEGIES))
+def test_large_returns_do_not_upset_a_solver(solver: str) -> None:
+    payoff = Payoff(decay=1)
+    for a, b in (("m0", "m1"), ("m1", "m2"), ("m2", "m0")):
+        payoff.update(a, b, 10, 0, 0, earned=Earned(10_000.0, -10_000.0))
+    mixture = mix("psro", request(payoff, options={"meta_strategy": solver}))
+    assert chances(mixture) == pytest.approx({"m0": 1 / 3, "m1": 1 / 3, "m2": 1 / 3}, abs=1e-3)
 
 
 def test_unknown_rules_and_players_are_refused_with_what_exists() -> None:

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from league.errors import InvalidInput
 from league.payoff import Cell, Payoff, Returns, decay_of_memory, decayed, effective_games, pairwise_by_order, wilson
+from league.types import Earned
 
 counts = st.integers(0, 10**12)
 decays = st.floats(0.01, 1.0)
@@ -33,6 +34,56 @@ def test_single_updates_by_hand() -> None:
     payoff.update("a", "b", 0, 0, 1)
     wins, draws, losses = 0.81, 0.9, 1.0
     assert payoff.win_rate("a", "b") == pytest.approx((wins + draws / 2) / (wins + draws + losses))
+
+
+def test_as_many_wins_as_losses_are_exactly_one_half() -> None:
+    payoff = Payoff()
+    payoff.update("a", "b", 20, 1, 20)
+    assert payoff.win_rate("a", "b") == payoff.win_rate("b", "a") == 0.5
+
+
+@given(st.lists(st.tuples(counts, counts, counts, st.integers(0, 3), st.integers(0, 3)), max_size=6), decays)
+def test_names_and_sides_change_not_one_bit(batches: list[tuple[int, ...]], decay: float) -> None:
+    named, swapped = Payoff(decay), Payoff(decay)
+    for wins, draws, losses, seat, other in batches:
+        named.update("a", "b", wins, draws, losses, seat=seat, opponent_seat=other)
+        swapped.update("a", "b", losses, draws, wins, seat=other, opponent_seat=seat)
+    assert named.win_rate("a", "b") == swapped.win_rate("b", "a")
+    assert named.win_rate("b", "a") == swapped.win_rate("a", "b")
+
+
+@given(first=counts, second=counts, decay=decays)
+def test_returns_decay_like_results(first: int, second: int, decay: float) -> None:
+    """Where every game is won by 1, returns and wins are the same number."""
+    cell = Cell()
+    for wins in (first, second):
+        cell = decayed(cell, wins, 0, 0, decay, Earned(float(wins), -float(wins)))
+    earned = cell.earned or Earned()
+    assert (earned.own, earned.other) == (cell.wins, -cell.wins)
+    assert cell.mirrored().mirrored() == cell
+
+
+def test_the_margin_is_the_mean_over_seats_and_antisymmetric() -> None:
+    payoff = Payoff(decay=1, min_games=8)
+    payoff.update("a", "b", 30, 0, 0, seat=0, earned=Earned(60.0, -60.0))
+    payoff.update("a", "b", 0, 0, 10, seat=1, earned=Earned(-10.0, 10.0))
+    assert payoff.return_margin("a", "b") == pytest.approx((2 - 1) / 2)
+    assert payoff.return_margins("b", ["a", "b", "c"]).tolist() == pytest.approx([-0.5, 0.0, 0.0])
+
+
+def test_the_margin_of_a_game_that_is_not_zero_sum_is_half_the_difference() -> None:
+    payoff = Payoff(decay=1, min_games=1)
+    payoff.update("a", "b", 1, 0, 0, earned=Earned(5.0, 2.0))
+    assert (payoff.return_margin("a", "b"), payoff.return_margin("b", "a")) == (1.5, -1.5)
+
+
+def test_a_cell_with_games_of_unknown_returns_has_no_margin() -> None:
+    payoff = Payoff(decay=0.9, min_games=1)
+    payoff.update("a", "b", 1, 0, 0, earned=Earned(1.0, -1.0))
+    payoff.update("a", "b", 1, 0, 0)
+    payoff.update("a", "b", 1, 0, 0, earned=Earned(1.0, -1.0))
+    assert math.isnan(payoff.return_margin("a", "b"))
+    assert payoff.win_rate("a", "b") == 1.0
 
 
 @given(n=st.integers(1, 300), decay=decays, which=st.sampled_from([0, 1, 2]), start=st.tuples(*[st.integers(0, 9)] * 3))

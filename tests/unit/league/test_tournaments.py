@@ -5,6 +5,8 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Mapping
+from dataclasses import replace
+from itertools import combinations
 from typing import Any
 
 import networkx
@@ -15,7 +17,7 @@ from hypothesis import strategies as st
 
 from league.errors import InvalidInput, UnknownPlayer
 from league.tournaments import FORMATS, Pairing, Result, game_keys, next_pairings, standings
-from league.tournaments.adaptive import mean_width
+from league.tournaments.adaptive import mean_width, tallies_of
 from league.tournaments.knockout import bracket, knockout_placings
 from league.tournaments.matching import FREE, maximum_matching
 
@@ -84,6 +86,13 @@ def test_gauntlet_pairs_challengers_with_the_field_only() -> None:
         next_pairings("gauntlet", names_of(3), [], {})
     with pytest.raises(UnknownPlayer):
         next_pairings("gauntlet", names_of(3), [], {"challengers": ["x"]})
+
+
+def test_challengers_meet_each_other_where_they_are_to() -> None:
+    options = {"challengers": ["p1", "p2", "p3"], "among_challengers": True}
+    met = Counter(frozenset((r.pairing.first, r.pairing.second)) for r in play("gauntlet", names_of(5), options))
+    everyone = {frozenset(pair) for pair in combinations(names_of(5), 2)}
+    assert met == Counter(everyone - {frozenset(("p0", "p4"))})
 
 
 @settings(max_examples=40, deadline=None)
@@ -247,3 +256,54 @@ def test_unknown_formats_and_options_are_refused_with_what_exists() -> None:
             next_pairings(name, ["a", "b"], [], {"gamez": 3})
         with pytest.raises(InvalidInput, match="games"):
             next_pairings(name, ["a", "b"], [], {"games": 0})
+
+
+@pytest.mark.parametrize("name", sorted(FORMATS))
+def test_a_withdrawal_hands_its_pairings_over_and_the_others_play_on(name: str) -> None:
+    names, gone = names_of(6), "p2"
+    results: list[Result] = []
+    options = OPTIONS[name]
+    while left := next_pairings(name, names, results, options):
+        for pairing in left:
+            others = {pairing.first, pairing.second} - {gone}
+            walked = len(others) == 1 and not pairing.is_bye and pairing.round > 0
+            results.append(Result.of_walkover(pairing, others.pop()) if walked else outcome(pairing))
+        if name == "adaptive":
+            options = {**options, "absent": [gone]}
+    table = {line.name: line for line in standings(names, results)}
+    played = [result for result in results if gone in (result.pairing.first, result.pairing.second)]
+    assert table[gone].games == sum(result.pairing.games for result in played if result.was_played)
+    for line in table.values():
+        assert line.wins + line.draws + line.losses == line.games, "a walkover is points, and no game"
+    walkovers = [result for result in results if result.walkover]
+    assert tallies_of(walkovers) == {}
+    assert sum(line.points for line in table.values()) == sum(result.pairing.games for result in results)
+    if name == "adaptive":
+        assert not walkovers, "who is absent is chosen no more"
+
+
+def test_a_walkover_needs_an_opponent() -> None:
+    pairing = Pairing(round=0, index=0, first="a", second="b", games=2)
+    assert Result.of_walkover(pairing, "b").losses == 2
+    with pytest.raises(InvalidInput, match="'c' has no opponent"):
+        Result.of_walkover(pairing, "c")
+
+
+def test_two_who_are_left_after_withdrawals_are_measured_until_they_are_told_apart() -> None:
+    options = {"rounds": 40, "target_width": 400.0, "absent": ["p0"]}
+    results: list[Result] = []
+    while left := next_pairings("adaptive", names_of(3), results, options):
+        results += [Result(pairing=pairing, wins=1, draws=0, losses=1) for pairing in left]
+    assert {name for each in results for name in (each.pairing.first, each.pairing.second)} == {"p1", "p2"}
+    assert mean_width(["p1", "p2"], results) <= 400.0
+    assert next_pairings("adaptive", names_of(3), (), options | {"absent": ["p0", "p1"]}) == ()
+
+
+def test_a_larger_table_may_bring_more_games_than_were_planned() -> None:
+    (planned, *_), names = next_pairings("swiss", names_of(4)), names_of(4)
+    larger = replace(planned, games=3)
+    results = [Result(pairing=larger, wins=3, draws=0, losses=0)]
+    assert planned not in next_pairings("swiss", names, results)
+    assert standings(names, results)[0].points == 3
+    with pytest.raises(InvalidInput, match="expected"):
+        next_pairings("swiss", names, [replace(results[0], pairing=replace(larger, second=larger.first, first="p3"))])

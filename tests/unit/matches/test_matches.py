@@ -6,10 +6,11 @@ from itertools import count
 import numpy as np
 import pytest
 
-from league.types import VersionId
+from league.types import Earned, VersionId
 from orchestrator.artifacts import ArtifactStore
 from orchestrator.catalog import Component
 from workers.checkpoints import load
+from workers.games.errors import BadGame
 from workers.games.names import make_game
 from workers.games.replay import replay
 from workers.inference.policy import Policy
@@ -102,6 +103,14 @@ def test_scores_and_sides_are_right(store: ArtifactStore) -> None:
     assert result.mean_return(0) > 0
 
 
+def test_tallies_carry_what_both_sides_earned(store: ArtifactStore) -> None:
+    result = play_match(match(KUHN, bot("always-1"), bot("random"), pairs=50), store=store)
+    for tally in result.tallies():
+        mine = [game.returns[tally.seat] for game in result.games if game.seat_of(0) == tally.seat]
+        assert tally.earned == Earned(sum(mine), -sum(mine))
+        assert tally.earned.own != tally.wins - tally.losses, "a bet that is called is worth two"
+
+
 def test_three_seats_rotate_and_are_compared_by_final_order(store: ArtifactStore) -> None:
     two = play_match(match(THREE_SEATS, bot("first-legal"), bot("random"), pairs=4), store=store)
     assert [game.seating for game in two.games[:3]] == [(0, 1, 1), (1, 0, 1), (1, 1, 0)]
@@ -119,6 +128,13 @@ def test_one_seat_counts_returns_not_wins(store: ArtifactStore) -> None:
     assert result.tallies() == ()
     assert result.mean_score() is None
     assert result.mean_return(0) < result.mean_return(1)
+
+
+def test_a_game_beyond_its_bound_is_refused(store: ArtifactStore) -> None:
+    endless, rounds = Component(id="tests.unit.training.samples:Endless"), count()
+    task = match(endless, bot("always-0"), bot("random"), pairs=1)
+    with pytest.raises(BadGame, match="a game is longer than its max_steps, 4"):
+        play_match(task, store=store, should_stop=lambda: next(rounds) > 20)
 
 
 def test_random_openings_are_shared_within_a_pair_and_differ_between_pairs(store: ArtifactStore, version) -> None:

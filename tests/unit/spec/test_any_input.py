@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 from orchestrator.spec import InvalidTrial, Problem, TrialFile, TrialSpec
 from orchestrator.spec.checking import check_spec
 from orchestrator.spec.loading import parse_trial
+from orchestrator.spec.tournament import TournamentSpec, check_tournament
 
 KEYS = sorted(
     {*TrialFile.model_fields, "id", "players", "preset", "name", "role", "bot", "steps", "until", "hidden", "x"}
@@ -48,6 +49,16 @@ def test_leagues(players: list[Any], preset: Any, matchmaking: Any) -> None:
         refused(error.problems)
     else:
         assert TrialSpec.model_validate(spec.to_json()) == spec
+
+
+@given(st.dictionaries(st.sampled_from(sorted(TournamentSpec.model_fields)), TREES, max_size=5))
+def test_tournaments(data: dict[str, Any]) -> None:
+    try:
+        spec = check_tournament(data)
+    except InvalidTrial as error:
+        refused(error.problems)
+    else:
+        assert check_tournament(spec.model_dump(mode="json")) == spec
 
 
 @given(st.text(alphabet=st.sampled_from("agme:id {}[]&*!-?|>'\"#,\n\t0_.x<%@`ü\x00\x85"), max_size=60))

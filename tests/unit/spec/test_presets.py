@@ -66,6 +66,31 @@ def test_a_role_that_is_misspelt_is_one_problem_and_not_two() -> None:
     assert "did you mean 'main'?" in problem.message
 
 
+@pytest.mark.parametrize(
+    ("preset", "reset", "chance"),
+    [
+        ("psro", None, 1.0),
+        ("psro", {}, 1.0),
+        ("psro", {"league_exploiter": 0.5}, 1.0),
+        ("psro", {"main": 0.25}, 0.25),
+        ("pfsp", None, 0.0),
+        ("pfsp", {"main": 1.0}, 1.0),
+    ],
+)
+def test_responses_of_psro_start_anew_unless_told_otherwise(preset: str, reset: object, chance: float) -> None:
+    given = {} if reset is None else {"reset": reset}
+    spec = check_spec(league_of(preset=preset, **given))
+    assert spec.league.reset.main == chance
+    assert check_spec(spec.to_json()).league.reset == spec.league.reset, "what is stored is read back the same"
+
+
+def test_a_wrong_reset_of_psro_is_still_said_to_be_wrong() -> None:
+    with pytest.raises(InvalidTrial, match=r"league\.reset\.mian: no such option"):
+        check_spec(league_of(preset="psro", reset={"mian": 1.0}))
+    with pytest.raises(InvalidTrial, match=r"league\.reset"):
+        check_spec(league_of(preset="psro", reset=3))
+
+
 def test_matchmaking_takes_the_presets_options_and_no_others() -> None:
     spec = check_spec(league_of(preset="pfsp", matchmaking={"weighting": "variance"}))
     assert spec.league.matchmaking.to_json()["weighting"] == "variance"

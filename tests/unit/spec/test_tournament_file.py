@@ -66,6 +66,7 @@ def test_wrong_entrant_rules_say_what_is_allowed(text: str, words: str) -> None:
         ({"game": GAME, "games": 5}, "games", "even"),
         ({"game": GAME, "games": 2000}, "games", "1000"),
         ({"game": GAME, "format": "swis"}, "format", "swiss"),
+        ({"game": GAME, "format": ["swiss"], "cycles": 2}, "format", "swiss"),
         ({"game": GAME, "entrants": ["bot:nobody"]}, "entrants[0]", "unknown bot"),
         ({"game": {"id": "chequers"}}, "game.id", "unknown game"),
         ({"game": GAME, "promote": {"error": 0.7}}, "promote.error", "less than 0.5"),

@@ -59,3 +59,36 @@ class Countdown(VectorGame):
 
     def render_text(self, table: int, seat: int | None = None) -> str:
         return str(self._moves_made[table])
+
+
+class Solitaire(VectorGame):
+    """One seat; the game at table t lasts 1 + t % 4 steps, each of which returns 1."""
+
+    def __init__(self, *, tables: int) -> None:
+        super().__init__(GameSpec(id="solitaire", seats=1, actions=2, observation_shape=(1,), max_steps=4), tables)
+        self._moves_made = np.zeros(tables, np.int64)
+        self._lengths = 1 + np.arange(tables) % 4
+
+    def begin(self, tables: Any) -> None:
+        self._moves_made[tables] = 0
+
+    def turn(self) -> Turn:
+        rows = np.arange(self.tables)
+        observations = self._moves_made[:, None].astype(np.float32)
+        return Turn(rows, np.zeros(self.tables, np.int64), observations, np.ones((self.tables, 2), np.bool_))
+
+    def advance(self, actions: Any) -> StepResult:
+        self._moves_made += 1
+        done = self._moves_made == self._lengths
+        return StepResult(np.ones((self.tables, 1), np.float32), done, np.zeros(self.tables, np.bool_))
+
+    def render_text(self, table: int, seat: int | None = None) -> str:
+        return str(self._moves_made[table])
+
+
+class Endless(Solitaire):
+    """Never ends, although its spec says that 4 steps are the most."""
+
+    def advance(self, actions: Any) -> StepResult:
+        never = np.zeros(self.tables, np.bool_)
+        return StepResult(super().advance(actions).rewards, never, never)

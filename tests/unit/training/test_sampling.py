@@ -1,15 +1,18 @@
 """Sampling: who sits where, what is learnt from, what is counted."""
 
+import math
 from collections.abc import Mapping
 
 import numpy as np
 import pytest
 import torch
 
-from tests.unit.training.samples import Countdown
+from tests.unit.training.samples import Countdown, Endless, Solitaire
 from workers.bots.names import make_bot
 from workers.bots.protocol import Bot
 from workers.games.connect_four import ConnectFour
+from workers.games.errors import BadGame
+from workers.games.kuhn_poker import KuhnPoker
 from workers.games.protocol import VectorGame
 from workers.games.rock_paper_scissors import RockPaperScissors
 from workers.games.tic_tac_toe import TicTacToe
@@ -113,6 +116,59 @@ def test_games_begun_are_played_out_and_counted_once() -> None:
     assert sampler.board.counts().outcomes.sum() == begun
     assert sampler.play_out(5) == 0
     assert sampler.board.counts().outcomes.sum() == begun
+
+
+def test_returns_are_summed_for_both_sides_beside_the_results() -> None:
+    game = KuhnPoker(tables=64)
+    bots = {0: make_bot("random", game.spec), 1: make_bot("first-legal", game.spec)}
+    sampler = sampler_for(game, [0.0, 0.5, 0.5], bots, steps=40)
+    sampler.collect()
+    counts = sampler.board.counts()
+    assert counts.alone is None
+    assert counts.earned.shape == (2, 2, 2, 2)
+    own, other = counts.earned[..., 0], counts.earned[..., 1]
+    assert (own == -other).all(), "the game is zero-sum"
+    wins, losses = counts.outcomes[..., 0], counts.outcomes[..., 2]
+    assert (np.abs(own) <= 2 * (wins + losses)).all()
+    assert own.sum() == counts.returns, "every game here has an opponent and one learning seat"
+    assert (own != wins - losses).any(), "pots differ, so returns are not wins"
+
+
+def test_seats_that_do_not_share_a_zero_sum_are_counted_each_by_its_own() -> None:
+    game = Countdown(tables=6, length=4)
+    sampler = sampler_for(game, [0.0, 1.0], {0: make_bot("first-legal", game.spec)}, steps=4)
+    sampler.collect()
+    counts = sampler.board.counts()
+    # seat 0 moves last and gets 2, the others -1; each of two tables' learners sits in each seat
+    assert counts.earned[0, 0, 1].tolist() == [4.0, -2.0]
+    assert counts.earned[0, 1, 2].tolist() == [-2.0, -2.0]
+
+
+def test_a_game_of_one_seat_counts_the_returns_of_all_games_begun() -> None:
+    game = Solitaire(tables=8)
+    sampler = sampler_for(game, [1.0], {}, steps=3)
+    sampler.collect()
+    while sampler.play_out(2):
+        pass
+    alone = sampler.board.counts().alone
+    # games of 1 to 4 steps return their length: in 3 steps each table began the games that these have to be
+    lengths = [length for table in range(8) for length in begun(1 + table % 4, 3)]
+    assert alone is not None
+    assert (alone.games, alone.mean) == (len(lengths), pytest.approx(np.mean(lengths)))
+    assert alone.deviations == pytest.approx(np.square(np.array(lengths) - np.mean(lengths)).sum())
+
+
+def test_a_game_beyond_its_bound_is_not_played_out_for_ever() -> None:
+    sampler = sampler_for(Endless(tables=2), [1.0], {}, steps=3)
+    sampler.collect()
+    assert sampler.play_out(4) == 2
+    with pytest.raises(BadGame, match="solitaire: a game is longer than its max_steps, 4"):
+        sampler.play_out(1)
+
+
+def begun(length: int, steps: int) -> list[int]:
+    """The lengths of the games that a table of such games begins in so many steps."""
+    return [length] * math.ceil(steps / length)
 
 
 def test_short_games_are_not_favoured() -> None:

@@ -1,0 +1,126 @@
+"""Replays and games of people on the page, drawn and answered by a real worker."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from tests.e2e.browsing import serious_problems
+from tests.e2e.leagues import League
+from tests.e2e.stack import LocalStack
+
+MOST_MOVES = 42
+
+
+def test_a_recorded_game_is_replayed_with_what_the_mover_thought(page: Page, league: League, stack: LocalStack) -> None:
+    path = f"/matches/{league.match}"
+    match = stack.call("GET", path)
+    replay = stack.call("GET", f"{path}/replay?annotate={league.version}")
+    last = len(replay["positions"]) - 1
+    assert last == match["plies"] > 4
+    page.goto(f"{path}?ply={match['seat']}")
+    mine = replay["positions"][match["seat"]]
+    policy = page.get_by_role("list", name="Policy")
+    expect(policy.get_by_role("listitem")).to_have_count(len(mine["legal"][0]))
+    shown = [float(text.removesuffix(" %")) for text in policy.locator(".number").all_inner_texts()]
+    thought = sorted((100 * each["probability"] for each in mine["legal"][0]), reverse=True)
+    assert shown == pytest.approx(thought, abs=0.051), "one digit after the point"
+    expect(page.get_by_label("Opinion", exact=True).locator(".value")).to_have_text(
+        f"{'+' if mine['value'] >= 0 else '−'}{abs(mine['value']):.2f}"
+    )
+    rows = page.get_by_role("list", name="Every move").get_by_role("button")
+    expect(rows).to_have_count(last)
+    assert all(re.search(r"\d %", text) for text in rows.all_inner_texts()), "each move with its probability"
+
+
+def test_a_replay_is_walked_by_keyboard_buttons_and_slider(page: Page, league: League, stack: LocalStack) -> None:
+    last = stack.call("GET", f"/matches/{league.match}")["plies"]
+    page.goto(f"/matches/{league.match}")
+    expect(page.get_by_alt_text("The position after 0 moves")).to_be_visible()
+    moves = page.get_by_role("group", name="Moves")
+    page.keyboard.press("ArrowRight")
+    expect(moves).to_contain_text(f"1 of {last}")
+    page.get_by_role("button", name="Next move").click()
+    expect(moves).to_contain_text(f"2 of {last}")
+    page.get_by_label("Position", exact=True).fill("3")
+    expect(page.get_by_alt_text("The position after 3 moves")).to_be_visible()
+    page.keyboard.press("End")
+    expect(page.get_by_role("main")).to_contain_text("The game is over")
+    assert f"ply={last}" in page.url
+    page.get_by_label("Opinion of").select_option("nobody")
+    page.get_by_role("button", name="First position").click()
+    expect(page.get_by_alt_text("The position after 0 moves")).to_be_visible()
+    expect(page.get_by_role("list", name="Policy")).to_be_hidden()
+
+
+def by_mouse(page: Page) -> None:
+    page.locator('.squares button[aria-disabled="false"]').first.click()
+
+
+def by_number(page: Page) -> None:
+    action = page.locator('.squares button[aria-disabled="false"]').first.get_attribute("data-action")
+    assert action is not None
+    page.keyboard.press(str(int(action) + 1))
+
+
+def by_arrows(page: Page) -> None:
+    """From the first square on, to the first one that is free."""
+    squares = page.locator(".squares button")
+    squares.first.focus()
+    for place in range(squares.count()):
+        if squares.nth(place).get_attribute("aria-disabled") == "false":
+            break
+        page.keyboard.press("ArrowRight")
+    page.keyboard.press("Enter")
+
+
+def play_on(page: Page, move: Callable[[Page], None]) -> str:
+    """Play to the end; what the page says of the outcome."""
+    say = page.locator(".say")
+    for _ in range(MOST_MOVES):
+        expect(say).to_have_text(re.compile("Your move|You won|You lost|A draw"))
+        if say.get_attribute("data-outcome") is not None:
+            return say.inner_text()
+        before = page.locator(".board img").get_attribute("alt")
+        assert before is not None
+        move(page)
+        expect(page.locator(".board img")).not_to_have_attribute("alt", before)
+    raise AssertionError("the game does not end")
+
+
+@pytest.mark.parametrize("move", [by_mouse, by_number, by_arrows])
+def test_a_whole_game_against_a_version(page: Page, league: League, move: Callable[[Page], None]) -> None:
+    page.goto(f"/play/{league.version}?seat=1&best=best")
+    page.get_by_role("button", name="Begin").click()
+    assert play_on(page, move) in ("You won.", "You lost.", "A draw.")
+    expect(page.get_by_role("main")).to_contain_text("The game is over")
+    assert serious_problems(page) == []
+    page.get_by_role("button", name="Play again").click()
+    expect(page.locator(".say")).to_have_text("Your move.")
+
+
+@pytest.mark.parametrize("width", [1280, 390], ids=["wide", "narrow"])
+def test_a_whole_game_against_a_bot_by_clicking_columns(page: Page, league: League, width: int) -> None:
+    page.set_viewport_size({"width": width, "height": 800})
+    page.goto(f"/play/{league.four_in_a_row}")
+    page.get_by_role("button", name="Begin").click()
+    expect(page.locator(".squares button")).to_have_count(7)
+    assert serious_problems(page) == []
+    page.reload()
+    expect(page.locator(".say")).to_have_text("Your move.")  # the game is found again by its address
+    page.get_by_role("button", name="New game").click()
+    page.get_by_role("button", name="column 4").click()
+    expect(page.get_by_alt_text("The position after 2 moves")).to_be_visible()
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
+    assert play_on(page, by_mouse)
+
+
+def test_an_opponent_is_chosen_on_the_page(page: Page, league: League) -> None:
+    page.goto(f"/play/{league.version}")
+    page.get_by_label("Opponent").select_option(league.bot)
+    expect(page.get_by_role("heading", name="You against random v0")).to_be_visible()
+    page.get_by_role("button", name="Begin").click()
+    assert play_on(page, by_number)

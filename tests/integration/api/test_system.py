@@ -1,0 +1,67 @@
+"""The installation at a glance: workers, queues and Ray, and what is said while they are away."""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+
+import httpx
+import pytest
+from temporalio.client import Client
+from temporalio.contrib.pydantic import pydantic_data_converter
+
+from api.service import fleet
+from api.service.fleet import Attendance, Fleet, Known, Remembered
+from api.store.models.words import Scope
+from tests.integration.api.server import Served, running_api
+
+
+def test_workers_queues_and_ray_are_shown(viewer: httpx.Client) -> None:
+    system = viewer.get("/api/v1/system").json()
+    assert system["unknown"] == {}
+    queues = {queue["name"]: queue for queue in system["queues"]}
+    assert list(queues) == ["league", "store", "train", "play", "interactive"]
+    assert queues["store"]["pollers"] >= 1 and queues["play"]["pollers"] == 0, "nobody serves play here"
+    served = {worker["queue"] for worker in system["workers"]}
+    assert served == {"league", "store", "interactive"}
+    assert all("@" in worker["identity"] and worker["last_seen"].endswith("Z") for worker in system["workers"])
+    assert (system["ray"]["cpus"], system["ray"]["cpus_available"]) == (4.0, 1.0)
+    assert system["ray"]["nodes"][0]["address"] == "10.0.0.1"
+
+
+def test_without_temporal_they_are_null_and_the_reason_is_said(api: Served, api_database: str, tmp_path: Path) -> None:
+    with running_api(api_database, "127.0.0.1:1", tmp_path) as alone, alone.client(Scope.VIEWER) as client:
+        system = client.get("/api/v1/system").json()
+        assert (system["workers"], system["queues"], system["ray"]) == (None, None, None)
+        assert sorted(system["unknown"]) == ["queues", "ray", "workers"]
+        assert system["readiness"]["parts"]["temporal"]["ok"] is False
+
+
+async def test_without_a_train_worker_ray_is_not_asked(temporal_address: str) -> None:
+    client = await Client.connect(temporal_address, data_converter=pydantic_data_converter)
+    lonely = Fleet(client)
+
+    async def nobody() -> Known[Attendance]:
+        return Known(Attendance(workers=[], queues=[]))
+
+    lonely.attendance = Remembered(nobody)
+    ray = await lonely.ray.get()
+    assert ray.value is None and "no train worker" in ray.reason
+
+
+async def test_a_slow_answer_keeps_nobody_waiting_and_is_asked_for_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(fleet, "WAIT_SECONDS", 0.01)
+    answers, asked = asyncio.Event(), []
+
+    async def find() -> Known[str]:
+        asked.append(1)
+        await answers.wait()
+        return Known("here")
+
+    remembered = Remembered(find)
+    early = await asyncio.gather(*(remembered.get() for _ in range(5)))
+    assert [known.value for known in early] == [None] * 5 and early[0].reason
+    answers.set()
+    await asyncio.sleep(0)
+    assert (await remembered.get()).value == "here" and asked == [1]
+    assert (await remembered.get()).value == "here" and asked == [1], "kept for a while"
