@@ -30,7 +30,7 @@ format: .venv/.installed-test  ## put the code into the house's form
 bench: .venv/.installed-test  ## list the measurements in benchmarks/ and how to run each
 	@$(BIN)/python -m benchmarks
 
-screenshots: .venv/.installed-test chromium  ## draw the pictures of the page in docs/images
+screenshots: .venv/.installed-test tools  ## draw the pictures of the page in docs/images
 	$(BIN)/python -m benchmarks.screenshots $(ARGS)
 
 pins: .venv/.installed-test  ## write constraints.txt anew from what is installed
