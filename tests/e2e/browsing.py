@@ -87,3 +87,4 @@ def sign_in(page: Page, stack: LocalStack) -> None:
     page.get_by_label("Sign in with a token").fill(stack.home.admin_token.read_text())
     page.get_by_role("button", name="Sign in").click()
     expect(page.get_by_role("button", name="Sign out")).to_be_visible()
+    expect(page.get_by_label("Sign in with a token")).to_have_count(0)  # the form stays until the page is there

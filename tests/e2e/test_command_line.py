@@ -26,6 +26,7 @@ league:
     - {name: random, role: bot, bot: random}
   snapshot: {min_steps: 20_000, max_steps: 40_000}
 generation: {steps: 20_000, tables: 64}
+evaluation: {every_generations: 1_000_000} # rating games of a paused trial go on, and are commits
 budget: {steps: 1_000_000_000}
 """
 

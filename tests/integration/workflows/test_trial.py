@@ -339,7 +339,9 @@ async def test_garbage_that_cannot_be_collected_is_left(begin: Callable) -> None
 async def test_a_stop_cancels_evaluations_and_a_drain_lets_them_finish(
     begin: Callable, temporal: Client, mode: Mode
 ) -> None:
-    league, gauntlet = FakeLeague(generation_seconds=0.1, play_seconds=0.5), FakeTournament(rounds=3)
+    # a game that is to be cut short must not end by itself before the stop arrives
+    league = FakeLeague(generation_seconds=0.1, play_seconds=60.0 if mode is Mode.NOW else 0.5)
+    gauntlet = FakeTournament(rounds=3)
     async with begin(league, *gauntlet.activities()) as handle:
         name = f"gauntlet-{league.trial}"
         league.gauntlets = [name, f"unstarted-{league.trial}"]
