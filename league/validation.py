@@ -106,6 +106,21 @@ def margins(values: ArrayLike, what: str = "payoff") -> Floats:
     raise InvalidInput(f"{what} must hold win rates between 0 and 1, or be antisymmetric")
 
 
+def above_even(values: ArrayLike, what: str = "payoff") -> Floats:
+    """By how much each entry of a constant-sum payoff exceeds half of the sum, in the payoff's own units.
+
+    `values` holds win rates in [0, 1], whose sum is 1 but for what is estimated, or has one sum throughout: with
+    a constant sum, P_rs - sum/2 is (P_rs - P_sr) / 2.
+    """
+    matrix = square_matrix(values, what)
+    sums = matrix + matrix.T
+    off_diagonal = matrix[~np.eye(len(matrix), dtype=bool)]
+    win_rates = ((off_diagonal >= 0) & (off_diagonal <= 1)).all()
+    if win_rates or np.allclose(sums, sums.mean(), rtol=1e-9, atol=1e-9 * max(1.0, float(np.abs(matrix).max()))):
+        return (matrix - matrix.T) / 2
+    raise InvalidInput(f"{what} must hold win rates between 0 and 1, or have the same sum P + P' in every entry")
+
+
 def distinct_names(names: Iterable[Any], what: str) -> tuple[Any, ...]:
     """`names` as a tuple, refused when one comes twice."""
     found = tuple(names)

@@ -56,6 +56,11 @@ def project_to_simplex(point: Floats, floor: float) -> Floats:
     return np.asarray(np.maximum(point + shifts[largest], floor))
 
 
+def _alpha_rank(payoff: Floats, alpha: float) -> Floats:
+    # on the scale of win rates, whatever the game is made of: one alpha then means the same in all of them
+    return alpha_rank((1 + margins(payoff)) / 2, alpha=alpha)
+
+
 def _uniform(payoff: Floats, alpha: float) -> Floats:
     return np.full(len(payoff), 1 / len(payoff))
 
@@ -63,7 +68,7 @@ def _uniform(payoff: Floats, alpha: float) -> Floats:
 META_STRATEGIES: Final[dict[str, Callable[[Floats, float], Floats]]] = {
     "nash": lambda payoff, alpha: nash_average(payoff)[0],
     "fictitious_play": lambda payoff, alpha: fictitious_play(payoff),
-    "alpha_rank": lambda payoff, alpha: alpha_rank(payoff, alpha=alpha),
+    "alpha_rank": _alpha_rank,
     "uniform": _uniform,
     "projected_replicator": lambda payoff, alpha: projected_replicator(payoff),
 }

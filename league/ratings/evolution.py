@@ -9,19 +9,21 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from league.errors import InvalidInput
-from league.validation import Floats, margins, strictly_between, whole_count
+from league.validation import Floats, above_even, strictly_between, whole_count
 
 EVEN: Final = 1e-14
 """Selection weaker than this is none."""
 
 
 def alpha_rank(payoff: ArrayLike, alpha: float, population: int = 50, *, epsilon: float = 0.01) -> Floats:
-    """The stationary distribution over players of win rates `payoff` at ranking intensity `alpha`.
+    """The stationary distribution over players of `payoff` at ranking intensity `alpha`.
+
+    `payoff` is of constant sum: win rates (sum 1), an antisymmetric game (sum 0), or any other.
 
     `alpha=math.inf` takes the infinite-alpha form, in which a worse player still takes over with `epsilon`,
     so that the answer is unique even where evolution has several resting places.
     """
-    strength = margins(payoff) / 2
+    strength = above_even(payoff)
     if isinstance(alpha, bool) or not isinstance(alpha, int | float | np.number) or not alpha >= 0:
         raise InvalidInput(f"alpha must be a number of at least 0 (math.inf included), got {alpha!r}")
     if whole_count(population, "population") < 2:

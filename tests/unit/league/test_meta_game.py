@@ -16,7 +16,7 @@ from open_spiel.python.egt import alpharank as spiel_alpharank
 from open_spiel.python.policy import TabularPolicy
 
 from league.errors import InvalidInput
-from league.matchmaking.meta_strategies import fictitious_play, projected_replicator
+from league.matchmaking.meta_strategies import META_STRATEGIES, fictitious_play, projected_replicator
 from league.ratings import alpha_rank, exploitability, max_entropy_nash, nash_average, nash_conv
 
 ROCK_PAPER_SCISSORS = np.array([[0.5, 0, 1], [1, 0.5, 0], [0, 1, 0.5]])
@@ -38,6 +38,29 @@ def test_alpha_rank_agrees_with_open_spiel(alpha: float, size: int) -> None:
     rates = random_rates(size, size)
     expected = spiel_alpharank.compute([rates], m=50, alpha=alpha, use_local_selection_model=False)[2]
     assert alpha_rank(rates, alpha=alpha, population=50) == pytest.approx(expected, abs=1e-8)
+
+
+@pytest.mark.parametrize("alpha", [0.5, 2.0])
+@pytest.mark.parametrize("total", [0.0, 4.0, -1.5])
+def test_alpha_rank_of_any_constant_sum_agrees_with_open_spiel(total: float, alpha: float) -> None:
+    game = 2 * random_rates(7, 5) - 1 + total / 2
+    expected = spiel_alpharank.compute([game], m=50, alpha=alpha, use_local_selection_model=False)[2]
+    assert alpha_rank(game, alpha=alpha, population=50) == pytest.approx(expected, abs=1e-8)
+
+
+def test_alpha_rank_takes_payoffs_as_they_are() -> None:
+    game = [[0, 0.3, -0.2], [-0.3, 0, 0.4], [0.2, -0.4, 0]]
+    assert alpha_rank(game, alpha=1) == pytest.approx([0.4443, 0.3110, 0.2447], abs=1e-4)
+    assert alpha_rank([[2, 3], [1, 2]], alpha=1) == pytest.approx(alpha_rank([[0, 1], [-1, 0]], alpha=1))
+    with pytest.raises(InvalidInput, match="same sum"):
+        alpha_rank([[2, 3], [2, 2]], alpha=1)
+
+
+def test_one_alpha_means_the_same_in_a_meta_game_of_returns_and_of_win_rates() -> None:
+    rates = random_rates(11, 5)
+    expected = alpha_rank(rates, alpha=3.0)
+    for game in (rates, 2 * rates - 1):
+        assert META_STRATEGIES["alpha_rank"](game, 3.0) == pytest.approx(expected)
 
 
 @pytest.mark.parametrize("size", [3, 6])
