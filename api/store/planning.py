@@ -207,7 +207,7 @@ def _options(league: LeagueSpec) -> dict[str, Any]:
 
 
 def _known_qualities(mixture: Mixture, before: Mapping[PlayerId, float]) -> dict[PlayerId, float] | None:
-    """The qualities that the mixture was drawn by, newcomers included; None where the rule has none."""
+    """The qualities that the mixture was drawn by, of exactly those it could draw; None where the rule has none."""
     drawn = [share for share in mixture.shares if share.branch == BY_QUALITY]
     if not drawn:
         return None

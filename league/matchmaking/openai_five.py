@@ -49,9 +49,13 @@ def openai_five(request: Request) -> Mixture:
 
 
 def joined_qualities(qualities: Qualities, players: Iterable[PlayerId]) -> dict[PlayerId, float]:
-    """`qualities` with the players that have none yet, each at the present best (0 for the very first)."""
-    best = max(qualities.values(), default=0.0)
-    return {**dict.fromkeys(players, best), **qualities}
+    """The qualities of these players; who has none yet gets the best among them (0 for the very first).
+
+    Who is not among them, having retired, cannot be drawn: it is neither counted nor the best.
+    """
+    pool = list(players)
+    best = max((qualities[player] for player in pool if player in qualities), default=0.0)
+    return {player: qualities.get(player, best) for player in pool}
 
 
 def qualities_after_wins(qualities: Qualities, wins: Mapping[PlayerId, int], eta: float = ETA) -> dict[PlayerId, float]:

@@ -10,7 +10,7 @@ from temporalio.exceptions import ApplicationError
 from api.store.models import Commit, Generation, Metric, Payoff, Tally, Trial
 from league.types import DecisionKind, Role
 from orchestrator.contracts.generations import GenerationPlan
-from orchestrator.contracts.trials import TrialRequest
+from orchestrator.contracts.trials import ChangePlayer, TrialRequest
 from orchestrator.spec.matchmaking import Preset
 from tests.integration.league_store.driver import EXPLOITER, MAIN, RANDOM, STEPS, League, Store, league_file
 
@@ -216,6 +216,22 @@ def test_openai_five_remembers_whom_it_beat(store: Store) -> None:
     evidence = league.decisions(DecisionKind.MATCHMAKING)[-1].evidence
     league.plan("main")
     assert league.decisions(DecisionKind.MATCHMAKING)[-1].evidence["qualities"] == qualities != evidence["qualities"]
+
+
+def test_openai_five_forgets_whom_it_can_no_longer_meet(store: Store) -> None:
+    league = store.found(league_file("openai_five"))
+    league.live("main", 4)
+    league.learn("main", wins=50, losses=0)
+    gone, left = (league.player(name).id for name in ("main-1", "main-2"))
+    store("change_player", ChangePlayer(trial=league.trial, player=gone, retire=True))
+    plan = league.plan("main")
+    (before,) = [decision.evidence["qualities"] for decision in league.decisions(DecisionKind.MATCHMAKING)[-1:]]
+    assert set(before) == {left}
+    store("record_generation", league.report(plan, wins=5))
+    (newest,) = store.rows(Generation, Generation.player_id == league.player("main").id, Generation.number == 6)
+    assert newest.matchmaker_state is not None
+    # alone in the pool: N is 1, p is 1, and every one of its 2 x 5 defeats costs eta
+    assert newest.matchmaker_state["qualities"] == pytest.approx({left: before[left] - 10 * 0.01})
 
 
 def test_commits_have_no_gap(store: Store) -> None:

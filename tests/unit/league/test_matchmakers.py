@@ -105,6 +105,14 @@ def test_openai_five_softmax_and_quality_updates() -> None:
         qualities_after_wins({"m0": 0.0}, {"m9": 1})
 
 
+def test_openai_five_forgets_the_quality_of_who_has_retired() -> None:
+    remembered = {"m0": 0.0, "m1": -1.0, "retired": 5.0}
+    weights = np.exp([0.0, -1.0, 0.0]) / np.exp([0.0, -1.0, 0.0]).sum() * 0.2  # m2 is new: the best that can be drawn
+    mixture = mix("openai_five", request(qualities=remembered))
+    assert chances(mixture) == pytest.approx({"main": 0.8, "m0": weights[0], "m1": weights[1], "m2": weights[2]})
+    assert joined_qualities(remembered, ["m0", "m1", "m2"]) == {"m0": 0.0, "m1": -1.0, "m2": 0.0}
+
+
 @given(st.lists(st.dictionaries(st.sampled_from("abc"), st.integers(0, 10**9)), max_size=20))
 def test_qualities_stay_finite_however_many_wins(log: list[dict[str, int]]) -> None:
     qualities = replay_qualities([("abc", wins) for wins in log])
