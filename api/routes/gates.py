@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, Query, Response
 from pydantic import Field
@@ -39,6 +39,9 @@ class GateSummary(Shape):
     status_reason: str | None = Field(description="why")
     elo0: float = Field(description="the difference that is not enough", examples=[0])
     elo1: float = Field(description="the difference that is", examples=[35])
+    model: Literal["logistic", "normalized"] = Field(
+        description="what elo0 and elo1 are: usual Elo, or Elo normalised by the spread of scores"
+    )
     alpha: float = Field(description="chance of promoting one that is no better", examples=[0.05])
     beta: float = Field(description="chance of refusing one that is", examples=[0.05])
     lower_bound: float = Field(description="the ratio at which the candidate is refused", examples=[-2.94])

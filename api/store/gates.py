@@ -64,7 +64,7 @@ def holder(session: Session, key: AliasKey) -> str | None:
 
 def sprt_of(gate: Gate) -> Sprt:
     """The gate's test; its alpha is already what this candidate may spend."""
-    return Sprt(elo0=gate.elo0, elo1=gate.elo1, alpha=gate.alpha, beta=gate.beta, max_pairs=gate.max_pairs)
+    return _sprt(gate, gate.alpha)
 
 
 def enter_candidate(
@@ -92,10 +92,7 @@ def enter_candidate(
 def start_gate(session: Session, gate: Gate, champion_version_id: str, **settings: Any) -> NewEvent:
     """Let a gate run against the present champion, at what is left of the champion's error budget."""
     number = 1 + _candidates_tried(session, alias_key(gate), champion_version_id)
-    alpha = gate.settings["alpha"]
-    test = Sprt(elo0=gate.elo0, elo1=gate.elo1, alpha=alpha, beta=gate.beta, max_pairs=gate.max_pairs).for_candidate(
-        number
-    )
+    test = _sprt(gate, gate.settings["alpha"]).for_candidate(number)
     moment = now(session)
     gate.alpha = test.alpha
     gate.lower_bound, gate.upper_bound = test.bounds
@@ -175,9 +172,13 @@ def gate_event(gate: Gate, kind: str, **details: Any) -> NewEvent:
     return NewEvent(type=kind, trial_id=gate.trial_id, payload=payload)
 
 
+def _sprt(rule: Gate | GateSpec, alpha: float) -> Sprt:
+    """The test of a gate, or of the rule that gates are made by, at this alpha."""
+    return Sprt(elo0=rule.elo0, elo1=rule.elo1, alpha=alpha, beta=rule.beta, max_pairs=rule.max_pairs, model=rule.model)
+
+
 def _new_gate(session: Session, trial: Trial, version: ModelVersion, rule: GateSpec, key: AliasKey) -> Gate:
-    test = Sprt(elo0=rule.elo0, elo1=rule.elo1, alpha=rule.alpha, beta=rule.beta, max_pairs=rule.max_pairs)
-    lower, upper = test.bounds
+    lower, upper = _sprt(rule, rule.alpha).bounds
     player = session.get_one(Player, version.player_id)
     return Gate(
         id=new_id(),
@@ -195,7 +196,12 @@ def _new_gate(session: Session, trial: Trial, version: ModelVersion, rule: GateS
         upper_bound=upper,
         max_pairs=rule.max_pairs,
         seed=derived_seed(trial.seed, player.name, "gate", key.name),
-        settings={"alpha": rule.alpha, "batch_pairs": BATCH_PAIRS, "opening_plies": opening_plies(trial)},
+        settings={
+            "alpha": rule.alpha,
+            "model": rule.model,
+            "batch_pairs": BATCH_PAIRS,
+            "opening_plies": opening_plies(trial),
+        },
         pairs=0,
         pentanomial=[0, 0, 0, 0, 0],
         llr=0.0,
@@ -212,7 +218,8 @@ def _copy(gate: Gate) -> Gate:
         lower_bound=gate.lower_bound,
         upper_bound=gate.upper_bound,
         seed=derived_seed(gate.seed, "again"),
-        settings={name: gate.settings[name] for name in ("alpha", "batch_pairs", "opening_plies")},
+        settings={"model": gate.model}
+        | {name: gate.settings[name] for name in ("alpha", "batch_pairs", "opening_plies")},
         pairs=0,
         pentanomial=[0, 0, 0, 0, 0],
         llr=0.0,

@@ -65,8 +65,8 @@ def show(gate: GateArgument, home: HomeOption = None, as_json: JsonOption = Fals
     print_line(f"[bold]{escape(labels[0])}[/] against {escape(labels[1])} for {escape(found.alias)} ({found.id})")
     print_line(f"{status_text(found.status)} {escape(found.status_reason or '')}")
     print_line(
-        f"at least {found.elo1:g} Elo better (not {found.elo0:g}) · alpha {found.alpha:.4g} · beta {found.beta:g} · "
-        f"{found.pairs:,} of at most {found.max_pairs:,} pairs"
+        f"at least {found.elo1:g} Elo better (not {found.elo0:g}; {found.model}) · alpha {found.alpha:.4g} · "
+        f"beta {found.beta:g} · {found.pairs:,} of at most {found.max_pairs:,} pairs"
     )
     print_line(f"pairs by score 0, ¼, ½, ¾, 1: {', '.join(str(count) for count in found.pentanomial)}")
     if found.path:

@@ -107,6 +107,11 @@ class Gate(Base):
     started_at: Mapped[datetime | None]
     finished_at: Mapped[datetime | None]
 
+    @property
+    def model(self) -> str:
+        """What elo0 and elo1 are; a gate of before this was kept was judged by the usual Elo, and stays so."""
+        return str(self.settings.get("model", "logistic"))
+
 
 class GateBatch(Base):
     """One batch of a gate's games and the test's state after it: a point of the LLR path. Append-only."""

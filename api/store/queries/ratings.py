@@ -11,12 +11,18 @@ from api.store.queries.records import Record, plain, read_records
 
 
 def newest_fit(session: Session, trial_id: str, method: RatingMethod) -> RatingFit | None:
-    """The newest fit over the rating games of the trial's project and game."""
+    """The newest fit in which versions of the trial take part; fits of one tournament's field leave most out."""
     of_trial = (Trial.project_id == RatingFit.project_id) & (Trial.game == RatingFit.game)
+    takes_part = (
+        select(Rating.fit_id)
+        .join(ModelVersion, ModelVersion.id == Rating.version_id)
+        .where(Rating.fit_id == RatingFit.id, ModelVersion.trial_id == trial_id)
+        .exists()
+    )
     return session.scalars(
         select(RatingFit)
         .join(Trial, of_trial)
-        .where(Trial.id == trial_id, RatingFit.method == method)
+        .where(Trial.id == trial_id, RatingFit.method == method, takes_part)
         .order_by(RatingFit.id.desc())
         .limit(1)
     ).one_or_none()

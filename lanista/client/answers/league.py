@@ -191,6 +191,7 @@ class GateSummary(Answer):
     status_reason: str | None
     elo0: float
     elo1: float
+    model: Literal["logistic", "normalized"]
     alpha: float
     beta: float
     lower_bound: float

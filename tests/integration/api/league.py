@@ -92,6 +92,7 @@ def _gate(session: Session, trial: Trial, candidate: str, champion: str) -> Gate
         upper_bound=2.9,
         max_pairs=100,
         seed=1,
+        settings={"model": "normalized"},
         pairs=10,
         pentanomial=[0, 2, 4, 2, 2],
         llr=3.0,

@@ -10,7 +10,7 @@ import pytest
 from sqlalchemy import select
 
 from api.store.ids import new_id
-from api.store.models import Trial
+from api.store.models import Rating, RatingFit, Trial
 from api.store.payoffs import load_payoff
 from league.types import PlayerId
 from tests.integration.api.league import ReadableLeague, readable_league
@@ -149,6 +149,7 @@ def test_a_gate_shows_the_path_of_its_test(operator: httpx.Client, readable: Rea
     assert [gate["id"] for gate in listed] == [readable.gate_id]
     gate = operator.get(f"/api/v1/gates/{readable.gate_id}").json()
     assert [(point["number"], point["llr"]) for point in gate["path"]] == [(1, 1.5), (2, 3.0)]
+    assert gate["model"] == gate["settings"]["model"] == listed[0]["model"] == "normalized"
     late = operator.post(f"/api/v1/gates/{readable.gate_id}/stop")
     assert (late.status_code, late.json()["gate_status"]) == (409, "passed")
     assert operator.get(f"/api/v1/gates/{new_id()}").status_code == 404
@@ -163,6 +164,24 @@ def test_ratings_come_with_their_fit_and_intervals(viewer: httpx.Client, readabl
     assert ratings["items"][1]["low"] is None
     assert viewer.get(base, params={"method": "alpha_rank"}).json() == {"fit": None, "items": [], "next_cursor": None}
     assert viewer.get(base, params={"method": "guess"}).status_code == 422
+
+
+def test_a_fit_is_one_in_which_the_trial_takes_part(
+    api: Served, viewer: httpx.Client, readable: ReadableLeague
+) -> None:
+    other = readable_league(api.sessions)
+    with api.sessions.begin() as session:
+        for league in (readable, other):
+            fit = RatingFit(
+                project_id=league.project, game="tic_tac_toe", method="alpha_rank", games=4, last_match_id=1
+            )
+            session.add(fit)
+            session.flush()
+            version = league.league.version_of("main").id
+            session.add(Rating(fit_id=fit.id, version_id=version, value=1.0, games=4, rank=1))
+    for league in (readable, other):
+        found = viewer.get(f"/api/v1/trials/{league.trial_id}/ratings", params={"method": "alpha_rank"}).json()
+        assert [item["version_id"] for item in found["items"]] == [league.league.version_of("main").id]
 
 
 def test_an_alias_moves_with_a_reason_and_goes_back(operator: httpx.Client, readable: ReadableLeague) -> None:

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import pytest
 from temporalio.exceptions import ApplicationError
 
 from api.store.aliases import AliasKey, Promotion, alias_history, move_alias
+from api.store.auditing.games import wrong_games
 from api.store.gate_results import stop_waiting_gate
 from api.store.gates import CHAMPION
 from api.store.ids import new_id
 from api.store.models import Alias, AliasEvent, Gate, GateBatch, Match, Payoff
-from league.gates import alpha_for_candidate
+from league.gates import Sprt, alpha_for_candidate
 from league.types import DecisionKind
 from orchestrator.contracts.generations import Judgement
 from orchestrator.contracts.play import GateBatch as Batch
@@ -23,11 +25,10 @@ from tests.integration.league_store.games import played
 EVERY = {"min_steps": STEPS, "max_steps": STEPS, "win_rate": 1.0}
 
 
-def found(store: Store, *, project: str | None = None, max_pairs: int = 2000) -> League:
+def found(store: Store, *, project: str | None = None, max_pairs: int = 2000, **gate: Any) -> League:
     """A league whose main is frozen after every generation."""
-    return store.found(
-        league_file("self_play", snapshot=EVERY, champion_gate={"max_pairs": max_pairs}), project=project
-    )
+    rule = {"max_pairs": max_pairs, **gate}
+    return store.found(league_file("self_play", snapshot=EVERY, champion_gate=rule), project=project)
 
 
 def champion(league: League) -> str:
@@ -128,6 +129,33 @@ def test_a_fail_and_an_undecided_end_leave_the_champion(store: Store) -> None:
         assert gates(league)[-1].pairs <= max_pairs
 
 
+def test_a_gate_is_judged_by_the_model_of_its_file(store: Store) -> None:
+    ratios = {}
+    for model in ("logistic", "normalized"):
+        league = found(store, model=model)
+        brief = brief_of(store, opened(league).gate)
+        assert brief.request is not None
+        store("record_gate_batch", Batch(gate=brief.gate, batch=1, outcome=played(brief.request, [0.5, 0.75])))
+        gate = gates(league)[-1]
+        assert (gate.model, gate.settings["model"]) == (model, model)
+        assert gate.llr == Sprt(model=model).judge([0, 0, 16, 16, 0]).llr
+        with store.sessions() as session:
+            assert not [finding for finding in wrong_games(session) if gate.id in finding.subject]
+        ratios[model] = gate.llr
+    assert ratios["logistic"] != pytest.approx(ratios["normalized"], rel=0.01)
+
+
+def test_a_gate_from_before_models_were_kept_stays_logistic(store: Store) -> None:
+    league = found(store, model="normalized")
+    brief = brief_of(store, opened(league).gate)
+    assert brief.request is not None
+    with store.sessions.begin() as session:
+        gate = session.get_one(Gate, brief.gate)
+        gate.settings = {name: value for name, value in gate.settings.items() if name != "model"}
+    store("record_gate_batch", Batch(gate=brief.gate, batch=1, outcome=played(brief.request, [0.5, 0.75])))
+    assert gates(league)[-1].llr == Sprt().judge([0, 0, 16, 16, 0]).llr
+
+
 def test_a_batch_counts_once(store: Store) -> None:
     league = found(store)
     judgement = opened(league)
@@ -217,7 +245,7 @@ def test_a_waiting_gate_can_be_stopped_too(store: Store) -> None:
 
 
 def test_a_gate_is_void_when_somebody_moves_the_alias(store: Store) -> None:
-    league = found(store)
+    league = found(store, model="normalized")
     brief = brief_of(store, opened(league).gate)
     assert brief.request is not None
     key = AliasKey(project_id=league.row.project_id, game=league.row.game, name=CHAMPION)
@@ -229,6 +257,7 @@ def test_a_gate_is_void_when_somebody_moves_the_alias(store: Store) -> None:
     assert (end.status, end.next_gate) == ("invalid", again.id)
     assert again.candidate_version_id == league.versions("main-2")[0].id
     assert again.champion_version_id == league.versions("main")[2].id
+    assert again.model == "normalized"
     assert store.count(Match, Match.gate_id == brief.gate) == 0
 
 

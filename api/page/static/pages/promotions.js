@@ -71,7 +71,8 @@ function gateFacts(gate, name, context) {
     may("operator") && ["waiting", "running"].includes(gate.status) && h("button", { class: "plain", onclick: () => stopGate(gate, context) }, "Stop the gate")),
   facts([["Status", badge(gate.status)], ["Why", gate.status_reason], ["Candidate", name(gate.candidate_version_id)], ["Champion", name(gate.champion_version_id)],
     ["Pairs", `${whole(gate.pairs)} of at most ${whole(gate.max_pairs)}`], ["Score", total ? percent(score, 1) : null],
-    ["Pairs by score", total ? pentanomial(gate.pentanomial) : null], ["Elo", `${gate.elo0} is not enough, ${gate.elo1} is`],
+    ["Pairs by score", total ? pentanomial(gate.pentanomial) : null], ["Elo", `${gate.elo0} is not enough, ${gate.elo1} is (${gate.model})`],
+    ["Bounds", `${fixed(gate.lower_bound)} refuses, ${fixed(gate.upper_bound)} promotes`],
     ["Errors", `α ${fixed(gate.alpha, 3)}, β ${fixed(gate.beta, 3)}`], ["Games", h("a", { href: `/trials/${gate.trial_id}/matches?gate=${gate.id}` }, "recorded games")]]));
 }
 
