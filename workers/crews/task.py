@@ -56,7 +56,7 @@ class GenerationTask:
     opponents: tuple[TaskOpponent, ...] = ()
     """The mixture that tables draw from; empty means live self-play alone."""
     tables: int = 1024
-    """Tables of each rollout actor; a multiple of 64 can seat 64 opponents at once."""
+    """Tables of each rollout actor; 64 or more can seat 64 opponents at once, a multiple of 64 evenly."""
     rollout_actors: int = 1
     trainers: int = 1
     """Training processes of a split crew; a fused one trains in every actor."""

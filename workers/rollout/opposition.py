@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from itertools import groupby
+from itertools import groupby, pairwise
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,12 +29,11 @@ class Opposition:
             for number, player in self._players.items()
             if isinstance(player, Policy) and player.state_size
         }
-        self._first = seating.self_play_tables
-        self._group = self._make_group(seating)
+        self._groups = self._make_groups(seating)
 
     def act(self, turn: Turn, owner: NDArray[np.int64], draws: NDArray[np.float32], actions: NDArray[np.int64]) -> None:
         """Write the actions of all rows that belong to opponents."""
-        if self._group is not None and self._complete(turn):
+        if self._groups and self._complete(turn):
             self._act_grouped(turn, owner, draws, actions)
         else:
             for number, start, end in self._runs:
@@ -55,12 +54,13 @@ class Opposition:
     def _act_grouped(
         self, turn: Turn, owner: NDArray[np.int64], draws: NDArray[np.float32], actions: NDArray[np.int64]
     ) -> None:
-        assert self._group is not None
         # Learning seats' rows run along: fixed shapes and no gathering cost less than leaving them out.
-        first = self._first * (len(turn.tables) // len(self._owner))
-        decided = self._group.decide(turn.observations[first:], turn.legal[first:], draws[first:])
-        theirs = owner[first:] != LEARNER
-        actions[first:][theirs] = decided.actions[theirs]
+        width = len(turn.tables) // len(self._owner)
+        for group, start, end in self._groups:
+            rows = slice(start * width, end * width)
+            decided = group.decide(turn.observations[rows], turn.legal[rows], draws[rows])
+            theirs = owner[rows] != LEARNER
+            actions[rows][theirs] = decided.actions[theirs]
 
     def _act_alone(
         self, number: int, turn: Turn, rows: NDArray[np.int64], draws: NDArray[np.float32]
@@ -80,21 +80,32 @@ class Opposition:
             memory[streams] = decided.states
         return decided.actions
 
-    def _make_group(self, seating: Seating) -> PolicyGroup | None:
+    def _make_groups(self, seating: Seating) -> list[tuple[PolicyGroup, int, int]]:
+        """A group with its first table and end for each size of blocks, of which there are two at most."""
         players = list(self._players.values())
         policies = [player for player in players if isinstance(player, Policy)]
         if len(players) < 2 or len(policies) < len(players) or not groupable(policies):
-            return None
+            return []
         by_number = dict(zip(self._players, policies, strict=True))
-        return PolicyGroup([by_number[block] for block in seating.blocks if block != LEARNER])
+        blocks = [
+            (by_number[number], int(start), int(end))
+            for number, (start, end) in zip(seating.blocks, pairwise(seating.edges), strict=True)
+            if number != LEARNER
+        ]
+        groups = []
+        for _, alike in groupby(blocks, key=lambda block: block[2] - block[1]):
+            members, starts, ends = zip(*alike, strict=True)
+            groups.append((PolicyGroup(members), starts[0], ends[-1]))
+        return groups
 
 
 def _runs(seating: Seating) -> list[tuple[int, int, int]]:
     """(opponent, first table, end) of each run of neighbouring blocks with one opponent."""
-    runs, start = [], 0
+    edges = seating.edges
+    runs, begun = [], 0
     for number, blocks in groupby(seating.blocks):
-        end = start + len(list(blocks)) * seating.block_size
+        ended = begun + len(list(blocks))
         if number != LEARNER:
-            runs.append((number, start, end))
-        start = end
+            runs.append((number, int(edges[begun]), int(edges[ended])))
+        begun = ended
     return runs

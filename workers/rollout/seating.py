@@ -1,4 +1,4 @@
-"""Who sits where: tables in equal blocks, one opponent a block, seats shared out evenly within it."""
+"""Who sits where: tables in blocks as even as can be, one opponent a block, seats shared out evenly within it."""
 
 from __future__ import annotations
 
@@ -23,17 +23,19 @@ class Seating:
     """Owner of each block of consecutive tables; LEARNER for live self-play, which stands first."""
 
     @property
-    def block_size(self) -> int:
-        return len(self.owner) // len(self.blocks)
+    def edges(self) -> NDArray[np.int64]:
+        """Where each block begins, and last the number of tables."""
+        return np.concatenate(([0], np.cumsum(block_sizes(len(self.owner)))))
 
     @property
     def self_play_tables(self) -> int:
-        return self.blocks.count(LEARNER) * self.block_size
+        return int(self.edges[self.blocks.count(LEARNER)])
 
 
-def block_count(tables: int) -> int:
-    """The most equal blocks, up to 64, that the tables can be cut into."""
-    return max(count for count in range(1, MOST_BLOCKS + 1) if tables % count == 0)
+def block_sizes(tables: int) -> NDArray[np.int64]:
+    """Tables of each block: up to 64 blocks, the first of them a table larger where it does not come out even."""
+    blocks = min(MOST_BLOCKS, tables)
+    return tables // blocks + (np.arange(blocks) < tables % blocks)
 
 
 def seat(
@@ -44,11 +46,14 @@ def seat(
     Blocks are drawn by systematic sampling over all parts (processes), so the expected number of an opponent's
     tables is exactly its share and the real one is within a block of it.
     """
-    blocks = block_count(tables)
+    sizes = block_sizes(tables)
+    # In blocks of the mean size, all parts' blocks in turn: a larger block covers more of the ladder.
+    weights = np.repeat(sizes * (len(sizes) / tables), parts)
+    starts = np.cumsum(weights) - weights
     ladder = np.cumsum(np.asarray(shares, np.float64))
-    ticks = (np.arange(blocks * parts) + rng.random()) * (ladder[-1] / (blocks * parts))
+    ticks = (starts + weights * rng.random()) * (ladder[-1] / len(weights))
     drawn = np.minimum(np.searchsorted(ladder, ticks, side="right"), len(shares) - 1)[part::parts] - 1
-    owner = np.repeat(drawn, tables // blocks)[:, None].repeat(seats, axis=1)
+    owner = np.repeat(drawn, sizes)[:, None].repeat(seats, axis=1)
     # Every seat is learnt from equally often: neighbours at one block's tables take turns.
     rows = np.arange(tables)
     owner[rows, rows % seats] = LEARNER

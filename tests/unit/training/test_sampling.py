@@ -21,8 +21,9 @@ from workers.models.gru import GruNet
 from workers.models.mlp import Mlp
 from workers.rollout.batch import PENDING, TERMINAL, gae
 from workers.rollout.openings import OpeningRules, Openings, random_legal
+from workers.rollout.opposition import Opposition
 from workers.rollout.sampler import Sampler
-from workers.rollout.seating import LEARNER, block_count, seat
+from workers.rollout.seating import LEARNER, block_sizes, seat
 from workers.rollout.tally import TallyBoard
 
 
@@ -49,8 +50,53 @@ def sampler_for(
     )
 
 
-def test_blocks_divide_the_tables_evenly() -> None:
-    assert [block_count(tables) for tables in (1, 7, 64, 100, 1024)] == [1, 7, 64, 50, 64]
+def test_blocks_are_as_even_as_can_be_whatever_the_tables() -> None:
+    for tables in (1, 7, 64, 100, 127, 1009, 1024):
+        sizes = block_sizes(tables)
+        assert len(sizes) == min(tables, 64) and sizes.sum() == tables
+        assert sizes.max() - sizes.min() == (tables % len(sizes) > 0)
+
+
+@pytest.mark.parametrize("tables", [67, 127, 1009])
+def test_a_prime_number_of_tables_seats_the_whole_mixture(tables: int) -> None:
+    shares = [0.2, *([0.8 / 40] * 40)]
+    sat = np.zeros(41)
+    for seed in range(300):
+        seating = seat(tables=tables, seats=2, shares=shares, rng=np.random.default_rng(seed))
+        other = np.where(seating.owner[:, 0] == LEARNER, seating.owner[:, 1], seating.owner[:, 0])
+        counts = np.bincount(other + 1, minlength=41)
+        assert counts[0] == seating.self_play_tables
+        assert (counts > 0).all()
+        sat += counts
+    np.testing.assert_allclose(sat / sat.sum(), shares, atol=0.002)
+
+
+def test_a_larger_block_is_drawn_by_its_size_over_all_parts() -> None:
+    # 65 tables of two parts: the first block of each has two tables, so the first opponent's share covers one of them
+    shares = [0.0, 2 / 130, 128 / 130]
+    parts = [seat(tables=65, seats=2, shares=shares, rng=np.random.default_rng(3), part=p, parts=2) for p in (0, 1)]
+    assert [part.blocks.count(0) for part in parts] == [1, 0]
+
+
+@pytest.mark.parametrize("kind", [ConnectFour, RockPaperScissors])
+def test_uneven_blocks_play_as_their_own_opponents_would(
+    kind: type[ConnectFour] | type[RockPaperScissors], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The grouped opponents of 101 tables, some two to a block and some alone, choose as they would one by one."""
+
+    def collected() -> tuple[np.ndarray, np.ndarray]:
+        game = kind(tables=101)
+        opponents = {number: policy_for(game, seed=number + 1) for number in range(9)}
+        sampler = sampler_for(game, [0.1, *([0.1] * 9)], opponents, steps=30)
+        batch = sampler.collect()
+        return batch.actions, sampler.board.counts().outcomes
+
+    together = collected()
+    monkeypatch.setattr(Opposition, "_make_groups", lambda self, seating: [])
+    alone = collected()
+    assert len(together[0]) == len(alone[0])
+    assert (together[0] == alone[0]).mean() > 0.99, "up to the last bit of a sum"
+    assert together[1].sum() > 0
 
 
 def test_every_share_gets_its_tables_and_seats_take_turns() -> None:
@@ -241,9 +287,9 @@ def test_grouped_opponents_play_as_they_do_one_by_one() -> None:
         game = ConnectFour(tables=64)
         opponents: dict[int, Policy | Bot] = {0: policy_for(game, seed=1), 1: policy_for(game, seed=2)}
         sampler = sampler_for(game, [0.0, 0.5, 0.5], opponents)
-        assert sampler._opposition._group is not None
+        assert len(sampler._opposition._groups) == 1
         if not grouped:
-            sampler._opposition._group = None
+            sampler._opposition._groups = []
         batches.append(sampler.collect())
     np.testing.assert_array_equal(batches[0].observations, batches[1].observations)
     np.testing.assert_array_equal(batches[0].actions, batches[1].actions)
