@@ -17,11 +17,12 @@ import os
 import posixpath
 import re
 import uuid
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from typing import Any
 
 import fsspec
 from fsspec import AbstractFileSystem
@@ -151,15 +152,19 @@ class ArtifactStore:
 
     def stored(self) -> Iterator[CheckpointRef]:
         """Every artifact of the store, by name and size, unread."""
-        for path, size in self._files():
+        for path, info in self._files():
             name = posixpath.basename(path)
             if _SHA256.fullmatch(name):
-                yield CheckpointRef(uri=self._uri(path), sha256=name, size=size)
+                yield CheckpointRef(uri=self._uri(path), sha256=name, size=int(info["size"]))
 
     def aged(self, older_than: timedelta, *, now: datetime | None = None) -> list[StoredFile]:
         """Everything older than `older_than`, leftovers of killed writers too: what `remove` may be asked to take."""
         limit = (now or datetime.now(UTC)) - older_than
-        return [StoredFile(path=path, size=size) for path, size in self._files() if self._is_before(path, limit)]
+        return [
+            StoredFile(path=path, size=int(info["size"]))
+            for path, info in self._files()
+            if self._is_before(path, info, limit)
+        ]
 
     def remove(self, files: Iterable[StoredFile], older_than: timedelta, *, now: datetime | None = None) -> Collected:
         """Remove those that are still older than `older_than`; one that was put again meanwhile stays."""
@@ -176,9 +181,11 @@ class ArtifactStore:
         unnamed = [file for file in self.aged(older_than, now=now) if file.name not in referenced]
         return self.remove(unnamed, older_than, now=now)
 
-    def _is_before(self, path: str, limit: datetime) -> bool:
+    def _is_before(self, path: str, info: Mapping[str, Any], limit: datetime) -> bool:
+        # A listing of an object store tells the time; asking for each file would be one request a file.
+        listed = info.get("LastModified", info.get("last_modified"))
         try:
-            return bool(self._fs.modified(path) < limit)
+            return bool((listed if isinstance(listed, datetime) else self._fs.modified(path)) < limit)
         except FileNotFoundError:
             return False
 
@@ -192,13 +199,13 @@ class ArtifactStore:
             return False
         return True
 
-    def _files(self) -> Iterator[tuple[str, int]]:
+    def _files(self) -> Iterator[tuple[str, Mapping[str, Any]]]:
         """Artifacts and abandoned partial writes; anything else under the root is not ours to touch."""
-        self._fs.invalidate_cache()
+        self._fs.invalidate_cache()  # for those that keep listings although they were asked not to
         found = self._fs.find(self._root, detail=True) if self._fs.exists(self._root) else {}
         for path, info in sorted(found.items()):
             if _OURS.fullmatch(posixpath.basename(path)):
-                yield path, int(info["size"])
+                yield path, info
 
     def _path(self, ref: CheckpointRef) -> str:
         parts = ref.uri.rsplit("/", 3)[-3:]
@@ -212,9 +219,15 @@ class ArtifactStore:
 
 
 def open_filesystem(url: str) -> tuple[AbstractFileSystem, str]:
-    """The file system a folder or URL lies on, and its path there."""
+    """The file system a folder or URL lies on, and its path there.
+
+    It keeps no listings: object stores would answer from them for ever, and know nothing of what others put since.
+    """
     try:
-        fs, path = fsspec.core.url_to_fs(url)
+        try:
+            fs, path = fsspec.core.url_to_fs(url, use_listings_cache=False)
+        except TypeError:  # some hand every option on to a client that does not know this one, and keep no listings
+            fs, path = fsspec.core.url_to_fs(url)
     except (ImportError, ValueError) as error:
         raise ArtifactStoreUnavailable(url, str(error)) from error
     return fs, str(path).rstrip("/")

@@ -4,10 +4,12 @@ import errno
 import hashlib
 import os
 import pickle
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
+import fsspec
 import pytest
 
 from league.types import CheckpointRef
@@ -18,6 +20,7 @@ from orchestrator.artifacts import (
     DamagedArtifact,
     MissingArtifact,
 )
+from tests.unit.artifacts.listing_store import BUCKET, PROTOCOL, ListedFileSystem, register
 
 
 @pytest.fixture(params=["local", "memory"])
@@ -179,3 +182,55 @@ def test_what_was_put_again_since_it_was_found_old_is_not_removed(tmp_path: Path
     assert store.remove(aged, timedelta(hours=1)).uris == () and file.exists()
     os.utime(file, (1, 1))
     assert store.remove(aged, timedelta(hours=1)).bytes_freed == 7 and not file.exists()
+
+
+@pytest.fixture
+def listed(tmp_path: Path) -> Iterator[ArtifactStore]:
+    """A store whose file system would answer from listings that it keeps for ever."""
+    register()
+    BUCKET.objects.clear()
+    yield ArtifactStore(f"{PROTOCOL}://{tmp_path.name}")
+    BUCKET.objects.clear()
+
+
+def test_what_another_process_put_since_a_collection_is_there(listed: ArtifactStore) -> None:
+    first = listed.put(b"first", kind="checkpoint")
+    second = next(
+        ref for ref in map(reference_to(listed), map(str, range(10_000))) if ref.sha256[:2] == first.sha256[:2]
+    )
+    assert listed.collect({first.sha256}, timedelta(hours=1)).uris == ()
+    assert not listed.exists(second)
+    BUCKET.objects[second.uri.removeprefix(f"{PROTOCOL}://")] = (b"by another", datetime.now(UTC))
+    assert listed.exists(first) and listed.exists(second)
+    assert {ref.sha256 for ref in listed.stored()} == {first.sha256, second.sha256}
+
+
+def test_what_another_process_put_again_is_not_removed(listed: ArtifactStore) -> None:
+    ref = listed.put(b"weights", kind="checkpoint")
+    path = ref.uri.removeprefix(f"{PROTOCOL}://")
+    BUCKET.objects[path] = (b"weights", datetime(2020, 1, 1, tzinfo=UTC))
+    BUCKET.heads = 0
+    aged = listed.aged(timedelta(hours=1))
+    assert [file.name for file in aged] == [ref.sha256]
+    assert BUCKET.heads <= 1, "the listing has the times; only the root is looked up"
+    BUCKET.objects[path] = (b"weights", datetime.now(UTC))
+    assert listed.remove(aged, timedelta(hours=1)).uris == ()
+
+
+def test_a_file_system_that_does_not_know_of_listings_is_opened_all_the_same() -> None:
+    class Bare(ListedFileSystem):
+        def __init__(self) -> None:
+            super().__init__()
+
+    fsspec.register_implementation("bare", Bare, clobber=True)
+    assert list(ArtifactStore("bare://root").stored()) == []
+
+
+def reference_to(store: ArtifactStore) -> Callable[[str], CheckpointRef]:
+    """References into the store to what is not there (yet)."""
+
+    def reference(words: str) -> CheckpointRef:
+        sha256 = hashlib.sha256(words.encode()).hexdigest()
+        return CheckpointRef(uri=f"{store.root_url}/checkpoint/{sha256[:2]}/{sha256}", sha256=sha256, size=1)
+
+    return reference
