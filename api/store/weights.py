@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import uuid
-
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
@@ -12,6 +10,7 @@ from api.store.models import ModelVersion, Player, Trial
 from api.store.specs import spec_of
 from api.store.versions import present_version
 from league.types import CheckpointRef
+from orchestrator.spec.values import is_version_id as is_version_id
 
 
 def checkpoint_of(version: ModelVersion) -> CheckpointRef | None:
@@ -70,11 +69,3 @@ def named_weights(session: Session, trial: Trial, source: str) -> CheckpointRef:
     if (origin.game, spec_of(origin).model) != (trial.game, spec_of(trial).model):
         raise Conflict(f"version {source} was made for another game or model and cannot start trial {trial.name!r}")
     return weights_of(version)
-
-
-def is_version_id(text: str) -> bool:
-    """Whether the text has the form of an id; anything else names a file."""
-    try:
-        return str(uuid.UUID(text)) == text.lower()
-    except ValueError:
-        return False

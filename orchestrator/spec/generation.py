@@ -25,7 +25,8 @@ class GenerationSpec(Section):
     steps: Positive = Field(default=2_000_000, description="environment steps to sample and learn from")
     rollout_actors: Processes = Field(default=1, description="processes that play")
     tables: Annotated[int, Field(strict=True, ge=1, le=1_000_000), WHOLE] = Field(
-        default=1024, description="games each of them plays at once; 64 or more can seat 64 opponents, a multiple of 64 evenly"
+        default=1024,
+        description="games each of them plays at once; 64 or more can seat 64 opponents, a multiple of 64 evenly",
     )
     trainers: Processes = Field(default=1, description="training processes, of the topology split only")
     topology: Literal["auto", "fused", "split"] = Field(

@@ -9,10 +9,15 @@ from pydantic import Field, ValidationInfo, field_validator
 
 from league.types import Role
 from orchestrator.catalog import Kind
-from orchestrator.spec.components import check_name
+from orchestrator.spec.components import KnownNames, check_name
 from orchestrator.spec.matchmaking import Preset
 from orchestrator.spec.section import Section
-from orchestrator.spec.values import Name
+from orchestrator.spec.values import Name, is_version_id
+
+FILE_NEEDS_IMPORT: Final = (
+    "must be a version's id; import a file into a trial of the same game and model first, by "
+    "`lanista model import TRIAL NAME FILE` or POST /versions, and give the id that it says"
+)
 
 
 class PlayerSpec(Section):
@@ -31,8 +36,8 @@ class PlayerSpec(Section):
         default=None,
         validate_default=True,
         min_length=1,
-        description="version id or file of weights: what a historical player is, and where a learning one starts "
-        "(null: at the trial's initial_weights)",
+        description="version id of weights: what a historical player is, and where a learning one starts "
+        "(null: at the trial's initial_weights); a file is imported first",
     )
 
     @field_validator("bot")
@@ -50,9 +55,12 @@ class PlayerSpec(Section):
     def _historical_has_weights(cls, weights: str | None, info: ValidationInfo) -> str | None:
         role = info.data.get("role")
         if role is Role.HISTORICAL and weights is None:
-            raise ValueError("a historical player needs weights: a version id or a file")
+            raise ValueError("a historical player needs weights: a version id")
         if weights is not None and role is Role.BOT:
             raise ValueError("a bot has no weights")
+        # a record of a trial stays readable: only what a person sends is refused
+        if weights is not None and isinstance(info.context, KnownNames) and not is_version_id(weights):
+            raise ValueError(FILE_NEEDS_IMPORT)
         return weights
 
 

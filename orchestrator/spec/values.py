@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import uuid
 from datetime import timedelta
 from typing import Annotated, Any
 
@@ -44,6 +45,14 @@ def duration_text(value: timedelta) -> str:
         count, left = divmod(left, unit)
         parts += [f"{count}{letter}"] if count else []
     return "".join(parts)
+
+
+def is_version_id(text: str) -> bool:
+    """Whether the text has the form of an id; anything else names a file."""
+    try:
+        return str(uuid.UUID(text)) == text.lower()
+    except ValueError:
+        return False
 
 
 WHOLE = BeforeValidator(_whole)

@@ -3,7 +3,7 @@
 import pytest
 
 from league.types import Role
-from orchestrator.spec import InvalidTrial
+from orchestrator.spec import InvalidTrial, TrialSpec
 from orchestrator.spec.checking import check_spec
 from orchestrator.spec.matchmaking import Preset
 
@@ -48,6 +48,12 @@ def test_a_matchmaker_of_ones_own_may_have_any_role() -> None:
             "league.players[1].weights",
             "a bot has no weights",
         ),
+        (
+            [{"name": "a"}, {"name": "b", "role": "historical", "weights": "./old.safetensors"}],
+            "league.players[1].weights",
+            "lanista model import",
+        ),
+        ([{"name": "a", "weights": "./old.safetensors"}], "league.players[0].weights", "POST /versions"),
         ([{"name": "a"}, {"name": "b"}, {"name": "a"}], "league.players[2].name", "taken by players[0]"),
     ],
 )
@@ -57,6 +63,13 @@ def test_roles_need_what_they_need(players: list[object], path: str, words: str)
     (problem,) = refused.value.problems
     assert problem.path == path
     assert words in problem.message
+
+
+def test_weights_by_id_are_taken_and_a_record_with_a_file_stays_readable() -> None:
+    veteran = {"name": "b", "role": "historical", "weights": "0190a5b0-7c3e-7000-8000-000000000001"}
+    assert check_spec(league_of(players=[{"name": "a"}, veteran])).league.players[1].weights == veteran["weights"]
+    kept = league_of(players=[{"name": "a"}, {**veteran, "weights": "./old.safetensors"}])
+    assert TrialSpec.model_validate(kept).league.players[1].weights == "./old.safetensors"
 
 
 def test_a_role_that_is_misspelt_is_one_problem_and_not_two() -> None:
