@@ -203,8 +203,9 @@ def load(kind: Kind, name: str) -> Any:
         target: Any = importlib.import_module(module)
         for part in attribute.split("."):
             target = getattr(target, part)
-    except (ImportError, AttributeError) as error:
-        raise BrokenTarget(f"{kind} {name!r} ({entry.target}) does not import: {error}") from error
+    except (Exception, SystemExit) as error:  # a module of somebody's own may raise anything, at every import alike
+        problem = f"{type(error).__name__}: {error}"
+        raise BrokenTarget(f"{kind} {name!r} ({entry.target}) does not import: {problem}") from error
     return target
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 from temporalio.exceptions import ApplicationError
@@ -253,6 +254,17 @@ def test_a_matchmaker_of_ones_own_decides(store: Store) -> None:
 def test_a_broken_matchmaker_is_named_and_not_tried_again(store: Store) -> None:
     league = store.found(league_file("tests.integration.league_store.matchmakers:broken"))
     with pytest.raises(ApplicationError, match="matchmakers:broken' failed: ZeroDivisionError") as refusal:
+        league.plan("main")
+    assert (refusal.value.type, refusal.value.non_retryable) == ("bad_input", True)
+
+
+def test_a_matchmaker_that_does_not_import_is_named_and_not_tried_again(
+    store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "unreadable_rules.py").write_text("def rule(:\n")
+    monkeypatch.syspath_prepend(str(tmp_path))
+    league = store.found(league_file("unreadable_rules:rule"))
+    with pytest.raises(ApplicationError, match=r"unreadable_rules:rule\) does not import: SyntaxError") as refusal:
         league.plan("main")
     assert (refusal.value.type, refusal.value.non_retryable) == ("bad_input", True)
 

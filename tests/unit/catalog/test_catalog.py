@@ -90,6 +90,24 @@ def test_an_import_path_is_a_name() -> None:
         catalog.load(Kind.GAME, "collections:NoSuchGame")
 
 
+@pytest.mark.parametrize(
+    ("code", "error"),
+    [
+        ("def rule(:\n", "SyntaxError"),
+        ("rule = undefined\n", "NameError: name 'undefined'"),
+        ("raise OSError('no table')\n", "OSError: no table"),
+        ("raise SystemExit(2)\n", "SystemExit: 2"),
+    ],
+)
+def test_a_module_that_fails_at_its_import_is_named_with_its_error(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, code: str, error: str
+) -> None:
+    (tmp_path / "rules_of_ones_own.py").write_text(code)
+    monkeypatch.syspath_prepend(str(tmp_path))
+    with pytest.raises(BrokenTarget, match=rf"rules_of_ones_own:rule\) does not import: {error}"):
+        catalog.load(Kind.MATCHMAKER, "rules_of_ones_own:rule")
+
+
 def test_third_parties_join_by_entry_point(third_party: Path) -> None:
     assert catalog.names(Kind.GAME)["hex"].source == "hexgames 1.2"
     assert catalog.load(Kind.GAME, "hex").__name__ == "Hex"
