@@ -11,6 +11,7 @@ from api.activities.contenders import contender
 from api.activities.failures import told_apart
 from api.store import evaluations
 from api.store.engine import session_factory
+from api.store.online_ratings import rate_in_order_after
 from api.store.ratings import fit_after
 from api.store.specs import spec_of
 from orchestrator.contracts import play as contracts
@@ -53,4 +54,6 @@ class EvaluationActivities:
             # a transaction of its own, because reading all games holds up those who would add some
             with self._sessions.begin() as session:
                 fit_after(session, held)
+            with self._sessions.begin() as session:
+                rate_in_order_after(session, held)
         return contracts.TargetState(**asdict(measured))

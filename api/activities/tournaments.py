@@ -14,6 +14,7 @@ from api.store.events import NewEvent, append_once
 from api.store.field_ratings import rate_field
 from api.store.models import ModelVersion, Player, Tournament
 from api.store.models.words import TournamentStatus
+from api.store.online_ratings import rate_in_order_after
 from api.store.ratings import fit_after
 from api.store.tournament_results import spec_of_tournament
 from api.store.tournaments import end_tournament, lock_tournament
@@ -89,6 +90,8 @@ class TournamentActivities:
         with told_apart():
             with self._sessions.begin() as session:
                 fit_after(session, request.tournament)
+            with self._sessions.begin() as session:
+                rate_in_order_after(session, request.tournament)
             with self._sessions.begin() as session:
                 rate_field(session, request.tournament)
 

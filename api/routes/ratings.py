@@ -34,6 +34,10 @@ class Fit(Shape):
     anchor_version_id: str | None = Field(description="the version whose rating is 0 by definition")
     tournament_id: str | None = Field(description="the tournament after which it was made")
     settings: dict[str, Any] = Field(description="how it was fitted; with nash_averaging the equilibrium: `mixture`")
+    depends_on_order: bool = Field(
+        description="true: reckoned game by game as they were recorded, for the live view; in another order the same "
+        "games give other values"
+    )
     created_at: Utc = Field(description="when")
 
 

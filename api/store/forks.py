@@ -14,8 +14,9 @@ from api.store.errors import Conflict, NotFound
 from api.store.events import NewEvent, append_events
 from api.store.history import MemberThen, members_at, trial_steps_at
 from api.store.ids import new_id
-from api.store.models import Commit, ModelVersion, Player, Trial
+from api.store.models import Commit, ModelVersion, Player, RatingFit, Trial
 from api.store.models.words import CommitKind, PlayerStatus, VersionOrigin
+from api.store.online_ratings import rate_in_order
 from api.store.payoffs import replay_payoff, upsert_cells
 from api.store.ratings import fit_ratings
 from api.store.rosters import RETIRED, RETUNED
@@ -62,7 +63,9 @@ def fork_trial(
         upsert_cells(session, fork.id, cells)
     # no game may be added while the ratings are fitted in which the fork's versions take their places
     session.execute(text("LOCK TABLE matches IN SHARE MODE"))
-    fit_ratings(session, fork.project_id, fork.game)
+    fit_id = fit_ratings(session, fork.project_id, fork.game)
+    if fit_id is not None:
+        rate_in_order(session, session.get_one(RatingFit, fit_id))
     append_events(session, [*_events(source, fork, commit), *_members_events(fork, copies)])
     return fork
 

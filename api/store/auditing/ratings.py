@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import groupby
 
 from sqlalchemy import select
 from sqlalchemy.orm import Session
@@ -11,6 +12,7 @@ from sqlalchemy.orm import Session
 from api.store.auditing.report import Finding, Wrong
 from api.store.models import ModelVersion, Rating, RatingFit
 from api.store.models.words import RatingMethod
+from api.store.online_ratings import METHODS, NOTHING, learn_from_games
 from api.store.ratings import fitted, policies_of, rating_games
 
 TOLERANCE = 1e-6
@@ -23,25 +25,69 @@ def wrong_ratings(session: Session) -> Iterator[Finding]:
     for fit in session.scalars(fits):
         if fit.settings.get("unit") == "elo" and "policies" in fit.settings:
             yield from _wrong_fit(session, fit)
+    yield from _wrong_online(session)
 
 
 def _wrong_fit(session: Session, fit: RatingFit) -> Iterator[Finding]:
-    subject = f"rating fit {fit.id} of {fit.game}"
     games = rating_games(session, fit.project_id, fit.game, up_to=fit.last_match_id)
     if games.games != fit.games:
-        wrong = Wrong.LOST if games.games < fit.games else Wrong.DOUBLED
-        yield Finding(wrong=wrong, subject=subject, detail=f"it saw {fit.games} games, {games.games} are there")
+        yield _miscounted(fit, games.games)
         return
     ratings = fitted(games)
-    elos = {} if ratings is None else ratings.elos()
-    places = session.scalars(select(Rating).where(Rating.fit_id == fit.id)).all()
-    policies = policies_of(session, {place.version_id for place in places})
+    places = _places(session, fit)
+    yield from _wrong_places(session, fit, places, {} if ratings is None else ratings.elos())
+    missing = sorted(set(games.policies) - {place.version_id for place in places})
+    if missing:
+        yield Finding(wrong=Wrong.LOST, subject=_subject(fit), detail=f"no places of versions {missing}")
+
+
+def _wrong_online(session: Session) -> Iterator[Finding]:
+    """Fits that learn game by game, in one pass over the games, however many fits there are."""
+    query = select(RatingFit).where(RatingFit.method.in_(METHODS))
+    ordered = query.order_by(
+        RatingFit.project_id, RatingFit.game, RatingFit.method, RatingFit.last_match_id, RatingFit.id
+    )
+    fits = [fit for fit in session.scalars(ordered) if fit.settings == METHODS[fit.method].settings]
+    for (_, _, method), alike in groupby(fits, key=lambda fit: (fit.project_id, fit.game, fit.method)):
+        found = NOTHING
+        for fit in alike:
+            found = learn_from_games(session, fit, method, found)
+            if found.games != fit.games:
+                yield _miscounted(fit, found.games)
+                continue
+            places = _places(session, fit)
+            values = {policy: standing.value for policy, standing in found.standings.items()}
+            yield from _wrong_places(session, fit, places, values)
+            missing = sorted(values.keys() - _policies(session, places).values())
+            if missing:
+                detail = f"no places of those that play by {missing}"
+                yield Finding(wrong=Wrong.LOST, subject=_subject(fit), detail=detail)
+
+
+def _wrong_places(
+    session: Session, fit: RatingFit, places: Sequence[Rating], values: Mapping[str, float]
+) -> Iterator[Finding]:
+    policies = _policies(session, places)
     for place in places:
-        again = elos.get(policies[place.version_id], math.nan)
+        again = values.get(policies[place.version_id], math.nan)
         if not math.isclose(again, place.value, rel_tol=TOLERANCE, abs_tol=TOLERANCE):
             number = session.get_one(ModelVersion, place.version_id).number
             detail = f"version {number} ({place.version_id}) is kept at {place.value!r}, recomputed at {again!r}"
-            yield Finding(wrong=Wrong.DISAGREEING, subject=subject, detail=detail)
-    missing = sorted(set(games.policies) - {place.version_id for place in places})
-    if missing:
-        yield Finding(wrong=Wrong.LOST, subject=subject, detail=f"no places of versions {missing}")
+            yield Finding(wrong=Wrong.DISAGREEING, subject=_subject(fit), detail=detail)
+
+
+def _miscounted(fit: RatingFit, games: int) -> Finding:
+    wrong = Wrong.LOST if games < fit.games else Wrong.DOUBLED
+    return Finding(wrong=wrong, subject=_subject(fit), detail=f"it saw {fit.games} games, {games} are there")
+
+
+def _places(session: Session, fit: RatingFit) -> Sequence[Rating]:
+    return session.scalars(select(Rating).where(Rating.fit_id == fit.id)).all()
+
+
+def _policies(session: Session, places: Sequence[Rating]) -> dict[str, str]:
+    return policies_of(session, {place.version_id for place in places})
+
+
+def _subject(fit: RatingFit) -> str:
+    return f"rating fit {fit.id} of {fit.game}"

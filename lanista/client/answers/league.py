@@ -83,6 +83,7 @@ class Fit(Answer):
     anchor_version_id: str | None
     tournament_id: str | None
     settings: dict[str, Any]
+    depends_on_order: bool
     created_at: datetime
 
 

@@ -9,6 +9,7 @@ import pytest
 from temporalio.exceptions import ApplicationError
 
 from api.store.models import Match, Pairing, Payoff, Rating, RatingCovariance, RatingFit, Tournament
+from api.store.models.words import RatingMethod
 from api.store.payoffs import replay_payoff, stored_cells
 from league.types import Stream
 from orchestrator.contracts.play import EvaluationKey, EvaluationReport, PlayOutcome, PlayRequest, TargetState
@@ -71,7 +72,8 @@ def test_an_evaluation_counts_once_on_the_rating_stream(store: Store, league: Le
     with store.sessions() as session:
         assert stored_cells(session, league.trial) == replay_payoff(session, league.trial)
     assert league.events("evaluation.recorded")[0]["reached"]
-    assert store.count(RatingFit, RatingFit.tournament_id == pairing.tournament_id) == 1
+    fits = store.rows(RatingFit, RatingFit.tournament_id == pairing.tournament_id)
+    assert sorted(fit.method for fit in fits) == ["bradley_terry", "elo_online", "openskill"]
 
 
 def test_below_the_target_is_not_reached(store: Store, league: League) -> None:
@@ -87,9 +89,8 @@ def test_ratings_follow_the_games_and_know_their_anchor(store: Store) -> None:
         league.learn("main")
         request: PlayRequest = store("plan_evaluation", key(league))
         store("record_evaluation", report(league, request, played(request, scores)))
-    fits = sorted(
-        store.rows(RatingFit, RatingFit.project_id == league.row.project_id), key=lambda fit: fit.last_match_id
-    )
+    strengths = (RatingFit.project_id == league.row.project_id, RatingFit.method == RatingMethod.BRADLEY_TERRY)
+    fits = sorted(store.rows(RatingFit, *strengths), key=lambda fit: fit.last_match_id)
     assert [fit.games for fit in fits] == [20, 40, 60]
     places = store.rows(Rating, Rating.fit_id == fits[-1].id)
     by_version = {place.version_id: place for place in places}

@@ -13,8 +13,8 @@ from api.reports.tournament import tournament_report
 from api.reports.writing import as_markdown
 from api.store.auditing import audit
 from api.store.ids import new_id
-from api.store.models import Event, Match, ModelVersion, Pairing, Player, TournamentEntrant
-from api.store.models.words import PairingStatus
+from api.store.models import Event, Match, ModelVersion, Pairing, Player, RatingFit, TournamentEntrant
+from api.store.models.words import PairingStatus, RatingMethod
 from api.store.trials import create_trial
 from orchestrator.catalog import Component
 from orchestrator.contracts.play import PlayRequest
@@ -158,6 +158,9 @@ async def test_games_of_three_seats_are_played_from_every_seat(hall: Hall, tempo
     assert [(row.status, row.games, row.wins + row.draws + row.losses) for row in rows] == [("played", 6, 6)] * 2
     seats = [each.seat for each in hall.rows(Match, Match.tournament_id == tournament)]
     assert sorted(seats) == sorted([0, 1, 2] * 4), "two seeds a pairing, each from all three seats"
+    fits = {fit.method: fit.games for fit in hall.rows(RatingFit, RatingFit.tournament_id == tournament)}
+    assert fits[RatingMethod.OPENSKILL] == 12, "any number of seats"
+    assert RatingMethod.ELO_ONLINE not in fits, "Elo is of one against one"
 
 
 async def test_after_all_of_it_the_audit_agrees(hall: Hall) -> None:
