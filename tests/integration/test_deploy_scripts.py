@@ -7,6 +7,7 @@ import socket
 import subprocess
 import sys
 from collections.abc import Iterator
+from datetime import timedelta
 from pathlib import Path
 
 import psycopg
@@ -120,7 +121,9 @@ def test_temporals_databases_get_their_schemas(tmp_path: Path) -> None:
 
 
 async def test_the_namespace_is_made_once() -> None:
-    async with await WorkflowEnvironment.start_local(dev_server_existing_path=str(BIN / "temporal")) as server:
+    async with await WorkflowEnvironment.start_local(
+        dev_server_existing_path=str(BIN / "temporal"), dev_server_startup_timeout=timedelta(seconds=120)
+    ) as server:
         address = server.client.service_client.config.target_host
         environment = {"TEMPORAL_ADDRESS": address, "NAMESPACE": "leagues", "RETENTION": "30d"}
         made, found = (run("temporal/create-namespace.sh", environment, BIN) for _ in range(2))

@@ -12,6 +12,7 @@ import json
 import sys
 from collections.abc import Callable
 from contextlib import AsyncExitStack
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
@@ -45,7 +46,9 @@ async def record() -> None:
     HISTORIES.mkdir(exist_ok=True)
     temporal = Path(sys.executable).with_name("temporal")
     async with await WorkflowEnvironment.start_local(
-        dev_server_existing_path=str(temporal), data_converter=pydantic_data_converter
+        dev_server_existing_path=str(temporal),
+        dev_server_startup_timeout=timedelta(seconds=120),
+        data_converter=pydantic_data_converter,
     ) as environment:
         await _completed(environment.client)
         await _stopped(environment.client)

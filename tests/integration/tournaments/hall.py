@@ -31,7 +31,7 @@ from workers.activities.playing import match_task, outcome_of
 from workers.matches.play import play_match
 
 TIC_TAC_TOE = {"id": "tic_tac_toe"}
-PATIENCE = 60.0
+PATIENCE = 240.0
 """Seconds until a test gives up; far above what a tournament here takes."""
 PlannedKey = tuple[int, int, int, int | None, int, int]
 

