@@ -33,6 +33,7 @@ from league.types import CheckpointRef
 _KIND = re.compile(r"[a-z][a-z0-9_]*")
 _SHA256 = re.compile(r"[0-9a-f]{64}")
 _OURS = re.compile(r"[0-9a-f]{64}|[0-9a-f]{32}\.partial")
+_UNREADABLE = "is whole and cannot be read"
 _NO_SPACE = frozenset({errno.ENOSPC, errno.EDQUOT})
 
 
@@ -150,6 +151,16 @@ class ArtifactStore:
         """Whether something lies at the reference's place; only `get` tells whether it is whole."""
         return bool(self._fs.exists(self._path(ref)))
 
+    def has_its_size(self, ref: CheckpointRef) -> bool:
+        """Whether a file of the right size lies there, unread: finds what is missing or cut short, in one request."""
+        path = self._path(ref)
+        try:
+            return int(self._fs.info(path)["size"]) == ref.size
+        except FileNotFoundError:
+            return False
+        except OSError as error:
+            raise ArtifactStoreUnavailable(self._uri(path), error.strerror or str(error)) from error
+
     def stored(self) -> Iterator[CheckpointRef]:
         """Every artifact of the store, by name and size, unread."""
         for path, info in self._files():
@@ -216,6 +227,16 @@ class ArtifactStore:
 
     def _uri(self, path: str) -> str:
         return str(self._fs.unstrip_protocol(path))
+
+
+def unreadable(uri: str, reason: str) -> str:
+    """The words for a file that is what was stored, but cannot be made sense of."""
+    return f"{uri} {_UNREADABLE}: {reason}"
+
+
+def is_called_unreadable(sha256: str, problem: str) -> bool:
+    """Whether these words, or longer ones around them, say so of this artifact."""
+    return f"{sha256} {_UNREADABLE}: " in problem
 
 
 def open_filesystem(url: str) -> tuple[AbstractFileSystem, str]:

@@ -23,7 +23,7 @@ from safetensors.torch import save as save_tensors
 from torch import Tensor
 
 from league.types import CheckpointRef
-from orchestrator.artifacts import ArtifactStore
+from orchestrator.artifacts import ArtifactStore, unreadable
 from orchestrator.catalog import Component
 
 KIND = "checkpoint"
@@ -71,8 +71,10 @@ def load(store: ArtifactStore, ref: CheckpointRef, *, like: Mapping[str, Tensor]
         checkpoint = decode(store.get(ref))
         if like is not None:
             check_weights(checkpoint.weights, like)
-    except CheckpointError as error:
-        raise type(error)(f"{ref.uri}: {error}") from error
+    except UnreadableCheckpoint as error:
+        raise UnreadableCheckpoint(unreadable(ref.uri, str(error))) from error
+    except CheckpointMismatch as error:
+        raise CheckpointMismatch(f"{ref.uri}: {error}") from error
     return checkpoint
 
 

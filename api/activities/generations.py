@@ -58,7 +58,7 @@ class GenerationActivities:
             judged = judging.judge_generation(session, key.trial, key.player, key.generation)
         return contracts.Judgement(snapshot=judged.snapshot, reset=judged.reset, gate=judged.gate)
 
-    @activity.defn(name=contracts.roll_back.name)
+    @activity.defn(name=contracts.roll_back.name, no_thread_cancel_exception=True)
     def roll_back(self, rollback: contracts.Rollback) -> None:
         """Go back to the last good version, visibly."""
         with told_apart(), self._sessions.begin() as session:
@@ -70,6 +70,7 @@ class GenerationActivities:
                 generation=rollback.generation,
                 attempt=rollback.attempt,
                 problem=rollback.problem,
+                alive=activity.heartbeat if activity.in_activity() else lambda: None,
             )
 
 

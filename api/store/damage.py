@@ -7,6 +7,7 @@ from sqlalchemy.orm import Session
 
 from api.store.models import Decision
 from league.types import DecisionKind
+from orchestrator.artifacts import is_called_unreadable
 
 
 def damaged_sha256(session: Session, trial_id: str) -> set[str]:
@@ -15,3 +16,11 @@ def damaged_sha256(session: Session, trial_id: str) -> set[str]:
         Decision.trial_id == trial_id, Decision.kind == DecisionKind.ROLLBACK
     )
     return set(session.scalars(query))
+
+
+def unreadable_sha256(session: Session, trial_id: str) -> set[str]:
+    """The hashes of those that are whole and cannot be read: their files look sound for ever."""
+    query = select(Decision.evidence["sha256"].astext, Decision.evidence["problem"].astext).where(
+        Decision.trial_id == trial_id, Decision.kind == DecisionKind.ROLLBACK
+    )
+    return {sha256 for sha256, problem in session.execute(query) if is_called_unreadable(sha256, problem)}

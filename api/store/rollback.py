@@ -2,25 +2,38 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Container, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from api.store.commits import lock_trial, take_commit
+from api.store.damage import unreadable_sha256
 from api.store.decisions import Subject, find_decision, record_decision
 from api.store.errors import Conflict
 from api.store.events import NewEvent, append_events
 from api.store.lineage import roll_back_player
 from api.store.models import ModelVersion, Player, Trial
 from api.store.models.words import CommitKind, PlayerStatus
-from api.store.planning import recorded_plan
+from api.store.planning import PlannedGeneration, recorded_plan
 from api.store.rosters import player_of, retire_player
 from api.store.weights import checkpoint_of, origin_version, playing_version
 from league.types import CheckpointRef, Decision, DecisionKind, Role
-from orchestrator.artifacts import ArtifactStore, DamagedArtifact, MissingArtifact
+from orchestrator.artifacts import ArtifactStore, DamagedArtifact, MissingArtifact, is_called_unreadable
 
 ROLLED_BACK, RETIRED, AVOIDED = "rolled back", "retired", "avoided"
+Alive = Callable[[], None]
+"""Told before each file, each of which may take minutes to read."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Refuge:
+    """The version to go on from, and the ids of newer ones that are damaged too."""
+
+    version: ModelVersion
+    skipped: tuple[str, ...]
 
 
 def roll_back(
@@ -32,6 +45,7 @@ def roll_back(
     generation: int,
     attempt: int,
     problem: str,
+    alive: Alive = lambda: None,
 ) -> None:
     """Deal with the damaged checkpoints of a plan, the learner's own or opponents'; sound ones change nothing.
 
@@ -40,9 +54,11 @@ def roll_back(
     """
     plan = recorded_plan(session, trial_id, player_id, generation, attempt)
     versions = {plan.version.id: plan.version} | {chosen.version.id: chosen.version for chosen in plan.opponents}
-    damaged = [version for version in versions.values() if not is_sound(artifacts, version)]
+    # before the lock: reading files takes minutes where they are large
+    damaged = _damaged(artifacts, list(versions.values()), problem, alive)
     if not damaged:
         return
+    refuge = _refuge(session, artifacts, plan, damaged, problem, alive)
     trial = lock_trial(session, trial_id)
     player = player_of(session, trial_id, player_id)
     events: list[NewEvent] = []
@@ -50,7 +66,7 @@ def roll_back(
         owner = player_of(session, trial_id, version.player_id)
         about = {"sha256": version.sha256, "problem": problem, "met_by": player.name, "generation": generation}
         if owner.id == player_id:
-            events += _go_back(session, artifacts, trial, player, version, about)
+            events += _go_back(session, trial, player, version, refuge, about)
         elif owner.role is Role.HISTORICAL:
             events += _retire(session, trial, owner, version, about)
         else:
@@ -73,17 +89,55 @@ def undamaged(artifacts: ArtifactStore, checkpoint: CheckpointRef) -> bool:
     return True
 
 
-def _go_back(
+def _damaged(
+    artifacts: ArtifactStore, versions: Sequence[ModelVersion], problem: str, alive: Alive
+) -> list[ModelVersion]:
+    """Which of them are damaged. Those that the problem names are read, the others looked at; all, if it names none."""
+    files = {version.sha256: checkpoint_of(version) for version in versions}  # a snapshot shares its learner's
+    named = {sha256 for sha256 in files if sha256 is not None and sha256 in problem}
+    damaged = {
+        sha256
+        for sha256, checkpoint in files.items()
+        if checkpoint and _is_damaged(artifacts, checkpoint, problem, alive, read=not named or sha256 in named)
+    }
+    return [version for version in versions if version.sha256 in damaged]
+
+
+def _is_damaged(artifacts: ArtifactStore, checkpoint: CheckpointRef, problem: str, alive: Alive, *, read: bool) -> bool:
+    alive()
+    if is_called_unreadable(checkpoint.sha256, problem):
+        return True
+    return not (undamaged(artifacts, checkpoint) if read else artifacts.has_its_size(checkpoint))
+
+
+def _refuge(
     session: Session,
     artifacts: ArtifactStore,
+    plan: PlannedGeneration,
+    damaged: Sequence[ModelVersion],
+    problem: str,
+    alive: Alive,
+) -> Refuge | None:
+    """Where the learner goes back to; None where it need not, or has gone already."""
+    own = plan.version
+    if own not in damaged or playing_version(session, plan.player).id != own.id:
+        return None
+    unreadable = unreadable_sha256(session, plan.trial.id)
+    unreadable |= {version.sha256 for version in damaged if is_called_unreadable(str(version.sha256), problem)}
+    return _last_good(session, artifacts, plan.player, own, unreadable, alive)
+
+
+def _go_back(
+    session: Session,
     trial: Trial,
     player: Player,
     damaged: ModelVersion,
+    refuge: Refuge | None,
     about: dict[str, Any],
 ) -> list[NewEvent]:
-    if playing_version(session, player).id != damaged.id:
+    if refuge is None or playing_version(session, player).id != damaged.id:
         return []  # it has gone back already
-    good, skipped = _last_good(session, artifacts, player, damaged)
+    good, skipped = refuge.version, list(refuge.skipped)
     reason = f"version {damaged.number} of {player.name} is damaged; it goes on from version {good.number}"
     evidence = {**about, "from": damaged.id, "to": good.id, "skipped": skipped}
     subject = Subject(trial_id=trial.id, player_id=player.id, generation=about["generation"], version_id=damaged.id)
@@ -92,8 +146,13 @@ def _go_back(
 
 
 def _last_good(
-    session: Session, artifacts: ArtifactStore, player: Player, damaged: ModelVersion
-) -> tuple[ModelVersion, list[str]]:
+    session: Session,
+    artifacts: ArtifactStore,
+    player: Player,
+    damaged: ModelVersion,
+    unreadable: Container[str | None],
+    alive: Alive,
+) -> Refuge:
     """The newest version with a sound file, and those passed over; at last what the player started from."""
     older = session.scalars(
         select(ModelVersion)
@@ -102,8 +161,9 @@ def _last_good(
     )
     skipped: list[str] = []
     for version in [*older, origin_version(session, player)]:
-        if is_sound(artifacts, version):
-            return version, skipped
+        alive()
+        if version.sha256 not in unreadable and is_sound(artifacts, version):
+            return Refuge(version=version, skipped=tuple(skipped))
         skipped.append(version.id)
     raise Conflict(f"{player.name} has no undamaged version left to go back to; restore its files, then resume")
 

@@ -159,7 +159,15 @@ train_generation = ActivityStub(
 )
 record_generation = ActivityStub(name="record_generation", queue=Queue.STORE, message=GenerationReport, result=Recorded)
 judge_generation = ActivityStub(name="judge_generation", queue=Queue.STORE, message=GenerationKey, result=Judgement)
-roll_back = ActivityStub(name="roll_back", queue=Queue.STORE, message=Rollback, result=type(None))
+roll_back = ActivityStub(
+    name="roll_back",
+    queue=Queue.STORE,
+    message=Rollback,
+    result=type(None),
+    # reads files until it has found a sound one, and tells of each; the heartbeat is for one large file
+    start_to_close=timedelta(hours=1),
+    heartbeat=timedelta(minutes=5),
+)
 chart_generation = ActivityStub(
     name="chart_generation", queue=Queue.INTERACTIVE, message=Chart, result=type(None), retry=FEW_TIMES
 )

@@ -17,8 +17,8 @@ from api.store.garbage import collect_garbage
 from api.store.models import Decision, ModelVersion
 from api.store.models.words import PlayerStatus
 from league.types import CheckpointRef, DecisionKind
-from orchestrator.artifacts import StoredFile
-from orchestrator.contracts.generations import GenerationPlan, Rollback
+from orchestrator.artifacts import MissingArtifact, StoredFile, unreadable
+from orchestrator.contracts.generations import GenerationPlan, Rollback, roll_back
 from orchestrator.contracts.trials import GarbageReport, TrialRequest
 from tests.integration.league_store.driver import EXPLOITER, MAIN, Store, league_file
 
@@ -32,10 +32,15 @@ def cut_short(*versions: ModelVersion | CheckpointRef) -> None:
         file_of(version).write_bytes(b"half of it")
 
 
-def rollback(plan: GenerationPlan) -> Rollback:
+def rollback(plan: GenerationPlan, problem: str = "cut short") -> Rollback:
     return Rollback(
-        trial=plan.trial, player=plan.player, generation=plan.generation, attempt=plan.attempt, problem="cut short"
+        trial=plan.trial, player=plan.player, generation=plan.generation, attempt=plan.attempt, problem=problem
     )
+
+
+def cannot_be_read(version: ModelVersion) -> str:
+    """What a train worker says of a file that is what was stored, and no checkpoint."""
+    return unreadable(str(version.uri), "not a safetensors file")
 
 
 def test_a_learner_goes_back_to_its_last_good_version(store: Store) -> None:
@@ -86,6 +91,64 @@ def test_a_sound_checkpoint_changes_nothing(store: Store) -> None:
     store("roll_back", rollback(league.plan("main")))
     assert len(league.versions("main")) == 1
     assert league.decisions(DecisionKind.ROLLBACK) == []
+
+
+def test_only_what_the_problem_names_is_read(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    league = store.found(league_file("fictitious"))
+    league.live("main", 6)
+    plan = league.plan("main")
+    assert len(plan.opponents) > 2
+    own, opponent = league.versions("main")[-1], plan.opponents[0]
+    file_of(own).write_bytes(b"X" * (own.size or 0))
+    assert opponent.checkpoint is not None
+    cut_short(opponent.checkpoint)
+    read: list[str] = []
+    get = store.artifacts.get
+
+    def noted(ref: CheckpointRef) -> bytes:
+        read.append(ref.sha256)
+        return get(ref)
+
+    monkeypatch.setattr(store.artifacts, "get", noted)
+    store("roll_back", rollback(plan, f"artifact {own.uri} is damaged (changed): ..."))
+    assert read == [own.sha256, league.versions("main")[-3].sha256], "itself, and where it goes back to"
+    verdicts = {decision.verdict for decision in league.decisions(DecisionKind.ROLLBACK)}
+    assert verdicts == {"rolled back", "retired"}, "one that was cut short is seen by its size"
+
+
+def test_a_file_that_is_whole_and_cannot_be_read_is_left_behind(store: Store) -> None:
+    league = store.found(league_file("self_play"))
+    league.learn("main")
+    league.learn("main")
+    oldest, older, newest = league.versions("main")
+    store("roll_back", rollback(league.plan("main"), cannot_be_read(newest)))
+    assert league.versions("main")[-1].sha256 == older.sha256
+    # the next is none either: nothing that was left behind comes back
+    store("roll_back", rollback(league.plan("main", attempt=2), cannot_be_read(older)))
+    assert league.versions("main")[-1].sha256 == oldest.sha256
+    with pytest.raises(ApplicationError, match="no undamaged version left"):
+        store("roll_back", rollback(league.plan("main", attempt=3), cannot_be_read(oldest)))
+
+
+def test_an_opponent_that_cannot_be_read_retires(store: Store) -> None:
+    league = store.found(league_file("fictitious"))
+    league.live("main", 3)
+    plan = league.plan("main")
+    store("roll_back", rollback(plan, cannot_be_read(league.versions("main-1")[0])))
+    assert league.player("main-1").status is PlayerStatus.RETIRED
+
+
+def test_a_named_file_that_is_sound_changes_nothing(store: Store) -> None:
+    """A worker that looks into another store calls everything missing."""
+    league = store.found(league_file("self_play"))
+    plan = league.plan("main")
+    store("roll_back", rollback(plan, str(MissingArtifact(plan.checkpoint.uri, plan.checkpoint.sha256))))
+    assert league.decisions(DecisionKind.ROLLBACK) == []
+
+
+def test_reading_large_files_has_its_time() -> None:
+    assert roll_back.heartbeat is not None
+    assert roll_back.heartbeat >= timedelta(minutes=1) and roll_back.start_to_close >= timedelta(minutes=30)
 
 
 def test_a_damaged_opponent_of_the_past_retires(store: Store) -> None:

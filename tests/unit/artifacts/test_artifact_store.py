@@ -83,6 +83,14 @@ def test_a_damaged_artifact_is_refused_by_name_and_hashes(local: ArtifactStore, 
     assert caught.value.found == hashlib.sha256(damaged).hexdigest()
 
 
+def test_what_is_missing_or_cut_short_is_seen_unread(store: ArtifactStore) -> None:
+    ref = store.put(b"weights", kind="checkpoint")
+    assert store.has_its_size(ref)
+    assert not store.has_its_size(replace(ref, size=8))
+    store.collect(set(), timedelta(0), now=datetime.now(UTC) + timedelta(days=1))
+    assert not store.has_its_size(ref)
+
+
 def test_putting_again_repairs_a_damaged_copy(local: ArtifactStore) -> None:
     ref = local.put(b"good", kind="checkpoint")
     path_of(ref).write_bytes(b"bad!")

@@ -12,7 +12,7 @@ import pytest
 import torch
 from safetensors.torch import save as save_tensors
 
-from orchestrator.artifacts import ArtifactStore, DamagedArtifact
+from orchestrator.artifacts import ArtifactStore, DamagedArtifact, MissingArtifact, is_called_unreadable
 from orchestrator.catalog import Component
 from workers.checkpoints import (
     Checkpoint,
@@ -134,6 +134,15 @@ def test_plain_safetensors_and_newer_formats_are_refused() -> None:
     newer = save_tensors({"weights/w": torch.zeros(1)}, {"lanista": json.dumps({"format": 99})})
     with pytest.raises(UnreadableCheckpoint, match="format 99, this version reads 1"):
         decode(newer)
+
+
+def test_what_is_stored_and_no_checkpoint_is_named_as_unreadable(store: ArtifactStore) -> None:
+    ref = store.put(b"no checkpoint", kind="checkpoint")
+    with pytest.raises(UnreadableCheckpoint) as caught:
+        load(store, ref)
+    assert is_called_unreadable(ref.sha256, f"damaged_checkpoint: {caught.value}")
+    assert not is_called_unreadable(ref.sha256, str(MissingArtifact(ref.uri, ref.sha256)))
+    assert not is_called_unreadable(ref.sha256, str(DamagedArtifact(ref.uri, ref.sha256, "0" * 64, 3, 3)))
 
 
 @pytest.mark.parametrize("scalar", [float("nan"), object(), {1, 2}])
