@@ -57,9 +57,13 @@ def serve(temporal: Client) -> Serve:
         league: FakeLeague, *more: Callable[..., Any], runner: WorkflowRunner | None = None
     ) -> AsyncIterator[None]:
         async with AsyncExitStack() as stack:
-            await stack.enter_async_context(
-                Worker(temporal, task_queue=Queue.LEAGUE, workflows=WORKFLOWS, workflow_runner=runner or UnsandboxedWorkflowRunner())
+            workflows = Worker(
+                temporal,
+                task_queue=Queue.LEAGUE,
+                workflows=WORKFLOWS,
+                workflow_runner=runner or UnsandboxedWorkflowRunner(),
             )
+            await stack.enter_async_context(workflows)
             for queue in (Queue.STORE, Queue.TRAIN, Queue.PLAY, Queue.INTERACTIVE):
                 activities = [*league.activities(), *more]
                 await stack.enter_async_context(Worker(temporal, task_queue=queue, activities=activities))

@@ -189,8 +189,8 @@ class FakeLeague:
         _fail(self.training_failures)
         self.training_now += 1
         try:
-            until = time.monotonic() + self.generation_seconds
-            while time.monotonic() < until:
+            began = time.monotonic()
+            while time.monotonic() < began + self.generation_seconds:  # which a test may cut short meanwhile
                 activity.heartbeat({"steps": 1})
                 await asyncio.sleep(0.02)
         finally:
@@ -231,7 +231,10 @@ class FakeLeague:
     async def play_games(self, request: play.PlayRequest) -> play.PlayOutcome:
         self.calls["play_games"] += 1
         _fail(self.play_failures)
-        await asyncio.sleep(self.generation_seconds if self.play_seconds is None else self.play_seconds)
+        began = time.monotonic()
+        while time.monotonic() < began + (self.generation_seconds if self.play_seconds is None else self.play_seconds):
+            activity.heartbeat()
+            await asyncio.sleep(0.02)
         return play.PlayOutcome(games=[])
 
     @activity.defn

@@ -26,7 +26,7 @@ from orchestrator.contracts.workflows import (
     trial_workflow_id,
 )
 from orchestrator.workflows import attempts, gate, launching, player, tournament
-from tests.integration.workflows.conftest import Serve, eventually
+from tests.integration.workflows.conftest import PATIENCE, Serve, eventually
 from tests.integration.workflows.fake_league import FakeLeague
 from tests.integration.workflows.fake_tournament import FakeTournament
 
@@ -54,7 +54,7 @@ async def test_a_player_goes_on_in_a_new_run_after_many_setbacks(
 ) -> None:
     league = FakeLeague(budget_steps=20, training_failures=[Failure.CREW_LOST] * 8)
     async with begin(league, runner=impatient) as handle:
-        assert await asyncio.wait_for(handle.result(), 30) is Status.COMPLETED
+        assert await asyncio.wait_for(handle.result(), PATIENCE) is Status.COMPLETED
         workflow_id = player_workflow_id(league.learners[0].player)
 
         async def renewed() -> bool:
@@ -70,7 +70,7 @@ async def test_first_weights_are_made_in_a_new_run_after_many_setbacks(
 ) -> None:
     league = FakeLeague(budget_steps=10, weights_failures=[Failure.STORE_FULL] * 5)
     async with begin(league, runner=impatient) as handle:
-        assert await asyncio.wait_for(handle.result(), 30) is Status.COMPLETED
+        assert await asyncio.wait_for(handle.result(), PATIENCE) is Status.COMPLETED
 
         async def renewed() -> bool:
             return await runs_of(temporal, trial_workflow_id(league.trial)) == 2
@@ -87,7 +87,7 @@ async def test_a_gate_goes_on_in_a_new_run_after_many_setbacks(
     league = FakeLeague(gates={key: 2}, play_failures=[Failure.STORE_FULL] * 6)
     async with serve(league, runner=impatient):
         handle = await start_gate(temporal, key)
-        assert await asyncio.wait_for(handle.result(), 30) == "passed"
+        assert await asyncio.wait_for(handle.result(), PATIENCE) == "passed"
 
         async def renewed() -> bool:
             return await runs_of(temporal, gate_workflow_id(key)) == 2
@@ -104,7 +104,7 @@ async def test_a_tournament_goes_on_in_a_new_run_after_many_setbacks(
     league, contest = FakeLeague(play_failures=[Failure.STORE_FULL] * 9), FakeTournament()
     async with serve(league, *contest.activities(), runner=impatient):
         handle = await start_tournament(temporal, key)
-        assert await asyncio.wait_for(handle.result(), 30) == "completed"
+        assert await asyncio.wait_for(handle.result(), PATIENCE) == "completed"
 
         async def renewed() -> bool:
             return await runs_of(temporal, tournament_workflow_id(key)) >= 2
@@ -120,7 +120,7 @@ async def test_a_damaged_checkpoint_withdraws_a_side_and_the_tournament_goes_on(
     league, contest = FakeLeague(play_failures=[Failure.DAMAGED_CHECKPOINT]), FakeTournament()
     async with serve(league, *contest.activities()):
         handle = await start_tournament(temporal, key)
-        assert await asyncio.wait_for(handle.result(), 30) == "completed"
+        assert await asyncio.wait_for(handle.result(), PATIENCE) == "completed"
     (withdrawal,) = contest.withdrawals
     assert (withdrawal.tournament, withdrawal.round, withdrawal.problem) == (key, 0, "planted damaged_checkpoint")
     assert len(contest.recorded) == 3
@@ -131,7 +131,7 @@ async def test_a_checkpoint_that_could_not_be_read_in_passing_ends_nothing(serve
     league, contest = FakeLeague(play_failures=[Failure.DAMAGED_CHECKPOINT]), FakeTournament(sound=1)
     async with serve(league, *contest.activities()):
         handle = await start_tournament(temporal, key)
-        assert await asyncio.wait_for(handle.result(), 30) == "completed"
+        assert await asyncio.wait_for(handle.result(), PATIENCE) == "completed"
     assert contest.withdrawals == [] and sorted(contest.recorded) == [(0, 0), (0, 1), (1, 0), (1, 1)]
     (setback,) = contest.setbacks
     assert (setback.failure, setback.delay_seconds) == ("damaged_checkpoint", 1.0)
@@ -145,7 +145,7 @@ async def test_a_checkpoint_that_is_never_read_ends_the_tournament(
     league, contest = FakeLeague(play_failures=[Failure.DAMAGED_CHECKPOINT] * 9), FakeTournament(sound=9)
     async with serve(league, *contest.activities(), runner=impatient):
         handle = await start_tournament(temporal, key)
-        assert await asyncio.wait_for(handle.result(), 30) == "failed"
+        assert await asyncio.wait_for(handle.result(), PATIENCE) == "failed"
     (end,) = contest.ended
     assert end.status == "failed" and "both files of it are sound" in end.reason
     assert sorted((each.pair, each.tries) for each in contest.setbacks) == [(0, 1), (1, 1)], "in the first run only"
@@ -162,7 +162,7 @@ async def test_the_reason_to_stop_a_gate_is_carried_into_its_next_run(serve: Ser
     league.before_batch = stop_at_the_last
     async with serve(league):
         handle = await start_gate(temporal, key)
-        assert await asyncio.wait_for(handle.result(), 60) == "invalid"
+        assert await asyncio.wait_for(handle.result(), PATIENCE) == "invalid"
 
         async def renewed() -> bool:
             return await runs_of(temporal, gate_workflow_id(key)) == 2
@@ -178,7 +178,7 @@ async def test_an_outcome_whose_file_is_gone_is_trained_again_after_a_while(
     monkeypatch.setattr(player, "LAST_RESORT", timedelta(milliseconds=20))
     league = FakeLeague(budget_steps=10, record_failures=[Failure.DAMAGED_CHECKPOINT])
     async with begin(league, runner=UnsandboxedWorkflowRunner()) as handle:
-        assert await asyncio.wait_for(handle.result(), 30) is Status.COMPLETED
+        assert await asyncio.wait_for(handle.result(), PATIENCE) is Status.COMPLETED
     assert league.calls["train_generation"] == 2 and [generation for _, generation in league.recorded] == [1]
     (event,) = league.events
     assert (event.type, event.payload["failure"]) == ("generation_retried", "damaged_checkpoint")
@@ -193,7 +193,7 @@ async def test_a_player_that_holds_off_stops_at_once(begin: Callable, temporal: 
         state: PlayerState = await waiting.query("state", result_type=PlayerState)
         assert (state.generation, state.attempt) == (0, 1), "the plan stands"
         await handle.execute_update("stop", StopOrder(mode=Mode.NOW))
-        assert await asyncio.wait_for(handle.result(), 20) is Status.STOPPED
+        assert await asyncio.wait_for(handle.result(), PATIENCE) is Status.STOPPED
     assert league.calls["train_generation"] == 1 and league.recorded == []
 
 

@@ -8,7 +8,7 @@ from collections.abc import Callable
 import pytest
 
 from orchestrator.contracts.workflows import Mode, Status, StopOrder
-from tests.integration.workflows.conftest import eventually
+from tests.integration.workflows.conftest import PATIENCE, eventually
 from tests.integration.workflows.fake_league import FakeLeague
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
@@ -20,7 +20,7 @@ async def test_a_stop_begins_no_generation(begin: Callable, mode: Mode) -> None:
     async with begin(league) as handle:
         await eventually(lambda: league.calls["plan_generation"] > 1)
         await handle.execute_update("stop", StopOrder(mode=mode))
-        assert await asyncio.wait_for(handle.result(), 20) is Status.STOPPED
+        assert await asyncio.wait_for(handle.result(), PATIENCE) is Status.STOPPED
     assert league.calls["train_generation"] == 0
 
 
@@ -39,9 +39,9 @@ async def test_a_pause_is_complete_at_once_and_the_plan_is_asked_for_again(begin
 
 async def test_a_plan_that_was_made_meanwhile_is_not_trained_by(begin: Callable) -> None:
     """The order reaches the player while the plan's activity runs, which then ends as if nothing had been said."""
-    league = FakeLeague(planning_seconds=1.0)
+    league = FakeLeague(planning_seconds=60.0)
     async with begin(league) as handle:
         await eventually(lambda: league.calls["plan_generation"] > 0)
         await handle.execute_update("stop", StopOrder(mode=Mode.DRAIN))
-        assert await asyncio.wait_for(handle.result(), 20) is Status.STOPPED
+        assert await asyncio.wait_for(handle.result(), PATIENCE) is Status.STOPPED
     assert league.calls["train_generation"] == 0
