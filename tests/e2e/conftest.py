@@ -28,6 +28,15 @@ def stack(shared_stack: LocalStack) -> LocalStack:
     return shared_stack
 
 
+@pytest.fixture
+def rested(shared_stack: LocalStack) -> LocalStack:
+    """The stack at rest, with its data."""
+    if not shared_stack.home.temporal_db.exists():
+        start_if_down(shared_stack)
+    shared_stack.down()
+    return shared_stack
+
+
 @pytest.fixture(scope="session")
 def league(shared_stack: LocalStack) -> League:
     start_if_down(shared_stack)
@@ -44,6 +53,7 @@ def browser() -> Iterator[Browser]:
 def signed_in(browser: Browser, league: League, shared_stack: LocalStack) -> Iterator[BrowserContext]:
     start_if_down(shared_stack)
     context = browser.new_context(viewport={"width": 1280, "height": 900}, base_url=shared_stack.page)
+    context.set_default_timeout(90_000)
     page = context.new_page()
     sign_in(page, shared_stack)
     page.close()

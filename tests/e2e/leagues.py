@@ -66,13 +66,18 @@ def players(stack: LocalStack, trial: str) -> dict[str, dict[str, Any]]:
     return {each["name"]: each for each in stack.call("GET", f"/trials/{trial}/players?limit=200")["items"]}
 
 
+def tournaments(stack: LocalStack, trial: str) -> list[dict[str, Any]]:
+    found: list[dict[str, Any]] = stack.call("GET", f"/tournaments?trial_id={trial}&limit=200")["items"]
+    return found
+
+
 def finished(stack: LocalStack, trial: str) -> bool:
     status = stack.call("GET", f"/trials/{trial}")
     assert status["status"] != "failed", status["status_reason"]
     return status["status"] in ("completed", "stopped")
 
 
-def wait_until(check: Callable[[], bool], patience: float = 120) -> None:
+def wait_until(check: Callable[[], bool], patience: float = 300) -> None:
     deadline = time.monotonic() + patience
     while not check():
         assert time.monotonic() < deadline, "did not happen in time"
@@ -88,6 +93,7 @@ def train_league(stack: LocalStack) -> League:
     tournament = {"trial": made["name"], "entrants": ["latest", "snapshots", "bots"], "games": 4}
     held = stack.call("POST", "/tournaments", {"project": made["project"], "spec": tournament})["id"]
     wait_until(lambda: stack.call("GET", f"/tournaments/{held}")["status"] == "completed")
+    wait_until(lambda: all(each["finished_at"] for each in tournaments(stack, trial)))  # evaluations play on
     bot = players(stack, trial)["random"]["version_id"]
     games = stack.call("GET", f"/trials/{trial}/matches?limit=100")["items"]
     game = next(each for each in games if bot not in (each["version_id"], each["opponent_version_id"]))

@@ -24,6 +24,7 @@ league:
   players:
     - {name: main, role: main}
     - {name: random, role: bot, bot: random}
+  champion_gate: null # a stop would wait for it
   snapshot: {min_steps: 20_000, max_steps: 40_000}
 generation: {steps: 20_000, tables: 64}
 evaluation: {every_generations: 1_000_000} # rating games of a paused trial go on, and are commits
@@ -65,7 +66,7 @@ def test_a_trial_is_started_paused_forked_watched_and_stopped(stack: LocalStack,
             assert watch.stdout is not None
             assert any("main: generation" in line for line in watch.stdout), "it shows what happens"
             lanista("trial", "stop", "tiny", "--reason", "seen enough")
-            said, _ = watch.communicate(timeout=60)
+            said, _ = watch.communicate(timeout=150)
         assert "command-line/tiny is stopped: seen enough" in said and watch.returncode == 0
 
         league = client.league(origin)

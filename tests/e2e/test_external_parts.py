@@ -113,8 +113,10 @@ def test_roles_run_alone_with_the_environment_only(stack: LocalStack, tmp_path: 
         wait_for("worker ready", tmp_path / "worker-store.log", store)
         wait_for("worker ready", tmp_path / "worker-train.log", train)
         wait_for("Uvicorn running", tmp_path / "api.log", api)
-        answer = httpx.get(f"http://127.0.0.1:{port}/readyz")
-        assert answer.is_success and set(answer.json()["parts"]) == {"postgres", "temporal", "ray"}
+        deadline = time.monotonic() + 60
+        while not (answer := httpx.get(f"http://127.0.0.1:{port}/readyz", timeout=60)).is_success:
+            assert time.monotonic() < deadline, answer.text
+        assert set(answer.json()["parts"]) == {"postgres", "temporal", "ray"}
         pids = [process.pid for process in (store, train, api)]
     assert not [pid for pid in pids if psutil.pid_exists(pid)]
     for name, said in {"worker-store": "worker stopping", "worker-train": "worker stopping", "api": "Finished"}.items():

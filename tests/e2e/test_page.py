@@ -151,3 +151,29 @@ def test_a_link_asks_before_it_replaces_a_session(stack: LocalStack, browser: Br
     expect(page.get_by_role("button", name="Sign out")).to_be_visible()
     assert context.cookies() == after, "a code of no use ends no session"
     context.close()
+
+
+FORM = """async () => {
+  const { h, patchChildren } = await import("/static/dom.js");
+  const form = h("form");
+  const options = () => ["a", "b", "c"].map((value) => h("option", { value }, value));
+  const show = (value) => patchChildren(form, [h("input", { value }), h("select", { value }, options())]);
+  show("a");
+  const [input, select] = form.children;
+  const seen = [];
+  const note = () => seen.push([input.value, select.value]);
+  input.value = "typed";
+  select.value = "b";
+  show("a");
+  note();
+  show("c");
+  note();
+  return seen;
+}"""
+
+
+def test_a_refresh_keeps_what_was_typed_and_brings_what_has_changed(stack: LocalStack, browser: Browser) -> None:
+    page = browser.new_page()
+    page.goto(stack.page)
+    assert page.evaluate(FORM) == [["typed", "b"], ["c", "c"]]
+    page.close()

@@ -95,6 +95,7 @@ def play_on(page: Page, move: Callable[[Page], None]) -> str:
 def test_a_whole_game_against_a_version(page: Page, league: League, move: Callable[[Page], None]) -> None:
     page.goto(f"/play/{league.version}?seat=1&best=best")
     page.get_by_role("button", name="Begin").click()
+    expect(page.locator(".squares button").first).to_be_focused()  # from here on the keys are for the board
     assert play_on(page, move) in ("You won.", "You lost.", "A draw.")
     expect(page.get_by_role("main")).to_contain_text("The game is over")
     assert serious_problems(page) == []

@@ -9,7 +9,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 
 import httpx
 import psutil
@@ -59,7 +59,7 @@ def test_doctor_finds_every_part_well(stack: LocalStack) -> None:
 
 
 def test_demo_goes_through_every_queue(stack: LocalStack) -> None:
-    answer = stack.lanista("demo", "--exit", "--minutes", "0.1", timeout=240)
+    answer = stack.lanista("demo", "--exit", "--minutes", "0.1", timeout=600)
     assert answer.returncode == 0, answer.stdout + answer.stderr
     for queue in ("store", "train", "play", "interactive"):
         assert queue in answer.stdout
@@ -68,7 +68,7 @@ def test_demo_goes_through_every_queue(stack: LocalStack) -> None:
 
 
 def test_page_and_root_endpoints_answer(stack: LocalStack) -> None:
-    with httpx.Client(base_url=stack.page) as client:
+    with httpx.Client(base_url=stack.page, timeout=60) as client:
         assert "Lanista" in client.get("/").text
         assert client.get("/healthz").json()["status"] == "ok"
         parts = client.get("/readyz").json()["parts"]
@@ -77,16 +77,24 @@ def test_page_and_root_endpoints_answer(stack: LocalStack) -> None:
         assert client.get("/openapi.json").json()["info"]["title"] == "Lanista"
         signed_in = {"Authorization": f"Bearer {stack.home.admin_token.read_text()}"}
         link = client.get("/api/v1/system", headers=signed_in).json()["links"]["tensorboard"]
-    assert "TensorBoard" in httpx.get(link).text
+    assert "TensorBoard" in httpx.get(link, timeout=60).text
+
+
+def ports_of(process: psutil.Process) -> set[tuple[str, str]]:
+    with suppress(psutil.NoSuchProcess):  # Ray ends its idle workers at any time
+        found = process.net_connections(kind="inet")
+        return {(process.name(), each.laddr.ip) for each in found if each.status == psutil.CONN_LISTEN}
+    return set()
+
+
+def arguments_of(process: psutil.Process) -> list[str]:
+    with suppress(psutil.NoSuchProcess):
+        return list(process.cmdline())
+    return []
 
 
 def test_servers_listen_on_loopback_only(stack: LocalStack) -> None:
-    listening = {
-        (process.name(), connection.laddr.ip)
-        for process in stack.processes()
-        for connection in process.net_connections(kind="inet")
-        if connection.status == psutil.CONN_LISTEN
-    }
+    listening = {entry for process in stack.processes() for entry in ports_of(process)}
     ours = {name for name, _ in listening}
     assert any("postgres" in name for name in ours) and any("temporal" in name for name in ours)
     outside = {entry for entry in listening if entry[1] not in ("127.0.0.1", "::1", "::ffff:127.0.0.1")}
@@ -101,26 +109,30 @@ def test_secrets_are_private_and_not_in_arguments(stack: LocalStack) -> None:
     ]
     assert readable == [], "under root others may pass through the data folder, but read nothing in it"
     password = (stack.home.root / "postgres.password").read_text()
-    assert not [process for process in stack.processes() if any(password in part for part in process.cmdline())]
+    assert not [process for process in stack.processes() if any(password in part for part in arguments_of(process))]
     logs = "".join(path.read_text(errors="replace") for path in stack.home.logs.iterdir())
     assert password not in logs
 
 
-@pytest.mark.parametrize("child", CHILDREN)
-def test_a_killed_child_comes_back_by_itself(stack: LocalStack, child: str) -> None:
-    remember(stack, child)
-    before = stack.pid(child)
-    stack.kill(child)
-    stack.wait_until_whole(newer_than={child: before})
-    assert child in remembered(stack)
-    assert f"{child}: died of SIGKILL" in stack.home.log_file("supervisor").read_text()
+@pytest.mark.parametrize(
+    "children", [["postgres"], ["temporal"], ["store-worker", "tensorboard"], ["api", "train-worker"]]
+)
+def test_a_killed_child_comes_back_by_itself(stack: LocalStack, children: list[str]) -> None:
+    remember(stack, children[0])
+    before = {child: stack.pid(child) for child in children}
+    stack.kill(*children)
+    stack.wait_until_whole(newer_than=before)
+    assert children[0] in remembered(stack)
+    said = stack.home.log_file("supervisor").read_text()
+    assert all(f"{child}: died of SIGKILL" in said for child in children)
 
 
 def test_a_killed_ray_takes_the_train_worker_along(stack: LocalStack) -> None:
     before = {"ray": stack.pid("ray"), "train-worker": stack.pid("train-worker")}
     stack.kill("ray")
     stack.wait_until_whole(newer_than=before)
-    assert stack.lanista("demo", "--exit", "--minutes", "0.1", timeout=240).returncode == 0
+    healthy = stack.lanista("doctor")
+    assert healthy.returncode == 0, healthy.stdout
 
 
 def test_a_port_in_use_is_named_with_the_flag(stack: LocalStack, tmp_path_factory: pytest.TempPathFactory) -> None:
@@ -147,9 +159,7 @@ def test_supervisor_alone_killed_then_up(stack: LocalStack) -> None:
 
 def test_everything_killed_at_once_then_up(stack: LocalStack) -> None:
     remember(stack, "everything")
-    stack.kill("supervisor")
-    for process in stack.processes():
-        process.send_signal(signal.SIGKILL)
+    stack.kill_everything()
     assert stack.up().returncode == 0
     stack.wait_until_whole()
     assert "everything" in remembered(stack)
@@ -162,7 +172,7 @@ def test_down_is_polite_and_leaves_no_process(stack: LocalStack) -> None:
     assert not psutil.pid_exists(supervisor) or psutil.Process(supervisor).status() == psutil.STATUS_ZOMBIE
     assert [process.cmdline() for process in stack.processes()] == []
     assert not stack.home.scratch.exists()
-    assert stack.home.last_log_lines("postgres", 1)[0].endswith("database system is shut down")
+    assert any(line.endswith("database system is shut down") for line in stack.home.last_log_lines("postgres", 5))
     assert "worker stopping" in stack.home.log_file("store-worker").read_text()
     status = stack.status()
     assert status["running"] is False and status["ready"] is False
@@ -192,7 +202,8 @@ def test_two_ups_at_once_make_one_stack_and_ctrl_c_leaves_no_process(stack: Loca
     assert "before down" in remembered(stack), "data survives down and up"
     running = first if first.poll() is None else None
     if running is None:  # the second came first: the one in the foreground said so and left
-        assert "runs already" in first.communicate()[0] or "starting" in first.communicate()[0]
+        said, _ = first.communicate()
+        assert "runs already" in said or "starting" in said
         os.kill(stack.pid("supervisor"), signal.SIGINT)
         wait_for_end(stack)
     else:
@@ -209,8 +220,8 @@ def wait_for_end(stack: LocalStack) -> None:
         time.sleep(0.1)
 
 
-def test_down_while_starting(stack: LocalStack) -> None:
-    stack.down()
+def test_down_while_starting(rested: LocalStack) -> None:
+    stack = rested
     starting = foreground(stack, "--detach")
     deadline = time.monotonic() + 150
     while not stack.home.is_supervised():
@@ -225,7 +236,6 @@ def test_down_while_starting(stack: LocalStack) -> None:
 @contextmanager
 def broken_temporal(stack: LocalStack) -> Iterator[None]:
     """A Temporal database that is no database: the server cannot start."""
-    stack.down()
     database = stack.home.temporal_db
     kept = database.with_suffix(".kept")
     database.rename(kept)
@@ -238,13 +248,14 @@ def broken_temporal(stack: LocalStack) -> Iterator[None]:
         kept.rename(database)
 
 
-def test_a_child_that_keeps_dying_is_shown_with_its_log(stack: LocalStack) -> None:
+def test_a_child_that_keeps_dying_is_shown_with_its_log(rested: LocalStack) -> None:
+    stack = rested
     with broken_temporal(stack):
         process = foreground(stack)
         deadline = time.monotonic() + 150
         while "keeps failing" not in (shown := stack.lanista("status").stdout):
             assert time.monotonic() < deadline, shown
-            time.sleep(0.2)
+            time.sleep(1)
         assert "not a database" in shown.split("temporal keeps failing")[1]
         assert stack.lanista("status").returncode == 1
         waiting = stack.up()
@@ -254,7 +265,8 @@ def test_a_child_that_keeps_dying_is_shown_with_its_log(stack: LocalStack) -> No
         assert "temporal: ended with exit code" in process.communicate(timeout=150)[0]
 
 
-def test_up_behind_gives_up_on_a_child_that_keeps_dying_and_cleans_up(stack: LocalStack) -> None:
+def test_up_behind_gives_up_on_a_child_that_keeps_dying_and_cleans_up(rested: LocalStack) -> None:
+    stack = rested
     with broken_temporal(stack):
         refused = stack.up()
         assert refused.returncode == 1

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator
 from typing import Any
 
 import pytest
 
 from lanista.client import Client
+from lanista.client.answers.trials import Trial
 from lanista.client.errors import InvalidRequest
 from lanista.client.local import find_api
 from tests.e2e.stack import LocalStack
@@ -30,6 +32,14 @@ def client(stack: LocalStack) -> Iterator[Client]:
 
 def test_progress_of_a_generation_under_way_is_told(client: Client) -> None:
     trial = client.create_trial(project="e2e", name="long", spec=LONG)
+    try:
+        steps = steps_told(client, trial)
+    finally:
+        client.stop_trial(trial, mode="now")
+    assert steps == sorted(steps), "it goes on"
+
+
+def steps_told(client: Client, trial: Trial) -> list[int]:
     steps: list[int] = []
     for event in client.events(trial, newest=10):
         assert event.type != "generation.recorded", "the generation ended before its progress was seen"
@@ -42,12 +52,13 @@ def test_progress_of_a_generation_under_way_is_told(client: Client) -> None:
             steps.append(generation.steps)
         if len(set(steps)) > 1:
             break
-    assert steps == sorted(steps), "it goes on"
-    client.stop_trial(trial, mode="now")
+    return steps
 
 
 def test_the_train_worker_its_queues_and_ray_are_shown(client: Client) -> None:
-    system = client.system()
+    deadline = time.monotonic() + 120
+    while (system := client.system()).unknown and time.monotonic() < deadline:
+        time.sleep(0.5)  # a worker that has just begun may not answer at once
     assert system.unknown == {} and system.ray is not None and system.workers is not None
     assert {worker.queue for worker in system.workers} == {"league", "store", "train", "play", "interactive"}
     assert system.ray.cpus >= 1 and [node.alive for node in system.ray.nodes] == [True]

@@ -1,5 +1,6 @@
 // Elements as values, and a patch that changes only what differs, so that live updates never flicker.
 const SVG = "http://www.w3.org/2000/svg";
+const FIELD = /^(INPUT|SELECT|TEXTAREA)$/;
 
 /** An element: attributes, handlers as `onclick: fn`, `key` for its identity among siblings, then children. */
 export function h(tag, attributes = {}, ...children) {
@@ -23,6 +24,7 @@ function fill(element, attributes, children) {
   }
   element.append(...children.flat(Infinity).filter((child) => child !== null && child !== undefined && child !== false));
   if (element.tagName === "SELECT" && "value" in attributes) element.value = attributes.value;
+  if (FIELD.test(element.tagName)) element.given = { value: element.value, checked: element.checked };
   return element;
 }
 
@@ -73,9 +75,15 @@ function patch(old, fresh) {
     return;
   }
   patchChildren(old, [...fresh.childNodes]);
-  if ("value" in fresh && /^(INPUT|SELECT|TEXTAREA)$/.test(old.tagName) && old !== document.activeElement) {
-    if (old.value !== fresh.value) old.value = fresh.value;
-    if (old.checked !== fresh.checked) old.checked = fresh.checked;
+  if (fresh.given && old.given) patchField(old, fresh.given);
+}
+
+// What a person typed or chose stays until the page itself means something else by the field.
+function patchField(field, given) {
+  for (const name of ["value", "checked"]) {
+    if (field.given[name] === given[name]) continue;
+    if (field !== document.activeElement) field[name] = given[name]; // nobody is typing there
+    if (field[name] === given[name]) field.given[name] = given[name];
   }
 }
 

@@ -11,18 +11,26 @@ export const title = ({ version }) => `Play against ${versionName(version.player
 export const hear = () => false;
 
 export async function load({ parameters, query, state }) {
+  const before = state.game;
+  const missing = query.game && before?.id !== query.game; // decided now: a game that begins meanwhile is newer
   const version = await get(`/versions/${parameters.version}`);
   const root = `/trials/${version.trial_id}`;
   const [trial, players] = await Promise.all([get(root), getAll(`${root}/players`)]);
-  if (query.game && state.game?.id !== query.game) {
-    try {
-      state.game = await get(`/play/${query.game}`);
-    } catch (problem) {
-      if (problem.status !== 404) throw problem;
-      state.game = null; // kept for a day after its last move
-    }
+  if (missing) {
+    const found = await findGame(query.game);
+    if (state.game === before) state.game = found;
   }
   return { version, trial, players };
+}
+
+/** A game that was begun; null once it is gone: it is kept for a day after its last move. */
+async function findGame(id) {
+  try {
+    return await get(`/play/${id}`);
+  } catch (problem) {
+    if (problem.status !== 404) throw problem;
+    return null;
+  }
 }
 
 export function enter(context) {
