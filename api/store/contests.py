@@ -59,6 +59,16 @@ def pentanomial(found: Sequence[Contest]) -> tuple[int, ...]:
     return tuple(counts)
 
 
+def different_games(found: Sequence[Contest]) -> int:
+    """How many of them are not repetitions of another, move by move and from the same seat."""
+    return len({(contest.seat, tuple(contest.moves)) for contest in found})
+
+
+def longest_opening(found: Sequence[Contest]) -> int:
+    """Random plies that the games began with; fewer in those that every longer opening would have ended."""
+    return max((contest.opening for contest in found), default=0)
+
+
 def seat_results(found: Sequence[Contest]) -> dict[tuple[int, int], Results]:
     """What the first side won, drew and lost, and what both earned, by the seats of both."""
     by_seats: dict[tuple[int, int], list[Results]] = {}

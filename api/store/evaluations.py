@@ -10,7 +10,7 @@ from sqlalchemy.orm import Session
 
 from api.store.clock import now
 from api.store.commits import lock_trial, take_commit
-from api.store.contests import Contest, contests, match_row, seat_results
+from api.store.contests import Contest, contests, longest_opening, match_row, seat_results
 from api.store.errors import Conflict, NotFound
 from api.store.events import NewEvent, append_events
 from api.store.ids import new_id
@@ -30,7 +30,7 @@ from api.store.payoffs import CellKey, Results, update_payoff
 from api.store.rosters import find_target, player_of
 from api.store.seeds import derived_seed
 from api.store.specs import spec_of
-from api.store.variety import opening_plies
+from api.store.variety import opening_plies, with_openings_played
 from api.store.weights import playing_version
 from league.payoff import wilson
 from league.types import Stream
@@ -203,6 +203,7 @@ def _record(session: Session, evaluation: Evaluation, found: list[Contest]) -> N
     occasion = {"tournament_id": tournament.id, "trial_id": trial.id, "round": ROUND, "pair": PAIR}
     session.execute(insert(Match), [match_row(contest, first, second, **occasion) for contest in found])
     _count(session, trial, commit, first, second, seat_results(found))
+    tournament.spec = with_openings_played(tournament.spec, longest_opening(found))
     tournament.status, tournament.finished_at = TournamentStatus.COMPLETED, moment
 
 

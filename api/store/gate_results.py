@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from sqlalchemy import func, insert, select
 from sqlalchemy.orm import Session
 
-from api.store.contests import Contest, contests, match_row, pentanomial
+from api.store.contests import Contest, contests, longest_opening, match_row, pentanomial
 from api.store.errors import Conflict
 from api.store.events import NewEvent, append_events
 from api.store.gates import (
@@ -26,6 +26,7 @@ from api.store.gates import (
 from api.store.models import Gate, GateBatch, Match, ModelVersion, Player, Trial
 from api.store.models.words import GateStatus
 from api.store.seeds import derived_seed
+from api.store.variety import with_openings_played
 from league.gates import GateStatus as TestStatus
 from league.gates import GateVerdict
 from league.lifecycle import KEEP, decide_promotion
@@ -110,6 +111,7 @@ def _count(session: Session, gate: Gate, batch: int, found: list[Contest]) -> Ga
     counts = [before + more for before, more in zip(gate.pentanomial, pentanomial(found), strict=True)]
     verdict = sprt_of(gate).judge(counts)
     pairs = sum(counts) - gate.pairs
+    gate.settings = with_openings_played(gate.settings, longest_opening(found))
     gate.pentanomial, gate.pairs, gate.llr = counts, sum(counts), verdict.llr
     session.flush()
     session.execute(

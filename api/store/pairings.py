@@ -11,7 +11,7 @@ from sqlalchemy.orm import Session
 
 from api.store.clock import now
 from api.store.commits import lock_trial, take_commit
-from api.store.contests import Contest, contests, match_row, seat_results
+from api.store.contests import Contest, contests, different_games, match_row, seat_results
 from api.store.errors import Conflict, NotFound
 from api.store.events import NewEvent, append_events
 from api.store.models import Match, ModelVersion, Pairing, Player, Tally, Tournament, TournamentEntrant, Trial
@@ -39,7 +39,7 @@ class PlannedBatch:
     pairing: Pairing
     contenders: tuple[tuple[Player, ModelVersion], tuple[Player, ModelVersion]]
     pairs: int
-    opening_plies: int
+    opening_plies: int | None
 
 
 def plan_pairings(session: Session, tournament_id: str) -> tuple[Tournament, list[PlannedBatch]]:
@@ -84,7 +84,7 @@ def record_pairing(
         "pair": pairing.pair,
     }
     session.execute(insert(Match), [match_row(contest, first, second, **occasion) for contest in found])
-    append_events(session, [_played(session, tournament, pairing)])
+    append_events(session, [_played(session, tournament, pairing, different_games(found))])
     return pairing
 
 
@@ -233,7 +233,7 @@ def _count(
     update_payoff(session, trial, pairing.commit, summed(cells))
 
 
-def _played(session: Session, tournament: Tournament, pairing: Pairing) -> NewEvent:
+def _played(session: Session, tournament: Tournament, pairing: Pairing, different: int) -> NewEvent:
     labels = {each.number: each.label for each in field_of(session, tournament.id)}
     return tournament_event(
         tournament,
@@ -245,4 +245,5 @@ def _played(session: Session, tournament: Tournament, pairing: Pairing) -> NewEv
         wins=pairing.wins,
         draws=pairing.draws,
         losses=pairing.losses,
+        different_games=different,
     )

@@ -18,6 +18,7 @@ from api.store.models.words import PairingStatus, TournamentStatus
 from api.store.specs import spec_of
 from api.store.tournament_promotion import promote_leader
 from api.store.trials import ensure_project
+from api.store.variety import check_variety
 from orchestrator.spec.tournament import TournamentSpec
 
 FINAL = (TournamentStatus.COMPLETED, TournamentStatus.CANCELLED, TournamentStatus.FAILED)
@@ -75,6 +76,7 @@ def find_arena(session: Session, project: str, spec: TournamentSpec) -> Arena:
     """The project, game and trial that a tournament names."""
     if spec.trial is None:
         assert spec.game is not None, "the spec holds one of the two"
+        check_variety(spec, spec.game.id)
         return Arena(project_id=ensure_project(session, project), game=spec.game, trial=None)
     trial = session.scalars(
         select(Trial)
@@ -83,7 +85,9 @@ def find_arena(session: Session, project: str, spec: TournamentSpec) -> Arena:
     ).one_or_none()
     if trial is None:
         raise NotFound(f"project {project!r} has no trial named {spec.trial!r}")
-    return Arena(project_id=trial.project_id, game=spec_of(trial).game, trial=trial)
+    game = spec_of(trial).game
+    check_variety(spec, game.id)
+    return Arena(project_id=trial.project_id, game=game, trial=trial)
 
 
 def lock_tournament(session: Session, tournament_id: str, *, shared: bool = False) -> Tournament:

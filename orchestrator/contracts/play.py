@@ -32,7 +32,8 @@ class PlayRequest:
     pairs: int
     seed: int
     sampled: bool = True
-    opening_plies: int = 0
+    opening_plies: int | None = 0
+    """Random moves before each pair of games; None for as many as suit the game, which the games then say."""
     stall_seconds: float = 120.0
 
 

@@ -90,7 +90,8 @@ class TournamentSpec(Section):
     )
     sampled: Flag = Field(default=True, description="policies draw from their probabilities; false: best move")
     opening_plies: Annotated[int, Field(strict=True, ge=0, le=1000), WHOLE] | None = Field(
-        default=None, description="random moves before each pair of games; null: what suits the game"
+        default=None,
+        description="random moves before each pair of games; null: what suits the game; not 0 unless sampled",
     )
     at_once: Annotated[int, Field(strict=True, ge=1, le=64), WHOLE] = Field(
         default=4, description="pairings under way at once on the play queue"

@@ -13,6 +13,7 @@ from orchestrator.contracts.play import PlayedGame, PlayOutcome, PlayRequest, pl
 from workers.activities.failures import named_failures
 from workers.activities.watch import ProgressWatch
 from workers.crews.crew import raised_by
+from workers.games.names import make_game
 from workers.matches.host import match_actor
 from workers.matches.result import MatchResult
 from workers.matches.task import Entrant, MatchTask, Variety
@@ -35,9 +36,10 @@ class PlayActivities:
         """All games of the batch, played to their end."""
         watch = ProgressWatch(request.stall_seconds, "games")
         with named_failures():
+            task = match_task(request)
             actor = self._take(watch)
             try:
-                result = self._play(actor, match_task(request), watch)
+                result = self._play(actor, task, watch)
             except BaseException:
                 ray.kill(actor)  # it may still be playing
                 raise
@@ -105,8 +107,8 @@ def _lives(actor: Any, watch: ProgressWatch) -> bool:
 
 
 def match_task(request: PlayRequest) -> MatchTask:
-    """The match for a request."""
-    return MatchTask(
+    """The match for a request; raises BadMatch where it would be one game over and over."""
+    task = MatchTask(
         game=request.game,
         entrants=tuple(
             Entrant(id=contender.version, checkpoint=contender.checkpoint, bot=contender.bot)  # type: ignore[arg-type]
@@ -116,6 +118,8 @@ def match_task(request: PlayRequest) -> MatchTask:
         seed=request.seed,
         variety=Variety(sampled=request.sampled, opening_plies=request.opening_plies),
     )
+    task.check_variety(make_game(task.game.id, 1, **task.game.options).spec)
+    return task
 
 
 def outcome_of(result: MatchResult) -> PlayOutcome:

@@ -47,6 +47,7 @@ class KuhnPoker(TwoSeatPoker):
             actions=2,
             observation_shape=poker.seen.shape[1:],
             hidden_information=True,
+            chance=True,
             max_steps=3,
             action_names=("pass", "bet"),
             openspiel="kuhn_poker",

@@ -66,6 +66,7 @@ class LeducPoker(TwoSeatPoker):
             actions=3,
             observation_shape=poker.seen.shape[1:],
             hidden_information=True,
+            chance=True,
             max_steps=8,
             action_names=("fold", "call", "raise"),
             openspiel="leduc_poker",

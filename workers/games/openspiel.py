@@ -47,12 +47,13 @@ class OpenSpielGame(VectorGame):
             observation_shape=tuple(getattr(self._game, f"{seen}_tensor_shape")()),
             simultaneous=kind.dynamics == _Dynamics.SIMULTANEOUS,
             hidden_information=kind.information != _Information.PERFECT_INFORMATION,
+            chance=kind.chance_mode != _Chance.DETERMINISTIC,
             max_steps=self._game.max_game_length(),
             scoring="returns" if seats == 1 else "outcome",
             openspiel=game,
         )
         super().__init__(spec, tables)
-        self._has_chance = kind.chance_mode != _Chance.DETERMINISTIC
+        self._has_chance = spec.chance
         self._pays_at_end = kind.reward_model == pyspiel.GameType.RewardModel.TERMINAL
         self._states = [self._game.new_initial_state() for _ in range(tables)]
         self._movers = [0] * tables

@@ -24,6 +24,8 @@ class GameSpec:
     """Shape of one observation; always float32, always from the acting seat's point of view."""
     simultaneous: bool = False
     hidden_information: bool = False
+    chance: bool = False
+    """Dice, cards or the like, drawn from the seed: the same players' games differ by themselves."""
     max_steps: int
     """Upper bound on the steps of one game."""
     scoring: Literal["outcome", "returns"] = "outcome"
@@ -39,6 +41,11 @@ class GameSpec:
                 raise BadGame(f"{self.id}: {name} must be at least 1, not {getattr(self, name)}")
         if self.action_names and len(self.action_names) != self.actions:
             raise BadGame(f"{self.id}: {len(self.action_names)} action names for {self.actions} actions")
+
+    @property
+    def open_board(self) -> bool:
+        """Several seats that move in turn and see everything: where a random opening tells nobody anything."""
+        return not (self.simultaneous or self.hidden_information or self.seats == 1)
 
     def action_name(self, action: int) -> str:
         return self.action_names[action] if self.action_names else str(action)

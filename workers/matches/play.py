@@ -41,7 +41,7 @@ def play_match(
     game = make_game(task.game.id, min(task.tables, len(schedule)), **task.game.options)
     cache = PolicyCache(store, spec) if policies is None else policies
     players = [make_player(e, game, cache, sampled=task.variety.sampled) for e in task.entrants]
-    hall = Hall(game, schedule, players, opening=task.variety.opening_plies)
+    hall = Hall(game, schedule, players, opening=task.variety.plies(spec))
     finished = 0
     while finished < len(schedule):
         if should_stop is not None and should_stop():
@@ -95,6 +95,7 @@ class Hall:
         order = np.argsort(keys, kind="stable")
         keys, actions = keys[order], actions[order]
         final = schedule.keys(np.arange(len(schedule)))
+        openings = schedule.shortened(self._opening, np.arange(len(schedule)))
         starts, ends = np.searchsorted(keys, final), np.searchsorted(keys, final, side="right")
         return tuple(
             GameRecord(
@@ -104,7 +105,7 @@ class Hall:
                 returns=tuple(self._returns[game].tolist()),
                 length=int(self._lengths[game]),
                 moves=tuple(actions[starts[game] : ends[game]].tolist()),
-                opening=self._opening,
+                opening=int(openings[game]),
                 truncated=bool(self._truncated[game]),
             )
             for game in range(len(schedule))
@@ -114,12 +115,13 @@ class Hall:
         """An action a row: the opening's, the entrants', and at idle tables any legal one."""
         actions: NDArray[np.int64] = np.argmax(turn.legal, axis=1)
         plies = self._game.plies[turn.tables]
-        seeds = self._schedule.seeds[at]
-        opening = live & (plies < self._opening)
+        schedule = self._schedule
+        seeds = schedule.seeds[at]
+        opening = live & (plies < schedule.shortened(self._opening, at))
         if opening.any():
             keys = mix(seeds[opening], plies[opening], _OPENING)
             actions[opening] = draw(turn.legal[opening].astype(np.float64), keys)
-        owner = self._schedule.seating[at, turn.seats]
+        owner = schedule.seating[at, turn.seats]
         for entrant, player in enumerate(self._players):
             rows = np.flatnonzero(live & ~opening & (owner == entrant))
             if len(rows):
@@ -133,7 +135,7 @@ class Hall:
         if not len(tables):
             return 0
         at = self._at[tables]
-        early = (at != IDLE) & (self._game.plies[tables] <= self._opening)
+        early = (at != IDLE) & (self._game.plies[tables] <= self._schedule.shortened(self._opening, at))
         over = (at != IDLE) & ~early
         booked = at[over]
         self._returns[booked] = self._earned[tables[over]]

@@ -10,6 +10,8 @@ from workers.games.seeding import mix
 from workers.matches.task import MatchTask
 
 IDLE = -1
+OPENINGS_OF_A_LENGTH = 32
+"""Drawn for a game before shorter ones are: in some games every opening of a length is a whole game."""
 
 
 def seatings(entrants: int, seats: int) -> list[tuple[int, ...]]:
@@ -51,6 +53,11 @@ class Schedule:
     def keys(self, games: NDArray[np.int64]) -> NDArray[np.int64]:
         """A number for each game as it is seeded now; a redrawn game gets another."""
         return self._attempts[games] * len(self) + games
+
+    def shortened(self, plies: int, games: NDArray[np.int64]) -> NDArray[np.int64]:
+        """How long the openings of these games are: half as long each time that many of a game's have ended it."""
+        shorter: NDArray[np.int64] = plies >> np.minimum(self._attempts[games] // OPENINGS_OF_A_LENGTH, 62)
+        return shorter
 
     def redraw(self, games: NDArray[np.int64]) -> None:
         """Give these games new seeds: their random openings ended them. Games of a pair redraw alike."""

@@ -9,6 +9,8 @@ from orchestrator.catalog import Component
 from workers.games.protocol import GameSpec
 
 MOST_TABLES = 256
+MOST_SUITED = 8
+"""Plies of an opening that nobody asked for: of two moves each, 256 openings; of more, far more."""
 
 
 class BadMatch(ValueError):
@@ -38,16 +40,33 @@ class Variety:
 
     sampled: bool = True
     """Policies draw from their probabilities; otherwise they play their best move."""
-    opening_plies: int = 0
-    """Random legal moves before the players take over, the same ones in every game of a pair."""
+    opening_plies: int | None = 0
+    """Random legal moves before the players take over, the same ones in every game of a pair; None for as many as
+    suit the game.
+    """
 
     def __post_init__(self) -> None:
-        if self.opening_plies < 0:
+        if self.opening_plies is not None and self.opening_plies < 0:
             raise BadMatch(f"opening_plies must be 0 or more, not {self.opening_plies}")
 
     def __str__(self) -> str:
         play = "sampled" if self.sampled else "greedy"
+        if self.opening_plies is None:
+            return f"{play}, random openings where they suit the game"
         return f"{play}, random openings of {self.opening_plies} plies" if self.opening_plies else play
+
+    def plies(self, spec: GameSpec) -> int:
+        """The length of the openings in this game."""
+        return suited_opening(spec) if self.opening_plies is None else self.opening_plies
+
+
+def suited_opening(spec: GameSpec) -> int:
+    """Random plies that make games differ and leave nearly all of them to the players; none where chance does that
+    or a move at random would tell others something.
+    """
+    if spec.chance or not spec.open_board:
+        return 0
+    return min(MOST_SUITED, max(2, spec.max_steps // 10), spec.max_steps // 2)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -75,14 +94,23 @@ class MatchTask:
         if len(self.entrants) not in allowed:
             counts = " or ".join(str(count) for count in sorted(allowed))
             raise BadMatch(f"{spec.id}: a match takes {counts} entrants, not {len(self.entrants)}")
-        open_board = not (spec.simultaneous or spec.hidden_information or spec.seats == 1)
-        if self.variety.opening_plies and not open_board:
+        plies = self.variety.plies(spec)
+        if plies and not spec.open_board:
             raise BadMatch(
                 f"{spec.id}: random openings need a game of several seats that move in turn and see everything; "
                 "let the policies sample instead"
             )
-        if self.variety.opening_plies > spec.max_steps // 2:
+        if plies > spec.max_steps // 2:
             raise BadMatch(
-                f"{spec.id}: {self.variety.opening_plies} opening plies leave too little of a game of "
+                f"{spec.id}: {plies} opening plies leave too little of a game of "
                 f"at most {spec.max_steps}; allowed: up to {spec.max_steps // 2}"
+            )
+
+    def check_variety(self, spec: GameSpec) -> None:
+        """Raise BadMatch where nothing but the players' own chance could make one game differ from another."""
+        varied = self.variety.sampled or spec.chance or self.variety.plies(spec) > 0
+        if self.pairs > 1 and spec.open_board and not varied:
+            raise BadMatch(
+                f"{spec.id}: best moves (sampled: false) without random openings (opening_plies: 0) repeat one game "
+                "for ever; leave opening_plies out for openings that suit the game, or let the policies sample"
             )

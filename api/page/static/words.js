@@ -27,8 +27,13 @@ const SENTENCES = {
   "tournament.finished": (p) => `Tournament ${p.name}: ${p.status}${p.reason ? `, ${p.reason}` : ""}`,
   "tournament.withdrawn": (p) => `Tournament ${p.name}: ${p.entrant} withdrawn, ${p.reason}`,
   "tournament.judged": (p) => `A tournament was judged: ${p.reason}`,
-  "pairing.played": (p) => `Tournament ${p.name}: ${p.first} against ${p.second}, ${p.wins}–${p.draws}–${p.losses}`,
+  "pairing.played": (p) => `Tournament ${p.name}: ${p.first} against ${p.second}, ${p.wins}–${p.draws}–${p.losses}${repeated(p)}`,
 };
+
+/** A remark about games that are copies of each other: one from each seat, played over and over. */
+function repeated(p) {
+  return p.different_games <= 2 && p.wins + p.draws + p.losses > 2 ? ", one game repeated" : "";
+}
 
 /** One sentence; of a kind that is not known here, its name. */
 export function sentence(event) {

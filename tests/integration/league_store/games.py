@@ -6,6 +6,8 @@ from collections.abc import Sequence
 
 from orchestrator.contracts.play import PlayedGame, PlayOutcome, PlayRequest
 
+SUITED = 3
+"""Random plies where that is left to whoever plays the game."""
 # the first side's points in both games of a pair, for each score of a pair
 _PAIRS = {0.0: (0, 0), 0.25: (0, 0.5), 0.5: (1, 0), 0.75: (1, 0.5), 1.0: (1, 1)}
 
@@ -25,7 +27,7 @@ def played(request: PlayRequest, scores: Sequence[float] = (1.0,)) -> PlayOutcom
                     seed=(request.seed + pair) % (1 << 53),
                     returns=[returns[side] for side in seating],
                     moves=[4, 0, 8],
-                    opening=request.opening_plies,
+                    opening=SUITED if request.opening_plies is None else request.opening_plies,
                 )
             )
     return PlayOutcome(games=games)

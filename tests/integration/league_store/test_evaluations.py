@@ -15,7 +15,7 @@ from league.types import Stream
 from orchestrator.contracts.play import EvaluationKey, EvaluationReport, PlayOutcome, PlayRequest, TargetState
 from orchestrator.contracts.tournaments import EvaluationsEnd, TournamentEnd, TrialEvaluation
 from tests.integration.league_store.driver import League, Store, league_file
-from tests.integration.league_store.games import played, played_alone
+from tests.integration.league_store.games import SUITED, played, played_alone
 
 
 @pytest.fixture
@@ -74,6 +74,16 @@ def test_an_evaluation_counts_once_on_the_rating_stream(store: Store, league: Le
     assert league.events("evaluation.recorded")[0]["reached"]
     fits = store.rows(RatingFit, RatingFit.tournament_id == pairing.tournament_id)
     assert sorted(fit.method for fit in fits) == ["bradley_terry", "elo_online", "openskill"]
+
+
+def test_an_evaluation_says_what_openings_its_games_had(store: Store) -> None:
+    league = found(store, game={"id": "openspiel", "game": "hex"})
+    league.learn("main")
+    request: PlayRequest = store("plan_evaluation", key(league))
+    assert request.opening_plies is None, "left to whoever knows the game"
+    store("record_evaluation", report(league, request, played(request)))
+    (tournament,) = store.rows(Tournament, Tournament.trial_id == league.trial)
+    assert tournament.spec["opening_plies"] == SUITED
 
 
 def test_below_the_target_is_not_reached(store: Store, league: League) -> None:

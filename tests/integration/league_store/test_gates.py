@@ -20,7 +20,7 @@ from orchestrator.contracts.generations import Judgement
 from orchestrator.contracts.play import GateBatch as Batch
 from orchestrator.contracts.play import GateBrief, GateRequest, GateStop, PlayOutcome
 from tests.integration.league_store.driver import STEPS, League, Store, league_file
-from tests.integration.league_store.games import played
+from tests.integration.league_store.games import SUITED, played
 
 EVERY = {"min_steps": STEPS, "max_steps": STEPS, "win_rate": 1.0}
 
@@ -90,6 +90,18 @@ def test_a_second_snapshot_challenges_the_champion(store: Store) -> None:
     assert brief == brief_of(store, judgement.gate)
     again = store("judge_generation", league.key("main", 2))
     assert again == judgement
+
+
+def test_a_gate_says_what_openings_its_games_had(store: Store) -> None:
+    file = league_file("self_play", snapshot=EVERY, champion_gate={"max_pairs": 2000})
+    league = store.found(file | {"game": {"id": "openspiel", "game": "hex"}})
+    brief = brief_of(store, opened(league).gate)
+    assert brief.request is not None and brief.request.opening_plies is None, "left to whoever knows the game"
+    assert gates(league)[-1].settings["opening_plies"] is None
+    batch = Batch(gate=brief.gate, batch=1, outcome=played(brief.request, [1.0, 0.0]))
+    following: GateBrief = store("record_gate_batch", batch)
+    assert gates(league)[-1].settings["opening_plies"] == SUITED
+    assert following.request is not None and following.request.opening_plies == SUITED
 
 
 def test_a_gate_that_has_begun_is_not_handed_out_again(store: Store) -> None:

@@ -6,9 +6,12 @@ from itertools import count
 import numpy as np
 import pytest
 
+from api.store.variety import OPENING_PLIES
 from league.types import Earned, VersionId
 from orchestrator.artifacts import ArtifactStore
 from orchestrator.catalog import Component
+from orchestrator.contracts.play import Contender, PlayRequest
+from workers.activities.playing import match_task
 from workers.checkpoints import load
 from workers.games.errors import BadGame
 from workers.games.names import make_game
@@ -22,6 +25,8 @@ from workers.matches.task import BadMatch, Entrant, MatchStopped, MatchTask, Var
 CONNECT_FOUR = Component(id="connect_four")
 KUHN = Component(id="kuhn_poker")
 THREE_SEATS = Component(id="openspiel", options={"game": "leduc_poker(players=3)"})
+HEX = Component(id="openspiel", options={"game": "hex(board_size=9)"})
+LEFT_OPEN = Variety(opening_plies=None)
 CART_POLE = Component(id="gymnasium", options={"env": "CartPole-v1"})
 
 
@@ -145,6 +150,59 @@ def test_random_openings_are_shared_within_a_pair_and_differ_between_pairs(store
     assert all(len(pair) == 1 for pair in openings)
     assert len(set.union(*openings)) > 15
     assert str(variety) == "greedy, random openings of 4 plies"
+
+
+@pytest.mark.parametrize(
+    ("game", "plies"),
+    [
+        (CONNECT_FOUR, 4),
+        (Component(id="tic_tac_toe"), 2),
+        (HEX, 8),
+        (Component(id="openspiel", options={"game": "dots_and_boxes"}), 2),
+        (Component(id="openspiel", options={"game": "nim(pile_sizes=1;1)"}), 1),
+        (Component(id="openspiel", options={"game": "pig"}), 0),
+        (Component(id="openspiel", options={"game": "dark_hex(board_size=3)"}), 0),
+        (KUHN, 0),
+        (Component(id="rock_paper_scissors"), 0),
+        (CART_POLE, 0),
+    ],
+    ids=lambda each: str(each.options or each.id) if isinstance(each, Component) else str(each),
+)
+def test_openings_suit_the_game(game: Component, plies: int) -> None:
+    spec = make_game(game.id, 1, **game.options).spec
+    assert Variety(opening_plies=None).plies(spec) == plies
+    assert game.id not in OPENING_PLIES or OPENING_PLIES[game.id] == plies, "the store says the same by name"
+    MatchTask(game=game, entrants=(bot("random"), bot("random")), pairs=2, seed=1, variety=LEFT_OPEN).check(spec)
+
+
+def test_deterministic_bots_differ_from_pair_to_pair_by_openings_that_suit_the_game(store: ArtifactStore) -> None:
+    def different(variety: Variety) -> int:
+        result = play_match(match(HEX, bot("first-legal"), bot("first-legal"), variety=variety), store=store)
+        assert {game.opening for game in result.games} == {variety.opening_plies or 8 * (variety is LEFT_OPEN)}
+        return len({(game.seating, game.moves) for game in result.games})
+
+    assert different(LEFT_OPEN) == 40
+    assert different(Variety()) == 2
+    assert str(LEFT_OPEN) == "sampled, random openings where they suit the game"
+
+
+def test_openings_grow_shorter_where_each_would_end_the_game(store: ArtifactStore) -> None:
+    """The game's bound is 20 moves, and its games last for three."""
+    short = Component(id="tests.unit.training.samples:Countdown", options={"length": 3, "bound": 20})
+    task = match(short, bot("random"), bot("first-legal"), pairs=4, variety=Variety(opening_plies=8))
+    result = play_match(task, store=store)
+    assert {(game.opening, game.length) for game in result.games} == {(2, 3)}
+    assert all(len({game.seed for game in pair}) == 1 for pair in result.pairs())
+
+
+@pytest.mark.parametrize("game", [CONNECT_FOUR, HEX], ids=["connect_four", "hex"])
+def test_rating_games_without_any_variety_are_refused(game: Component) -> None:
+    sides = [Contender(version=name, player=name, bot=name) for name in ("first-legal", "always-0")]
+    asked = PlayRequest(trial="", occasion="", game=game, contenders=sides, pairs=2, seed=1, sampled=False)
+    with pytest.raises(BadMatch, match="leave opening_plies out"):
+        match_task(asked)
+    for varied in ({"sampled": True}, {"opening_plies": 2}, {"opening_plies": None}, {"pairs": 1}, {"game": KUHN}):
+        assert match_task(replace(asked, **varied)).game
 
 
 def test_an_opening_that_ends_the_game_is_drawn_again(store: ArtifactStore) -> None:

@@ -36,8 +36,9 @@ def random_batch(rows: int = 48, actions: int = 5, width: int = 6, states: int =
 class Countdown(VectorGame):
     """Three seats in turn; the game ends after `length` moves, and whoever moved last gets 2, the others -1."""
 
-    def __init__(self, *, tables: int, length: int = 5, cut: bool = False) -> None:
-        super().__init__(GameSpec(id="countdown", seats=3, actions=2, observation_shape=(2,), max_steps=length), tables)
+    def __init__(self, *, tables: int, length: int = 5, cut: bool = False, bound: int | None = None) -> None:
+        spec = GameSpec(id="countdown", seats=3, actions=2, observation_shape=(2,), max_steps=bound or length)
+        super().__init__(spec, tables)
         self._length, self._cut = length, cut
         self._moves_made = np.zeros(tables, np.int64)
 
