@@ -9,7 +9,7 @@ import httpx
 import pytest
 
 from api.store.models.words import Scope
-from tests.integration.api.server import Served, running_api, running_store_worker, running_temporal
+from tests.integration.api.server import Served, patient_api, running_api, running_store_worker, running_temporal
 from tests.integration.postgres import PostgresServer
 
 
@@ -33,6 +33,7 @@ def api_database(postgres_server: PostgresServer, postgres_template: str) -> Ite
 @pytest.fixture(scope="session")
 def api(api_database: str, temporal_address: str, artifacts: Path) -> Iterator[Served]:
     with (
+        patient_api(),
         running_store_worker(temporal_address, api_database, artifacts),
         running_api(api_database, temporal_address, artifacts) as served,
     ):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import ssl
 import subprocess
 import sys
 import threading
@@ -11,19 +12,23 @@ from collections.abc import Coroutine, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
 import httpx
+import pytest
 import uvicorn
 from sqlalchemy.orm import Session, sessionmaker
 from temporalio.client import Client
 from temporalio.contrib.pydantic import pydantic_data_converter
 from temporalio.worker import Worker
 
+from api import readiness
 from api.activities import store_activities
 from api.app import create_app
 from api.auth.tokens import new_token, token_hash
+from api.service import asking, fleet, orders, schedules, starting
 from api.settings import ApiSettings
 from api.store.engine import create_store_engine, session_factory
 from api.store.models.words import Scope
@@ -34,7 +39,9 @@ from orchestrator.artifacts import ArtifactStore
 from orchestrator.contracts.queues import Queue
 from tests.integration.api.stand_ins import interactive
 
-PATIENCE = 60
+PATIENCE = 120
+PLAIN: dict[str, Any] = {"timeout": 90, "verify": ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)}
+"""Options of every connection: patience, and no certificates, which take longer to load than most tests to run."""
 
 
 @contextmanager
@@ -119,6 +126,20 @@ def running_store_worker(address: str, url: str, folder: Path) -> Iterator[None]
             engine.dispose()
 
 
+@contextmanager
+def patient_api() -> Iterator[None]:
+    """Nobody waits at these APIs: what a machine that stands still for a while does not answer in time is no outage."""
+    minute = timedelta(seconds=60)
+    with pytest.MonkeyPatch.context() as patches:
+        for module in (starting, schedules, fleet):
+            patches.setattr(module, "RPC_TIMEOUT", minute)
+        patches.setattr(asking, "TO_BE_HEARD", minute)
+        patches.setattr(fleet, "WAIT_SECONDS", 30.0)
+        for waiting in (orders, readiness):
+            patches.setattr(waiting, "PATIENCE", 60.0)
+        yield
+
+
 @dataclass(frozen=True)
 class Served:
     """A running API, and a token of each scope."""
@@ -131,7 +152,7 @@ class Served:
 
     def client(self, scope: Scope | None = Scope.ADMIN, **options: Any) -> httpx.Client:
         headers = {} if scope is None else {"Authorization": f"Bearer {self.tokens[scope]}"}
-        return httpx.Client(base_url=self.base, headers=headers, timeout=30, **options)
+        return httpx.Client(base_url=self.base, headers=headers, **PLAIN | options)
 
 
 @contextmanager

@@ -14,7 +14,7 @@ from api.app import create_app
 from api.settings import ApiSettings
 from api.store.ids import new_id
 from api.store.models.words import Scope
-from tests.integration.api.server import Served
+from tests.integration.api.server import PLAIN, Served
 
 OPEN_CALLS = {
     ("GET", "/healthz"),
@@ -127,7 +127,7 @@ class Browser:
     """A person's browser: keeps cookies, sends the word its page was given."""
 
     def __init__(self, api: Served, scope: Scope) -> None:
-        self.client = httpx.Client(base_url=api.base)
+        self.client = httpx.Client(base_url=api.base, **PLAIN)
         answer = self.client.post("/api/v1/session", json={"token": api.tokens[scope]})
         assert answer.status_code == 201, answer.text
         self.signed_in: dict[str, Any] = answer.json()
@@ -173,20 +173,20 @@ def test_signing_out_forgets_the_cookie(browser: Browser) -> None:
 
 def test_a_page_of_another_site_cannot_sign_anyone_in(api: Served) -> None:
     body = {"token": api.tokens[Scope.ADMIN]}
-    answer = httpx.post(f"{api.base}/api/v1/session", json=body, headers={"Origin": "http://evil.example"})
+    answer = httpx.post(f"{api.base}/api/v1/session", json=body, headers={"Origin": "http://evil.example"}, **PLAIN)
     assert answer.status_code == 403
 
 
 def test_a_revoked_token_and_its_sessions_end_at_once(api: Served, admin: httpx.Client) -> None:
     made = admin.post("/api/v1/tokens", json={"name": "short lived", "scope": "operator"}).json()
     bearer = {"Authorization": f"Bearer {made['token']}"}
-    with httpx.Client(base_url=api.base) as person:
+    with httpx.Client(base_url=api.base, **PLAIN) as person:
         assert person.post("/api/v1/session", json={"token": made["token"]}).status_code == 201
         assert person.get("/api/v1/session").json()["scope"] == "operator"
-        assert httpx.get(f"{api.base}/api/v1/session", headers=bearer).status_code == 200
+        assert httpx.get(f"{api.base}/api/v1/session", headers=bearer, **PLAIN).status_code == 200
         assert admin.delete(f"/api/v1/tokens/{made['id']}").status_code == 204
         assert person.get("/api/v1/session").status_code == 401
-    assert httpx.get(f"{api.base}/api/v1/session", headers=bearer).status_code == 401
+    assert httpx.get(f"{api.base}/api/v1/session", headers=bearer, **PLAIN).status_code == 401
     listed = {row["id"]: row for row in admin.get("/api/v1/tokens", params={"limit": 500}).json()["items"]}
     assert listed[made["id"]]["revoked_at"] is not None and listed[made["id"]]["last_used_at"] is not None
     assert "token" not in listed[made["id"]]
@@ -212,5 +212,5 @@ def test_an_expired_token_is_refused(api: Served, admin: httpx.Client) -> None:
             text("UPDATE api_tokens SET created_at = now() - interval '2 days', expires_at = now() WHERE id = :id"),
             {"id": made["id"]},
         )
-    answer = httpx.get(f"{api.base}/api/v1/session", headers={"Authorization": f"Bearer {made['token']}"})
+    answer = httpx.get(f"{api.base}/api/v1/session", headers={"Authorization": f"Bearer {made['token']}"}, **PLAIN)
     assert answer.status_code == 401

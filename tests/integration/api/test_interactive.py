@@ -20,7 +20,7 @@ from api.store.models import PeopleGame, Tournament, Trial
 from api.store.people_games import continue_people_game, forget_people_games
 from orchestrator.contracts.interactive import MoveAnswer, Question
 from tests.integration.api.league import ReadableLeague, readable_league
-from tests.integration.api.server import Served, running_api
+from tests.integration.api.server import PLAIN, Served, running_api
 from tests.integration.api.stand_ins import position
 
 
@@ -75,7 +75,7 @@ def test_a_game_goes_on_with_another_api_process(
             )
     with running_api(api_database, api.temporal_address, artifacts) as second:
         headers = {"Authorization": viewer.headers["Authorization"]}
-        with httpx.Client(base_url=second.base, headers=headers, timeout=30) as other:
+        with httpx.Client(base_url=second.base, headers=headers, **PLAIN) as other:
             assert other.get(path).json()["moves"] == [0, 1, 2]
             once = {"Idempotency-Key": new_id()}
             moved = other.post(f"{path}/moves", json={"action": 3}, headers=once)
@@ -109,11 +109,14 @@ def test_games_that_nobody_goes_on_with_are_forgotten(
     assert viewer.get(f"/api/v1/play/{fresh}").status_code == 200
 
 
-async def test_a_question_that_nobody_answers_is_a_problem_and_not_a_hang(temporal_address: str) -> None:
+async def test_a_question_that_nobody_answers_is_a_problem_and_not_a_hang(
+    temporal_address: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(asking, "Queue", SimpleNamespace(INTERACTIVE="a queue without a worker"))
     client = await Client.connect(temporal_address, data_converter=pydantic_data_converter)
     nobody: Question[str, str] = Question(name="nobody", message=str, answer=str, patience=timedelta(milliseconds=300))
     with pytest.raises(asking.Refusal) as refused:
-        await asyncio.wait_for(asking.ask(client, nobody, "?"), 20)
+        await asyncio.wait_for(asking.ask(client, nobody, "?"), 60)
     assert refused.value.status == 409
 
 

@@ -13,15 +13,15 @@ from api.auth.limits import RateLimit
 from api.auth.perimeter import allowed_hosts
 from api.routes import projects
 from api.store.models.words import Scope
-from tests.integration.api.server import Served, running_api
+from tests.integration.api.server import PLAIN, Served, running_api
 
 
 def test_a_foreign_host_name_is_refused(api: Served) -> None:
     for host in ("evil.example", "evil.example:8800", "127.0.0.1.evil.example", ""):
-        answer = httpx.get(f"{api.base}/healthz", headers={"Host": host})
+        answer = httpx.get(f"{api.base}/healthz", headers={"Host": host}, **PLAIN)
         assert answer.status_code == 400, host
         assert answer.headers["content-type"] == "application/problem+json"
-    assert httpx.get(f"{api.base}/healthz", headers={"Host": "localhost:1"}).status_code == 200
+    assert httpx.get(f"{api.base}/healthz", headers={"Host": "localhost:1"}, **PLAIN).status_code == 200
 
 
 def test_host_names_can_be_added_and_the_check_turned_off() -> None:
@@ -32,11 +32,11 @@ def test_host_names_can_be_added_and_the_check_turned_off() -> None:
 
 def test_every_answer_carries_the_security_headers(api: Served) -> None:
     for path in ("/healthz", "/api/v1/trials", "/nothing", "/"):
-        headers = httpx.get(f"{api.base}{path}").headers
+        headers = httpx.get(f"{api.base}{path}", **PLAIN).headers
         policy = headers["content-security-policy"]
         assert "script-src 'self';" in policy and "style-src 'self' 'unsafe-inline'" in policy
         assert headers["x-content-type-options"] == "nosniff" and headers["x-frame-options"] == "DENY"
-    assert httpx.get(f"{api.base}/api/v1/trials").headers["cache-control"] == "no-store"
+    assert httpx.get(f"{api.base}/api/v1/trials", **PLAIN).headers["cache-control"] == "no-store"
 
 
 def test_unknown_paths_and_methods_are_problems_too(admin: httpx.Client) -> None:

@@ -14,7 +14,7 @@ from api.auth.sign_in_codes import issue_code, read_code
 from api.store.ids import new_id
 from api.store.models import AuditEntry
 from api.store.models.words import Scope
-from tests.integration.api.server import Served
+from tests.integration.api.server import PLAIN, Served
 
 
 def made(api: Served, scope: Scope) -> str:
@@ -27,16 +27,16 @@ def made(api: Served, scope: Scope) -> str:
 @pytest.mark.parametrize("scope", list(Scope))
 def test_a_code_opens_one_session_of_its_maker(api: Served, scope: Scope) -> None:
     code = made(api, scope)
-    with httpx.Client(base_url=api.base) as browser:
+    with httpx.Client(base_url=api.base, **PLAIN) as browser:
         signed_in = browser.post("/api/v1/session", json={"code": code})
         assert signed_in.status_code == 201 and "HttpOnly" in signed_in.headers["set-cookie"]
         assert browser.get("/api/v1/session").json()["scope"] == scope
-    again = httpx.post(f"{api.base}/api/v1/session", json={"code": code})
+    again = httpx.post(f"{api.base}/api/v1/session", json={"code": code}, **PLAIN)
     assert again.status_code == 401 and "was used before" in again.json()["detail"]
 
 
 def test_a_session_does_not_prolong_itself(api: Served) -> None:
-    with httpx.Client(base_url=api.base) as browser:
+    with httpx.Client(base_url=api.base, **PLAIN) as browser:
         signed_in = browser.post("/api/v1/session", json={"code": made(api, Scope.VIEWER)}).json()
         csrf = {"X-CSRF-Token": signed_in["csrf_token"]}
         refused = browser.post("/api/v1/session/codes", headers=csrf)
@@ -46,9 +46,9 @@ def test_a_session_does_not_prolong_itself(api: Served) -> None:
 def test_codes_and_their_use_are_audited(api: Served, admin: httpx.Client) -> None:
     token = admin.post("/api/v1/tokens", json={"name": "with a code"}).json()
     bearer = {"Authorization": f"Bearer {token['token']}"}
-    code = httpx.post(f"{api.base}/api/v1/session/codes", headers=bearer).json()["code"]
-    httpx.post(f"{api.base}/api/v1/session", json={"code": code}).raise_for_status()
-    httpx.post(f"{api.base}/api/v1/session", json={"token": token["token"]}).raise_for_status()
+    code = httpx.post(f"{api.base}/api/v1/session/codes", headers=bearer, **PLAIN).json()["code"]
+    httpx.post(f"{api.base}/api/v1/session", json={"code": code}, **PLAIN).raise_for_status()
+    httpx.post(f"{api.base}/api/v1/session", json={"token": token["token"]}, **PLAIN).raise_for_status()
     with api.sessions() as session:
         entries = session.scalars(
             select(AuditEntry).where(AuditEntry.token_id == token["id"]).order_by(AuditEntry.id)
@@ -63,27 +63,29 @@ def test_codes_and_their_use_are_audited(api: Served, admin: httpx.Client) -> No
 def test_a_code_of_a_revoked_token_opens_nothing(api: Served, admin: httpx.Client) -> None:
     token = admin.post("/api/v1/tokens", json={"name": "gone soon"}).json()
     bearer = {"Authorization": f"Bearer {token['token']}"}
-    code = httpx.post(f"{api.base}/api/v1/session/codes", headers=bearer).json()["code"]
+    code = httpx.post(f"{api.base}/api/v1/session/codes", headers=bearer, **PLAIN).json()["code"]
     assert admin.delete(f"/api/v1/tokens/{token['id']}").status_code == 204
-    assert httpx.post(f"{api.base}/api/v1/session", json={"code": code}).status_code == 401
+    assert httpx.post(f"{api.base}/api/v1/session", json={"code": code}, **PLAIN).status_code == 401
 
 
 def test_neither_a_page_of_another_site_nor_a_caller_without_a_token_gets_anywhere(api: Served) -> None:
     body, foreign = {"code": made(api, Scope.VIEWER)}, {"Origin": "http://evil.example"}
-    assert httpx.post(f"{api.base}/api/v1/session", json=body, headers=foreign).status_code == 403
-    assert httpx.post(f"{api.base}/api/v1/session/codes").status_code == 401
-    assert httpx.post(f"{api.base}/api/v1/session", json=body).status_code == 201, "the refusal did not use it up"
+    assert httpx.post(f"{api.base}/api/v1/session", json=body, headers=foreign, **PLAIN).status_code == 403
+    assert httpx.post(f"{api.base}/api/v1/session/codes", **PLAIN).status_code == 401
+    assert httpx.post(f"{api.base}/api/v1/session", json=body, **PLAIN).status_code == 201, (
+        "the refusal did not use it up"
+    )
 
 
 @pytest.mark.parametrize("body", [{}, {"token": "lanista_x", "code": "x"}])
 def test_it_is_a_token_or_a_code(api: Served, body: dict[str, str]) -> None:
-    answer = httpx.post(f"{api.base}/api/v1/session", json=body)
+    answer = httpx.post(f"{api.base}/api/v1/session", json=body, **PLAIN)
     assert answer.status_code == 422 and "a token or a code" in answer.text
 
 
 def test_no_code_is_kept_in_the_database(api: Served) -> None:
     code = made(api, Scope.VIEWER)
-    assert httpx.post(f"{api.base}/api/v1/session", json={"code": code}).status_code == 201
+    assert httpx.post(f"{api.base}/api/v1/session", json={"code": code}, **PLAIN).status_code == 201
     with api.sessions() as session:
         kept = session.execute(text("SELECT row_to_json(k)::text FROM idempotency_keys k")).scalars().all()
     assert kept and not any(code in row for row in kept)

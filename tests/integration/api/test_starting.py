@@ -32,7 +32,7 @@ async def starter_for(sessions: sessionmaker[Session], address: str) -> tuple[Wo
 async def runs_of(client: Client, trial_id: str) -> int:
     """How many runs the trial's workflow has had. The list is not immediately complete."""
     query = f'WorkflowId = "{trial_workflow_id(trial_id)}"'
-    for _ in range(200):
+    for _ in range(1200):
         if runs := [run async for run in client.list_workflows(query)]:
             return len(runs)
         await asyncio.sleep(0.05)

@@ -15,7 +15,7 @@ from api.store.models import Gate, Trial
 from api.store.models.words import GateStatus, Scope, TrialStatus
 from orchestrator.contracts.workflows import Status, trial_workflow_id
 from tests.integration.api.league import readable_league
-from tests.integration.api.server import Served, running_api, running_store_worker, running_temporal
+from tests.integration.api.server import PATIENCE, Served, running_api, running_store_worker, running_temporal
 from tests.integration.api.test_trials import make
 
 
@@ -67,4 +67,4 @@ def test_a_waiting_gate_can_be_stopped(api: Served, operator: httpx.Client) -> N
 async def result_of(address: str, trial_id: str) -> Status:
     client = await Client.connect(address, data_converter=pydantic_data_converter)
     handle = client.get_workflow_handle(trial_workflow_id(trial_id), result_type=Status)
-    return await asyncio.wait_for(handle.result(), 30)
+    return await asyncio.wait_for(handle.result(), PATIENCE)
