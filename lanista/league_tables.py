@@ -154,6 +154,14 @@ def rating_text(rating: Rating | None) -> str:
     return f"{rating.value:+.0f}{interval}{' (prior)' if rating.prior else ''}"
 
 
+def difference_text(rating: Rating) -> str:
+    """How much stronger than the version that was asked for, with half of the 95 % interval."""
+    if rating.difference is None:
+        return ""
+    high = rating.difference_high
+    return f"{rating.difference:+.0f}" + ("" if high is None else f" ±{high - rating.difference:.0f}")
+
+
 def payoff_table(payoff: Payoff, player_ids: Sequence[str]) -> Table:
     """Win rates of rows against columns, with the number of games; the players named, in that order."""
     position = {player.id: number for number, player in enumerate(payoff.players)}

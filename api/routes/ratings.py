@@ -2,19 +2,26 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Mapping, Sequence
 from typing import Annotated, Any
+from uuid import UUID
 
 from fastapi import APIRouter, Query, Response
 from pydantic import Field
+from sqlalchemy.orm import Session
 
 from api.auth.scopes import Viewer
+from api.problems import Refusal
 from api.routes.exports import CSV_RESPONSE, PAGE, Form, FormQuery, csv_download
-from api.routes.paging import EntityId, Limit
+from api.routes.paging import EntityId, Limit, text_of
 from api.routes.ready import ReadyRoute, record_response, shaped
 from api.routes.shapes import Shape, Utc
 from api.service.context import Api
+from api.store.models import RatingFit
 from api.store.models.words import RatingMethod
-from api.store.queries.ratings import newest_fit, ratings_of
+from api.store.queries.players import get_version
+from api.store.queries.ratings import difference_variances, newest_fit, ratings_of, value_in_fit
 from api.store.queries.records import Record
 from api.store.queries.trials import require_trial
 
@@ -22,6 +29,9 @@ router = APIRouter(route_class=ReadyRoute, prefix="/api/v1/trials/{trial_id}", t
 
 Z95 = 1.959963984540054
 COLUMNS = ("rank", "player", "number", "version_id", "value", "deviation", "low", "high", "games", "prior")
+DIFFERENCES = ("difference", "difference_low", "difference_high")
+TRIES = 3
+"""Looks for a fit with its covariance: a newer one may take its place between two reads."""
 
 
 class Fit(Shape):
@@ -56,6 +66,9 @@ class Rating(Shape):
     high: float | None = Field(description="upper end of it")
     games: int = Field(description="its rating games", examples=[400])
     prior: bool = Field(description="true: held finite only by the stated prior")
+    difference: float | None = Field(description="Elo above the version `against`; null without it", examples=[35.5])
+    difference_low: float | None = Field(description="lower end of the difference's 95 % interval, by full covariance")
+    difference_high: float | None = Field(description="upper end of it")
 
 
 class Ratings(Shape):
@@ -72,30 +85,82 @@ def ratings(
     services: Api,
     principal: Viewer,
     method: Annotated[RatingMethod, Query(description="how to rate")] = RatingMethod.BRADLEY_TERRY,
+    against: Annotated[
+        UUID | None,
+        Query(
+            description="a version of the fit, of whatever trial: each item then has its difference to it, with the "
+            "95 % interval from the full covariance; with bradley_terry only"
+        ),
+    ] = None,
     form: FormQuery = Form.JSON,
     limit: Limit = 100,
     cursor: Annotated[int | None, Query(ge=0, le=1_000_000, description="where the page before ended")] = None,
 ) -> Response:
-    """The newest fit over rating games. Training and gating games never count."""
+    """The newest fit over rating games in which the trial takes part. Training and gating games never count."""
+    if against is not None and method is not RatingMethod.BRADLEY_TERRY:
+        raise Refusal(422, f"query.against: {method} has no covariance; allowed with method=bradley_terry only")
+    most = PAGE * 20 if form is Form.CSV else limit + 1
     with services.reads() as session:
         require_trial(session, str(trial_id))
-        fit = newest_fit(session, str(trial_id), method)
-        most = PAGE * 20 if form is Form.CSV else limit + 1
-        rows = [] if fit is None else ratings_of(session, fit.id, str(trial_id), after=cursor, limit=most)
+        if against is not None:
+            get_version(session, str(against))
+        fit, rows = _read(session, str(trial_id), method, cursor, most, text_of(against))
         if form is Form.CSV:
-            pages = [[Rating.model_validate(_with_interval(row)) for row in rows]]
-            return csv_download(f"ratings-{trial_id}", COLUMNS, pages)
+            columns = COLUMNS if against is None else (*COLUMNS, *DIFFERENCES)
+            return csv_download(f"ratings-{trial_id}", columns, [[Rating.model_validate(row) for row in rows]])
         following = (cursor or 0) + limit
         return record_response(
             {
                 "fit": None if fit is None else Fit.model_validate(fit).model_dump(mode="json"),
-                "items": [shaped(_with_interval(row), Rating) for row in rows[:limit]],
+                "items": [shaped(row, Rating) for row in rows[:limit]],
                 "next_cursor": str(following) if len(rows) > limit else None,
             }
         )
 
 
+def _read(
+    session: Session,
+    trial_id: str,
+    method: RatingMethod,
+    cursor: int | None,
+    most: int,
+    against: str | None,
+    tries: int = TRIES,
+) -> tuple[RatingFit | None, list[Record]]:
+    """The newest fit and some of its places, with intervals, and with differences to a version where asked for."""
+    fit = newest_fit(session, trial_id, method)
+    if fit is None:
+        return None, []
+    rows = ratings_of(session, fit.id, trial_id, after=cursor, limit=most)
+    if against is None:
+        return fit, [{**_with_interval(row), **dict.fromkeys(DIFFERENCES)} for row in rows]
+    value = value_in_fit(session, fit.id, against)
+    if value is None:
+        raise Refusal(422, _not_rated(against, fit.id, rows))
+    variances = difference_variances(session, fit.id, against, [row["version_id"] for row in rows])
+    if variances is None and tries > 1:
+        return _read(session, trial_id, method, cursor, most, against, tries - 1)
+    return fit, [_with_difference(_with_interval(row), value, variances) for row in rows]
+
+
+def _not_rated(against: str, fit_id: str, rows: Sequence[Record]) -> str:
+    some = ", ".join(row["version_id"] for row in rows[:3])
+    return (
+        f"query.against: version {against} is not in fit {fit_id}; allowed are versions that it rates, such as {some}"
+    )
+
+
 def _with_interval(row: Record) -> Record:
-    half = None if row["deviation"] is None else Z95 * row["deviation"]
-    low, high = (None, None) if half is None else (row["value"] - half, row["value"] + half)
+    low, high = _interval(row["value"], row["deviation"])
     return {**row, "low": low, "high": high}
+
+
+def _with_difference(row: Record, value: float, variances: Mapping[str, float] | None) -> Record:
+    difference = row["value"] - value
+    error = None if variances is None else math.sqrt(variances[row["version_id"]])
+    low, high = _interval(difference, error)
+    return {**row, "difference": difference, "difference_low": low, "difference_high": high}
+
+
+def _interval(value: float, error: float | None) -> tuple[float, float] | tuple[None, None]:
+    return (None, None) if error is None else (value - Z95 * error, value + Z95 * error)

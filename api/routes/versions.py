@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import math
+import re
 from typing import Annotated
 from uuid import UUID
 
 from fastapi import APIRouter, Query, Request, Response
-from pydantic import Field
+from pydantic import AfterValidator, Field
 from sqlalchemy.orm import Session
 from starlette.concurrency import run_in_threadpool
 
@@ -43,6 +44,11 @@ from orchestrator.spec.values import NAME_PATTERN
 router = APIRouter(route_class=ReadyRoute, prefix="/api/v1", tags=["versions"])
 
 
+def without_secrets(uri: str | None) -> str | None:
+    """A uri without the user and password that some stores are addressed by."""
+    return None if uri is None else re.sub(r"^([a-z0-9+.-]+://)[^/]*@", r"\1", uri, flags=re.IGNORECASE)
+
+
 class Version(Shape):
     """One immutable checkpoint of a player."""
 
@@ -54,6 +60,10 @@ class Version(Shape):
     origin: VersionOrigin = Field(description="how it came to be")
     parent_id: str | None = Field(description="the version whose weights it started from")
     steps: int = Field(description="environment steps learnt from until then", examples=[24_000_000])
+    uri: Annotated[str | None, AfterValidator(without_secrets)] = Field(
+        description="where the checkpoint was put, without what its store may need to be opened; null for a bot",
+        examples=["file:///srv/lanista/artifacts/checkpoint/9f/9f86d0..."],
+    )
     sha256: str | None = Field(description="hash of the checkpoint; null for a bot")
     size: int | None = Field(description="size of the checkpoint in bytes", examples=[51_208])
     commit: int = Field(description="the trial's commit that recorded it", examples=[17])

@@ -1,11 +1,13 @@
-"""Ratings: the newest fit of a method, and its places."""
+"""Ratings: the newest fit of a method, its places, and how sure the differences between them are."""
 
 from __future__ import annotations
 
-from sqlalchemy import select
+from collections.abc import Iterable, Mapping
+
+from sqlalchemy import ARRAY, BigInteger, bindparam, func, select
 from sqlalchemy.orm import Session
 
-from api.store.models import ModelVersion, Player, Rating, RatingFit, Trial
+from api.store.models import ModelVersion, Player, Rating, RatingCovariance, RatingFit, Trial
 from api.store.models.words import RatingMethod
 from api.store.queries.records import Record, plain, read_records
 
@@ -33,6 +35,58 @@ def ratings_of(session: Session, fit_id: str, trial_id: str, *, after: int | Non
     query = _PLACES.where(_RATINGS.c.fit_id == fit_id, _VERSIONS.c.trial_id == trial_id)
     return read_records(session, query.limit(limit).offset(after or 0))
 
+
+def value_in_fit(session: Session, fit_id: str, version_id: str) -> float | None:
+    """A version's rating in a fit, of whatever trial it is; None where it has none."""
+    return session.scalar(select(Rating.value).where(Rating.fit_id == fit_id, Rating.version_id == version_id))
+
+
+def difference_variances(
+    session: Session, fit_id: str, against: str, versions: Iterable[str]
+) -> Mapping[str, float] | None:
+    """Var(i - j) = C_ii + C_jj - 2 C_ij of each version i and one other, j.
+
+    None where the fit's covariance has made room for a newer one's.
+    """
+    order = session.scalar(select(RatingCovariance.versions).where(RatingCovariance.fit_id == fit_id))
+    if order is None:
+        return None
+    place = {version: number for number, version in enumerate(order)}
+    other = place[against]
+    wanted = {version: place[version] for version in versions}
+    pairs = {(i, j) for one in wanted.values() for i, j in ((one, one), (min(one, other), max(one, other)))}
+    cells = {(i, j): _in_triangle(i, j, len(order)) for i, j in {*pairs, (other, other)}}
+    kept = session.execute(_CELLS, {"fit_id": fit_id, "cells": [*cells.values()]})
+    value: dict[int, float] = {row.cell: row.value for row in kept}
+    if len(value) < len(cells):
+        return None
+
+    def covariance(a: int, b: int) -> float:
+        return value[cells[min(a, b), max(a, b)]]
+
+    return {
+        version: max(0.0, covariance(one, one) + covariance(other, other) - 2 * covariance(one, other))
+        for version, one in wanted.items()
+    }
+
+
+def _in_triangle(row: int, column: int, count: int) -> int:
+    """Where an upper triangle of so many rows, written row by row, has a cell; from 1, as Postgres counts."""
+    return 1 + row * count - row * (row - 1) // 2 + (column - row)
+
+
+_TRIANGLE = (
+    select(
+        func.unnest(RatingCovariance.upper_triangle).label("value"),
+        func.generate_subscripts(RatingCovariance.upper_triangle, 1).label("cell"),
+    )
+    .where(RatingCovariance.fit_id == bindparam("fit_id"))
+    .subquery()
+)
+# some cells of a matrix that may hold millions: unfolded where it lies, since each subscript would unpack all of it
+_CELLS = select(_TRIANGLE.c.cell, _TRIANGLE.c.value).where(
+    _TRIANGLE.c.cell == func.any(bindparam("cells", type_=ARRAY(BigInteger)))
+)
 
 # tables and not entities: a list of entities costs several times as much to read
 _RATINGS, _VERSIONS, _PLAYERS = Rating.__table__, ModelVersion.__table__, Player.__table__

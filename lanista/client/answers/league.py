@@ -102,6 +102,9 @@ class Rating(Answer):
     high: float | None
     games: int
     prior: bool
+    difference: float | None
+    difference_low: float | None
+    difference_high: float | None
 
 
 class Ratings(Answer):

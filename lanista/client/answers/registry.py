@@ -22,6 +22,7 @@ class Version(Answer):
     origin: VersionOrigin
     parent_id: str | None
     steps: int
+    uri: str | None
     sha256: str | None
     size: int | None
     commit: int

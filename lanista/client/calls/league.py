@@ -39,14 +39,25 @@ def payoff(trial: TrialRef, *, stream: PayoffStream = "all") -> Call[Payoff]:
     return get(trial_path(trial, "payoff"), Payoff, {"stream": stream})
 
 
-def ratings(trial: TrialRef, *, method: RatingMethod = "bradley_terry", most: int | None = None) -> Steps[Ratings]:
-    """The newest fit over rating games, the best first; all of it, or the best `most`."""
+def ratings(
+    trial: TrialRef,
+    *,
+    method: RatingMethod = "bradley_terry",
+    against: str | None = None,
+    most: int | None = None,
+) -> Steps[Ratings]:
+    """The newest fit over rating games, the best first; all of it, or the best `most`.
+
+    With `against`, the id of a version of the fit, each has its difference to that version and the 95 % interval.
+    """
     found: Ratings | None = None
     cursor: str | None = None
     while True:
         wanted = LARGEST_PAGE if most is None else min(LARGEST_PAGE, most - (len(found.items) if found else 0))
         page: Ratings = yield get(
-            trial_path(trial, "ratings"), Ratings, {"method": method, "limit": wanted, "cursor": cursor}
+            trial_path(trial, "ratings"),
+            Ratings,
+            {"method": method, "against": against, "limit": wanted, "cursor": cursor},
         )
         items = page.items if found is None else [*found.items, *page.items]
         found = Ratings(fit=page.fit, items=items, next_cursor=page.next_cursor)

@@ -18,6 +18,7 @@ from api.store.models import (
     Metric,
     Pairing,
     Rating,
+    RatingCovariance,
     RatingFit,
     Tournament,
     TournamentEntrant,
@@ -69,6 +70,10 @@ def readable_league(sessions: sessionmaker[Session]) -> ReadableLeague:
                 Rating(fit_id=fit.id, version_id=rival.id, value=0.0, deviation=None, games=4, rank=2),
             ]
         )
+        # by versions in their order: variances 100 of the main and 25 of the rival, between them 20
+        versions = sorted([main.id, rival.id])
+        triangle = [100.0, 20.0, 25.0] if versions[0] == main.id else [25.0, 20.0, 100.0]
+        session.add(RatingCovariance(fit_id=fit.id, versions=versions, upper_triangle=triangle))
         _decide(session, league)
         project = str(session.scalar(select(Trial.project_id).where(Trial.id == trial.id)))
     return ReadableLeague(league, project, gate.id, matches, fit.id)

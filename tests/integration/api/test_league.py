@@ -9,6 +9,7 @@ import httpx
 import pytest
 from sqlalchemy import select
 
+from api.routes.versions import without_secrets
 from api.store.ids import new_id
 from api.store.models import Rating, RatingFit, Trial
 from api.store.payoffs import load_payoff
@@ -43,8 +44,18 @@ def test_a_version_knows_its_lineage_and_its_names(viewer: httpx.Client, readabl
     newest = viewer.get(f"/api/v1/versions/{versions[0]['id']}").json()
     assert [ancestor["number"] for ancestor in newest["lineage"]] == [1, 0]
     assert newest["aliases"] == [f"champion-{readable.trial_id[-12:]}"]
+    stored = readable.league.version_of("main")
+    assert newest["uri"] == versions[0]["uri"] == stored.uri and newest["uri"]
+    assert newest["lineage"][0]["uri"] == versions[1]["uri"]
+    bot = readable.league.version_of("random").id
+    assert viewer.get(f"/api/v1/versions/{bot}").json()["uri"] is None
     assert newest["returns"] == {"games": 4, "mean": 0.5, "deviation": 2.0}
     assert viewer.get(f"/api/v1/versions/{versions[-1]['id']}").json()["returns"] is None
+
+
+def test_a_versions_uri_tells_no_secret() -> None:
+    assert without_secrets("sftp://ada:secret@store/checkpoint/9f/9f86") == "sftp://store/checkpoint/9f/9f86"
+    assert without_secrets("s3://bucket/a@b/9f86") == "s3://bucket/a@b/9f86"
 
 
 def test_the_payoff_agrees_with_the_leagues_own_rules(
@@ -164,6 +175,30 @@ def test_ratings_come_with_their_fit_and_intervals(viewer: httpx.Client, readabl
     assert ratings["items"][1]["low"] is None
     assert viewer.get(base, params={"method": "alpha_rank"}).json() == {"fit": None, "items": [], "next_cursor": None}
     assert viewer.get(base, params={"method": "guess"}).status_code == 422
+
+
+def test_ratings_against_a_version_carry_differences_by_full_covariance(
+    viewer: httpx.Client, readable: ReadableLeague
+) -> None:
+    base = f"/api/v1/trials/{readable.trial_id}/ratings"
+    main, rival, bot = (readable.league.version_of(name).id for name in ("main", "rival", "random"))
+    best, other = viewer.get(base, params={"against": rival}).json()["items"]
+    half = 1.959964 * (100 + 25 - 2 * 20) ** 0.5
+    interval = [best[name] for name in ("difference", "difference_low", "difference_high")]
+    assert interval == pytest.approx([100, 100 - half, 100 + half], abs=1e-4)
+    assert [other[name] for name in ("difference", "difference_low", "difference_high")] == [0, 0, 0]
+    backwards = viewer.get(base, params={"against": main}).json()["items"]
+    assert [item["difference"] for item in backwards] == [0, -100]
+    assert [item["difference"] for item in viewer.get(base).json()["items"]] == [None, None]
+    first, _ = rows(viewer.get(base, params={"against": rival, "format": "csv"}).text)
+    assert float(first["difference_high"]) == pytest.approx(100 + half, abs=1e-4)
+    assert "difference" not in viewer.get(base, params={"format": "csv"}).text
+    assert viewer.get(base, params={"against": new_id()}).status_code == 404
+    unrated = viewer.get(base, params={"against": bot})
+    assert unrated.status_code == 422
+    assert bot in unrated.json()["detail"] and f"such as {main}, {rival}" in unrated.json()["detail"]
+    other_method = viewer.get(base, params={"against": rival, "method": "openskill"})
+    assert (other_method.status_code, "bradley_terry only" in other_method.json()["detail"]) == (422, True)
 
 
 def test_a_fit_is_one_in_which_the_trial_takes_part(

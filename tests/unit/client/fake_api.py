@@ -197,7 +197,31 @@ def a_rating(number: int, player: str, value: float, **changes: Any) -> dict[str
         "high": value + 19.6,
         "games": 40,
         "prior": False,
+        "difference": None,
+        "difference_low": None,
+        "difference_high": None,
         **changes,
+    }
+
+
+def a_version(number: int, player: str = "main") -> dict[str, Any]:
+    return {
+        "id": an_id(200 + number),
+        "trial_id": an_id(1),
+        "player_id": an_id(2),
+        "player": player,
+        "number": number,
+        "origin": "trained",
+        "parent_id": None,
+        "steps": 10 * number,
+        "uri": "memory://weights",
+        "sha256": "00",
+        "size": 7,
+        "commit": number,
+        "created_at": WHEN,
+        "aliases": [],
+        "lineage": [],
+        "returns": None,
     }
 
 
@@ -212,6 +236,7 @@ def a_league(**trial: Any) -> Callable[[httpx.Request], httpx.Response]:
         "anchor_version_id": an_id(103),
         "tournament_id": None,
         "settings": {},
+        "depends_on_order": False,
         "created_at": WHEN,
     }
     alias = {"name": "champion", "game": "tic_tac_toe", "version_id": an_id(104), "revision": 1, "moved_at": WHEN}

@@ -19,7 +19,18 @@ from lanista.cli.trial_orders import parse_changes
 from lanista.client import Client
 from lanista.client.local import ApiAddress, find_api
 from lanista.stack.home import Home, write_atomically
-from tests.unit.client.fake_api import NO_WAITING, URL, FakeApi, Reply, a_league, a_trial, an_id, page, problem
+from tests.unit.client.fake_api import (
+    NO_WAITING,
+    URL,
+    FakeApi,
+    Reply,
+    a_league,
+    a_trial,
+    a_version,
+    an_id,
+    page,
+    problem,
+)
 
 runner = CliRunner(env={"COLUMNS": "160"})
 
@@ -225,13 +236,7 @@ def test_the_local_admin_token_goes_to_the_local_stack_only(tmp_path: Path, monk
 
 
 def test_a_download_is_not_written_over(serve: Serve, tmp_path: Path) -> None:
-    version = {"id": an_id(5), "trial_id": an_id(1), "player_id": an_id(2), "player": "main", "number": 3}
-    version |= {"origin": "trained", "parent_id": None, "steps": 1, "sha256": "00", "size": 7, "commit": 1}
-    serve(
-        httpx.Response(
-            200, json={**version, "created_at": a_trial()["created_at"], "aliases": [], "lineage": [], "returns": None}
-        )
-    )
+    serve(httpx.Response(200, json=a_version(3)))
     target = tmp_path / "main.safetensors"
     target.write_bytes(b"mine")
     ended = run("model", "download", an_id(5), "--to", str(target))

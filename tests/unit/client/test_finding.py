@@ -2,33 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import httpx
 import pytest
 
 from lanista.client.errors import NoSuchName
-from tests.unit.client.fake_api import WHEN, Caller, FakeApi, a_player, a_trial, an_id, page
-
-
-def a_version(number: int, player: str = "main") -> dict[str, Any]:
-    return {
-        "id": an_id(200 + number),
-        "trial_id": an_id(1),
-        "player_id": an_id(2),
-        "player": player,
-        "number": number,
-        "origin": "trained",
-        "parent_id": None,
-        "steps": 10 * number,
-        "sha256": "00",
-        "size": 7,
-        "commit": number,
-        "created_at": WHEN,
-        "aliases": [],
-        "lineage": [],
-        "returns": None,
-    }
+from tests.unit.client.fake_api import WHEN, Caller, FakeApi, a_player, a_trial, a_version, an_id, page
 
 
 def registry(request: httpx.Request) -> httpx.Response:

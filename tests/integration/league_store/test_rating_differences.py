@@ -1,0 +1,47 @@
+"""Differences between ratings: their variances come from the covariance that was kept with the fit."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+
+from api.store.models import RatingCovariance, RatingFit
+from api.store.models.words import RatingMethod
+from api.store.queries.ratings import difference_variances, newest_fit, value_in_fit
+from api.store.ratings import fitted, rating_games
+from tests.integration.league_store.driver import Store
+from tests.integration.league_store.test_online_ratings import evaluate, evaluated
+
+
+def test_every_difference_is_as_sure_as_the_fit_says(fresh_store: Store) -> None:
+    league = evaluated(fresh_store)
+    with fresh_store.sessions() as session:
+        fit = newest_fit(session, league.trial, RatingMethod.BRADLEY_TERRY)
+        assert fit is not None
+        games = rating_games(session, league.row.project_id, league.row.game)
+        ratings = fitted(games)
+        assert ratings is not None and len(games.policies) == 4
+        for against, other in games.policies.items():
+            variances = difference_variances(session, fit.id, against, games.policies)
+            assert variances is not None
+            value = value_in_fit(session, fit.id, against)
+            for version, policy in games.policies.items():
+                elo, low, high = ratings.difference(policy, other)
+                assert math.sqrt(variances[version]) == pytest.approx((high - low) / 2 / 1.959963984540054, abs=1e-6)
+                assert (value_in_fit(session, fit.id, version) or 0) - (value or 0) == pytest.approx(elo)
+
+
+def test_a_covariance_that_made_room_is_missed_and_not_made_up(fresh_store: Store) -> None:
+    league = evaluated(fresh_store)
+    with fresh_store.sessions() as session:
+        older = newest_fit(session, league.trial, RatingMethod.BRADLEY_TERRY)
+    assert older is not None
+    evaluate(league, [0.5])
+    version = league.versions("main")[1].id
+    with fresh_store.sessions() as session:
+        assert difference_variances(session, older.id, version, [version]) is None
+    (kept,) = fresh_store.rows(RatingCovariance)
+    assert kept.fit_id == max(
+        fit.id for fit in fresh_store.rows(RatingFit, RatingFit.method == RatingMethod.BRADLEY_TERRY)
+    )
