@@ -27,5 +27,11 @@ class WorkerSettings(TemporalSettings, LogSettings):
     train_slots: int = Field(
         default=0, ge=0, le=1024, description="generations under way at once; 0 means as many as Ray has CPUs for"
     )
+    crew_idle_seconds: float = Field(
+        default=30.0,
+        ge=1,
+        le=86_400,
+        description="a crew that no generation needs keeps its Ray actors, and so their CPUs, this long",
+    )
     play_slots: int = Field(default=1, ge=1, le=1024, description="match batches under way at once")
     interactive_slots: int = Field(default=4, ge=1, le=1024, description="interactive answers under way at once")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import os
+import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
@@ -38,12 +39,38 @@ def connect_ray(settings: WorkerSettings) -> None:
     ray.init(address=settings.ray_address, log_to_driver=False, logging_level=logging.WARNING, configure_logging=False)
 
 
-def train_activities(settings: WorkerSettings, cpus: int) -> dict[Queue, tuple[int, list[Callable[..., Any]]]]:
+def ray_cpus() -> int:
+    """What Ray has in all, now: nodes come and go."""
+    return int(ray.cluster_resources().get("CPU", 0))
+
+
+async def wait_for_cpus(count: Callable[[], int] = ray_cpus, *, patience: float = 60.0, settled: float = 3.0) -> int:
+    """The CPUs of Ray's nodes, which after a reboot may join later than this worker; says so while it waits."""
+    cpus = await asyncio.to_thread(count)
+    if cpus:
+        return cpus
+    log.warning("ray has no CPUs yet; they are waited for", at_most_seconds=patience)
+    began = changed = time.monotonic()
+    while not cpus or time.monotonic() - changed < settled:
+        if time.monotonic() - began > patience:
+            break
+        await asyncio.sleep(min(0.5, settled / 2))
+        if (found := await asyncio.to_thread(count)) != cpus:
+            cpus, changed = found, time.monotonic()
+    if not cpus:
+        log.warning("ray has no CPUs; one generation at a time is tried until a node joins", waited_seconds=patience)
+    return cpus
+
+
+def train_activities(
+    settings: WorkerSettings, cpus: int, count: Callable[[], int] = ray_cpus
+) -> dict[Queue, tuple[int, list[Callable[..., Any]]]]:
     """For each queue its slots and its activities. No more generations at once than Ray has CPUs for."""
     slots = settings.train_slots or max(1, cpus)
     store = ArtifactStore(settings.artifacts)
     checks = SystemCheckActivities()
-    training = TrainingActivities(store, CrewPool(store, cpus=cpus, most=slots), Room(cpus))
+    crews = CrewPool(store, cpus=count, most=slots, idle_seconds=settings.crew_idle_seconds)
+    training = TrainingActivities(store, crews, Room(count))
     playing = PlayActivities(settings.artifacts)
     weights = WeightsActivities(store)
     interactive = InteractiveActivities(store)
@@ -71,7 +98,7 @@ async def run_train_worker(settings: WorkerSettings) -> None:
     """Serve until stopped."""
     configure_logs(settings, role="train-worker")
     await asyncio.to_thread(connect_ray, settings)
-    cpus = int(ray.cluster_resources().get("CPU", 1))
+    cpus = await wait_for_cpus()
     log.info("ray joined", address=settings.ray_address, cpus=cpus)
     client = await connect(settings)
     served = train_activities(settings, cpus)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 from workers.activities.watch import ProgressWatch
@@ -13,9 +13,13 @@ POLL_SECONDS = 0.2
 
 
 class Room:
-    """So many CPUs, claimed by one generation at a time each; first come, first served."""
+    """The CPUs of Ray, claimed by one generation at a time each; first come, first served.
 
-    def __init__(self, cpus: int) -> None:
+    They are counted at each claim, for nodes come and go. Other drivers of the same Ray count them too: what both
+    have claimed waits once more, for its place in Ray.
+    """
+
+    def __init__(self, cpus: Callable[[], int]) -> None:
         self._cpus = cpus
         self._claimed = 0
         self._queue: list[object] = []
@@ -24,8 +28,8 @@ class Room:
     @contextmanager
     def claim(self, cpus: int, watch: ProgressWatch) -> Iterator[None]:
         """Hold so many CPUs; waits for its turn, and raises GenerationStopped when told to stop meanwhile."""
-        if cpus > self._cpus:
-            raise CrewUnavailable(f"the crew needs {cpus} CPUs, Ray has {self._cpus}")
+        if cpus > (present := self._cpus()):
+            raise CrewUnavailable(f"the crew needs {cpus} CPUs, Ray has {present}")
         self._wait_for_turn(cpus, watch)
         try:
             yield
@@ -39,7 +43,7 @@ class Room:
         with self._changed:
             self._queue.append(turn)
             try:
-                while self._queue[0] is not turn or self._claimed + cpus > self._cpus:
+                while self._queue[0] is not turn or self._claimed + cpus > self._cpus():
                     watch.waits()
                     if watch.should_stop():
                         raise GenerationStopped("stopped while it waited for CPUs")

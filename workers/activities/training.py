@@ -56,6 +56,7 @@ class TrainingActivities:
                         store=self._store,
                         progress=progress,
                         should_stop=watch.should_stop,
+                        waits=watch.waits,
                         crews=self._crews,
                     )
             except GenerationStopped:

@@ -12,6 +12,8 @@ from typing import Any
 
 import ray
 from ray.exceptions import RayError, RayTaskError
+from ray.util.placement_group import PlacementGroup, placement_group, placement_group_table, remove_placement_group
+from ray.util.scheduling_strategies import PlacementGroupSchedulingStrategy
 
 from league.payoff import Returns
 from league.types import CheckpointRef, Earned, ReturnTally, Tally, VersionId
@@ -25,12 +27,16 @@ from workers.rollout.tally import Counts
 
 Tell = Callable[[Progress], None]
 Ask = Callable[[], bool]
+Waits = Callable[[], None]
+"""Told again and again while there is no place for the crew yet."""
 Play = Callable[[int], Sequence[Any]]
 """Has every actor that samples play so many steps out."""
 Actor = Any
 """A handle of Ray's, whose methods its types do not know."""
 
 POLL_SECONDS = 0.1
+FIRST_LOOK_SECONDS = 0.005
+"""Where CPUs are free, a place is there within some milliseconds."""
 GRACE_SECONDS = 0.6
 """How long after a stop the work under way may take to end by itself; then its processes are ended."""
 CALL_SECONDS = 0.2
@@ -44,15 +50,23 @@ class Crew(ABC):
         self.plan = plan
         self._store = store
         self._actors: list[Actor] = []
+        self._place: PlacementGroup | None = None
         self._should_stop: Ask = lambda: False
         self._warm = False
         self._rollout_steps = parse_options(plan.algorithm).rollout_steps
         self.live: str | None = None
         """sha256 of the checkpoint that the learners hold; None while that is unknown."""
 
+    def start(self, should_stop: Ask, waits: Waits) -> None:
+        """Wait for CPUs, then start the actors and wait until they stand."""
+        self._should_stop = should_stop
+        self._check_room()
+        self._take_place(waits)
+        self._start_actors()
+
     @abstractmethod
-    def start(self, should_stop: Ask) -> None:
-        """Start the actors and wait until they stand."""
+    def _start_actors(self) -> None:
+        """Launch the actors, whose CPUs are held for them, and wait until they stand."""
 
     @abstractmethod
     def _generation(self, task: GenerationTask, tell: Tell) -> GenerationResult:
@@ -84,16 +98,31 @@ class Crew(ABC):
         for actor in self._actors:
             ray.kill(actor, no_restart=True)
         self._actors = []
+        if self._place is not None:
+            remove_placement_group(self._place)
+            self._place = None
+
+    def _take_place(self, waits: Waits) -> None:
+        """Wait until Ray holds CPUs for all processes: two crews that wait with half of theirs would wait for ever."""
+        self._place = placement_group([{"CPU": self.plan.threads}] * self.plan.processes)
+        pause = FIRST_LOOK_SECONDS
+        while placement_group_table(self._place).get("state") != "CREATED":
+            waits()
+            if self._should_stop():
+                raise GenerationStopped("stopped while it waited for CPUs")
+            time.sleep(pause)
+            pause = min(2 * pause, POLL_SECONDS)
 
     def _launch(self, kind: type[Worker], count: int) -> list[Actor]:
         # A returning actor would have lost its state: the generation is run again instead.
-        remote: Any = ray.remote(num_cpus=self.plan.threads, max_restarts=0)(kind)
+        place = PlacementGroupSchedulingStrategy(self._place)
+        remote: Any = ray.remote(num_cpus=self.plan.threads, max_restarts=0, scheduling_strategy=place)(kind)
         actors = [remote.remote(self.plan, self._store, rank) for rank in range(count)]
         self._actors += actors
         return actors
 
     def _check_room(self) -> None:
-        needed = self.plan.processes * self.plan.threads
+        needed = self.plan.cpus
         total_cpus = ray.cluster_resources().get("CPU", 0.0)
         if needed > total_cpus:
             raise CrewUnavailable(

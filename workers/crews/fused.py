@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import deque
 from typing import Any
 
-from workers.crews.crew import Ask, Clock, Crew, Tell
+from workers.crews.crew import Clock, Crew, Tell
 from workers.crews.task import GenerationResult, GenerationTask, Progress
 from workers.crews.workers import FusedWorker, Report
 
@@ -16,9 +16,7 @@ _CALLS_IN_FLIGHT = 2
 class FusedCrew(Crew):
     """Best for models whose gradients are quickly averaged."""
 
-    def start(self, should_stop: Ask) -> None:
-        self._should_stop = should_stop
-        self._check_room()
+    def _start_actors(self) -> None:
         actors = self._launch(FusedWorker, self.plan.rollout_actors)
         self._wait([actor.set_up.remote() for actor in actors])
         self._form_ring(actors)

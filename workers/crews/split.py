@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import deque
 from typing import Any
 
-from workers.crews.crew import Actor, Ask, Clock, Crew, Tell
+from workers.crews.crew import Actor, Clock, Crew, Tell
 from workers.crews.task import GenerationResult, GenerationTask, Progress
 from workers.crews.workers import Report, RolloutWorker, TrainerWorker
 
@@ -20,9 +20,7 @@ class SplitCrew(Crew):
     _rollouts: list[Actor]
     _trainers: list[Actor]
 
-    def start(self, should_stop: Ask) -> None:
-        self._should_stop = should_stop
-        self._check_room()
+    def _start_actors(self) -> None:
         self._trainers = self._launch(TrainerWorker, self.plan.trainers)
         self._rollouts = self._launch(RolloutWorker, self.plan.rollout_actors)
         self._wait([actor.set_up.remote() for actor in self._actors])

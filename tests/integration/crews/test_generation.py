@@ -204,3 +204,38 @@ def test_an_error_that_cannot_travel_is_no_lost_crew(store: ArtifactStore) -> No
     with pytest.raises(RuntimeError, match="OddError") as raised:
         run(replace(TASK, game=Component(id="tests.integration.crews.slow:OddGame")), store)
     assert failure_kind(raised.value) is Failure.UNKNOWN
+
+
+def test_a_crew_waits_for_the_cpus_of_another_drivers_idle_crew(store: ArtifactStore) -> None:
+    """Two pools know nothing of each other, as two train workers do not."""
+    whole = replace(TASK, rollout_actors=4, steps=2_000)
+    ours, theirs = CrewPool(store, cpus=lambda: 4, idle_seconds=3), CrewPool(store, cpus=lambda: 4)
+    waited: list[float] = []
+    try:
+        run(whole, store, ours)
+        run_generation(
+            replace(TASK, rollout_actors=2, tables=32),
+            store=store,
+            progress=lambda _: None,
+            should_stop=lambda: False,
+            waits=lambda: waited.append(time.monotonic()),
+            crews=theirs,
+        )
+        assert waited[-1] - waited[0] > 1, "told all the while that this is no standstill"
+    finally:
+        ours.close()
+        theirs.close()
+    assert ray.cluster_resources()["CPU"] == 4
+
+
+def test_a_wait_for_cpus_can_be_stopped(store: ArtifactStore, crews: CrewPool) -> None:
+    run(replace(TASK, rollout_actors=4, steps=2_000), store, crews)
+    stop_at = time.monotonic() + 1
+    with pytest.raises(GenerationStopped, match="waited for CPUs"):
+        run_generation(
+            replace(TASK, tables=32),
+            store=store,
+            progress=lambda _: None,
+            should_stop=lambda: time.monotonic() > stop_at,
+        )
+    assert time.monotonic() - stop_at < 1

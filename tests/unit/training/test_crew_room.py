@@ -1,0 +1,143 @@
+"""CPUs that come and go: claims count them anew, idle crews give theirs up, and a worker waits for the first node."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from orchestrator.artifacts import ArtifactStore
+from tests.integration.crews.conftest import TASK
+from workers.activities.room import Room
+from workers.crews import pool as pools
+from workers.crews.errors import CrewUnavailable
+from workers.crews.generation import crew_plan
+from workers.crews.pool import CrewPool
+from workers.worker import wait_for_cpus
+
+PLAN = crew_plan(TASK)
+
+
+class PatientWatch:
+    """Counts how often it was told to wait."""
+
+    def __init__(self) -> None:
+        self.waited = 0
+
+    def waits(self) -> None:
+        self.waited += 1
+
+    def should_stop(self) -> bool:
+        return False
+
+
+class StandInCrew:
+    """A crew without Ray; starts once there is place for it."""
+
+    placed: Callable[[], bool] = staticmethod(lambda: True)
+    made: list[StandInCrew]
+
+    def __init__(self, plan: Any, store: ArtifactStore) -> None:
+        self.plan, self.live, self.stands = plan, None, True
+        self.closed_at: float | None = None
+        StandInCrew.made.append(self)
+
+    def start(self, should_stop: Callable[[], bool], waits: Callable[[], None]) -> None:
+        while not StandInCrew.placed():
+            waits()
+            time.sleep(0.01)
+
+    def close(self) -> None:
+        self.stands, self.closed_at = False, time.monotonic()
+
+
+@pytest.fixture(autouse=True)
+def no_ray(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    StandInCrew.made = []
+    monkeypatch.setattr(pools, "FusedCrew", StandInCrew)
+    monkeypatch.setattr(StandInCrew, "placed", staticmethod(lambda: True))
+    yield
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> ArtifactStore:
+    return ArtifactStore(str(tmp_path))
+
+
+def use(pool: CrewPool, seconds: float = 0.0, plan: Any = PLAN) -> None:
+    with pool.crew(plan, TASK, lambda: False):
+        time.sleep(seconds)
+
+
+def until(true: Callable[[], bool], seconds: float = 10.0) -> None:
+    deadline = time.monotonic() + seconds
+    while not true():
+        assert time.monotonic() < deadline
+        time.sleep(0.01)
+
+
+def test_a_claim_counts_the_cpus_anew() -> None:
+    present = SimpleNamespace(cpus=1)
+    room, watch = Room(lambda: present.cpus), PatientWatch()
+    with pytest.raises(CrewUnavailable, match="needs 2 CPUs, Ray has 1"), room.claim(2, watch):  # type: ignore[arg-type]
+        pass
+    present.cpus = 2
+    with room.claim(2, watch):  # type: ignore[arg-type]
+        threading.Timer(0.3, lambda: setattr(present, "cpus", 3)).start()
+        with room.claim(1, watch):  # type: ignore[arg-type]
+            assert watch.waited > 0, "it waited for the node that joined"
+
+
+def test_an_idle_crew_is_ended_after_its_time(store: ArtifactStore) -> None:
+    pool = CrewPool(store, idle_seconds=0.2)
+    use(pool)
+    (crew,) = StandInCrew.made
+    assert crew.stands
+    until(lambda: not crew.stands)
+    use(pool)
+    assert len(StandInCrew.made) == 2
+
+
+def test_consecutive_generations_keep_their_crew(store: ArtifactStore) -> None:
+    pool = CrewPool(store, idle_seconds=0.5)
+    for _ in range(3):
+        use(pool, seconds=0.6)  # longer than a crew may be idle: in use it is not
+    assert len(StandInCrew.made) == 1 and StandInCrew.made[0].stands
+    pool.close()
+    assert not StandInCrew.made[0].stands
+
+
+def test_idle_crews_give_way_to_one_that_waits_for_its_place(
+    store: ArtifactStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(pools, "PATIENCE_SECONDS", 0.1)
+    pool = CrewPool(store, most=4)
+    use(pool)
+    (idle,) = StandInCrew.made
+    # another driver holds what is left of Ray
+    monkeypatch.setattr(StandInCrew, "placed", staticmethod(lambda: not idle.stands))
+    use(pool, plan=crew_plan(TASK.__class__(**{**vars(TASK), "tables": 32})))
+    assert not idle.stands and len(StandInCrew.made) == 2
+
+
+async def test_a_worker_waits_for_rays_first_nodes() -> None:
+    answers = iter([0, 0, 1, 3])
+    seen = [0]
+
+    def count() -> int:
+        seen.append(next(answers, seen[-1]))
+        return seen[-1]
+
+    assert await wait_for_cpus(count, settled=0.2) == 3
+
+
+async def test_it_does_not_wait_for_ever_nor_without_need() -> None:
+    assert await wait_for_cpus(lambda: 0, patience=0.2, settled=0.1) == 0
+    began = time.monotonic()
+    assert await wait_for_cpus(lambda: 4) == 4
+    assert time.monotonic() - began < 1
