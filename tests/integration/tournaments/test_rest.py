@@ -28,7 +28,7 @@ from lanista.cli import app
 from orchestrator.contracts.tournaments import Firing, TournamentRequest, schedule_id
 from orchestrator.spec.checking import check_spec
 from orchestrator.spec.tournament import check_tournament
-from tests.integration.api.server import Served, running_api
+from tests.integration.api.server import PLAIN, Served, patient_api, running_api
 from tests.integration.tournaments.hall import PATIENCE, TIC_TAC_TOE, Hall, graded
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
@@ -39,7 +39,8 @@ API = "/api/v1"
 @pytest.fixture(scope="module")
 def served(hall: Hall, temporal: Client, postgres_url: str, tmp_path_factory: pytest.TempPathFactory) -> Any:
     folder: Path = tmp_path_factory.mktemp("artifacts")
-    with running_api(postgres_url, temporal.service_client.config.target_host, folder) as api:
+    address = temporal.service_client.config.target_host
+    with patient_api(), running_api(postgres_url, address, folder) as api:
         yield api
 
 
@@ -48,7 +49,7 @@ async def rest(served: Served, hall: Hall, temporal: Client) -> AsyncIterator[ht
     """An operator's connection, with workers that hold tournaments."""
     hall.before_game = lambda request: None
     headers = {"Authorization": f"Bearer {served.tokens[Scope.OPERATOR]}"}
-    async with hall.workers(temporal), httpx.AsyncClient(base_url=served.base, headers=headers, timeout=30) as client:
+    async with hall.workers(temporal), httpx.AsyncClient(base_url=served.base, headers=headers, **PLAIN) as client:
         yield client
 
 
@@ -145,15 +146,15 @@ async def test_a_schedule_fires_without_overlap_pauses_is_triggered_and_goes(
     completed = Tournament.status == TournamentStatus.COMPLETED
     await until(lambda: hall.count(Tournament, mine, completed) >= 3)
     assert (await rest.patch(url, json={"paused": True, "pause_note": "enough"})).json()["paused"]
+    # the row says completed a moment before its workflow ends, and a firing during one that runs is skipped
+    await until(lambda: _rests(temporal, made["id"]))
     await until(lambda: hall.count(Tournament, mine, ~completed) == 0)
     held = sorted(hall.rows(Tournament, mine), key=lambda each: each.started_at)
     assert all(before.finished_at <= after.started_at for before, after in pairwise(held))
     assert len({each.seed for each in held}) == len(held), "no two firings play the same games"
     described = await temporal.get_schedule_handle(schedule_id(made["id"])).describe()
     assert described.schedule.state.paused and described.schedule.state.note == "enough"
-    count = hall.count(Tournament, mine)
-    # the row says completed a moment before its workflow ends, and a firing during one that runs is skipped
-    await until(lambda: _rests(temporal, made["id"]))
+    count = len(held)
     await until(lambda: _triggered(rest, url, lambda: hall.count(Tournament, mine) > count))
     await until(lambda: hall.count(Tournament, mine, ~completed) == 0)
     shown = (await rest.get(url)).json()
