@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any
 
+from lanista.stack.errors import StillStarting
 from lanista.stack.home import ChildState, Home
 from lanista.stack.logs import shorten_log
 from lanista.stack.processes import MARK, kill_group
@@ -30,6 +31,7 @@ class ChildSpec:
     name: str
     command: list[str]
     is_ready: Callable[[], Awaitable[bool]]
+    """May raise StillStarting, which gives the part its whole time anew."""
     environment: dict[str, str] = field(default_factory=dict)
     needs: tuple[str, ...] = ()
     follows: str = ""
@@ -120,9 +122,18 @@ class Child:
 
     async def _rise(self) -> None:
         """Wait until the part is ready; raises NotReady if it does not get there."""
-        deadline = time.monotonic() + self.spec.ready_within
+        deadline = usual = time.monotonic() + self.spec.ready_within
+        said = False
         try:
-            while not await self.spec.is_ready():
+            while True:
+                try:
+                    if await self.spec.is_ready():
+                        break
+                except StillStarting as progress:
+                    deadline = time.monotonic() + self.spec.ready_within
+                    if time.monotonic() > usual and not said:
+                        said = True
+                        self._announce(self.spec.name, f"takes longer than usual and is waited for: {progress}")
                 if time.monotonic() > deadline:
                     raise NotReady(f"not ready within {self.spec.ready_within:g} s")
                 await asyncio.sleep(0.1)

@@ -28,3 +28,7 @@ class PortInUse(StackError):
 
 class ChildFailed(StackError):
     """A part does not come up."""
+
+
+class StillStarting(Exception):
+    """The part itself says that it is on its way, as a database that recovers; it is given more time, not ended."""

@@ -17,7 +17,7 @@ import psycopg
 import structlog
 from psycopg import sql
 
-from lanista.stack.errors import StackError
+from lanista.stack.errors import StackError, StillStarting
 from lanista.stack.home import Home, write_atomically
 from lanista.stack.processes import MARK
 
@@ -26,6 +26,10 @@ log = structlog.get_logger()
 DATABASE = "lanista"
 SYSTEM_USER = "pgserver"
 """Postgres refuses to run as root; root starts it as this user, which is made when missing."""
+
+RECOVERING = ("system is starting up", "system is not yet accepting connections", "system is in recovery mode")
+"""What Postgres answers (SQLSTATE 57P03) while it replays its log; libpq hands on the words only, and our cluster's are
+English. One killed in the middle would begin anew."""
 
 
 def binaries() -> Path:
@@ -148,7 +152,7 @@ class EmbeddedPostgres:
         log.warning("removed a stale postmaster.pid", pid=lines[0])
 
     def is_ready(self) -> bool:
-        """Whether the server answers; raises StackError when it refuses our password."""
+        """Whether the server answers; raises StackError when it refuses our password, StillStarting on its way."""
         try:
             with psycopg.connect(self._conninfo("postgres"), connect_timeout=2) as connection:
                 connection.execute("SELECT 1")
@@ -158,6 +162,8 @@ class EmbeddedPostgres:
                     f"Postgres refuses the password in {self.home.root / 'postgres.password'}: "
                     f"was the file changed, or {self.data} copied from elsewhere?"
                 ) from None
+            if any(words in str(error) for words in RECOVERING):
+                raise StillStarting("it recovers from its log") from None
             return False
         return True
 

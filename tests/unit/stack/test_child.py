@@ -17,6 +17,7 @@ import pytest
 
 from lanista.stack import child as child_module
 from lanista.stack.child import FAILING_AFTER, Child, ChildSpec
+from lanista.stack.errors import StillStarting
 from lanista.stack.home import Home
 
 SLEEPER = "import time; time.sleep(60)"
@@ -162,6 +163,32 @@ async def test_a_child_that_never_gets_ready_is_failing_and_killed(stage: Stage)
     async with stage.alive(stage.child(SLEEPER, is_ready=never, ready_within=0.2)) as child:
         await stage.until(child, "failing", restarts=1)
         assert child.state.last_exit == "not ready within 0.2 s"
+
+
+async def test_a_part_that_says_it_is_on_its_way_is_not_ended(stage: Stage) -> None:
+    began = asyncio.get_running_loop().time()
+
+    async def recovering() -> bool:
+        if asyncio.get_running_loop().time() - began < 1.5:
+            raise StillStarting("recovers")
+        return True
+
+    async with stage.alive(stage.child(SLEEPER, is_ready=recovering, ready_within=0.3)) as child:
+        await stage.until(child, "ready")
+        assert child.state.restarts == 0
+        assert stage.said == ["takes longer than usual and is waited for: recovers"]
+
+
+async def test_progress_that_stops_is_an_end(stage: Stage) -> None:
+    answers = iter(range(3))
+
+    async def stuck() -> bool:
+        if next(answers, None) is not None:
+            raise StillStarting("recovers")
+        return False
+
+    async with stage.alive(stage.child(SLEEPER, is_ready=stuck, ready_within=0.2)) as child:
+        await stage.until(child, "failing", restarts=1)
 
 
 @pytest.mark.parametrize("where", ["is_ready", "when_ready", "prepare"])

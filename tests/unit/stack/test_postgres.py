@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import os
+import socketserver
 import stat
+import struct
+import threading
 from pathlib import Path
 
 import pytest
 
 from lanista.stack import postgres as module
-from lanista.stack.errors import StackError
+from lanista.stack.errors import StackError, StillStarting
 from lanista.stack.home import Home
 from lanista.stack.postgres import EmbeddedPostgres, Owner, open_path_for_search
 
@@ -20,6 +23,31 @@ def postgres(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> EmbeddedPostgre
     made = EmbeddedPostgres(Home(tmp_path), port=5432)
     made.data.mkdir()
     return made
+
+
+class Recovering(socketserver.BaseRequestHandler):
+    """Answers as a Postgres does that replays its log: no encryption, no session."""
+
+    def handle(self) -> None:
+        while header := self.request.recv(8):
+            length, code = struct.unpack("!II", header)
+            if code in (80877103, 80877104):  # asks for TLS or GSS
+                self.request.sendall(b"N")
+                continue
+            self.request.recv(length - 8)
+            fields = b"SFATAL\0VFATAL\0C57P03\0Mthe database system is starting up\0\0"
+            self.request.sendall(b"E" + struct.pack("!I", len(fields) + 4) + fields)
+            return
+
+
+def test_a_server_that_recovers_is_on_its_way(postgres: EmbeddedPostgres) -> None:
+    with socketserver.TCPServer(("127.0.0.1", 0), Recovering) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        postgres.port = server.server_address[1]
+        with pytest.raises(StillStarting):
+            postgres.is_ready()
+        server.shutdown()
+    assert postgres.is_ready() is False, "nobody is there"
 
 
 def write_pid_file(postgres: EmbeddedPostgres, pid: int, memory: int = 0) -> Path:
