@@ -140,7 +140,8 @@ async def _not_found(request: Request, error: Exception) -> Response:
 
 
 async def _conflict(request: Request, error: Exception) -> Response:
-    return problem(409, str(error))
+    assert isinstance(error, Conflict)
+    return problem(409, str(error), **error.more)
 
 
 async def _unstorable(request: Request, error: Exception) -> Response:

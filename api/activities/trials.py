@@ -47,7 +47,9 @@ class TrialActivities:
     def change_status(self, change: contracts.StatusChange) -> None:
         """Move the trial to another status, or find it there."""
         with told_apart(), self._sessions.begin() as session:
-            trials.change_status(session, change.trial, _status(change.status), change.reason or None)
+            trials.change_status(
+                session, change.trial, _status(change.status), change.reason or None, order=change.order
+            )
 
     @activity.defn(name=contracts.add_player.name)
     def add_player(self, addition: contracts.AddPlayer) -> contracts.Learner:

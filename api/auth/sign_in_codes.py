@@ -32,9 +32,12 @@ class SignInCode:
     """Tells this code from every other, so that its use can be written down."""
 
 
-def issue_code(signer: SessionSigner, token_id: str) -> str:
-    """A code for the token's holder to hand to a browser."""
-    content = _CONTENT.pack(uuid.UUID(token_id).bytes, secrets.token_bytes(9), int(time.time()) + SECONDS)
+def issue_code(signer: SessionSigner, token_id: str, *, request: str | None = None, end: float | None = None) -> str:
+    """A code for the token's holder to hand to a browser; the same one for the same request and end."""
+    number = secrets.token_bytes(9)
+    if request is not None:
+        number = base64.urlsafe_b64decode(signer.sign("code number", request)[:12])
+    content = _CONTENT.pack(uuid.UUID(token_id).bytes, number, int(end or time.time() + SECONDS))
     text = _text(content)
     return f"{text}.{signer.sign('code', text)[:_SIGNATURE]}"
 

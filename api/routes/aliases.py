@@ -12,7 +12,7 @@ from sqlalchemy.orm import Session
 
 from api.auth.scopes import Operator, Viewer
 from api.problems import Refusal
-from api.routes.paging import Limit, NameCursor, NumberCursor, Page, page_of
+from api.routes.paging import CURSOR, Limit, NumberCursor, Page, page_of
 from api.routes.ready import ReadyRoute, model_response
 from api.routes.shapes import Body, Shape, Utc
 from api.routes.tags import IfMatch, etag, require_match, revision_of
@@ -33,6 +33,8 @@ AliasName = Annotated[str, Path(pattern=r"^[a-z0-9][a-z0-9_-]{0,62}$", descripti
 GameQuery = Annotated[
     str | None, Query(max_length=1000, pattern=_TEXT, description="which game's, where the project has several")
 ]
+AliasCursor = Annotated[str | None, Query(min_length=1, max_length=1100, pattern=r"^[^\x00]+$", description=CURSOR)]
+"""Name and game: several games may have an alias of the same name."""
 Reason = Annotated[str, Field(min_length=1, max_length=500, pattern=r"^[^\x00]*[^\s\x00][^\x00]*$")]
 
 
@@ -76,12 +78,16 @@ class Rollback(Body):
 
 @router.get("", summary="List aliases")
 def list_all(
-    name: ProjectName, services: Api, principal: Viewer, limit: Limit = 100, cursor: NameCursor = None
+    name: ProjectName, services: Api, principal: Viewer, limit: Limit = 100, cursor: AliasCursor = None
 ) -> Page[Alias]:
-    """The project's aliases, by name."""
+    """The project's aliases, by name and then by game."""
+    after = None
+    if cursor is not None:
+        alias_name, _, game = cursor.partition(":")
+        after = alias_name, game
     with services.reads() as session:
-        rows = list_aliases(session, project_id(session, name), after=cursor, limit=limit + 1)
-        return page_of(rows, limit, Alias.model_validate, lambda alias: alias.name)
+        rows = list_aliases(session, project_id(session, name), after=after, limit=limit + 1)
+        return page_of(rows, limit, Alias.model_validate, lambda alias: f"{alias.name}:{alias.game}")
 
 
 @router.get("/{alias}", summary="One alias", response_model=Alias)

@@ -11,6 +11,7 @@ from pydantic import Field
 
 import api
 from api.auth.scopes import Viewer
+from api.routes.paging import Limit, NameCursor, Page, page_of
 from api.routes.ready import ReadyRoute
 from api.routes.shapes import Shape
 from orchestrator.catalog import describe
@@ -51,13 +52,6 @@ class Example(Shape):
     spec: dict[str, Any] = Field(description="what it asks for, defaults included")
 
 
-class Examples(Shape):
-    """All examples."""
-
-    items: list[Example] = Field(description="one for each preset")
-    next_cursor: str | None = Field(default=None, description="always null: they fit on one page")
-
-
 @router.get("/catalog", summary="What a trial may name", response_model=Catalog)
 def catalog(principal: Viewer) -> Response:
     """Games, models, algorithms, bots and matchmakers, built in and from installed packages."""
@@ -72,14 +66,15 @@ def _catalog() -> bytes:
 
 
 @router.get("/examples", summary="Trial files to start from")
-def examples(principal: Viewer) -> Examples:
-    """One small trial file for each preset."""
-    return Examples(items=list(_examples()))
+def examples(principal: Viewer, limit: Limit = 50, cursor: NameCursor = None) -> Page[Example]:
+    """One small trial file for each preset, by name."""
+    rest = [example for example in _examples() if cursor is None or example.name > cursor]
+    return page_of(rest, limit, lambda example: example, lambda example: example.name)
 
 
 @cache
 def _examples() -> tuple[Example, ...]:
-    return tuple(_example(path) for path in sorted(EXAMPLES.glob("*.yaml")))
+    return tuple(_example(path) for path in sorted(EXAMPLES.glob("*.yaml"), key=lambda path: path.stem))
 
 
 def _example(path: Path) -> Example:

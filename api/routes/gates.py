@@ -125,6 +125,11 @@ async def stop(
         if gate.status not in (GateStatus.RUNNING, GateStatus.WAITING):
             raise Refusal(409, f"the gate is over: {gate.status}", gate_status=gate.status)
 
+    def done_before() -> Answer | None:
+        gate = _read(services, str(gate_id))
+        stopped = gate.status is GateStatus.INVALID and gate.status_reason == reason
+        return Answer(body=gate) if stopped else None
+
     async def carry_out() -> Answer:
         # one that waits has no workflow yet; nothing plays, and the next candidate is free to wait in its place
         if await run_in_threadpool(_stop_waiting, services, str(gate_id), reason):
@@ -141,7 +146,7 @@ async def stop(
         return Answer(body=await run_in_threadpool(_read, services, str(gate_id)))
 
     audited = Audited(action="gate.stop", target=f"gate/{gate_id}", detail={"reason": reason})
-    return await change.order(audited, check, carry_out)
+    return await change.order(audited, check, carry_out, done_before)
 
 
 def _stop_waiting(services: Services, gate_id: str, reason: str) -> bool:

@@ -27,6 +27,7 @@ from api.store.beginning import withdraw_trial
 from api.store.forks import fork_trial
 from api.store.models.words import TrialStatus
 from api.store.queries.trials import get_trial
+from api.store.trials import was_carried_out
 from orchestrator.contracts.workflows import Mode, Status, StopOrder, trial_workflow_id
 
 router = APIRouter(route_class=ReadyRoute, prefix="/api/v1/trials/{trial_id}", tags=["trials"])
@@ -95,10 +96,10 @@ async def stop(
     """End a trial for good, also one that has not begun. A second stop with `now` hurries one that is draining."""
     how = stop or Stop()
     message = StopOrder(mode=Mode(how.mode), reason=how.reason)
-    services = change.services
+    services, once_id = change.services, change.once_id
 
     async def withdraw(refusal: Refusal) -> None:
-        if not await run_in_threadpool(_withdraw, services, str(trial_id), how.reason):
+        if not await run_in_threadpool(_withdraw, services, str(trial_id), how.reason, once_id):
             raise refusal
         await _tell(services, str(trial_id), how.reason)
 
@@ -183,16 +184,24 @@ async def _order(
             if otherwise is None:
                 raise
             await otherwise(refusal)
-        shown = await run_in_threadpool(present)
+        return await run_in_threadpool(answer)
+
+    def answer() -> Answer:
+        shown = present()
         return Answer(body=shown, headers=etag(shown.revision))
 
+    def done_before() -> Answer | None:
+        with change.services.reads() as session:
+            carried_out = was_carried_out(session, trial_id, change.once_id)
+        return answer() if carried_out else None
+
     audited = Audited(action=f"trial.{order}", target=f"trial/{trial_id}", detail=detail or {})
-    return await change.order(audited, check, carry_out)
+    return await change.order(audited, check, carry_out, done_before)
 
 
-def _withdraw(services: Services, trial_id: str, reason: str) -> bool:
+def _withdraw(services: Services, trial_id: str, reason: str, order: str) -> bool:
     with services.sessions.begin() as session:
-        return withdraw_trial(session, trial_id, reason)
+        return withdraw_trial(session, trial_id, reason, order=order)
 
 
 async def _tell(services: Services, trial_id: str, reason: str) -> None:

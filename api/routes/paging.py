@@ -27,6 +27,7 @@ class Page(BaseModel, Generic[Item]):
 Limit = Annotated[int, Query(ge=1, le=500, description="how many items a page has at most", examples=[50])]
 IdCursor = Annotated[UUID | None, Query(description=CURSOR)]
 NumberCursor = Annotated[int | None, Query(ge=0, le=LARGEST, description=CURSOR)]
+SmallCursor = Annotated[int | None, Query(ge=0, le=2**31 - 1, description=CURSOR)]
 NameCursor = Annotated[str | None, Query(min_length=1, max_length=200, pattern=r"^[^\x00]+$", description=CURSOR)]
 EntityId = Annotated[UUID, Path(description="its id", examples=["0198c5a2-7c31-7abc-8def-0123456789ab"])]
 RowNumber = Annotated[int, Path(ge=0, le=LARGEST, description="its number", examples=[17])]

@@ -49,11 +49,6 @@ def model_response(
     return Response(to_json(value, inf_nan_mode="null"), media_type=JSON, headers=headers)
 
 
-def records_response(records: Sequence[Record], shape: type[BaseModel]) -> Response:
-    """A list of records, each with the fields of its shape."""
-    return _written(_shaped(records, shape))
-
-
 def records_page(records: Sequence[Record], limit: int, shape: type[BaseModel], cursor: str = "id") -> Response:
     """The page of records that were asked for with a limit of one more than shown."""
     items = _shaped(records[:limit], shape)

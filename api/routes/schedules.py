@@ -27,6 +27,7 @@ from api.store.models import Tournament
 from api.store.models.words import Overlap
 from api.store.queries.tournaments import NamedSchedule, get_schedule, list_schedules
 from api.store.schedules import UNFINISHED, Timing, change_schedule, create_schedule, delete_schedule, lock_schedule
+from orchestrator.contracts.tournaments import firing_id
 from orchestrator.spec.evaluation import check_cron
 from orchestrator.spec.tournament import TournamentSpec, check_tournament
 
@@ -196,18 +197,23 @@ async def trigger(schedule_id: EntityId, principal: Operator, change: Change) ->
         if running is not None and shown.overlap is Overlap.SKIP:
             raise Refusal(409, f"tournament {running} of this schedule still runs, and its overlap is skip")
 
+    def done_before() -> Answer | None:
+        moment = change.begun_at()
+        held = moment is not None and _is_held(services, firing_id(str(schedule_id), moment))
+        return Answer(body=_present(services, str(schedule_id)), status=202) if held else None
+
     async def carry_out() -> Answer:
         shown = await run_in_threadpool(_present, services, str(schedule_id))
         if not shown.taken:
             await book.take(str(schedule_id))
         try:
-            await book.fire(str(schedule_id))
+            await book.fire(str(schedule_id), await run_in_threadpool(change.begun_at))
         except (RPCError, RuntimeError) as error:  # RuntimeError is how the SDK says it cannot connect
             raise unreachable(error) from None
         return Answer(body=shown, status=202)
 
     audited = Audited(action="schedule.trigger", target=f"schedule/{schedule_id}")
-    return await change.order(audited, check, carry_out)
+    return await change.order(audited, check, carry_out, done_before)
 
 
 async def _with_firings(services: Services, shown: Schedule) -> Schedule:
@@ -227,6 +233,11 @@ async def _with_firings(services: Services, shown: Schedule) -> Schedule:
 def _present(services: Services, schedule_id: str) -> Schedule:
     with services.reads() as session:
         return schedule_of(get_schedule(session, schedule_id))
+
+
+def _is_held(services: Services, occasion: str) -> bool:
+    with services.reads() as session:
+        return session.scalar(select(Tournament.id).where(Tournament.occasion == occasion)) is not None
 
 
 def _running(services: Services, schedule_id: str) -> str | None:

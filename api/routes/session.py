@@ -46,11 +46,16 @@ class SignIn(Body):
         return self
 
 
-class OneTimeCode(Shape):
+class CodeEnd(Shape):
+    """What is kept of a code, which is made anew from it for a repetition: no secret of it."""
+
+    expires_at: Utc = Field(description="when it is of no use any more")
+
+
+class OneTimeCode(CodeEnd):
     """A code that opens one browser session."""
 
     code: str = Field(description="to be sent to POST /api/v1/session, once")
-    expires_at: Utc = Field(description="when it is of no use any more")
 
 
 class BrowserSession(Shape):
@@ -70,10 +75,11 @@ async def sign_in(
 ) -> BrowserSession:
     """Exchange a token or a one-time code for an HttpOnly, SameSite=Strict cookie.
 
-    Signing in again with a token simply makes another session; a code is good for one.
+    Signing in again with a token simply makes another session; a code is good for one. Should its answer be lost, the
+    same code is taken again for a minute under the same Idempotency-Key, if that has 20 characters or more (a UUID).
     """
     address = request.client.host if request.client else "unknown"
-    principal = await run_in_threadpool(_principal, services, sign_in)
+    principal = await run_in_threadpool(_principal, services, sign_in, idempotency_key)
     if principal is None:
         failures: RateLimit = request.app.state.failed_sign_ins
         failures.wait_for(address)
@@ -102,20 +108,21 @@ async def sign_in(
     status_code=201,
     responses={403: {"description": "The caller is a browser session, which must not prolong itself"}},
 )
-async def make_code(
-    request: Request, response: Response, services: Api, principal: Viewer, idempotency_key: KeyHeader = None
-) -> OneTimeCode:
+async def make_code(response: Response, services: Api, principal: Viewer, change: Change) -> OneTimeCode:
     """A code for a browser of the caller's: it opens one session of the caller's token, within ten minutes.
 
     Put it behind the # of an address, `/signin#code=...`: that part never reaches a server or its logs.
     """
     if principal.by_cookie:
         raise Refusal(403, "a browser session cannot make a code: it would go on without end; use the token itself")
-    address = request.client.host if request.client else "unknown"
-    await run_in_threadpool(_audit, services, principal, address, "session.code", {})
-    response.headers["Cache-Control"] = "no-store"
     end = datetime.now(UTC) + timedelta(seconds=SECONDS)
-    return OneTimeCode(code=issue_code(services.signer, principal.token_id), expires_at=end)
+    audited = Audited(action="session.code", target=f"token/{principal.token_id}")
+    once_id = change.once_id
+    kept = await change.commit(lambda session: Answer(status=201, body=CodeEnd(expires_at=end), audited=audited))
+    end = CodeEnd.model_validate_json(bytes(kept.body)).expires_at
+    response.headers["Cache-Control"] = "no-store"
+    code = issue_code(services.signer, principal.token_id, request=once_id, end=end.timestamp())
+    return OneTimeCode(code=code, expires_at=end)
 
 
 @router.get("", summary="Who am I?")
@@ -148,7 +155,7 @@ def _audit(services: Services, principal: Principal, address: str, action: str, 
         )
 
 
-def _principal(services: Services, sign_in: SignIn) -> Principal | None:
+def _principal(services: Services, sign_in: SignIn, idempotency_key: str | None) -> Principal | None:
     """Who signs in; None where the token or the code is good for nothing."""
     if sign_in.token is not None:
         return services.tokens.by_secret(sign_in.token)
@@ -156,7 +163,7 @@ def _principal(services: Services, sign_in: SignIn) -> Principal | None:
     if code is None:
         return None
     with services.sessions.begin() as session:
-        if not use_code(session, code.token_id, code.number):
+        if not use_code(session, code.token_id, code.number, idempotency_key):
             return None
     return services.tokens.by_id(code.token_id)
 

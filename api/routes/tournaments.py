@@ -16,8 +16,8 @@ from api.problems import Refusal
 from api.reports.tournament import ReportLine, TournamentReport
 from api.reports.writing import as_csv, as_html, as_markdown
 from api.routes import shapes
-from api.routes.paging import EntityId, IdCursor, Limit, Page, page_of, text_of
-from api.routes.ready import ReadyRoute, records_response
+from api.routes.paging import EntityId, IdCursor, Limit, Page, SmallCursor, page_of, text_of
+from api.routes.ready import ReadyRoute, records_page
 from api.routes.shapes import Shape, Utc
 from api.routes.trials import Name
 from api.service.changes import Answer, Audited, Change
@@ -101,7 +101,8 @@ class Standings(Shape):
     status: str = Field(description="the tournament's status", examples=["running"])
     anchor: str = Field(description="who stands at 0 Elo", examples=["random"])
     leads: str = Field(description="whether the first leads everyone else by more than chance, in words")
-    items: list[ReportLine] = Field(description="best first")
+    items: list[ReportLine] = Field(description="the lines of this page, best first")
+    next_cursor: str | None = Field(description="the cursor of the next page; null on the last one")
 
 
 class Cancel(shapes.Body):
@@ -203,20 +204,33 @@ def get_one(tournament_id: EntityId, services: Api, principal: Viewer) -> Tourna
         return tournament_of(get_tournament(session, str(tournament_id)))
 
 
-@router.get("/{tournament_id}/entrants", summary="Who takes part", response_model=list[Entrant])
-def entrants(tournament_id: EntityId, services: Api, principal: Viewer) -> Response:
+@router.get("/{tournament_id}/entrants", summary="Who takes part", response_model=Page[Entrant])
+def entrants(
+    tournament_id: EntityId, services: Api, principal: Viewer, limit: Limit = 100, cursor: SmallCursor = None
+) -> Response:
     """The field by its numbers."""
     with services.reads() as session:
         require_tournament(session, str(tournament_id))
-        return records_response(list_entrants(session, str(tournament_id)), Entrant)
+        rows = list_entrants(session, str(tournament_id), after=cursor, limit=limit + 1)
+    return records_page(rows, limit, Entrant, cursor="number")
 
 
 @router.get("/{tournament_id}/standings", summary="The table, with intervals")
-def standings(tournament_id: EntityId, services: Api, principal: Viewer) -> Standings:
-    """Points and ratings of the games recorded so far."""
+def standings(
+    tournament_id: EntityId, services: Api, principal: Viewer, limit: Limit = 100, cursor: SmallCursor = None
+) -> Standings:
+    """Points and ratings of the games recorded so far. A page begins at a place of the table, which may change."""
     with services.reads() as session:
         table = services.reports.table(session, str(tournament_id))
-    return Standings(status=table.status, anchor=table.anchor, leads=table.leads, items=table.lines)
+    begin = cursor or 0
+    end = begin + limit
+    return Standings(
+        status=table.status,
+        anchor=table.anchor,
+        leads=table.leads,
+        items=table.lines[begin:end],
+        next_cursor=str(end) if end < len(table.lines) else None,
+    )
 
 
 @router.get("/{tournament_id}/pairings", summary="Who met whom")
@@ -279,6 +293,11 @@ async def cancel(
         if status in FINAL:
             raise Refusal(409, f"the tournament is {status} already", tournament_status=status)
 
+    def done_before() -> Answer | None:
+        shown, _ = present()
+        cancelled = shown.status is TournamentStatus.CANCELLED and shown.status_reason == reason
+        return Answer(body=shown, status=202) if cancelled else None
+
     async def carry_out() -> Answer:
         _, workflow_id = await run_in_threadpool(present)
         try:
@@ -293,7 +312,7 @@ async def cancel(
         return Answer(body=shown, status=202)
 
     audited = Audited(action="tournament.cancel", target=f"tournament/{tournament_id}", detail={"reason": reason})
-    return await change.order(audited, check, carry_out)
+    return await change.order(audited, check, carry_out, done_before)
 
 
 def _pairing_of(row: Any) -> Pairing:

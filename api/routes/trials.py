@@ -187,6 +187,7 @@ async def validate(
     Names of your own code (`module:attr`) are imported by the train worker, where there is one; that takes a token
     that may start trials.
     """
+    # nothing is kept under an Idempotency-Key: a repetition changes as little as the first request did
     try:
         spec = await run_in_threadpool(_read, file)
         tried = await _tried(services, principal, spec)

@@ -204,13 +204,14 @@ async def import_weights(
         uploaded = services.artifacts.put(data, kind="upload")
         return ImportWeights(game=spec.game.component, model=spec.model.component, uploaded=uploaded)
 
-    try:
-        message = await run_in_threadpool(keep)
-    except ArtifactStoreUnavailable:
-        raise Refusal(503, "the store of checkpoints does not answer or is full") from None
-    checked = await ask(services.temporal, question, message)
+    async def checked_weights() -> CheckpointRef:
+        try:
+            message = await run_in_threadpool(keep)
+        except ArtifactStoreUnavailable:
+            raise Refusal(503, "the store of checkpoints does not answer or is full") from None
+        return await ask(services.temporal, question, message)
 
-    def work(session: Session) -> Answer:
+    def work(session: Session, checked: CheckpointRef) -> Answer:
         keep_checkpoint(session, services.artifacts, checked)
         row = import_version(session, trial, name, checked)
         session.refresh(row)
@@ -225,4 +226,4 @@ async def import_weights(
             ),
         )
 
-    return await change.commit(work)
+    return await change.commit_after(checked_weights, work)

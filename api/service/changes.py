@@ -6,6 +6,7 @@ import hashlib
 import uuid
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
+from datetime import datetime
 from typing import Annotated, Any, TypeVar
 
 from fastapi import Depends, Header, Request, Response
@@ -14,9 +15,20 @@ from sqlalchemy.orm import Session
 from starlette.concurrency import run_in_threadpool
 
 from api.auth.tokens import Principal
+from api.problems import Refusal
 from api.service.context import Api, Services
-from api.store.answers import KeptAnswer, RequestKey, claim_key, find_answer, keep_answer
+from api.store.answers import (
+    KeptAnswer,
+    RequestKey,
+    begin_key,
+    begun_at,
+    claim_key,
+    find_answer,
+    keep_answer,
+    release_key,
+)
 from api.store.audit import add_audit_entry
+from api.store.errors import Conflict, NotFound
 
 Found = TypeVar("Found")
 KeyHeader = Annotated[
@@ -88,19 +100,44 @@ class ChangeCall:
         return _response(await run_in_threadpool(self._committed, work))
 
     async def order(
-        self, audited: Audited, check: Callable[[], object], carry_out: Callable[[], Awaitable[Answer]]
+        self,
+        audited: Audited,
+        check: Callable[[], object],
+        carry_out: Callable[[], Awaitable[Answer]],
+        done_before: Callable[[], Answer | None] = lambda: None,
     ) -> Response:
         """Have a workflow carry out the change, once `check` has found nothing against it.
 
-        It is audited before it is sent, so that no death of ours hides it.
+        It is audited before it is sent, so that no death of ours hides it, and with the audit row its key is marked as
+        begun. A repetition whose first answer was lost asks `done_before` what the order has brought about since.
         """
 
+        def seen() -> Answer | None:
+            return None if self.begun_at() is None else done_before()
+
         async def ordered() -> Answer:
-            await run_in_threadpool(check)
-            await run_in_threadpool(self._audit, audited)
-            return await carry_out()
+            done = await run_in_threadpool(seen)
+            if done is not None:
+                return done
+            try:
+                await run_in_threadpool(check)
+                return await self._begun(audited, carry_out)
+            except (Refusal, Conflict, NotFound):
+                done = await run_in_threadpool(seen)  # the same request, sent twice at once, may have been quicker
+                if done is None:
+                    raise
+                return done
 
         return await self.commit_after(ordered, lambda session, answer: answer)
+
+    async def _begun(self, audited: Audited, carry_out: Callable[[], Awaitable[Answer]]) -> Answer:
+        first = await run_in_threadpool(self._begin, audited)
+        try:
+            return await carry_out()
+        except Refusal as refusal:
+            if first and refusal.status < 500:  # else it may still be carried out
+                await run_in_threadpool(self._release)
+            raise
 
     async def commit_after(
         self, prepare: Callable[[], Awaitable[Found]], work: Callable[[Session, Found], Answer]
@@ -131,9 +168,24 @@ class ChangeCall:
         with self.services.sessions() as session:
             return find_answer(session, self._key)
 
-    def _audit(self, audited: Audited) -> None:
+    def begun_at(self) -> datetime | None:
+        """When the order under this key was first about to be sent, if it was; the same for every repetition."""
+        if self._key is None:
+            return None
+        with self.services.sessions() as session:
+            return begun_at(session, self._key)
+
+    def _begin(self, audited: Audited) -> bool:
         with self.services.sessions.begin() as session:
-            self._add_entry(session, audited)
+            first = self._key is None or begin_key(session, self._key)
+            if first:
+                self._add_entry(session, audited)
+            return first
+
+    def _release(self) -> None:
+        if self._key is not None:
+            with self.services.sessions.begin() as session:
+                release_key(session, self._key)
 
     def _add_entry(self, session: Session, audited: Audited) -> None:
         add_audit_entry(

@@ -105,7 +105,7 @@ class EventFeed:
             return position
 
     async def follow(self, after: int | None, trial_id: str | None, idle: float) -> AsyncIterator[bytes]:
-        """Events after an id (None: from now on), in order, each once; b"" whenever nothing came for `idle` s.
+        """Events after an id (None: from now on), in order, each once; b"" whenever nothing was sent for `idle` s.
 
         The first frame is a bare id, the position itself: who loses the line before the first event still knows it.
         """
@@ -113,6 +113,8 @@ class EventFeed:
         yield f"id: {position}\n\n".encode()
         seen_beat = self._beats
         reader = trial_id or ""
+        clock = asyncio.get_running_loop().time
+        sent_at = clock()
         self.listeners[reader] = self.listeners.get(reader, 0) + 1
         try:
             while not self._closed:
@@ -124,8 +126,12 @@ class EventFeed:
                 if beat > seen_beat:
                     seen_beat = beat
                     yield live
-                elif not frames and not await _set_within(news, idle):
+                elif not frames:
+                    # news of other trials wakes this reader too, and must not keep it from a sign of life
+                    if await _set_within(news, sent_at + idle - clock()):
+                        continue
                     yield b""
+                sent_at = clock()
         finally:
             self.listeners[reader] -= 1
             if not self.listeners[reader]:

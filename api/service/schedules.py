@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import uuid
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 import structlog
 from sqlalchemy.orm import Session, sessionmaker
 from starlette.concurrency import run_in_threadpool
+from temporalio.api.schedule.v1 import SchedulePatch, TriggerImmediatelyRequest
+from temporalio.api.workflowservice.v1 import PatchScheduleRequest
 from temporalio.client import (
     Client,
     Schedule,
@@ -65,9 +68,23 @@ class ScheduleBook:
         await run_in_threadpool(self._mark, row)
         return True
 
-    async def fire(self, schedule: str) -> None:
-        """Fire now, by the schedule's own rule for overlaps."""
-        await self._temporal.get_schedule_handle(schedule_id(schedule)).trigger(rpc_timeout=RPC_TIMEOUT)
+    async def fire(self, schedule: str, moment: datetime | None = None) -> None:
+        """Fire now, by the schedule's own rule for overlaps.
+
+        However often it is asked to fire for one moment, one tournament is held: see `firing_id`.
+        """
+        trigger = TriggerImmediatelyRequest()
+        if moment is not None:
+            trigger.scheduled_time.FromDatetime(moment)
+        # the SDK's own `trigger` gives every call an identity of its own
+        request = PatchScheduleRequest(
+            namespace=self._temporal.namespace,
+            schedule_id=schedule_id(schedule),
+            patch=SchedulePatch(trigger_immediately=trigger),
+            identity=self._temporal.identity,
+            request_id=str(uuid.uuid4()) if moment is None else f"{schedule}-{moment.isoformat()}",
+        )
+        await self._temporal.workflow_service.patch_schedule(request, timeout=RPC_TIMEOUT)
 
     async def firings(self, schedule: str) -> Firings | None:
         """How often it fired and when it will; None where Temporal does not answer or has not taken it yet."""

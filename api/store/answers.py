@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from datetime import timedelta
+from datetime import datetime, timedelta
 
 from sqlalchemy import ColumnElement, delete, func, select, update
 from sqlalchemy.dialects.postgresql import insert
@@ -38,25 +38,32 @@ def claim_key(session: Session, request: RequestKey) -> KeptAnswer | None:
 
     Of two requests at once the second waits here until the first one's transaction ends.
     """
-    values = {
-        "token_id": request.token_id,
-        "method": request.method,
-        "path": request.path,
-        "key": request.key,
-        "request_sha256": request.request_sha256,
-    }
-    taken = session.scalar(insert(IdempotencyKey).values(values).on_conflict_do_nothing().returning(IdempotencyKey.key))
-    return None if taken is not None else find_answer(session, request)
+    return None if begin_key(session, request) else find_answer(session, request, locked=True)
 
 
-def find_answer(session: Session, request: RequestKey) -> KeptAnswer | None:
+def find_answer(session: Session, request: RequestKey, *, locked: bool = False) -> KeptAnswer | None:
     """The answer kept under the key; a conflict if the key was used for something else."""
-    row = session.scalars(select(IdempotencyKey).where(*_where(request))).one_or_none()
+    row = _row(session, request, locked=locked)
     if row is None or row.status_code is None:
         return None
-    if row.request_sha256 != request.request_sha256:
-        raise Conflict(f"the Idempotency-Key {request.key!r} was used for another request; take a new one")
     return KeptAnswer(status=row.status_code, headers=dict(row.headers or {}), body=row.body or b"")
+
+
+def begin_key(session: Session, request: RequestKey) -> bool:
+    """Note that the request is about to take effect elsewhere, before it does; False if that was noted before."""
+    begun = insert(IdempotencyKey).values(vars(request)).on_conflict_do_nothing().returning(IdempotencyKey.key)
+    return session.scalar(begun) is not None
+
+
+def begun_at(session: Session, request: RequestKey) -> datetime | None:
+    """When this request was first about to take effect; None if it never was."""
+    row = _row(session, request)
+    return None if row is None else row.created_at
+
+
+def release_key(session: Session, request: RequestKey) -> None:
+    """Forget a request that was begun and refused: it may be mended and sent again."""
+    session.execute(delete(IdempotencyKey).where(*_where(request), IdempotencyKey.status_code.is_(None)))
 
 
 def keep_answer(session: Session, request: RequestKey, answer: KeptAnswer) -> None:
@@ -71,6 +78,14 @@ def keep_answer(session: Session, request: RequestKey, answer: KeptAnswer) -> No
 def forget_answers(session: Session, older_than: timedelta) -> None:
     """Keys live long enough for any retry, not for ever."""
     session.execute(delete(IdempotencyKey).where(IdempotencyKey.created_at < func.now() - older_than))
+
+
+def _row(session: Session, request: RequestKey, *, locked: bool = False) -> IdempotencyKey | None:
+    query = select(IdempotencyKey).where(*_where(request))
+    row = session.scalars(query.with_for_update() if locked else query).one_or_none()
+    if row is not None and row.request_sha256 != request.request_sha256:
+        raise Conflict(f"the Idempotency-Key {request.key!r} was used for another request; take a new one")
+    return row
 
 
 def _where(request: RequestKey) -> tuple[ColumnElement[bool], ...]:

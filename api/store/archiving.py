@@ -18,7 +18,8 @@ def archive_trial(session: Session, trial_id: str) -> Trial:
         return trial
     if not trial.status.final:
         raise Conflict(
-            f"trial {trial.name!r} is {trial.status}; only one that has ended can be archived: stop it first"
+            f"trial {trial.name!r} is {trial.status}; only one that has ended can be archived: stop it first",
+            trial_status=trial.status.value,
         )
     trial.archived_at = session.scalars(select(func.now())).one()
     trial.revision += 1

@@ -23,11 +23,11 @@ def mark_begun(session: Session, trial_id: str) -> Trial:
     return trial
 
 
-def withdraw_trial(session: Session, trial_id: str, reason: str) -> bool:
+def withdraw_trial(session: Session, trial_id: str, reason: str, *, order: str | None = None) -> bool:
     """Stop a trial that has not begun, where no workflow could be told to; False if it has begun or ended."""
     if lock_trial(session, trial_id).status is not TrialStatus.PENDING:
         return False
-    change_status(session, trial_id, TrialStatus.STOPPED, reason)
+    change_status(session, trial_id, TrialStatus.STOPPED, reason, order=order)
     return True
 
 

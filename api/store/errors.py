@@ -8,6 +8,10 @@ StoreError
 └── NotYet                what it rests on is under way: ask again in a moment
 """
 
+from __future__ import annotations
+
+from typing import Any
+
 
 class StoreError(Exception):
     """Anything the store refuses."""
@@ -26,7 +30,11 @@ class NotFound(StoreError):
 
 
 class Conflict(StoreError):
-    """The change contradicts what is already recorded."""
+    """The change contradicts what is already recorded; `more` is what a program should know of that."""
+
+    def __init__(self, message: str, **more: Any) -> None:
+        super().__init__(message)
+        self.more = more
 
 
 class NotYet(StoreError):

@@ -46,6 +46,12 @@ def append_once(session: Session, event: NewEvent, key: str) -> None:
     )
 
 
+def is_told(session: Session, trial_id: str, kind: str, key: str) -> bool:
+    """Whether the trial has an event of this type and key."""
+    told = select(Event.id).where(Event.trial_id == trial_id, Event.type == kind, Event.payload["key"].astext == key)
+    return session.scalar(told.limit(1)) is not None
+
+
 def events_after(session: Session, after: int, *, trial_id: str | None = None, limit: int = 500) -> Sequence[Event]:
     """The next events after an id, of one trial or of all; following by the last id seen misses none."""
     query = select(Event).where(Event.id > after).order_by(Event.id).limit(limit)

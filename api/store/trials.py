@@ -10,7 +10,7 @@ from sqlalchemy.orm import Session
 
 from api.store.commits import lock_trial
 from api.store.errors import Conflict
-from api.store.events import NewEvent, append_events
+from api.store.events import NewEvent, append_events, append_once, is_told
 from api.store.ids import new_id
 from api.store.models import Commit, ModelVersion, Player, Project, Trial
 from api.store.models.words import CommitKind, TrialStatus, VersionOrigin
@@ -18,6 +18,7 @@ from league.types import Role
 from orchestrator.spec.components import Choice
 from orchestrator.spec.trial import TrialSpec
 
+STATUS_EVENT = "trial.status"
 _ENDS = frozenset({TrialStatus.STOPPING, TrialStatus.STOPPED, TrialStatus.COMPLETED, TrialStatus.FAILED})
 TRANSITIONS: dict[TrialStatus, frozenset[TrialStatus]] = {
     TrialStatus.PENDING: frozenset({TrialStatus.RUNNING, TrialStatus.PAUSED}) | _ENDS,
@@ -72,10 +73,17 @@ def ensure_project(session: Session, name: str) -> str:
     return session.scalars(select(Project.id).where(Project.name == name)).one()
 
 
-def change_status(session: Session, trial_id: str, status: TrialStatus, reason: str | None = None) -> Trial:
-    """Move the trial on. The status it already has is no change; one it cannot reach is a conflict."""
+def change_status(
+    session: Session, trial_id: str, status: TrialStatus, reason: str | None = None, *, order: str | None = None
+) -> Trial:
+    """Move the trial on. The status it already has is no change; one it cannot reach is a conflict.
+
+    The event names the order that asked for it, also where there was nothing to change: see `was_carried_out`.
+    """
     trial = lock_trial(session, trial_id)
     if trial.status is status:
+        if order is not None:
+            _tell_status(session, trial, status, reason, order)
         return trial
     if status not in TRANSITIONS[trial.status]:
         allowed = ", ".join(sorted(TRANSITIONS[trial.status])) or "nothing, it is the end"
@@ -87,9 +95,22 @@ def change_status(session: Session, trial_id: str, status: TrialStatus, reason: 
         trial.started_at = now
     if status.final:
         trial.finished_at = now
-    payload = {"from": before, "to": status, "reason": reason}
-    append_events(session, [NewEvent(type="trial.status", trial_id=trial_id, payload=payload)])
+    _tell_status(session, trial, before, reason, order)
     return trial
+
+
+def was_carried_out(session: Session, trial_id: str, order: str) -> bool:
+    """Whether an order to change the trial's status has been carried out, whatever the status is by now."""
+    return is_told(session, trial_id, STATUS_EVENT, order)
+
+
+def _tell_status(session: Session, trial: Trial, before: TrialStatus, reason: str | None, order: str | None) -> None:
+    payload = {"from": before, "to": trial.status, "reason": reason}
+    event = NewEvent(type=STATUS_EVENT, trial_id=trial.id, payload=payload)
+    if order is None:
+        append_events(session, [event])
+    else:
+        append_once(session, event, order)
 
 
 def _add_players(session: Session, trial_id: str, spec: TrialSpec) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from itertools import islice
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 from rich.markup import escape
@@ -38,7 +38,7 @@ def payoff(
     with connected(home) as client:
         found = client.find_trial(trial)
         if as_csv:
-            _print_csv(client, found, "payoff")
+            _print_csv(client, found, "payoff", stream=stream)
         elif as_json:
             print_json(client.payoff(found, stream=stream).model_dump(mode="json"))
         else:
@@ -61,7 +61,7 @@ def ratings(
     with connected(home) as client:
         found = client.find_trial(trial)
         if as_csv:
-            _print_csv(client, found, "ratings")
+            _print_csv(client, found, "ratings", method=method)
             return
         answer = client.ratings(found, method=method, most=limit)
     if as_json:
@@ -99,10 +99,10 @@ def decisions(
     """List what the league decided and why, the newest first."""
     with connected(home) as client:
         found = client.find_trial(trial)
-        if as_csv:
-            _print_csv(client, found, "decisions")
-            return
         player_id = None if player is None else client.find_player(found, player).id
+        if as_csv:
+            _print_csv(client, found, "decisions", kind=kind, player_id=player_id, generation=generation)
+            return
         listing = client.decisions(
             found, kind=kind or (), player_id=player_id, generation=generation, page_size=min(limit, 500)
         )
@@ -179,5 +179,5 @@ def _say_left(left: int) -> None:
         print_line(f"[dim]and {left} more; --limit shows them[/]")
 
 
-def _print_csv(client: Client, trial: Trial, table: Export) -> None:
-    out.file.write(client.export(trial, table))
+def _print_csv(client: Client, trial: Trial, table: Export, **filters: Any) -> None:
+    out.file.write(client.export(trial, table, filters))

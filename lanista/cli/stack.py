@@ -39,12 +39,21 @@ def up(
     port: Annotated[int | None, typer.Option(help="Port of the API and the page (default 8800).")] = None,
     home: HomeOption = None,
     detach: Annotated[bool, typer.Option("--detach", "-d", help="Run behind; return when ready.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="With --detach: print JSON for programs.")] = False,
 ) -> None:
     """Start the local stack: Postgres, Temporal, Ray, the workers, the API and TensorBoard."""
+    if as_json and not detach:
+        raise typer.BadParameter(
+            "give --detach too: in the foreground there is nothing to print but logs", param_hint="--json"
+        )
     settings = load_settings(port=port, home=home)
     check_roles()
+    home_folder = Home(settings.home)
     if detach:
-        up_detached(settings)
+        before = home_folder.is_supervised()
+        ready = up_detached(settings, quiet=as_json)
+        if as_json:
+            print_json({"running": True, "ran_before": before, "home": str(home_folder.root), **asdict(ready)})
         return
     from lanista.stack.bootstrap import bootstrap
     from lanista.stack.supervisor import Supervisor
@@ -52,8 +61,6 @@ def up(
     os.umask(0o077)  # what the parts write is for this user alone; under root the data folder can be passed through
     configure_logs(settings, role="supervisor")
     pretty = settings.log_format == "pretty" or (settings.log_format == "auto" and out.is_terminal)
-
-    home_folder = Home(settings.home)
 
     async def run() -> None:
         greet = (lambda state: say_sign_in_link(state, home_folder)) if pretty else None
@@ -67,11 +74,11 @@ def up(
             say_sign_in_link(state, home_folder)
 
 
-def up_detached(settings: StackSettings) -> StackState:
-    """Start behind, with progress for the waiting person; says where it runs if it does already."""
+def up_detached(settings: StackSettings, *, quiet: bool = False) -> StackState:
+    """Start behind, with progress for the waiting person; says where it runs, unless `quiet`."""
     home = Home(settings.home)
     running = home.is_supervised()
-    if running:
+    if running and not quiet:
         from lanista.stack.supervisor import where_it_runs
 
         print_line(escape(where_it_runs(home)))
@@ -86,6 +93,8 @@ def up_detached(settings: StackSettings) -> StackState:
         else:
             arguments = ["--port", str(settings.port), "--home", str(home.root)]
             state = remote.start_detached(settings, arguments, progress)
+    if quiet:
+        return state
     if not running:
         print_line(f"Lanista is ready: [bold]{escape(state.page)}[/] (data folder {escape(str(home.root))})")
     say_sign_in_link(state, home)
@@ -115,12 +124,16 @@ def say(message: str) -> None:
         print_line(f"[dim]{stamp}[/] {escape(message)}")
 
 
-def down(home: HomeOption = None) -> None:
+def down(home: HomeOption = None, as_json: JsonOption = False) -> None:
     """Stop the local stack; data stays. No process is left behind."""
     where = Home(load_settings(home=home).home)
+    parts = remote.running_parts(where)
     with errors.status("Stopping …"):
         stopped = remote.stop(where)
-    print_line("Stopped." if stopped else f"Nothing runs with the data folder {escape(str(where.root))}.")
+    if as_json:
+        print_json({"stopped": stopped, "home": str(where.root), "parts": parts if stopped else []})
+    else:
+        print_line("Stopped." if stopped else f"Nothing runs with the data folder {escape(str(where.root))}.")
 
 
 def status(home: HomeOption = None, as_json: JsonOption = False) -> None:

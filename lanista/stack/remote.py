@@ -116,6 +116,14 @@ def stop(home: Home) -> bool:
     return bool(ended) or ran
 
 
+def running_parts(home: Home) -> list[str]:
+    """The parts whose processes live, whether their supervisor does or not."""
+    state = home.read_state()
+    if state is None:
+        return []
+    return [name for name, child in state.children.items() if child.pid is not None and psutil.pid_exists(child.pid)]
+
+
 def _lives(process: psutil.Process) -> bool:
     try:
         return bool(process.is_running() and process.status() != psutil.STATUS_ZOMBIE)

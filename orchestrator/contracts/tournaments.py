@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 
 from orchestrator.contracts.play import PlayOutcome, PlayRequest
 from orchestrator.contracts.queues import ActivityStub, Queue
@@ -17,6 +17,11 @@ def tournament_workflow_id(tournament: str) -> str:
 def schedule_id(schedule: str) -> str:
     """The schedule's id at Temporal, and the beginning of the ids of the workflows it starts."""
     return f"schedule-{schedule}"
+
+
+def firing_id(schedule: str, moment: datetime) -> str:
+    """The workflow that Temporal starts for a firing at a moment, and so the occasion of its tournament."""
+    return f"{schedule_id(schedule)}-{moment.astimezone(UTC):%Y-%m-%dT%H:%M:%SZ}"
 
 
 @dataclass(kw_only=True)

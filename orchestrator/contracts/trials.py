@@ -90,6 +90,8 @@ class StatusChange:
     trial: str
     status: str
     reason: str = ""
+    order: str | None = None
+    """The id of the order that asked for it, by which its sender finds what became of it."""
 
 
 @dataclass(frozen=True, kw_only=True)

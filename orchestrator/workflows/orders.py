@@ -179,7 +179,12 @@ class TrialOrders:
         """Change the status here and in the store, one change at a time."""
         async with self._status_lock:
             self._state.status, self._state.reason = status, reason
-            await change_status(StatusChange(trial=self._state.trial, status=status, reason=reason))
+            order = workflow.current_update_info()
+            await change_status(
+                StatusChange(
+                    trial=self._state.trial, status=status, reason=reason, order=None if order is None else order.id
+                )
+            )
 
     async def _tell_players(self) -> None:
         """Pass on what the trial wants by now, which may be newer than the order that set this off."""

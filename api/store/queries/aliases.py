@@ -4,18 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from sqlalchemy import select
+from sqlalchemy import select, tuple_
 from sqlalchemy.orm import Session
 
 from api.store.errors import Conflict, NotFound
 from api.store.models import Alias, ModelVersion, Trial
 
 
-def list_aliases(session: Session, project_id: str, *, after: str | None, limit: int) -> Sequence[Alias]:
-    """Aliases by name, then by game."""
+def list_aliases(session: Session, project_id: str, *, after: tuple[str, str] | None, limit: int) -> Sequence[Alias]:
+    """Aliases by name, then by game; `after` is one's name and game."""
     query = select(Alias).where(Alias.project_id == project_id).order_by(Alias.name, Alias.game).limit(limit)
     if after is not None:
-        query = query.where(Alias.name > after)
+        query = query.where(tuple_(Alias.name, Alias.game) > after)
     return session.scalars(query).all()
 
 

@@ -97,10 +97,12 @@ def mark_tournament_started(session: Session, tournament_id: str) -> None:
     )
 
 
-def list_entrants(session: Session, tournament_id: str) -> list[Record]:
+def list_entrants(session: Session, tournament_id: str, *, after: int | None, limit: int) -> list[Record]:
     """The field, by number."""
     query = _ENTRANTS.where(_FIELD.c.tournament_id == tournament_id)
-    return read_records(session, query.order_by(_FIELD.c.number))
+    if after is not None:
+        query = query.where(_FIELD.c.number > after)
+    return read_records(session, query.order_by(_FIELD.c.number).limit(limit))
 
 
 def require_tournament(session: Session, tournament_id: str) -> None:

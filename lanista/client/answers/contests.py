@@ -88,6 +88,7 @@ class Standings(Answer):
     anchor: str
     leads: str
     items: list[ReportLine]
+    next_cursor: str | None
 
 
 class CrossCell(Answer):

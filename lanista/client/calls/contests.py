@@ -5,10 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, Literal
 
-from pydantic import TypeAdapter
-
 from lanista.client.answers.contests import Entrant, Overlap, Pairing, Schedule, Standings, Tournament, TournamentReport
-from lanista.client.calls.call import Call, Listing, TrialRef, change, get, given, path_to
+from lanista.client.calls.call import LARGEST_PAGE, Call, Listing, Steps, TrialRef, change, get, given, path_to
 
 
 def tournaments(
@@ -42,18 +40,19 @@ def cancel_tournament(tournament_id: str, *, reason: str | None = None) -> Call[
     return change("POST", path_to("tournaments", tournament_id, "cancel"), Tournament, {"reason": reason})
 
 
-def entrants(tournament_id: str) -> Call[list[Entrant]]:
+def entrants(tournament_id: str, *, page_size: int = 100) -> Listing[Entrant]:
     """The field, by seeding."""
-    return Call(
-        method="GET",
-        path=path_to("tournaments", tournament_id, "entrants"),
-        read=lambda response: TypeAdapter(list[Entrant]).validate_json(response.content),
-    )
+    return Listing(path=path_to("tournaments", tournament_id, "entrants"), item=Entrant, page_size=page_size)
 
 
-def standings(tournament_id: str) -> Call[Standings]:
-    """The table as it stands, the best first."""
-    return get(path_to("tournaments", tournament_id, "standings"), Standings)
+def standings(tournament_id: str) -> Steps[Standings]:
+    """The whole table as it stands, the best first."""
+    path = path_to("tournaments", tournament_id, "standings")
+    found: Standings = yield get(path, Standings, {"limit": LARGEST_PAGE})
+    while found.next_cursor is not None:
+        page: Standings = yield get(path, Standings, {"limit": LARGEST_PAGE, "cursor": found.next_cursor})
+        found = page.model_copy(update={"items": [*found.items, *page.items]})
+    return found
 
 
 def pairings(tournament_id: str, *, page_size: int = 100) -> Listing[Pairing]:

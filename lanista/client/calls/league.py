@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Literal
+from collections.abc import Mapping, Sequence
+from typing import Any, Literal
 
 from lanista.client.answers.league import (
     Decision,
@@ -125,11 +125,10 @@ def match(match_id: int) -> Call[Match]:
     return get(path_to("matches", str(match_id)), Match)
 
 
-def export(trial: TrialRef, table: Table) -> Call[str]:
-    """A whole table as CSV."""
-    return Call(
-        method="GET", path=trial_path(trial, table), query={"format": "csv"}, read=lambda response: response.text
-    )
+def export(trial: TrialRef, table: Table, filters: Mapping[str, Any] | None = None) -> Call[str]:
+    """A whole table as CSV; `filters` are those of the list itself: stream, method, kind, player_id, ..."""
+    query = given({**(filters or {}), "format": "csv"})
+    return Call(method="GET", path=trial_path(trial, table), query=query, read=lambda response: response.text)
 
 
 def gates(trial: TrialRef, *, status: Sequence[str] = (), page_size: int = 100) -> Listing[GateSummary]:

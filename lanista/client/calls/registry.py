@@ -22,7 +22,6 @@ from lanista.client.answers.registry import (
     Version,
     VersionDetail,
 )
-from lanista.client.answers.shape import Page
 from lanista.client.calls.call import Call, Listing, TrialRef, change, get, given, path_to, reader, trial_path
 from lanista.client.errors import UnexpectedAnswer
 
@@ -97,13 +96,9 @@ def catalog() -> Call[Catalog]:
     return get(path_to("catalog"), Catalog)
 
 
-def examples() -> Call[list[Example]]:
+def examples(*, page_size: int = 100) -> Listing[Example]:
     """Trial files to start from."""
-    return Call(
-        method="GET",
-        path=path_to("examples"),
-        read=lambda response: Page[Example].model_validate_json(response.content).items,
-    )
+    return Listing(path=path_to("examples"), item=Example, page_size=page_size)
 
 
 def system() -> Call[System]:

@@ -5,19 +5,23 @@ from __future__ import annotations
 import itertools
 import json
 import threading
+import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import httpx
 import pytest
 from sqlalchemy.orm import Session, sessionmaker
 
+from api.routes import events as events_module
 from api.service import feed as feed_module
 from api.store.events import NewEvent, append_events
+from api.store.models import ApiToken
 from api.store.models.words import Scope
-from tests.integration.api.server import Served
+from tests.integration.api.server import PLAIN, Served
 from tests.integration.store.league import League
 
 
@@ -171,3 +175,62 @@ def test_a_position_that_is_none_is_refused(viewer: httpx.Client) -> None:
     assert both.status_code == 422 and "not both" in both.json()["detail"]
     assert viewer.get("/api/v1/events", headers={"Last-Event-ID": "yesterday"}).status_code == 422
     assert viewer.get("/api/v1/events", params={"after": "-1"}).status_code == 422
+
+
+@pytest.mark.parametrize("end", ["revoked", "expired"])
+def test_a_token_that_ends_takes_its_stream_with_it_however_busy(
+    api: Served, admin: httpx.Client, monkeypatch: pytest.MonkeyPatch, end: str
+) -> None:
+    monkeypatch.setattr(events_module, "TRUSTED_SECONDS", 0.3)
+    made = admin.post("/api/v1/tokens", json={"name": "follower", "expires_in_days": 1}).json()
+    bearer, over = {"Authorization": f"Bearer {made['token']}"}, threading.Event()
+
+    def keep_telling() -> None:
+        for number in itertools.count():
+            tell(api.sessions, "test.busy", number)
+            if over.wait(0.05):
+                return
+
+    with ThreadPoolExecutor(1) as pool:
+        teller = pool.submit(keep_telling)
+        try:
+            with httpx.stream("GET", f"{api.base}/api/v1/events", headers=bearer, **PLAIN) as response:
+                lines, deadline = response.iter_lines(), time.monotonic() + 60
+                take(_events(lines), 3, "test.busy")
+                _end_token(api, admin, made["id"], end)
+                for _ in lines:
+                    assert time.monotonic() < deadline, "the stream goes on"
+        finally:
+            over.set()
+            teller.result()
+
+
+def _end_token(api: Served, admin: httpx.Client, token_id: str, end: str) -> None:
+    if end == "revoked":
+        assert admin.delete(f"/api/v1/tokens/{token_id}").status_code == 204
+        return
+    yesterday = datetime.now(UTC) - timedelta(days=1)
+    with api.sessions.begin() as session:
+        row = session.get_one(ApiToken, token_id)
+        row.created_at, row.expires_at = yesterday, yesterday + timedelta(hours=1)
+
+
+def test_a_quiet_stream_shows_that_it_lives_while_others_are_busy(api: Served, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(events_module, "IDLE_SECONDS", 0.5)
+    quiet, over = League.found(api.sessions), threading.Event()
+
+    def keep_telling() -> None:
+        for number in itertools.count():
+            tell(api.sessions, "test.elsewhere", number)
+            if over.wait(0.05):
+                return
+
+    with ThreadPoolExecutor(1) as pool, api.client(Scope.VIEWER) as client:
+        teller = pool.submit(keep_telling)
+        try:
+            path = f"/api/v1/trials/{quiet.trial_id}/events"
+            with client.stream("GET", path) as response:
+                assert ": still here" in response.iter_lines()
+        finally:
+            over.set()
+            teller.result()

@@ -96,7 +96,8 @@ def test_orders_move_a_trial_and_are_refused_with_its_status(operator: httpx.Cli
     repeated = operator.post(f"{path}/resume", headers=key)
     assert repeated.json()["status"] == "running", "the first answer, and no second resume"
     assert operator.get(path).json()["status"] in ("pausing", "paused")
-    assert operator.post(f"{path}/archive").status_code == 409
+    early = operator.post(f"{path}/archive")
+    assert early.status_code == 409 and early.json()["trial_status"] in ("pausing", "paused")
     assert operator.post(f"{path}/stop", json={"mode": "now"}).json()["status"] in ("stopping", "stopped")
     reach(operator, trial_id, "stopped")
     late = operator.post(f"{path}/stop")

@@ -27,7 +27,7 @@ WRITTEN = {
     f"{TRIAL}/decisions": Page[Decision],
     f"{TRIAL}/ratings": Ratings,
     "/api/v1/gates/{gate_id}": Gate,
-    "/api/v1/tournaments/{tournament_id}/entrants": list[Entrant],
+    "/api/v1/tournaments/{tournament_id}/entrants": Page[Entrant],
 }
 PAGES = [path for path in WRITTEN if path.startswith(TRIAL)]
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import time
 from collections.abc import AsyncIterator, Callable
 from itertools import pairwise
 from pathlib import Path
@@ -20,6 +21,7 @@ from api.app import make_services
 from api.auth.sessions import SessionSigner
 from api.service.reconciling import Reconciler
 from api.settings import ApiSettings
+from api.store.ids import new_id
 from api.store.models import Schedule, Tournament, Trial
 from api.store.models.words import Overlap, Scope, TournamentStatus, TrialStatus
 from api.store.schedules import Timing, create_schedule
@@ -29,6 +31,7 @@ from orchestrator.contracts.tournaments import Firing, TournamentRequest, schedu
 from orchestrator.spec.checking import check_spec
 from orchestrator.spec.tournament import check_tournament
 from tests.integration.api.server import PLAIN, Served, patient_api, running_api
+from tests.integration.api.test_repetitions import dying_before_the_answer
 from tests.integration.tournaments.hall import PATIENCE, TIC_TAC_TOE, Hall, graded
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
@@ -87,7 +90,13 @@ async def test_a_tournament_from_request_to_report(rest: httpx.AsyncClient) -> N
     listed = (await rest.get(f"{API}/tournaments", params={"project": "rest"})).json()["items"]
     assert [each["id"] for each in listed] == [tournament]
     table = (await rest.get(f"{API}/tournaments/{tournament}/standings")).json()
-    assert table["anchor"] == "random" and len(table["items"]) == 5
+    assert table["anchor"] == "random" and len(table["items"]) == 5 and table["next_cursor"] is None
+    for part, key in (("standings", "rank"), ("entrants", "number")):
+        url = f"{API}/tournaments/{tournament}/{part}"
+        whole, pages = (await rest.get(url)).json(), await _pages(rest, url, limit=2)
+        assert [len(page["items"]) for page in pages] == [2, 2, 1]
+        assert [line for page in pages for line in page["items"]] == whole["items"]
+        assert [line[key] for line in whole["items"]] == sorted(line[key] for line in whole["items"])
     assert all(line["low"] <= line["elo"] <= line["high"] for line in table["items"])
     seen, cursor = [], None
     while True:
@@ -101,6 +110,13 @@ async def test_a_tournament_from_request_to_report(rest: httpx.AsyncClient) -> N
     await _reports(rest, tournament)
     again = await rest.post(f"{API}/tournaments/{tournament}/cancel")
     assert again.status_code == 409 and again.json()["tournament_status"] == "completed"
+
+
+async def _pages(rest: httpx.AsyncClient, url: str, *, limit: int) -> list[dict[str, Any]]:
+    pages: list[dict[str, Any]] = [(await rest.get(url, params={"limit": limit})).json()]
+    while (cursor := pages[-1]["next_cursor"]) is not None:
+        pages.append((await rest.get(url, params={"limit": limit, "cursor": cursor})).json())
+    return pages
 
 
 async def _reports(rest: httpx.AsyncClient, tournament: str) -> None:
@@ -222,6 +238,59 @@ async def test_a_schedule_that_fails_shows_why(rest: httpx.AsyncClient) -> None:
         (await rest.post(f"{API}/schedules", json=body | {"name": "x"} | change)).status_code for change in wrong
     ]
     assert answers == [422, 422, 409]
+
+
+async def test_a_cancellation_whose_answer_was_lost_succeeds_when_it_is_repeated(
+    rest: httpx.AsyncClient, hall: Hall, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    hall.before_game = lambda request: time.sleep(0.05)
+    spec = {"game": TIC_TAC_TOE, "entrants": graded(4), "games": 200}
+    tournament = (await rest.post(f"{API}/tournaments", json={"project": "lost", "spec": spec})).json()["id"]
+    await until(lambda: hall.row(tournament).status is TournamentStatus.RUNNING)
+    url, key, why = f"{API}/tournaments/{tournament}/cancel", {"Idempotency-Key": new_id()}, {"reason": "too long"}
+    with dying_before_the_answer(monkeypatch):
+        assert (await rest.post(url, headers=key, json=why)).status_code == 500
+    assert (await ended(rest, tournament))["status"] == "cancelled"
+    again = await rest.post(url, headers=key, json=why)
+    assert (again.status_code, again.json()["status"]) == (202, "cancelled"), again.text
+    other = await rest.post(url, headers={"Idempotency-Key": new_id()}, json=why)
+    assert (other.status_code, other.json()["tournament_status"]) == (409, "cancelled")
+
+
+@pytest.mark.parametrize("overlap", ["allow_all", "skip"])
+async def test_a_schedule_is_fired_once_under_one_key(
+    rest: httpx.AsyncClient, hall: Hall, temporal: Client, monkeypatch: pytest.MonkeyPatch, overlap: str
+) -> None:
+    body = {
+        "project": "keyed",
+        "name": f"by-hand-{overlap.replace('_', '-')}",
+        "cron": "0 3 * * *",
+        "overlap": overlap,
+        "tournament": {"game": TIC_TAC_TOE, "entrants": graded(2), "games": 2},
+    }
+    schedule = (await rest.post(f"{API}/schedules", json=body)).json()["id"]
+    url, mine = f"{API}/schedules/{schedule}/trigger", Tournament.schedule_id == schedule
+    over = Tournament.status == TournamentStatus.COMPLETED
+
+    async def fire(key: dict[str, str]) -> int:
+        return (await rest.post(url, headers=key)).status_code
+
+    lost, other = ({"Idempotency-Key": new_id()} for _ in range(2))
+    with dying_before_the_answer(monkeypatch):
+        assert await asyncio.gather(fire(lost), fire(lost)) == [500, 500], "two at once, and both answers lost"
+    await until(lambda: hall.count(Tournament, mine, over) == 1)
+    await until(lambda: _rests(temporal, schedule))
+    await asyncio.sleep(1.1)  # a moment is a second
+    assert await fire(lost) == 202
+    await asyncio.sleep(0.5)
+    assert hall.count(Tournament, mine) == 1
+    assert await fire(other) == 202
+    await until(lambda: hall.count(Tournament, mine, over) == 2)
+    assert await _fired(temporal, schedule) == 2
+
+
+async def _fired(temporal: Client, schedule: str) -> int:
+    return (await temporal.get_schedule_handle(schedule_id(schedule)).describe()).info.num_actions
 
 
 async def test_the_command_line_holds_reports_and_schedules(

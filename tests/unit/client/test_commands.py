@@ -184,6 +184,25 @@ def test_tables_come_as_csv(serve: Serve) -> None:
         assert run("league", table, "trial-1", "--csv").stdout.splitlines() == ["a,b", "1,2"]
 
 
+def test_a_csv_is_of_what_was_asked_for(serve: Serve) -> None:
+    asked: list[httpx.QueryParams] = []
+
+    def csv(request: httpx.Request) -> httpx.Response:
+        if "format" not in request.url.params:
+            return a_league()(request)
+        asked.append(request.url.params)
+        return httpx.Response(200, text="a,b\r\n")
+
+    serve(csv)
+    run("league", "payoff", "trial-1", "--csv", "--stream", "rating")
+    run("league", "ratings", "trial-1", "--csv", "--method", "elo_online")
+    kinds = ("--kind", "snapshot", "--kind", "reset")
+    run("league", "decisions", "trial-1", "--csv", *kinds, "--player", "main", "--generation", "3")
+    assert asked[0]["stream"] == "rating" and asked[1]["method"] == "elo_online"
+    assert asked[2].get_list("kind") == ["snapshot", "reset"]
+    assert asked[2]["player_id"] and asked[2]["generation"] == "3"
+
+
 @pytest.mark.parametrize(
     ("reply", "code", "step"),
     [

@@ -42,6 +42,7 @@ VALUES: dict[str, Any] = {
     "changes": {},
     "hyperparameters": {},
     "table": "matches",
+    "filters": {"stream": "rating"},
     "data": b"weights",
     "archived": True,
     "page_size": 7,

@@ -5,7 +5,7 @@ import { h } from "../dom.js";
 
 const PAUSE_MS = 250;
 export const title = () => "Start a trial";
-export const load = async () => ({ examples: await getAll("/examples", { limit: undefined }) });
+export const load = async () => ({ examples: await getAll("/examples") });
 export const hear = () => false;
 
 export function view({ examples }, context) {
