@@ -15,8 +15,9 @@ from lanista.cli.terminal import errors, out, print_json, print_line
 from lanista.client import Client
 from lanista.client.answers.league import Decision, PayoffStream, RatingMethod, Ratings
 from lanista.client.answers.trials import Player, Trial
+from lanista.client.calls.composed import is_id
 from lanista.client.calls.league import Table as Export
-from lanista.league_tables import foremost, payoff_table, rating_text
+from lanista.league_tables import difference_text, foremost, payoff_table, rating_text
 from league.types import DecisionKind
 
 league = typer.Typer(help="The league: payoff, ratings, decisions and their reasons.", no_args_is_help=True)
@@ -52,6 +53,15 @@ def payoff(
 def ratings(
     trial: TrialArgument,
     method: Annotated[RatingMethod, typer.Option("--method", help="How to rate.")] = "bradley_terry",
+    against: Annotated[
+        str | None,
+        typer.Option(
+            "--against",
+            metavar="VERSION",
+            help="Show differences to this version: player:number of the trial, project/trial/player:number, "
+            "project@alias, or its id.",
+        ),
+    ] = None,
     limit: LimitOption = 30,
     home: HomeOption = None,
     as_json: JsonOption = False,
@@ -60,27 +70,40 @@ def ratings(
     """Show the ratings of the newest fit over rating games, the best first."""
     with connected(home) as client:
         found = client.find_trial(trial)
+        other = _version_id(client, found, against)
         if as_csv:
-            _print_csv(client, found, "ratings", method=method)
+            _print_csv(client, found, "ratings", method=method, against=other)
             return
-        answer = client.ratings(found, method=method, most=limit)
+        answer = client.ratings(found, method=method, against=other, most=limit)
     if as_json:
         print_json(answer.model_dump(mode="json"))
     elif answer.fit is None:
         print_line("No rating games yet: they are played by evaluations and tournaments.")
     else:
-        _show_ratings(answer)
+        _show_ratings(answer, against)
 
 
-def _show_ratings(answer: Ratings) -> None:
+def _version_id(client: Client, trial: Trial, reference: str | None) -> str | None:
+    if reference is None:
+        return None
+    of_trial = not is_id(reference) and not {"/", "@"} & set(reference)
+    return client.find_version(f"{trial.label}/{reference}" if of_trial else reference).id
+
+
+def _show_ratings(answer: Ratings, against: str | None) -> None:
     assert answer.fit is not None
-    table = Table(
-        "rank", "player", "version", "rating", "games", title=f"{answer.fit.method}, {answer.fit.games:,} games"
-    )
+    columns = ["rank", "player", "version", "rating", "games"]
+    if against is not None:
+        columns.insert(4, f"against {escape(against)}")
+    table = Table(*columns, title=f"{answer.fit.method}, {answer.fit.games:,} games")
     for rating in answer.items:
-        rank = str(rating.rank)
-        table.add_row(rank, escape(rating.player), str(rating.number), rating_text(rating), f"{rating.games:,}")
+        words = [str(rating.rank), escape(rating.player), str(rating.number), rating_text(rating), f"{rating.games:,}"]
+        if against is not None:
+            words.insert(4, difference_text(rating))
+        table.add_row(*words)
     out.print(table)
+    if answer.fit.depends_on_order:
+        print_line("[dim]live: depends on the order of games.[/]")
     if any(rating.prior for rating in answer.items):
         print_line("[dim](prior): won or lost every game; held finite by a small stated prior.[/]")
 

@@ -175,6 +175,32 @@ def test_the_league_is_drawn(serve: Serve) -> None:
     assert json.loads(run("league", "payoff", "trial-1", "--json").stdout)["win_rate"][0][1] == 0.7
 
 
+def test_ratings_are_shown_against_a_version(serve: Serve) -> None:
+    asked: list[str | None] = []
+
+    def answer(request: httpx.Request) -> httpx.Response:
+        if not request.url.path.endswith("/ratings"):
+            return a_league()(request)
+        asked.append(request.url.params.get("against"))
+        difference = {"difference": 35.0, "difference_low": 5.0, "difference_high": 65.0}
+        ratings = a_league()(request).json()
+        return httpx.Response(200, json={**ratings, "items": [{**item, **difference} for item in ratings["items"]]})
+
+    serve(lambda request: versions(request) or answer(request))
+    shown = run("league", "ratings", "trial-1", "--against", "main:2").stdout
+    assert "against main:2" in shown and "+35 ±30" in shown
+    assert run("league", "ratings", "trial-1", "--against", an_id(202), "--csv").exit_code == 0
+    assert asked == [an_id(202), an_id(202)]
+
+
+def versions(request: httpx.Request) -> httpx.Response | None:
+    """Version 2 of the main, in a list or by its id."""
+    found = a_version(2)
+    if request.url.path.endswith("/versions"):
+        return page(found)
+    return httpx.Response(200, json=found) if "/versions/" in request.url.path else None
+
+
 def test_tables_come_as_csv(serve: Serve) -> None:
     def csv(request: httpx.Request) -> httpx.Response:
         return a_league()(request) if "format" not in request.url.params else httpx.Response(200, text="a,b\r\n1,2\r\n")
