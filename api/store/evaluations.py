@@ -30,6 +30,7 @@ from api.store.payoffs import CellKey, Results, update_payoff
 from api.store.rosters import find_target, player_of
 from api.store.seeds import derived_seed
 from api.store.specs import spec_of
+from api.store.tournaments import lock_tournament
 from api.store.variety import opening_plies, with_openings_played
 from api.store.weights import playing_version
 from league.payoff import wilson
@@ -81,12 +82,15 @@ def plan_evaluation(session: Session, trial_id: str, player_id: str, generation:
 def record_evaluation(
     session: Session, trial_id: str, player_id: str, generation: int, games: Sequence[PlayedGame]
 ) -> Measured:
-    """Count the games on the rating stream, once; every delivery hears the recorded result."""
+    """Count the games on the rating stream, once; every delivery hears the recorded result.
+
+    Games that come after the evaluation was cancelled count for nothing.
+    """
     trial = lock_trial(session, trial_id)
     evaluation = _find(session, trial, player_id, generation)
     if evaluation is None:
         raise NotFound(f"no evaluation of generation {generation} of player {player_id} was planned")
-    if evaluation.pairing.status is not PairingStatus.PLAYED:
+    if _is_open(session, evaluation):
         found = contests(games, evaluation.tournament.spec["pairs"])
         _record(session, evaluation, found)
         measured = _measured(evaluation)
@@ -124,6 +128,13 @@ def _find(session: Session, trial: Trial, player_id: str, generation: int) -> Ev
         pairing=session.get_one(Pairing, (tournament.id, ROUND, PAIR), populate_existing=True),
         contenders=tuple((session.get_one(Player, version.player_id), version) for version in entrants),
     )
+
+
+def _is_open(session: Session, evaluation: Evaluation) -> bool:
+    """Whether it still waits for its games; until the transaction ends, nobody else ends it."""
+    tournament = lock_tournament(session, evaluation.tournament.id)
+    session.refresh(evaluation.pairing)
+    return tournament.status is TournamentStatus.RUNNING and evaluation.pairing.status is PairingStatus.PLANNED
 
 
 def _version_of(session: Session, player: Player, generation: int) -> ModelVersion:

@@ -155,3 +155,16 @@ def test_the_end_of_a_trial_closes_its_evaluations(store: Store, league: League)
     assert store("end_evaluations", stopped).tournaments == [opened.tournament]
     store("end_tournament", TournamentEnd(tournament=opened.tournament, status="cancelled", reason="enough"))
     assert store("end_evaluations", stopped).tournaments == []
+
+
+def test_games_that_come_after_the_cancellation_count_for_nothing(store: Store, league: League) -> None:
+    league.learn("main")
+    request: PlayRequest = store("plan_evaluation", key(league))
+    before = league.row.last_commit
+    store("end_evaluations", EvaluationsEnd(trial=league.trial, now=True, reason="enough"))
+    state: TargetState = store("record_evaluation", report(league, request, played(request, [1.0])))
+    assert (state.games, state.reached) == (0, False)
+    (tournament,) = store.rows(Tournament, Tournament.trial_id == league.trial)
+    assert (tournament.status, tournament.status_reason) == ("cancelled", "enough")
+    assert store.count(Match, Match.trial_id == league.trial) == 0
+    assert league.row.last_commit == before and league.events("evaluation.recorded") == []
