@@ -8,7 +8,7 @@ from datetime import timedelta
 from typing import TypeVar
 
 from temporalio import workflow
-from temporalio.exceptions import ActivityError, ApplicationError, TimeoutError, TimeoutType
+from temporalio.exceptions import ActivityError, ApplicationError, TimeoutError, TimeoutType, is_cancelled_exception
 
 with workflow.unsafe.imports_passed_through():
     from orchestrator.contracts.errors import Failure
@@ -56,6 +56,13 @@ def failure_of(error: ActivityError) -> tuple[Failure, str]:
     return Failure.UNKNOWN, str(cause or error)
 
 
+def lost_games(error: ActivityError) -> Setback | None:
+    """The setback of games that were played and must be played again; None for any other failure."""
+    failure, problem = failure_of(error)
+    lost = Setback(failure=failure, problem=problem, tries=1, delay=timedelta(0))
+    return lost if failure is Failure.GAMES_LOST else None
+
+
 def words_of(error: ActivityError | GivenUp) -> str:
     """The failure and its problem in one line."""
     if isinstance(error, GivenUp):
@@ -75,7 +82,8 @@ async def persist(
     """Run the activity until it succeeds; returns its result and how many attempts it took.
 
     Raises GivenUp for what can never work, for kinds of failure that the caller must act upon, and after a failure
-    once `given_up`. `tries` are those that earlier runs of the workflow made: pauses go on growing from there.
+    once `given_up`; an attempt that was cancelled is the last. `tries` are those that earlier runs of the workflow
+    made: pauses go on growing from there.
     """
     unknown = 0
     while True:
@@ -83,6 +91,8 @@ async def persist(
         try:
             return await activity(message), tries
         except ActivityError as error:
+            if is_cancelled_exception(error) and workflow.patched("end-with-a-cancelled-attempt"):
+                raise  # whoever had it cancelled wants no other
             failure, problem = failure_of(error)
         unknown = unknown + 1 if failure is Failure.UNKNOWN else 0
         setback = Setback(failure=failure, problem=problem, tries=tries, delay=_delay(failure, tries))

@@ -151,6 +151,18 @@ async def test_a_checkpoint_that_is_never_read_ends_the_tournament(
     assert sorted((each.pair, each.tries) for each in contest.setbacks) == [(0, 1), (1, 1)], "in the first run only"
 
 
+async def test_a_tournament_that_fails_plays_nothing_again(serve: Serve, temporal: Client) -> None:
+    key = uuid.uuid4().hex[:8]
+    # the second game is under way when the first turns out to be impossible
+    league, contest = FakeLeague(play_failures=[Failure.BAD_INPUT], play_seconds=60), FakeTournament()
+    async with serve(league, *contest.activities()):
+        handle = await start_tournament(temporal, key)
+        assert await asyncio.wait_for(handle.result(), PATIENCE) == "failed"
+    assert league.calls["play_games"] <= 2 and contest.setbacks == [] and contest.recorded == []
+    (end,) = contest.ended
+    assert end.status == "failed" and "planted bad_input" in end.reason
+
+
 async def test_the_reason_to_stop_a_gate_is_carried_into_its_next_run(serve: Serve, temporal: Client) -> None:
     key = f"g{uuid.uuid4().hex[:8]}"
     league = FakeLeague(gates={key: 10_000}, generation_seconds=0)
