@@ -19,12 +19,14 @@ from temporalio.api.taskqueue.v1 import TaskQueue
 from temporalio.api.workflowservice.v1 import DescribeTaskQueueRequest, GetSystemInfoRequest
 from temporalio.client import Client
 
-from api.store.engine import database_url
+from api.store.engine import create_store_engine, database_url, session_factory
+from api.store.installation import check_alone
 from lanista.settings import StackSettings
 from lanista.stack import remote
 from lanista.stack.errors import StackError
 from lanista.stack.home import Home
 from lanista.system_check import check_system
+from orchestrator.artifacts import ArtifactStore
 from orchestrator.contracts import Queue
 from orchestrator.settings import TemporalSettings
 from orchestrator.temporal import connect
@@ -56,6 +58,7 @@ async def examine(settings: StackSettings) -> list[Finding]:
         return [*findings, Finding("parts", False, str(error), "lanista up")]
     checks: dict[str, tuple[Callable[[dict[str, str]], Awaitable[str]], str]] = {
         "postgres": (_postgres, "lanista status; the log is logs/postgres.log; or check LANISTA_DATABASE_URL"),
+        "artifacts": (_artifacts, "see docs/guides/durability.md, Garbage; or check LANISTA_ARTIFACTS"),
         "temporal": (_temporal, "lanista status; the log is logs/temporal.log; or check LANISTA_TEMPORAL_ADDRESS"),
         "store worker": (_store_worker, "lanista status; the log is logs/store-worker.log"),
         "train worker": (_train_worker, "lanista status; the log is logs/train-worker.log"),
@@ -121,6 +124,19 @@ async def _postgres(environment: dict[str, str]) -> str:
             row = connection.execute("SELECT current_setting('server_version'), version_num FROM alembic_version")
             server, schema = row.fetchone() or ("?", "none")
         return f"PostgreSQL {server}, schema {schema}"
+
+    return await asyncio.to_thread(ask)
+
+
+async def _artifacts(environment: dict[str, str]) -> str:
+    def ask() -> str:
+        engine = create_store_engine(environment["LANISTA_DATABASE_URL"], pool_size=1)
+        try:
+            with session_factory(engine)() as session:
+                own = check_alone(session, ArtifactStore(environment["LANISTA_ARTIFACTS"]))
+        finally:
+            engine.dispose()
+        return f"{environment['LANISTA_ARTIFACTS']} is used by this installation ({own}) alone"
 
     return await asyncio.to_thread(ask)
 

@@ -33,6 +33,8 @@ from league.types import CheckpointRef
 _KIND = re.compile(r"[a-z][a-z0-9_]*")
 _SHA256 = re.compile(r"[0-9a-f]{64}")
 _OURS = re.compile(r"[0-9a-f]{64}|[0-9a-f]{32}\.partial")
+MARKS = "installations"
+"""The folder of the store's root where installations leave their marks."""
 _UNREADABLE = "is whole and cannot be read"
 _NO_SPACE = frozenset({errno.ENOSPC, errno.EDQUOT})
 
@@ -184,6 +186,17 @@ class ArtifactStore:
         return Collected(
             uris=tuple(self._uri(file.path) for file in removed), bytes_freed=sum(file.size for file in removed)
         )
+
+    def leave_mark(self, name: str) -> None:
+        """Make known that an installation of this name keeps artifacts here; artifacts themselves have no owner."""
+        write_whole(self._fs, posixpath.join(self._root, MARKS, name), b"keeps artifacts here\n")
+
+    def marks(self) -> set[str]:
+        """The names that were left."""
+        folder = posixpath.join(self._root, MARKS)
+        self._fs.invalidate_cache()
+        found = self._fs.find(folder) if self._fs.exists(folder) else []
+        return {posixpath.basename(path) for path in found if not path.endswith(".partial")}
 
     def collect(self, referenced: set[str], older_than: timedelta, *, now: datetime | None = None) -> Collected:
         """Remove what no reference names (by sha256) and is older than `older_than`; leftovers of killed

@@ -8,6 +8,7 @@ from datetime import timedelta
 from sqlalchemy import select, text
 from sqlalchemy.orm import Session, sessionmaker
 
+from api.store.installation import check_alone, leave_mark
 from api.store.models import ModelVersion
 from league.types import CheckpointRef
 from orchestrator.artifacts import ArtifactStore, Collected, MissingArtifact, StoredFile
@@ -20,13 +21,14 @@ AT_ONCE = 50
 
 def keep_checkpoint(session: Session, artifacts: ArtifactStore, checkpoint: CheckpointRef) -> None:
     """Make sure that the file is there and stays until this transaction has named it."""
+    leave_mark(session, artifacts)
     session.execute(text(f"SELECT pg_advisory_xact_lock_shared({_LOCK})"))
     if not artifacts.exists(checkpoint):
         raise MissingArtifact(checkpoint.uri, checkpoint.sha256)
 
 
 def collect_garbage(sessions: sessionmaker[Session], artifacts: ArtifactStore, *, older_than: timedelta) -> Collected:
-    """Remove what no version of any trial refers to and is older than `older_than`.
+    """Remove what no version of any trial refers to and is older than `older_than`; Conflict where others store too.
 
     The store is listed without a lock. Age alone is no proof: after a long outage an old file may be recorded at
     this very moment, so each few files are looked up once more, and removed, under the lock.
@@ -34,6 +36,7 @@ def collect_garbage(sessions: sessionmaker[Session], artifacts: ArtifactStore, *
     uris: list[str] = []
     freed = 0
     with sessions() as session:
+        check_alone(session, artifacts)
         candidates = _unnamed(session, artifacts.aged(older_than))
     for few in _few_at_once(candidates):
         with sessions.begin() as session:

@@ -13,11 +13,14 @@ from temporalio.exceptions import ApplicationError
 
 from api.activities import TrialActivities
 from api.store import garbage
+from api.store.errors import Conflict
 from api.store.garbage import collect_garbage
+from api.store.installation import installation_id
 from api.store.models import Decision, ModelVersion
 from api.store.models.words import PlayerStatus
+from lanista import doctor
 from league.types import CheckpointRef, DecisionKind
-from orchestrator.artifacts import MissingArtifact, StoredFile, unreadable
+from orchestrator.artifacts import MARKS, ArtifactStore, MissingArtifact, StoredFile, unreadable
 from orchestrator.contracts.generations import GenerationPlan, Rollback, roll_back
 from orchestrator.contracts.trials import GarbageReport, TrialRequest
 from tests.integration.league_store.driver import EXPLOITER, MAIN, Store, league_file
@@ -199,6 +202,32 @@ def test_garbage_is_what_no_version_names_and_is_old_enough(fresh_store: Store) 
     kept = {reference.sha256 for reference in fresh_store.artifacts.stored()}
     assert kept == {version.sha256 for version in league.versions("main")}
     assert fresh_store("record_generation", reports[1]) == winner
+
+
+def test_what_another_installation_keeps_in_the_same_place_is_not_garbage(store: Store, fresh_store: Store) -> None:
+    theirs = Store.open(store.engine, ArtifactStore(fresh_store.artifacts.root_url))
+    kept = theirs.found(league_file("self_play")).versions("main")[0]
+    ours = fresh_store.found(league_file("self_play"))
+    lost = fresh_store.weights("lost")
+    impatient = TrialActivities(fresh_store.engine, fresh_store.artifacts, garbage_age=timedelta(seconds=-1))
+    with pytest.raises(ApplicationError, match="other installations keep checkpoints") as refusal:
+        impatient.collect_garbage(TrialRequest(trial=ours.trial))
+    assert refusal.value.non_retryable
+    assert file_of(kept).exists() and file_of(lost).exists()
+    with store.sessions() as session:
+        (Path(fresh_store.artifacts.root_url) / MARKS / installation_id(session)).unlink()
+    assert impatient.collect_garbage(TrialRequest(trial=ours.trial)).files >= 1
+    assert not file_of(lost).exists()
+
+
+async def test_the_doctor_names_those_who_keep_checkpoints_in_the_same_place(
+    store: Store, fresh_store: Store, fresh_postgres_url: str
+) -> None:
+    environment = {"LANISTA_DATABASE_URL": fresh_postgres_url, "LANISTA_ARTIFACTS": fresh_store.artifacts.root_url}
+    assert "by this installation" in await doctor._artifacts(environment)
+    Store.open(store.engine, ArtifactStore(fresh_store.artifacts.root_url)).found(league_file("self_play"))
+    with pytest.raises(Conflict, match="other installations keep checkpoints"):
+        await doctor._artifacts(environment)
 
 
 def test_what_is_named_while_garbage_is_collected_stays(fresh_store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
