@@ -60,6 +60,7 @@ def store_activities(
         gates.gate_brief,
         gates.record_gate_batch,
         gates.stop_gate,
+        gates.end_gates,
         evaluations.plan_evaluation,
         evaluations.record_evaluation,
         tournaments.open_scheduled_tournament,

@@ -7,7 +7,7 @@ from temporalio import activity
 
 from api.activities.contenders import contender
 from api.activities.failures import told_apart
-from api.store import gate_results
+from api.store import gate_ends, gate_results
 from api.store.engine import session_factory
 from api.store.specs import spec_of
 from orchestrator.contracts import play as contracts
@@ -37,6 +37,21 @@ class GateActivities:
         """End the gate early: invalid, never passed."""
         with told_apart(), self._sessions.begin() as session:
             return self._brief(gate_results.stop_gate(session, stop.gate, stop.reason))
+
+    @activity.defn(name=contracts.end_gates.name)
+    def end_gates(self, end: contracts.GatesEnd) -> contracts.GatesEnded:
+        """Make the trial's gates invalid, one by one; name those that took their places."""
+        with told_apart():
+            with self._sessions() as session:
+                unfinished = gate_ends.unfinished(session, end.trial)
+            for gate in unfinished:
+                with self._sessions.begin() as session:
+                    gate_results.stop_gate(session, gate, end.reason)
+            with self._sessions() as session:
+                opened = gate_ends.opened_after_those_of(session, end.trial)
+                return contracts.GatesEnded(
+                    gates=[contracts.OpenedGate(gate=gate.id, trial=gate.trial_id) for gate in opened]
+                )
 
     def _brief(self, standing: gate_results.Standing) -> contracts.GateBrief:
         gate, successor = standing.gate, standing.successor

@@ -97,6 +97,29 @@ class GateStop:
 
 
 @dataclass(frozen=True, kw_only=True)
+class GatesEnd:
+    """A trial ends at once: its gates that run or wait become invalid."""
+
+    trial: str
+    reason: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class OpenedGate:
+    """A gate that runs, and the trial of its candidate."""
+
+    gate: str
+    trial: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class GatesEnded:
+    """Gates that were opened in the place of those that ended; their workflows must run."""
+
+    gates: list[OpenedGate]
+
+
+@dataclass(frozen=True, kw_only=True)
 class EvaluationKey:
     """One evaluation of a player's newest version against the trial's target."""
 
@@ -140,6 +163,7 @@ play_games = ActivityStub(
 gate_brief = ActivityStub(name="gate_brief", queue=Queue.STORE, message=GateRequest, result=GateBrief)
 record_gate_batch = ActivityStub(name="record_gate_batch", queue=Queue.STORE, message=GateBatch, result=GateBrief)
 stop_gate = ActivityStub(name="stop_gate", queue=Queue.STORE, message=GateStop, result=GateBrief)
+end_gates = ActivityStub(name="end_gates", queue=Queue.STORE, message=GatesEnd, result=GatesEnded)
 plan_evaluation = ActivityStub(
     name="plan_evaluation",
     queue=Queue.STORE,

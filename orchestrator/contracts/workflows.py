@@ -117,7 +117,13 @@ class Seat:
     learner: Learner
     idle: bool = False
     ended: bool = False
+    retiring: bool = False
+    """It was told to end and may still finish its last generation."""
     generation: int = 0
+
+    @property
+    def stays(self) -> bool:
+        return not self.ended and not self.retiring
 
 
 @dataclass(kw_only=True)

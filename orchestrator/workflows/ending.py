@@ -1,4 +1,4 @@
-"""A trial's end: what becomes of its evaluations, and of the files that nothing refers to."""
+"""A trial's end: what becomes of its gates and evaluations, and of the files that nothing refers to."""
 
 from __future__ import annotations
 
@@ -6,11 +6,24 @@ from temporalio import workflow
 from temporalio.exceptions import ActivityError
 
 with workflow.unsafe.imports_passed_through():
+    from orchestrator.contracts.play import GatesEnd, end_gates
     from orchestrator.contracts.tournaments import EvaluationsEnd, TournamentEnd, end_evaluations, end_tournament
     from orchestrator.contracts.trials import TrialRequest, collect_garbage
-    from orchestrator.contracts.workflows import Mode, TrialState
+    from orchestrator.contracts.workflows import GateState, Mode, Status, TrialState
     from orchestrator.workflows.attempts import words_of
-    from orchestrator.workflows.messages import tell_tournament_to_end
+    from orchestrator.workflows.messages import start_gate, tell_gate_to_stop, tell_tournament_to_end
+
+
+async def give_up_gates(state: TrialState) -> None:
+    """Let no gate promote anybody after its trial has failed or was ended at once; when it drains, all get a turn."""
+    if state.mode is not Mode.NOW and state.final is not Status.FAILED:
+        return
+    for gate in state.gates:
+        await tell_gate_to_stop(gate, state.reason)
+    # those that wait behind another trial's gate, and those whose workflows have not said that they opened
+    opened = await end_gates(GatesEnd(trial=state.trial, reason=f"its trial ends: {state.reason}"))
+    for each in opened.gates:
+        await start_gate(GateState(gate=each.gate, trial=each.trial))
 
 
 async def give_up_evaluations(state: TrialState) -> None:

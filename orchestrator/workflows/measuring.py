@@ -19,7 +19,7 @@ with workflow.unsafe.imports_passed_through():
     )
     from orchestrator.contracts.tournaments import TrialEvaluation, open_trial_evaluation
     from orchestrator.contracts.workflows import Mode, PlayerState
-    from orchestrator.workflows.attempts import NEVER_AGAIN, GivenUp, Setback, failure_of, persist
+    from orchestrator.workflows.attempts import GivenUp, Setback, failure_of, persist
     from orchestrator.workflows.tournament import start_tournament
 
 Note = Callable[[str, int, Setback], Awaitable[None]]
@@ -52,7 +52,7 @@ async def meet_the_target(
             given_up=given_up,
         )
     except GivenUp as end:
-        if state.mode is Mode.NOW or end.setback.failure in NEVER_AGAIN | {Failure.UNKNOWN}:
+        if state.mode is Mode.NOW or not _passes(end):
             raise
         # damage is mended where the player trains, outages end: a later version is measured instead
         await note("evaluation_dropped", generation, end.setback)
@@ -65,3 +65,11 @@ async def meet_the_target(
     if not result.reached or state.target is None:
         return None
     return f"win rate {result.win_rate:.3f} against {state.target.opponent} after generation {generation}"
+
+
+def _passes(end: GivenUp) -> bool:
+    """Whether what went wrong may be gone at the next evaluation."""
+    if end.setback.failure is Failure.UNKNOWN and not end.final:
+        # the run has seen enough trouble to make room for a new one; this one failure was no reason to give up
+        return workflow.patched("drop-evaluations-of-unknown-trouble")
+    return not end.final or end.setback.failure is Failure.DAMAGED_CHECKPOINT

@@ -45,8 +45,9 @@ async def tell_player(player: str, mode: Mode) -> None:
     await _signal(player_workflow_id(player), "set_mode", mode)
 
 
-async def tell_gate_to_stop(gate: str, reason: str) -> None:
-    await _signal(gate_workflow_id(gate), "stop", reason)
+async def tell_gate_to_stop(gate: str, reason: str) -> bool:
+    """Whether there was a workflow to be told."""
+    return await _signal(gate_workflow_id(gate), "stop", reason)
 
 
 async def tell_tournament_to_end(tournament: str, reason: str) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 
 from temporalio import workflow
-from temporalio.exceptions import ApplicationError
+from temporalio.exceptions import ActivityError, ApplicationError
 
 with workflow.unsafe.imports_passed_through():
     from league.types import Role
@@ -77,7 +77,7 @@ class TrialOrders:
         await self._tell_players()
         if order.mode is Mode.NOW:
             for gate in state.gates:
-                await tell_gate_to_stop(gate, order.reason)
+                await self._stop_gate(gate, order.reason)
         self._changed = True
         return state.status
 
@@ -124,15 +124,24 @@ class TrialOrders:
     @workflow.update
     async def change_player(self, change: PlayerChange) -> Learner:
         """Retire a player, or retune it from its next generation on."""
-        learner = await change_player(
-            ChangePlayer(
-                trial=self._state.trial,
-                player=change.player,
-                retire=change.retire,
-                hyperparameters=change.hyperparameters,
-            )
+        order = ChangePlayer(
+            trial=self._state.trial,
+            player=change.player,
+            retire=change.retire,
+            hyperparameters=change.hyperparameters,
         )
+        seat = self._state.seats.get(change.player)
+        if not change.retire or seat is None or seat.retiring:
+            learner = await change_player(order)
+        else:
+            seat.retiring = True  # first of all: an order that comes meanwhile must not count on it
+            try:
+                learner = await change_player(order)
+            except ActivityError:
+                seat.retiring = False
+                raise
         if change.retire and change.player in self._state.seats:
+            self._state.seats[change.player].retiring = True
             await tell_player(change.player, Mode.DRAIN)
         return learner
 
@@ -141,7 +150,7 @@ class TrialOrders:
         self._require("changed", Status.RUNNING, Status.PAUSED, Status.PAUSING)
         if not change.retire and change.hyperparameters is None:
             raise ApplicationError("say what to change: retire, or hyperparameters", non_retryable=True)
-        mains = [s for s in self._state.seats.values() if s.learner.role is Role.MAIN and not s.ended]
+        mains = [seat for seat in self._state.seats.values() if seat.learner.role is Role.MAIN and seat.stays]
         if change.retire and [seat.learner.player for seat in mains] == [change.player]:
             raise ApplicationError("the last main cannot be retired; stop the trial instead", non_retryable=True)
 
@@ -164,6 +173,12 @@ class TrialOrders:
         await start_player(first_state(brief, learner, mode))
         if state.mode is not mode:  # an order that was given meanwhile found nobody there
             await tell_player(learner.player, state.mode)
+
+    async def _stop_gate(self, gate: str, reason: str) -> None:
+        """End a gate early. One without a workflow has nothing to say any more, so that nobody waits for it."""
+        told = await tell_gate_to_stop(gate, reason)
+        if not told and workflow.patched("forget-silent-gates"):
+            self._state.gates = [each for each in self._state.gates if each != gate]
 
     def _break_off_launch(self) -> None:
         """A trial that has not begun has nothing to finish, whatever it waits for."""

@@ -11,9 +11,8 @@ with workflow.unsafe.imports_passed_through():
     from orchestrator.contracts.trials import TrialRequest, begin_trial
     from orchestrator.contracts.workflows import Happening, LiveStatus, Mode, Report, Status, TrialState
     from orchestrator.workflows.attempts import GivenUp, words_of
-    from orchestrator.workflows.ending import give_up_evaluations, leave_no_garbage
+    from orchestrator.workflows.ending import give_up_evaluations, give_up_gates, leave_no_garbage
     from orchestrator.workflows.launching import enter
-    from orchestrator.workflows.messages import tell_gate_to_stop
     from orchestrator.workflows.orders import TrialOrders
     from orchestrator.workflows.wall_clock import WallClock
 
@@ -49,6 +48,10 @@ class TrialWorkflow(TrialOrders):
         state = self._state
         if state.brief is None:
             await self._begin()
+            if self._budget_is_used_up() and workflow.patched("budget-before-launch"):  # a fork's, by its origin
+                await self._keep_budget()
+        elif state.status is Status.PAUSING and workflow.patched("pause-in-a-new-run"):
+            await self._follow_orders()  # the run before may have ended before it looked, with nobody to report
         while not self._is_over():
             if state.mode is Mode.RUN and not state.launched:
                 await self._launch()
@@ -99,7 +102,7 @@ class TrialWorkflow(TrialOrders):
             case Happening.GATE_OPENED:
                 self._expect_gate(report.sender)
                 if state.mode is Mode.NOW:  # it was not there yet when the others were told
-                    await tell_gate_to_stop(report.sender, state.reason)
+                    await self._stop_gate(report.sender, state.reason)
             case Happening.GATE_ENDED:
                 state.gates = [gate for gate in state.gates if gate != report.sender]
                 self._expect_gate(report.next_gate)
@@ -118,10 +121,13 @@ class TrialWorkflow(TrialOrders):
         if all(seat.ended for seat in state.seats.values()) and state.launched and not state.mode.ends:
             await self._finish(Status.COMPLETED, "no learning player is left")
 
+    def _budget_is_used_up(self) -> bool:
+        budget = self._brief.budget_steps
+        return budget is not None and self._state.steps >= budget and not self._state.mode.ends
+
     async def _keep_budget(self) -> None:
-        brief, state = self._brief, self._state
-        if brief.budget_steps is not None and state.steps >= brief.budget_steps and not state.mode.ends:
-            await self._finish(Status.COMPLETED, f"the budget of {brief.budget_steps} steps is used up")
+        if self._budget_is_used_up():
+            await self._finish(Status.COMPLETED, f"the budget of {self._brief.budget_steps} steps is used up")
 
     async def _finish(self, final: Status, reason: str) -> None:
         """Let what is under way end, then conclude; the first reason to finish counts."""
@@ -134,11 +140,19 @@ class TrialWorkflow(TrialOrders):
     async def _conclude(self) -> None:
         self._clock.stop()
         await workflow.wait_condition(workflow.all_handlers_finished)
-        if self._state.launched:
+        launched = self._state.launched
+        # cleaning up may take minutes, and nobody should wait for it to see how the trial ended
+        garbage_last = launched and workflow.patched("status-before-garbage")
+        if launched:
+            if workflow.patched("end-gates"):
+                await give_up_gates(self._state)
             if self._ends_evaluations():
                 await give_up_evaluations(self._state)
-            await leave_no_garbage(self._state)
+            if not garbage_last:
+                await leave_no_garbage(self._state)
         await self._move(self._state.final or Status.STOPPED, self._state.reason)
+        if garbage_last:
+            await leave_no_garbage(self._state)
 
     def _ends_evaluations(self) -> bool:
         """Not in histories from before trials did; those that did before the patch know a brief that says `over`."""

@@ -31,6 +31,8 @@ class FakeLeague:
         default_factory=lambda: [trials.Learner(player="p-main", name="main", role=Role.MAIN)]
     )
     budget_steps: int | None = None
+    first_steps: int = 0
+    """What a fork's origin trained."""
     wall_clock_seconds: float | None = None
     target: trials.Target | None = None
     start_paused: bool = False
@@ -54,6 +56,8 @@ class FakeLeague:
     entry_failures: list[Failure] = field(default_factory=list)
     record_failures: list[Failure] = field(default_factory=list)
     garbage_failures: list[Failure] = field(default_factory=list)
+    garbage_seconds: float = 0.0
+    change_failures: list[Failure] = field(default_factory=list)
     over: bool = False
     """Whether the store put an end to the trial before its workflow began."""
     play_failures: list[Failure] = field(default_factory=list)
@@ -62,6 +66,9 @@ class FakeLeague:
     """Batches that each gate still plays."""
     gate_of_generation: dict[int, str] = field(default_factory=dict)
     stopped_gates: list[play.GateStop] = field(default_factory=list)
+    gate_ends: list[play.GatesEnd] = field(default_factory=list)
+    opened_gates: list[play.OpenedGate] = field(default_factory=list)
+    """Those of other trials that take the places of this one's when it ends."""
     before_batch: Callable[[play.GateBatch], Awaitable[None]] | None = None
     """Called before a gate's batch is recorded."""
     gauntlets: list[str] = field(default_factory=list)
@@ -103,7 +110,7 @@ class FakeLeague:
             initial=None,
             initial_source=None,
             start_paused=self.start_paused,
-            steps=0,
+            steps=self.first_steps,
             budget_steps=self.budget_steps,
             wall_clock_seconds=self.wall_clock_seconds,
             target=self.target,
@@ -133,6 +140,7 @@ class FakeLeague:
 
     @activity.defn
     async def change_player(self, change: trials.ChangePlayer) -> trials.Learner:
+        _fail(self.change_failures, final=True)
         self.calls["retire" if change.retire else "retune"] += 1
         return next(learner for learner in self.learners if learner.player == change.player)
 
@@ -144,6 +152,7 @@ class FakeLeague:
     async def collect_garbage(self, request: trials.TrialRequest) -> trials.GarbageReport:
         self.calls["collect_garbage"] += 1
         _fail(self.garbage_failures, final=True)
+        await asyncio.sleep(self.garbage_seconds)
         return trials.GarbageReport(files=0, bytes=0)
 
     @activity.defn
@@ -253,6 +262,11 @@ class FakeLeague:
         self.stopped_gates.append(stop)
         self.gates[stop.gate] = 0
         return self._brief(stop.gate, "invalid")
+
+    @activity.defn
+    async def end_gates(self, end: play.GatesEnd) -> play.GatesEnded:
+        self.gate_ends.append(end)
+        return play.GatesEnded(gates=self.opened_gates)
 
     def _brief(self, gate: str, over: str = "passed") -> play.GateBrief:
         left = self.gates[gate]

@@ -1,0 +1,47 @@
+"""Gates of a trial that ends at once: none of them promotes anybody afterwards, and nobody else loses a turn."""
+
+from __future__ import annotations
+
+from api.store.ids import new_id
+from orchestrator.contracts.play import GatesEnd, GatesEnded, OpenedGate
+from tests.integration.league_store.driver import Store
+from tests.integration.league_store.games import played
+from tests.integration.league_store.test_gates import Batch, brief_of, champion, found, gates, opened, play
+
+
+def test_a_gate_that_waits_behind_another_trials_becomes_invalid(store: Store) -> None:
+    project = new_id()
+    first, second = found(store, project=project), found(store, project=project)
+    running = brief_of(store, opened(first).gate)
+    assert second.live("main").gate is None
+    end = GatesEnd(trial=second.trial, reason="its trial ends: enough")
+    answers = store.at_once("end_gates", end, end)
+    assert answers == [GatesEnded(gates=[])] * 2 == [store("end_gates", end)] * 2
+    *_, waiting = gates(second)
+    assert (waiting.trial_id, waiting.status, waiting.status_reason) == (second.trial, "invalid", end.reason)
+    after = play(store, running, [0.0, 0.25])
+    assert (after.status, after.next_gate) == ("failed", None), "the other trial's gate was not touched"
+
+
+def test_a_running_gate_becomes_invalid_and_makes_room_for_another_trials(store: Store) -> None:
+    project = new_id()
+    first, second = found(store, project=project), found(store, project=project)
+    running = brief_of(store, opened(first).gate)
+    before = champion(first)
+    second.live("main")
+    *_, waiting = gates(second)
+    end = GatesEnd(trial=first.trial, reason="enough")
+    expected = GatesEnded(gates=[OpenedGate(gate=waiting.id, trial=second.trial)])
+    assert store("end_gates", end) == store("end_gates", end) == expected
+    assert running.request is not None
+    late = store("record_gate_batch", Batch(gate=running.gate, batch=1, outcome=played(running.request)))
+    assert (late.status, late.request, late.next_gate) == ("invalid", None, waiting.id)
+    assert champion(first) == before
+
+
+def test_no_candidate_of_the_same_trial_takes_the_place(store: Store) -> None:
+    league = found(store)
+    opened(league)
+    league.live("main")
+    assert store("end_gates", GatesEnd(trial=league.trial, reason="enough")) == GatesEnded(gates=[])
+    assert [gate.status for gate in gates(league)] == ["passed", "invalid", "invalid"]
