@@ -14,20 +14,21 @@ from sqlalchemy import Engine, func, select
 from temporalio import activity
 from temporalio.client import Client, WorkflowHandle
 from temporalio.exceptions import ApplicationError
-from temporalio.worker import Worker
+from temporalio.worker import UnsandboxedWorkflowRunner, Worker
 
 from api.activities import store_activities
 from api.store.engine import session_factory
 from api.store.ids import new_id
 from api.store.models import Base, Match, Pairing, Tournament, TournamentEntrant
 from api.store.tournaments import create_tournament
-from api.worker import WORKFLOWS, sandbox
+from api.worker import WORKFLOWS
 from orchestrator.artifacts import ArtifactStore
 from orchestrator.contracts import Queue
 from orchestrator.contracts.play import PlayOutcome, PlayRequest, play_games
 from orchestrator.contracts.tournaments import TournamentState, tournament_workflow_id
+from orchestrator.played_games import sent
 from orchestrator.spec.tournament import check_tournament
-from workers.activities.playing import match_task, outcome_of
+from workers.activities.playing import games_of, match_task
 from workers.matches.play import play_match
 
 TIC_TAC_TOE = {"id": "tic_tac_toe"}
@@ -46,8 +47,8 @@ class Hall:
         self.played: Counter[str] = Counter()
         self.before_game: Callable[[PlayRequest], None] = lambda request: None
         """Called in the playing thread; may raise, or wait."""
-        self.under_way = 0
         self.most_under_way = 0
+        self._playing: Counter[str] = Counter()
         self._lock = threading.Lock()
 
     def make(self, project: str | None = None, **spec: Any) -> str:
@@ -56,17 +57,22 @@ class Hall:
         with self.sessions.begin() as session:
             return create_tournament(session, project or new_id(), checked).id
 
+    @property
+    def under_way(self) -> int:
+        """Batches that are being played; a second attempt at one that was given up as lost is the same batch."""
+        return len(+self._playing)
+
     @activity.defn(name=play_games.name)
     def play(self, request: PlayRequest) -> PlayOutcome:
         with self._lock:
-            self.under_way += 1
+            self._playing[request.occasion] += 1
             self.most_under_way = max(self.most_under_way, self.under_way)
         try:
             self.before_game(request)
-            outcome = outcome_of(play_match(match_task(request), store=self.artifacts))
+            outcome = sent(games_of(play_match(match_task(request), store=self.artifacts)), self.artifacts)
         finally:
             with self._lock:
-                self.under_way -= 1
+                self._playing[request.occasion] -= 1
         self.played[request.occasion] += 1
         return outcome
 
@@ -75,7 +81,9 @@ class Hall:
         """Workers for all three queues; leaving the block kills what is under way."""
         with ThreadPoolExecutor(16) as threads:
             async with AsyncExitStack() as stack:
-                league = Worker(client, task_queue=Queue.LEAGUE, workflows=WORKFLOWS, workflow_runner=sandbox())
+                # outside the sandbox, which is slow to set up; recorded histories are replayed inside
+                runner = UnsandboxedWorkflowRunner()
+                league = Worker(client, task_queue=Queue.LEAGUE, workflows=WORKFLOWS, workflow_runner=runner)
                 await stack.enter_async_context(league)
                 for queue, activities in ((Queue.STORE, [*self.store.values()]), (Queue.PLAY, [self.play])):
                     worker = Worker(client, task_queue=queue, activities=activities, activity_executor=threads)
@@ -88,13 +96,14 @@ class Hall:
             handles = [await self.start(client, tournament) for tournament in tournaments]
             return [await asyncio.wait_for(handle.result(), PATIENCE) for handle in handles]
 
-    async def start(self, client: Client, tournament: str) -> WorkflowHandle[Any, str]:
+    async def start(self, client: Client, tournament: str, **options: Any) -> WorkflowHandle[Any, str]:
         return await client.start_workflow(
             "TournamentWorkflow",
             TournamentState(tournament=tournament),
             id=tournament_workflow_id(tournament),
             task_queue=Queue.LEAGUE,
             result_type=str,
+            **options,
         )
 
     def row(self, tournament: str) -> Tournament:
