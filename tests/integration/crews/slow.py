@@ -25,10 +25,14 @@ class SlowGame(TicTacToe):
 
 
 class LongGame(TicTacToe):
-    """Tic-tac-toe at a tenth of a second a move."""
+    """Tic-tac-toe at a tenth of a second a move, or whatever else is asked for."""
+
+    def __init__(self, tables: int, seconds: float = 0.1) -> None:
+        super().__init__(tables=tables)
+        self._seconds = seconds
 
     def advance(self, actions: NDArray[np.int64]) -> StepResult:
-        time.sleep(0.1)
+        time.sleep(self._seconds)
         return super().advance(actions)
 
 

@@ -19,7 +19,7 @@ from workers.activities.watch import ProgressWatch
 pytestmark = pytest.mark.usefixtures("local_ray")
 
 TIC_TAC_TOE = Component(id="tic_tac_toe")
-LONG = Component(id="tests.integration.crews.slow:LongGame")
+LONG = Component(id="tests.integration.crews.slow:LongGame", options={"seconds": 0.5})
 
 
 def request(game: Component, **settings: Any) -> PlayRequest:
@@ -43,7 +43,6 @@ class Deaf:
 def test_actors_that_died_or_hang_are_passed_over_with_a_beating_heart(
     activities: PlayActivities, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(playing, "LIVES_POLLS", 6)
     monkeypatch.setattr("workers.activities.watch.HEARTBEAT_SECONDS", 0.1)
     environment = ActivityEnvironment()
     beats: list[Any] = []
