@@ -1,4 +1,4 @@
-"""Ratings: Bradley-Terry over all rating games of a project's game, fitted anew and kept with what they rest on.
+"""Ratings: Bradley-Terry over the rating games of a project's game, fitted anew and kept with what they rest on.
 
 What is rated is a policy, not its name: versions with the same weights (a snapshot and its source, a fork and its
 origin) are one, and so is a bot wherever it plays.
@@ -24,16 +24,22 @@ from league.types import Stream
 
 Tallies = dict[tuple[str, str], tuple[int, int, int]]
 ANCHOR = "bot:random"
+NEWEST_RATED = 1000
+"""Policies that are always rated: those that have played last, as many as a tournament may have entrants."""
+OLDER_RATED = 200
+"""How many of those before them stay, evenly spread: a league of weeks keeps its curve, and a fit its seconds."""
 _COLUMN = {MatchResult.WIN: 0, MatchResult.DRAW: 1, MatchResult.LOSS: 2}
 
 
 @dataclass(frozen=True, kw_only=True)
 class RatingGames:
-    """Every rating game of a project's game up to the newest, counted between policies."""
+    """Every rating game of a project's game up to the newest, counted between the policies that are rated."""
 
     tallies: Tallies
     policies: dict[str, str]
     """The policy of each version that played."""
+    left_out: int
+    """Policies that have played too long ago to be rated still."""
     games: int
     last_match_id: int
 
@@ -73,7 +79,13 @@ def fit_ratings(session: Session, project_id: str, game: str, *, tournament_id: 
             anchor_version_id=anchor,
             games=games.games,
             last_match_id=games.last_match_id,
-            settings={"unit": "elo", "draws": "half", "policies": len(ratings.names), "anchor": ratings.anchor},
+            settings={
+                "unit": "elo",
+                "draws": "half",
+                "policies": len(ratings.names),
+                "left_out": games.left_out,
+                "anchor": ratings.anchor,
+            },
         )
     )
     rated = games.policies | _forks_of(session, project_id, game, games.policies)
@@ -98,16 +110,28 @@ def rating_games(session: Session, project_id: str, game: str, *, up_to: int | N
     rows = session.execute(query).all()
     policies = policies_of(session, {version for row in rows for version in row[:2]})
     tallies: dict[tuple[str, str], list[int]] = {}
-    for version, opponent, result, count, _ in rows:
+    last_played: dict[str, int] = {}
+    for version, opponent, result, count, newest in rows:
         pair = policies[version], policies[opponent]
+        last_played |= {policy: max(newest, last_played.get(policy, 0)) for policy in pair}
         if pair[0] != pair[1]:
             tallies.setdefault(pair, [0, 0, 0])[_COLUMN[result]] += count
+    rated = still_rated(last_played)
     return RatingGames(
-        tallies={pair: (won, drawn, lost) for pair, (won, drawn, lost) in tallies.items()},
-        policies=policies,
+        tallies={(a, b): (w, d, lost) for (a, b), (w, d, lost) in tallies.items() if a in rated and b in rated},
+        policies={version: policy for version, policy in policies.items() if policy in rated},
+        left_out=len(last_played) - len(rated),
         games=sum(row[3] for row in rows),
         last_match_id=max((row[4] for row in rows), default=0),
     )
+
+
+def still_rated(last_played: Mapping[str, int]) -> set[str]:
+    """Which policies a fit rates, from the newest match of each: bots, the newest, and some of the older ones."""
+    newest_first = sorted(last_played, key=lambda policy: (-last_played[policy], policy))
+    older = newest_first[NEWEST_RATED:]
+    spread = older[:: -(-len(older) // OLDER_RATED)] if older else []
+    return {*newest_first[:NEWEST_RATED], *spread, *(name for name in older if name.startswith("bot:"))}
 
 
 def fitted(games: RatingGames) -> Ratings | None:

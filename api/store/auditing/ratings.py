@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from itertools import groupby
 
 from sqlalchemy import select
@@ -56,12 +57,30 @@ def _wrong_online(session: Session) -> Iterator[Finding]:
                 yield _miscounted(fit, found.games)
                 continue
             places = _places(session, fit)
+            # whoever was not rated then is forgotten, and begins anew should it play again
+            rated = _rated_beside(session, fit)
+            found = replace(found, standings={name: kept for name, kept in found.standings.items() if name in rated})
             values = {policy: standing.value for policy, standing in found.standings.items()}
             yield from _wrong_places(session, fit, places, values)
             missing = sorted(values.keys() - _policies(session, places).values())
             if missing:
                 detail = f"no places of those that play by {missing}"
                 yield Finding(wrong=Wrong.LOST, subject=_subject(fit), detail=detail)
+
+
+def _rated_beside(session: Session, fit: RatingFit) -> set[str]:
+    """The policies of the Bradley-Terry fit over the same games."""
+    versions = (
+        select(Rating.version_id)
+        .join(RatingFit, RatingFit.id == Rating.fit_id)
+        .where(
+            RatingFit.project_id == fit.project_id,
+            RatingFit.game == fit.game,
+            RatingFit.method == RatingMethod.BRADLEY_TERRY,
+            RatingFit.last_match_id == fit.last_match_id,
+        )
+    )
+    return set(policies_of(session, set(session.scalars(versions))).values())
 
 
 def _wrong_places(

@@ -1,0 +1,44 @@
+"""A league of weeks: a fit rates whoever played last and some of the others, and the audit knows it."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+import pytest
+from sqlalchemy.orm import Session
+
+from api.store import ratings
+from api.store.auditing.ratings import wrong_ratings
+from api.store.models.words import RatingMethod
+from api.store.ratings import still_rated
+from tests.integration.league_store.driver import Store
+from tests.integration.league_store.test_online_ratings import evaluate, evaluated, fits, places
+
+
+def test_the_newest_some_of_the_older_and_every_bot_are_rated() -> None:
+    played = {f"policy-{match:04d}": match for match in range(3000)} | {"bot:random": -1}
+    rated = still_rated(played)
+    assert {f"policy-{match:04d}" for match in range(2000, 3000)} <= rated and "bot:random" in rated
+    older = sorted(int(name[-4:]) for name in rated if name.startswith("policy-") and int(name[-4:]) < 2000)
+    assert len(older) <= ratings.OLDER_RATED
+    assert max(b - a for a, b in pairwise(older)) <= 2 * 2000 / ratings.OLDER_RATED
+    assert still_rated(dict(reversed(played.items()))) == rated, "the order of reading decides nothing"
+
+
+def test_a_small_league_is_rated_whole() -> None:
+    played = {f"policy-{match}": match for match in range(ratings.NEWEST_RATED + ratings.OLDER_RATED)}
+    assert still_rated(played) == played.keys()
+
+
+def test_the_audit_agrees_when_some_are_left_out(fresh_store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(ratings, "NEWEST_RATED", 2)
+    monkeypatch.setattr(ratings, "OLDER_RATED", 1)
+    league = evaluated(fresh_store)
+    for scores in ([0.5], [0.75, 0.25], [1.0, 0.5]):
+        evaluate(league, scores)
+    for method in (RatingMethod.BRADLEY_TERRY, RatingMethod.ELO_ONLINE, RatingMethod.OPENSKILL):
+        newest = fits(league, method)[-1]
+        assert newest.games == 120 and len(places(fresh_store, newest)) == 3
+    assert fits(league, RatingMethod.BRADLEY_TERRY)[-1].settings["left_out"] == 4
+    with Session(fresh_store.engine) as session:
+        assert list(wrong_ratings(session)) == []
