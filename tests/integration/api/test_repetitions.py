@@ -100,7 +100,7 @@ def test_a_key_of_an_order_under_way_is_good_for_that_order_alone(
 
 
 def test_a_refused_order_may_be_mended_under_its_key(operator: httpx.Client, paused: str) -> None:
-    """The workflow refuses to retire the last main; that binds the key to nothing."""
+    """The workflow takes no new player before the trial was resumed once; that binds the key to nothing."""
     path, key = f"/api/v1/trials/{paused}/players", new_key()
     refused = operator.post(path, headers=key, json={"name": "more", "role": "main"})
     assert refused.status_code == 409, "not launched yet"
