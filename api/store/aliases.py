@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from sqlalchemy import Select, func, insert, select
+from sqlalchemy import Select, func, insert, select, text
 from sqlalchemy.dialects.postgresql import insert as upsert
 from sqlalchemy.orm import Session
 
@@ -37,6 +37,15 @@ class Promotion:
     evidence: dict[str, Any] = field(default_factory=dict)
 
 
+def lock_alias(session: Session, key: AliasKey) -> None:
+    """Make every other move of this alias, and change of its gates, wait until the transaction ends; it need not exist.
+
+    Taken after a trial's lock and before the alias row's, by all who need several of them.
+    """
+    name = f"gates:{key.project_id}:{key.game}:{key.name}"
+    session.execute(text("SELECT pg_advisory_xact_lock(hashtextextended(:name, 0))"), {"name": name})
+
+
 def move_alias(
     session: Session, key: AliasKey, version_id: str, promotion: Promotion, *, if_revision: int | None = None
 ) -> Alias:
@@ -44,6 +53,7 @@ def move_alias(
 
     `if_revision` refuses the move unless the alias is still at that revision (0: does not exist yet).
     """
+    lock_alias(session, key)
     alias, created = _locked(session, key, version_id)
     if promotion.gate_id is not None and _moved_by_gate(session, promotion.gate_id):
         return alias
@@ -64,6 +74,7 @@ def move_alias(
 
 def roll_back_alias(session: Session, key: AliasKey, promotion: Promotion) -> Alias:
     """Point the alias back at the version that held it before; again, at the one before that."""
+    lock_alias(session, key)
     alias = session.scalars(_select(key).with_for_update()).one_or_none()
     if alias is None:
         raise NotFound(f"there is no alias {key.name!r} for {key.game}")

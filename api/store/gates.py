@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from sqlalchemy import func, select, text
+from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
-from api.store.aliases import AliasKey, Promotion, move_alias
+from api.store.aliases import AliasKey, Promotion, lock_alias, move_alias
 from api.store.clock import now
 from api.store.decisions import Subject, record_decision
 from api.store.errors import NotFound
@@ -28,15 +28,6 @@ BATCH_PAIRS = 32
 """Pairs of games between two looks at the test."""
 
 
-def lock_gates(session: Session, key: AliasKey) -> None:
-    """Make every other change of this alias's gates wait until the transaction ends.
-
-    Taken after a trial's lock and before the alias row's, by all who need several of them.
-    """
-    name = f"gates:{key.project_id}:{key.game}:{key.name}"
-    session.execute(text("SELECT pg_advisory_xact_lock(hashtextextended(:name, 0))"), {"name": name})
-
-
 def alias_key(gate: Gate) -> AliasKey:
     """The alias that a gate is about."""
     return AliasKey(project_id=gate.project_id, game=gate.game, name=gate.alias)
@@ -48,13 +39,13 @@ def load_gate(session: Session, gate_id: str, *, locked: bool = False) -> Gate:
     if gate is None:
         raise NotFound(f"there is no gate {gate_id}")
     if locked:
-        lock_gates(session, alias_key(gate))
+        lock_alias(session, alias_key(gate))
         session.refresh(gate)
     return gate
 
 
 def holder(session: Session, key: AliasKey) -> str | None:
-    """The version that the alias points at now."""
+    """The version that the alias points at; with the alias locked, until the transaction ends."""
     return session.scalar(
         select(Alias.version_id).where(
             Alias.project_id == key.project_id, Alias.game == key.game, Alias.name == key.name
@@ -72,7 +63,7 @@ def enter_candidate(
 ) -> tuple[Gate, list[NewEvent]]:
     """A gate for a new candidate: unopposed where the alias has no holder, else running, else waiting."""
     key = AliasKey(project_id=trial.project_id, game=trial.game, name=alias)
-    lock_gates(session, key)
+    lock_alias(session, key)
     gate = _new_gate(session, trial, version, rule, key)
     champion = holder(session, key)
     if champion is None:

@@ -22,7 +22,7 @@ from api.store.models import Project, Schedule, Tournament, Trial
 from api.store.models.words import Overlap, TournamentStatus, TrialStatus
 from api.store.seeds import derived_seed
 from api.store.specs import spec_of
-from api.store.tournaments import create_tournament, end_tournament, find_arena
+from api.store.tournaments import close_tournament, create_tournament, find_arena
 from orchestrator.spec.tournament import TournamentSpec, check_tournament
 
 NIGHTLY = "nightly-"
@@ -52,6 +52,12 @@ class Timing:
 
 def create_schedule(session: Session, project: str, name: str, timing: Timing, spec: TournamentSpec) -> Schedule:
     """A new schedule; its trial and game must be there already, its entrants may come later."""
+    schedule = _add_schedule(session, project, name, timing, spec)
+    append_events(session, [_created(schedule)])
+    return schedule
+
+
+def _add_schedule(session: Session, project: str, name: str, timing: Timing, spec: TournamentSpec) -> Schedule:
     timing.check()
     arena = find_arena(session, project, spec)
     made = session.scalar(
@@ -73,13 +79,17 @@ def create_schedule(session: Session, project: str, name: str, timing: Timing, s
     )
     if made is None:
         raise Conflict(f"project {project!r} already has a schedule named {name!r}")
-    schedule = session.get_one(Schedule, made)
-    append_events(session, [_event(schedule, "schedule.created")])
-    return schedule
+    return session.get_one(Schedule, made)
 
 
 def change_schedule(session: Session, schedule_id: str, changes: dict[str, Any]) -> Schedule:
     """Pause, resume or retime; returns the row, which Temporal is yet to take."""
+    schedule = _change(session, schedule_id, changes)
+    append_events(session, [_changed(schedule)])
+    return schedule
+
+
+def _change(session: Session, schedule_id: str, changes: dict[str, Any]) -> Schedule:
     schedule = lock_schedule(session, schedule_id)
     for name, value in changes.items():
         setattr(schedule, name, value)
@@ -89,7 +99,6 @@ def change_schedule(session: Session, schedule_id: str, changes: dict[str, Any])
     schedule.revision += 1
     schedule.workflow_started_at = None
     session.flush()
-    append_events(session, [_event(schedule, "schedule.changed", paused=schedule.paused)])
     return schedule
 
 
@@ -136,12 +145,11 @@ def note_refusal(session: Session, schedule_id: str, reason: str) -> None:
 def open_firing(session: Session, schedule_id: str, occasion: str) -> Tournament:
     """The tournament of one firing, made now or found. Each plays games of its own: the occasion is in the seed."""
     schedule = lock_schedule(session, schedule_id)
-    if schedule.overlap is Overlap.TERMINATE_OTHER:
-        _end_terminated(session, schedule, occasion)
+    ended = _end_terminated(session, schedule, occasion) if schedule.overlap is Overlap.TERMINATE_OTHER else []
     spec = check_tournament(schedule.tournament)
     seed = derived_seed(spec.seed or 0, occasion)
     project = session.get_one(Project, schedule.project_id).name
-    return create_tournament(
+    tournament = create_tournament(
         session,
         project,
         spec.model_copy(update={"seed": seed}),
@@ -150,6 +158,8 @@ def open_firing(session: Session, schedule_id: str, occasion: str) -> Tournament
         name=schedule.name,
         started=True,
     )
+    append_events(session, ended)
+    return tournament
 
 
 def note_failure(session: Session, schedule_id: str, reason: str) -> None:
@@ -174,8 +184,9 @@ def follow_trial_files(session: Session) -> list[str]:
             Trial.status.not_in([status for status in TrialStatus if status.final]),
             Schedule.id.is_(None),
         )
+        .order_by(Trial.id)
     ).all()
-    changed = [_of_trial_file(session, trial).id for trial in asked]
+    made = [_of_trial_file(session, trial) for trial in asked]
     over = session.scalars(
         select(Schedule.id)
         .join(Trial, Trial.id == Schedule.trial_id)
@@ -186,30 +197,43 @@ def follow_trial_files(session: Session) -> list[str]:
             Schedule.name == func.concat(NIGHTLY, Trial.name),
             Schedule.revision == 1,  # one that a person has touched stays as that person wants it
         )
+        .order_by(Schedule.id)
     ).all()
-    for schedule_id in over:
-        change_schedule(session, schedule_id, {"paused": True, "pause_note": "its trial has ended"})
-    return [*changed, *over]
+    pause = {"paused": True, "pause_note": "its trial has ended"}
+    paused = [_change(session, schedule_id, pause) for schedule_id in over]
+    append_events(session, [*map(_created, made), *map(_changed, paused)])
+    return [schedule.id for schedule in (*made, *paused)]
 
 
 def _of_trial_file(session: Session, trial: Trial) -> Schedule:
     evaluation = spec_of(trial).evaluation
     spec = TournamentSpec(trial=trial.name, format="swiss", seeding="rating", name=f"{NIGHTLY}{trial.name}"[:63])
     project = session.get_one(Project, trial.project_id).name
-    return create_schedule(session, project, f"{NIGHTLY}{trial.name}", Timing(cron=evaluation.schedule), spec)
+    return _add_schedule(session, project, f"{NIGHTLY}{trial.name}", Timing(cron=evaluation.schedule), spec)
 
 
-def _end_terminated(session: Session, schedule: Schedule, occasion: str) -> None:
-    """A terminated workflow cannot say so itself."""
+def _end_terminated(session: Session, schedule: Schedule, occasion: str) -> list[NewEvent]:
+    """A terminated workflow cannot say so itself. The events are to be written last."""
     left = session.scalars(
-        select(Tournament.id).where(
+        select(Tournament.id)
+        .where(
             Tournament.schedule_id == schedule.id,
             Tournament.status.in_(UNFINISHED),
             Tournament.occasion != occasion,
         )
+        .order_by(Tournament.id)
     ).all()
-    for tournament_id in left:
-        end_tournament(session, tournament_id, TournamentStatus.CANCELLED, "terminated by the schedule's next firing")
+    reason = "terminated by the schedule's next firing"
+    closed = [close_tournament(session, each, TournamentStatus.CANCELLED, reason) for each in left]
+    return [each.event for each in closed if each is not None]
+
+
+def _created(schedule: Schedule) -> NewEvent:
+    return _event(schedule, "schedule.created")
+
+
+def _changed(schedule: Schedule) -> NewEvent:
+    return _event(schedule, "schedule.changed", paused=schedule.paused)
 
 
 def _event(schedule: Schedule, kind: str, **details: Any) -> NewEvent:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import secrets
+from dataclasses import dataclass
 from typing import Any
 
 from sqlalchemy import insert, select, update
@@ -23,6 +24,14 @@ from orchestrator.spec.tournament import TournamentSpec
 
 FINAL = (TournamentStatus.COMPLETED, TournamentStatus.CANCELLED, TournamentStatus.FAILED)
 MOST_PAIRINGS = 200_000
+
+
+@dataclass(frozen=True, kw_only=True)
+class Closed:
+    """A tournament that was closed just now, and the event that says so."""
+
+    row: Tournament
+    event: NewEvent
 
 
 def create_tournament(
@@ -105,10 +114,21 @@ def lock_tournament(session: Session, tournament_id: str, *, shared: bool = Fals
 
 def end_tournament(session: Session, tournament_id: str, status: TournamentStatus, reason: str) -> Tournament:
     """Close a tournament for good: what was played stays, what was planned is cancelled. Once."""
+    closed = close_tournament(session, tournament_id, status, reason)
+    if closed is None:
+        return session.get_one(Tournament, tournament_id)
+    # the alias after all other rows: its move writes an event, and whoever does so takes no lock afterwards
+    judged = promote_leader(session, closed.row) if status is TournamentStatus.COMPLETED else []
+    append_events(session, [*judged, closed.event])
+    return closed.row
+
+
+def close_tournament(session: Session, tournament_id: str, status: TournamentStatus, reason: str) -> Closed | None:
+    """Close a tournament and leave its event to be written last; None where it was over already."""
+    _lock_schedule_of(session, tournament_id)
     tournament = lock_tournament(session, tournament_id)
     if tournament.status in FINAL:
-        return tournament
-    events = promote_leader(session, tournament) if status is TournamentStatus.COMPLETED else []
+        return None
     cancelled = session.execute(
         update(Pairing)
         .where(Pairing.tournament_id == tournament_id, Pairing.status == PairingStatus.PLANNED)
@@ -124,9 +144,15 @@ def end_tournament(session: Session, tournament_id: str, status: TournamentStatu
             .where(Schedule.id == tournament.schedule_id)
             .values(last_error=f"tournament {tournament.id}: {reason}" if failed else None)
         )
+    session.flush()
     details = {"status": status.value, "reason": reason, "cancelled_pairings": len(cancelled)}
-    append_events(session, [*events, tournament_event(tournament, "tournament.finished", **details)])
-    return tournament
+    return Closed(row=tournament, event=tournament_event(tournament, "tournament.finished", **details))
+
+
+def _lock_schedule_of(session: Session, tournament_id: str) -> None:
+    """The schedule before its tournaments, as a firing locks them that ends the one before."""
+    of = select(Tournament.schedule_id).where(Tournament.id == tournament_id).scalar_subquery()
+    session.execute(select(Schedule.id).where(Schedule.id == of).with_for_update(key_share=True))
 
 
 def tournament_event(tournament: Tournament, kind: str, **details: Any) -> NewEvent:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Sequence
 from typing import Any
 
 import pytest
 from temporalio.exceptions import ApplicationError
 
+from api.store import gate_results
 from api.store.aliases import AliasKey, Promotion, alias_history, move_alias
 from api.store.auditing.games import wrong_games
 from api.store.gate_results import stop_waiting_gate
@@ -271,6 +273,36 @@ def test_a_gate_is_void_when_somebody_moves_the_alias(store: Store) -> None:
     assert again.champion_version_id == league.versions("main")[2].id
     assert again.model == "normalized"
     assert store.count(Match, Match.gate_id == brief.gate) == 0
+
+
+def test_a_person_who_promotes_while_a_pass_is_recorded_has_the_last_word(
+    store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    league = found(store, max_pairs=1)
+    brief = brief_of(store, opened(league).gate)
+    assert brief.request is not None
+    chosen = league.versions("main")[2].id
+    count, persons = gate_results._count, []
+
+    def promote_by_hand() -> None:
+        key = AliasKey(project_id=league.row.project_id, game=league.row.game, name=CHAMPION)
+        with store.sessions.begin() as session:
+            move_alias(session, key, chosen, Promotion(reason="a person knows better", actor="ada"))
+
+    def meanwhile(*arguments: Any) -> Any:
+        persons.append(threading.Thread(target=promote_by_hand))
+        persons[0].start()
+        persons[0].join(timeout=1)  # it waits for the gate, whose champion it would take away
+        return count(*arguments)
+
+    monkeypatch.setattr(gate_results, "_count", meanwhile)
+    monkeypatch.setattr(gate_results, "_ENDS", dict.fromkeys(gate_results._ENDS, gate_results.GateStatus.PASSED))
+    store("record_gate_batch", Batch(gate=brief.gate, batch=1, outcome=played(brief.request, [1.0])))
+    persons[0].join()
+    assert champion(league) == chosen
+    with store.sessions() as session:
+        key = AliasKey(project_id=league.row.project_id, game=league.row.game, name=CHAMPION)
+        assert [move.actor.split()[0] for move in alias_history(session, key)] == ["gate", "gate", "ada"]
 
 
 def test_two_trials_of_a_project_share_one_champion(store: Store) -> None:
