@@ -108,6 +108,10 @@ class StoredFile:
         """An artifact's sha256."""
         return posixpath.basename(self.path)
 
+    @property
+    def kind(self) -> str:
+        return self.path.rsplit("/", 3)[-3]
+
 
 class ArtifactStore:
     """Immutable byte strings under `<root>/<kind>/<first two digits>/<sha256>`.

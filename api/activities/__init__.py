@@ -41,8 +41,8 @@ def store_activities(
     system = SystemCheckActivities(engine)
     trials = TrialActivities(engine, artifacts, garbage_age=garbage_age)
     generations = GenerationActivities(engine, artifacts, stall_seconds=stall_seconds)
-    gates = GateActivities(engine, stall_seconds=stall_seconds)
-    evaluations = EvaluationActivities(engine, stall_seconds=stall_seconds)
+    gates = GateActivities(engine, artifacts, stall_seconds=stall_seconds)
+    evaluations = EvaluationActivities(engine, artifacts, stall_seconds=stall_seconds)
     tournaments = TournamentActivities(engine, artifacts, stall_seconds=stall_seconds)
     return [
         system.check_store,

@@ -14,14 +14,17 @@ from api.store.engine import session_factory
 from api.store.online_ratings import rate_in_order_after
 from api.store.ratings import fit_after
 from api.store.specs import spec_of
+from orchestrator.artifacts import ArtifactStore
 from orchestrator.contracts import play as contracts
+from orchestrator.played_games import received
 
 
 class EvaluationActivities:
     """The store's part of an evaluation."""
 
-    def __init__(self, engine: Engine, *, stall_seconds: float) -> None:
+    def __init__(self, engine: Engine, artifacts: ArtifactStore, *, stall_seconds: float) -> None:
         self._sessions = session_factory(engine)
+        self._artifacts = artifacts
         self._stall_seconds = stall_seconds
 
     @activity.defn(name=contracts.plan_evaluation.name)
@@ -46,10 +49,9 @@ class EvaluationActivities:
     def record_evaluation(self, report: contracts.EvaluationReport) -> contracts.TargetState:
         """Record the games, once, fit the ratings anew, and say how the player does."""
         with told_apart():
+            games = received(report.outcome, self._artifacts)
             with self._sessions.begin() as session:
-                measured = evaluations.record_evaluation(
-                    session, report.trial, report.player, report.generation, report.outcome.games
-                )
+                measured = evaluations.record_evaluation(session, report.trial, report.player, report.generation, games)
                 held = evaluations.evaluation_tournament(session, report.trial, report.player, report.generation)
             # a transaction of its own, because reading all games holds up those who would add some
             with self._sessions.begin() as session:

@@ -15,6 +15,7 @@ from league.errors import LeagueError
 from orchestrator.artifacts import ArtifactStoreFull, DamagedArtifact, MissingArtifact
 from orchestrator.catalog import CatalogError
 from orchestrator.contracts import Failure
+from orchestrator.played_games import GamesLost
 from orchestrator.spec import InvalidTrial
 
 ASK_AGAIN = timedelta(seconds=0.5)
@@ -35,6 +36,8 @@ def told_apart() -> Iterator[None]:
         raise _final(error, Failure.BAD_INPUT) from error
     except (DamagedArtifact, MissingArtifact) as error:
         raise _final(error, Failure.DAMAGED_CHECKPOINT) from error
+    except GamesLost as error:
+        raise _final(error, Failure.GAMES_LOST) from error
     except ArtifactStoreFull as error:
         raise ApplicationError(str(error), type=Failure.STORE_FULL) from error
     except StatementError as error:

@@ -10,14 +10,17 @@ from api.activities.failures import told_apart
 from api.store import gate_ends, gate_results
 from api.store.engine import session_factory
 from api.store.specs import spec_of
+from orchestrator.artifacts import ArtifactStore
 from orchestrator.contracts import play as contracts
+from orchestrator.played_games import received
 
 
 class GateActivities:
     """The store's part of a gate."""
 
-    def __init__(self, engine: Engine, *, stall_seconds: float) -> None:
+    def __init__(self, engine: Engine, artifacts: ArtifactStore, *, stall_seconds: float) -> None:
         self._sessions = session_factory(engine)
+        self._artifacts = artifacts
         self._stall_seconds = stall_seconds
 
     @activity.defn(name=contracts.gate_brief.name)
@@ -29,8 +32,10 @@ class GateActivities:
     @activity.defn(name=contracts.record_gate_batch.name)
     def record_gate_batch(self, batch: contracts.GateBatch) -> contracts.GateBrief:
         """Record the batch and look at the test; on a pass the alias moves in the same transaction."""
-        with told_apart(), self._sessions.begin() as session:
-            return self._brief(gate_results.record_gate_batch(session, batch.gate, batch.batch, batch.outcome.games))
+        with told_apart():
+            games = received(batch.outcome, self._artifacts)
+            with self._sessions.begin() as session:
+                return self._brief(gate_results.record_gate_batch(session, batch.gate, batch.batch, games))
 
     @activity.defn(name=contracts.stop_gate.name)
     def stop_gate(self, stop: contracts.GateStop) -> contracts.GateBrief:

@@ -24,6 +24,7 @@ from api.store.withdrawals import withdraw_damaged
 from orchestrator.artifacts import ArtifactStore
 from orchestrator.contracts import tournaments as contracts
 from orchestrator.contracts.play import Contender, PlayRequest
+from orchestrator.played_games import received
 from orchestrator.spec.game import GameChoice
 
 _GAME: TypeAdapter[GameChoice] = TypeAdapter(GameChoice)
@@ -64,8 +65,10 @@ class TournamentActivities:
     @activity.defn(name=contracts.record_pairing.name)
     def record_pairing(self, report: contracts.PairingReport) -> None:
         """All games of a pairing in one transaction; a second delivery finds them there."""
-        with told_apart(), self._sessions.begin() as session:
-            pairings.record_pairing(session, report.tournament, (report.round, report.pair), report.outcome.games)
+        with told_apart():
+            games = received(report.outcome, self._artifacts)
+            with self._sessions.begin() as session:
+                pairings.record_pairing(session, report.tournament, (report.round, report.pair), games)
 
     @activity.defn(name=contracts.note_pairing_setback.name)
     def note_pairing_setback(self, setback: contracts.PairingSetback) -> None:

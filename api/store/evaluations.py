@@ -153,7 +153,7 @@ def _hold(
     generation: int,
     versions: tuple[ModelVersion, ModelVersion],
 ) -> None:
-    pairs = spec_of(trial).evaluation.games // 2
+    pairs = spec_of(trial).evaluation.games_against_target // 2
     moment = now(session)
     tournament = Tournament(
         id=new_id(),

@@ -1,17 +1,21 @@
-"""Garbage: checkpoints that no version refers to, such as those of attempts that lost the race to be recorded."""
+"""Garbage: checkpoints that no version refers to, such as those of attempts that lost the race to be recorded, and
+files of games once these are rows.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from datetime import timedelta
+from datetime import datetime, timedelta
 
-from sqlalchemy import select, text
+from sqlalchemy import func, select, text
 from sqlalchemy.orm import Session, sessionmaker
 
 from api.store.installation import check_alone, leave_mark
-from api.store.models import ModelVersion
+from api.store.models import Gate, ModelVersion, Tournament
+from api.store.models.words import GateStatus, TournamentStatus
 from league.types import CheckpointRef
 from orchestrator.artifacts import ArtifactStore, Collected, MissingArtifact, StoredFile
+from orchestrator.played_games import GAMES_KIND
 
 _LOCK = 113628506914819
 """Held by all who record a checkpoint, shared, and by a collection alone, for a few files at a time."""
@@ -30,6 +34,9 @@ def keep_checkpoint(session: Session, artifacts: ArtifactStore, checkpoint: Chec
 def collect_garbage(sessions: sessionmaker[Session], artifacts: ArtifactStore, *, older_than: timedelta) -> Collected:
     """Remove what no version of any trial refers to and is older than `older_than`; Conflict where others store too.
 
+    No row names a file of games before they are recorded, and none has to afterwards: it stays as long as any
+    tournament or gate is open that was so when it was written.
+
     The store is listed without a lock. Age alone is no proof: after a long outage an old file may be recorded at
     this very moment, so each few files are looked up once more, and removed, under the lock.
     """
@@ -38,6 +45,9 @@ def collect_garbage(sessions: sessionmaker[Session], artifacts: ArtifactStore, *
     with sessions() as session:
         check_alone(session, artifacts)
         candidates = _unnamed(session, artifacts.aged(older_than))
+        begun = _oldest_open(session)
+    awaited = _awaited(artifacts, candidates, begun, older_than)
+    candidates = [file for file in candidates if file.path not in awaited]
     for few in _few_at_once(candidates):
         with sessions.begin() as session:
             session.execute(text(f"SELECT pg_advisory_xact_lock({_LOCK})"))
@@ -45,6 +55,25 @@ def collect_garbage(sessions: sessionmaker[Session], artifacts: ArtifactStore, *
         uris += removed.uris
         freed += removed.bytes_freed
     return Collected(uris=tuple(uris), bytes_freed=freed)
+
+
+def _oldest_open(session: Session) -> datetime | None:
+    """When the longest-running of all tournaments and gates began; None where none runs."""
+    running = (
+        select(func.min(Tournament.started_at)).where(Tournament.status == TournamentStatus.RUNNING),
+        select(func.min(Gate.started_at)).where(Gate.status == GateStatus.RUNNING),
+    )
+    return min((begun for query in running if (begun := session.scalar(query)) is not None), default=None)
+
+
+def _awaited(
+    artifacts: ArtifactStore, files: Sequence[StoredFile], begun: datetime | None, older_than: timedelta
+) -> set[str]:
+    """The paths of games that may still be recorded; `older_than` also allows for clocks that differ."""
+    games = {file.path for file in files if file.kind == GAMES_KIND}
+    if begun is None or not games:
+        return set()
+    return games - {file.path for file in artifacts.aged(older_than, now=begun)}
 
 
 def _few_at_once(files: Sequence[StoredFile]) -> Iterator[Sequence[StoredFile]]:

@@ -20,6 +20,8 @@ class Failure(StrEnum):
     """Checkpoints can be neither read nor written at the moment; retried with back-off."""
     DAMAGED_CHECKPOINT = "damaged_checkpoint"
     """The learner's or an opponent's checkpoint does not match its hash; rolled back, visibly."""
+    GAMES_LOST = "games_lost"
+    """The file of games that were played is gone or damaged; they are played again."""
     STOPPED = "stopped"
     """Asked to stop; nothing was stored."""
     NOT_FOUND = "not_found"

@@ -52,9 +52,11 @@ class PlayedGame:
 
 @dataclass(frozen=True, kw_only=True)
 class PlayOutcome:
-    """All games of a batch."""
+    """All games of a batch, here or in a file; `orchestrator.played_games` writes and reads it."""
 
     games: list[PlayedGame]
+    stored: CheckpointRef | None = None
+    """Where the games are that are too many for a message."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -176,5 +178,5 @@ record_evaluation = ActivityStub(
     queue=Queue.STORE,
     message=EvaluationReport,
     result=TargetState,
-    start_to_close=timedelta(seconds=60),
+    start_to_close=timedelta(seconds=300),  # the most games of an evaluation, in one transaction
 )

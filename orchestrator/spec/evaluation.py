@@ -35,13 +35,32 @@ def _is_cron_part(part: str, low: int, high: int) -> bool:
     return low <= first <= last <= high and match["step"] not in ("0", "00")
 
 
+MOST_AGAINST_TARGET = 20_000
+"""Games that are one batch and one transaction: some seconds, while the trial's other records wait."""
+
+
 class EvaluationSpec(Section):
     """Rating games while the trial runs, and as a tournament by the calendar."""
 
     every_generations: Positive = Field(default=5, description="generations of a player between two evaluations")
     games: Annotated[int, Field(strict=True, ge=2, le=1_000_000), WHOLE] = Field(
-        default=200, description="rating games of each evaluation, seats swapped between the two of a pair"
+        default=200,
+        description="rating games of each evaluation, seats swapped between the two of a pair; with budget.until at "
+        "most 20000, which are played and recorded as one",
     )
     schedule: Annotated[str, AfterValidator(check_cron)] | None = Field(
         default=None, description="cron line (UTC) of a tournament of the whole league, as '0 3 * * *'; null: none"
     )
+
+    @property
+    def games_against_target(self) -> int:
+        """Games of one evaluation against the target of `budget.until`."""
+        return min(self.games, MOST_AGAINST_TARGET)
+
+
+def check_games_against_target(evaluation: EvaluationSpec) -> None:
+    """Raise ValueError where a target would have to be measured by more games than one batch has."""
+    if evaluation.games > MOST_AGAINST_TARGET:
+        raise ValueError(
+            f"until is measured by one batch of evaluation.games: at most {MOST_AGAINST_TARGET}, not {evaluation.games}"
+        )

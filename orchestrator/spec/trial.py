@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Literal
 
-from pydantic import Field
+from pydantic import Field, ValidationInfo, field_validator
 
 from orchestrator.spec.algorithm import AlgorithmChoice, PpoAlgorithm
 from orchestrator.spec.budget import BudgetSpec
-from orchestrator.spec.evaluation import EvaluationSpec
+from orchestrator.spec.components import KnownNames
+from orchestrator.spec.evaluation import EvaluationSpec, check_games_against_target
 from orchestrator.spec.game import GameChoice
 from orchestrator.spec.generation import GenerationSpec
 from orchestrator.spec.league import LeagueSpec
@@ -34,6 +35,15 @@ class TrialSpec(Section):
     initial_weights: str | None = Field(
         default=None, min_length=1, description="version id or file of weights to start from; null: random weights"
     )
+
+    @field_validator("budget")
+    @classmethod
+    def _target_can_be_measured(cls, budget: BudgetSpec, info: ValidationInfo) -> BudgetSpec:
+        # only of what a person sends: of a trial that is there already fewer games are played
+        evaluation = info.data.get("evaluation")
+        if isinstance(info.context, KnownNames) and budget.until is not None and evaluation is not None:
+            check_games_against_target(evaluation)
+        return budget
 
 
 class TrialFile(TrialSpec):

@@ -56,6 +56,13 @@ def failure_of(error: ActivityError) -> tuple[Failure, str]:
     return Failure.UNKNOWN, str(cause or error)
 
 
+def lost_games(error: ActivityError) -> Setback | None:
+    """The setback of games that were played and must be played again; None for any other failure."""
+    failure, problem = failure_of(error)
+    lost = Setback(failure=failure, problem=problem, tries=1, delay=timedelta(0))
+    return lost if failure is Failure.GAMES_LOST else None
+
+
 def words_of(error: ActivityError | GivenUp) -> str:
     """The failure and its problem in one line."""
     if isinstance(error, GivenUp):

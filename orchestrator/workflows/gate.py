@@ -22,10 +22,14 @@ with workflow.unsafe.imports_passed_through():
     )
     from orchestrator.contracts.trials import TrialEvent, note_event
     from orchestrator.contracts.workflows import GateState, Happening, Report
-    from orchestrator.workflows.attempts import SETBACKS_A_RUN, GivenUp, Setback, persist, words_of
+    from orchestrator.workflows.attempts import SETBACKS_A_RUN, GivenUp, Setback, lost_games, persist, words_of
     from orchestrator.workflows.messages import start_gate, tell_trial
 
 BATCHES_A_RUN = 40
+MOST_LOST = 5
+"""Batches of a run whose games may be lost before they are recorded; more of them means that the store and the players
+do not share their files.
+"""
 
 
 @workflow.defn
@@ -37,6 +41,7 @@ class GateWorkflow:
         self._state = state
         self._playing: asyncio.Task[tuple[PlayOutcome, int]] | None = None
         self._setbacks = 0
+        self._lost = 0
 
     @workflow.run
     async def run(self, state: GateState) -> str:
@@ -72,6 +77,11 @@ class GateWorkflow:
                 return await stop_gate(GateStop(gate=brief.gate, reason=self._state.stop_reason))
             return await record_gate_batch(GateBatch(gate=brief.gate, batch=brief.next_batch, outcome=outcome))
         except (GivenUp, ActivityError) as error:
+            lost = lost_games(error) if isinstance(error, ActivityError) else None
+            if lost is not None and self._lost < MOST_LOST:
+                self._lost += 1
+                await self._note_setback(lost)
+                return brief  # the same batch again
             return await stop_gate(GateStop(gate=brief.gate, reason=words_of(error)))
 
     async def _play(self, request: PlayRequest) -> PlayOutcome | None:

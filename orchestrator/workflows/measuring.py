@@ -19,7 +19,7 @@ with workflow.unsafe.imports_passed_through():
     )
     from orchestrator.contracts.tournaments import TrialEvaluation, open_trial_evaluation
     from orchestrator.contracts.workflows import Mode, PlayerState
-    from orchestrator.workflows.attempts import GivenUp, Setback, failure_of, persist
+    from orchestrator.workflows.attempts import GivenUp, Setback, failure_of, lost_games, persist
     from orchestrator.workflows.tournament import start_tournament
 
 Note = Callable[[str, int, Setback], Awaitable[None]]
@@ -57,11 +57,17 @@ async def meet_the_target(
         # damage is mended where the player trains, outages end: a later version is measured instead
         await note("evaluation_dropped", generation, end.setback)
         return None
-    result = await record_evaluation(
-        EvaluationReport(
-            trial=state.trial, player=state.player, generation=generation, request=request, outcome=outcome
-        )
+    report = EvaluationReport(
+        trial=state.trial, player=state.player, generation=generation, request=request, outcome=outcome
     )
+    try:
+        result = await record_evaluation(report)
+    except ActivityError as error:
+        lost = lost_games(error)
+        if lost is None:
+            raise
+        await note("evaluation_dropped", generation, lost)
+        return None
     if not result.reached or state.target is None:
         return None
     return f"win rate {result.win_rate:.3f} against {state.target.opponent} after generation {generation}"

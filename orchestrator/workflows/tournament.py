@@ -34,15 +34,17 @@ with workflow.unsafe.imports_passed_through():
         tournament_workflow_id,
         withdraw_damaged,
     )
-    from orchestrator.workflows.attempts import SETBACKS_A_RUN, GivenUp, Setback, failure_of, persist
+    from orchestrator.workflows.attempts import SETBACKS_A_RUN, GivenUp, Setback, failure_of, lost_games, persist
 
 PAIRINGS_A_RUN = 100
 """Six events each or so, which bounds a run's history."""
 GAMES_A_RUN = 10_000
-"""Games travel through the history twice, with their moves: some megabytes."""
+"""A batch's games travel through the history twice, up to 32 kB of them: some megabytes."""
 
 MOST_UNREADABLE = 5
-"""Runs in a row that may fail to read a sound checkpoint; with pauses that double this is half a minute."""
+"""Runs in a row that may fail to read a sound checkpoint or the games just played; with pauses that double this is
+half a minute.
+"""
 
 UNEXPLAINED = "its workflow was cancelled"
 
@@ -122,11 +124,20 @@ class TournamentWorkflow:
         async with slots:
             outcome = await self._games(pairing)
             if outcome is not None:
-                await record_pairing(
-                    PairingReport(
-                        tournament=self._state.tournament, round=pairing.round, pair=pairing.pair, outcome=outcome
-                    )
-                )
+                await self._record(pairing, outcome)
+
+    async def _record(self, pairing: PlannedPairing, outcome: PlayOutcome) -> None:
+        """Games that cannot be read again are left to a later run, which plays them anew."""
+        report = PairingReport(
+            tournament=self._state.tournament, round=pairing.round, pair=pairing.pair, outcome=outcome
+        )
+        try:
+            await record_pairing(report)
+        except ActivityError as error:
+            lost = lost_games(error)
+            if lost is None or self._state.unreadable >= MOST_UNREADABLE:
+                raise
+            await self._leave_for_later(pairing, lost)
 
     async def _games(self, pairing: PlannedPairing) -> PlayOutcome | None:
         """The pairing's games; None where a side had to be withdrawn, or when this run has met enough trouble."""
@@ -169,7 +180,7 @@ class TournamentWorkflow:
             await self._leave_for_later(pairing, setback)
 
     async def _leave_for_later(self, pairing: PlannedPairing, setback: Setback) -> None:
-        """Both files are sound where the store reads them: what failed may pass, so a later run tries again."""
+        """Whatever could not be read, may be read another time, so a later run tries again after a pause."""
         again = replace(setback, delay=timedelta(seconds=2.0**self._state.unreadable))
         await note_pairing_setback(self._setback(pairing, again))
         await workflow.sleep(again.delay)

@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import threading
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor, wait
 from typing import Any
 
 import ray
 from ray.exceptions import RayActorError, RayTaskError
 from temporalio import activity
 
+from orchestrator.artifacts import ArtifactStore
 from orchestrator.contracts.play import PlayedGame, PlayOutcome, PlayRequest, play_games
+from orchestrator.played_games import sent
 from workers.activities.failures import named_failures
 from workers.activities.watch import ProgressWatch
 from workers.crews.crew import raised_by
@@ -45,7 +49,7 @@ class PlayActivities:
                 raise
             with self._lock:
                 self._idle.append(actor)
-        return outcome_of(result)
+            return _alive(watch, lambda: sent(games_of(result), ArtifactStore(self._artifacts)))
 
     def _play(self, actor: Any, task: MatchTask, watch: ProgressWatch) -> MatchResult:
         game = actor.play.remote(task)
@@ -73,6 +77,15 @@ class PlayActivities:
     def _pop_idle(self) -> Any | None:
         with self._lock:
             return self._idle.pop() if self._idle else None
+
+
+def _alive(watch: ProgressWatch, work: Callable[[], PlayOutcome]) -> PlayOutcome:
+    """The result of work that may take longer than a heart may stand still: packing and storing many games."""
+    with ThreadPoolExecutor(1) as thread:
+        outcome = thread.submit(work)
+        while not wait([outcome], timeout=POLL_SECONDS).done:
+            watch.should_stop()
+        return outcome.result()
 
 
 def _ask(actor: Any) -> list[Any]:
@@ -122,18 +135,16 @@ def match_task(request: PlayRequest) -> MatchTask:
     return task
 
 
-def outcome_of(result: MatchResult) -> PlayOutcome:
+def games_of(result: MatchResult) -> list[PlayedGame]:
     """The games as plain values."""
-    return PlayOutcome(
-        games=[
-            PlayedGame(
-                pair=game.pair,
-                seating=list(game.seating),
-                seed=game.seed,
-                returns=list(game.returns),
-                moves=list(game.moves),
-                opening=game.opening,
-            )
-            for game in result.games
-        ]
-    )
+    return [
+        PlayedGame(
+            pair=game.pair,
+            seating=list(game.seating),
+            seed=game.seed,
+            returns=list(game.returns),
+            moves=list(game.moves),
+            opening=game.opening,
+        )
+        for game in result.games
+    ]

@@ -72,6 +72,18 @@ def test_weights_by_id_are_taken_and_a_record_with_a_file_stays_readable() -> No
     assert TrialSpec.model_validate(kept).league.players[1].weights == "./old.safetensors"
 
 
+def test_a_target_is_measured_by_no_more_games_than_one_batch_has() -> None:
+    target = {"until": {"opponent": "random", "win_rate": 0.9}}
+    file = {"game": {"id": "connect_four"}, "evaluation": {"games": 20_002}}
+    with pytest.raises(InvalidTrial) as refused:
+        check_spec(file | {"budget": target})
+    (problem,) = refused.value.problems
+    assert problem.path == "budget" and "evaluation.games: at most 20000, not 20002" in problem.message
+    assert check_spec(file).evaluation.games == 20_002, "without a target many pairings share them"
+    assert check_spec(file | {"budget": target, "evaluation": {"games": 20_000}})
+    assert TrialSpec.model_validate(file | {"budget": target}).evaluation.games_against_target == 20_000
+
+
 def test_a_role_that_is_misspelt_is_one_problem_and_not_two() -> None:
     with pytest.raises(InvalidTrial) as refused:
         check_spec(league_of(players=[{"name": "a", "role": "mian"}]))
