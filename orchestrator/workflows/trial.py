@@ -127,7 +127,7 @@ class TrialWorkflow(TrialOrders):
 
     async def _keep_budget(self) -> None:
         if self._budget_is_used_up():
-            await self._finish(Status.COMPLETED, f"the budget of {self._brief.budget_steps} steps is used up")
+            await self._finish(Status.COMPLETED, f"the budget of {self._brief.budget_steps:,} steps is used up")
 
     async def _finish(self, final: Status, reason: str) -> None:
         """Let what is under way end, then conclude; the first reason to finish counts."""
