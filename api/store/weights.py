@@ -49,15 +49,21 @@ def origin_version(session: Session, player: Player) -> ModelVersion:
 
 
 def initial_weights(session: Session, trial: Trial) -> CheckpointRef | None:
-    """The weights that the trial's learning players share at first; None until they are recorded or named."""
+    """The weights that the trial's learning players share at first; None until they are recorded or named.
+
+    Where each of them names weights of its own, those of the first: no others are kept, and a newcomer needs some.
+    """
     own = {player.name for player in spec_of(trial).league.players if player.weights is not None}
-    for player in session.scalars(
+    everyone = session.scalars(
         select(Player).where(Player.trial_id == trial.id).order_by(Player.created_commit, Player.id)
-    ):
-        if player.role.learns and player.name not in own and present_version(session, player.id) is not None:
-            return weights_of(origin_version(session, player))
+    ).all()
+    learners = [each for each in everyone if each.role.learns and present_version(session, each.id) is not None]
+    sharing = next((player for player in learners if player.name not in own), None)
     source = spec_of(trial).initial_weights
-    return None if source is None or not is_version_id(source) else named_weights(session, trial, source)
+    if sharing is None and source is not None and is_version_id(source):
+        return named_weights(session, trial, source)
+    first = sharing or next(iter(learners), None)
+    return None if first is None else weights_of(origin_version(session, first))
 
 
 def named_weights(session: Session, trial: Trial, source: str) -> CheckpointRef:

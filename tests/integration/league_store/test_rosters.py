@@ -32,6 +32,15 @@ def test_a_player_joins_once_for_its_key(store: Store, league: League) -> None:
     assert [learner.name for learner in brief.learners] == ["main", "rival"]
 
 
+def test_a_player_joins_where_every_learner_has_weights_of_its_own(store: Store) -> None:
+    elsewhere = store.found()
+    elsewhere.learn("main")
+    source = elsewhere.versions("main")[1]
+    league = store.found(league_file(players=[{**MAIN, "weights": source.id}, RANDOM]))
+    store("add_player", rival(league))
+    assert league.versions("rival")[0].sha256 == source.sha256
+
+
 @pytest.mark.parametrize(
     ("changes", "words"),
     [
