@@ -122,8 +122,8 @@ def _refuge(
     own = plan.version
     if own not in damaged or playing_version(session, plan.player).id != own.id:
         return None
-    unreadable = unreadable_sha256(session, plan.trial.id)
-    unreadable |= {version.sha256 for version in damaged if is_called_unreadable(str(version.sha256), problem)}
+    named = {version.sha256 for version in damaged if is_called_unreadable(str(version.sha256), problem)}
+    unreadable = named | unreadable_sha256(session, plan.trial.id)
     return _last_good(session, artifacts, plan.player, own, unreadable, alive)
 
 

@@ -114,6 +114,7 @@ class Crew(ABC):
             pause = min(2 * pause, POLL_SECONDS)
 
     def _launch(self, kind: type[Worker], count: int) -> list[Actor]:
+        assert self._place is not None, "a place comes before its actors"
         # A returning actor would have lost its state: the generation is run again instead.
         place = PlacementGroupSchedulingStrategy(self._place)
         remote: Any = ray.remote(num_cpus=self.plan.threads, max_restarts=0, scheduling_strategy=place)(kind)
