@@ -1,4 +1,4 @@
-"""One profile for all property tests: a slow machine is no reason to fail, and a commit always draws the same examples."""
+"""One profile for all property tests: a slow machine is no reason to fail, and one commit draws the same examples."""
 
 from hypothesis import HealthCheck, settings
 

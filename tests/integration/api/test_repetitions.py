@@ -17,7 +17,7 @@ from api.store.ids import new_id
 from api.store.models import AuditEntry, Event, Gate, IdempotencyKey
 from api.store.models.words import GateStatus, Scope
 from tests.integration.api.league import ReadableLeague, readable_league
-from tests.integration.api.server import Served
+from tests.integration.api.server import PLAIN, Served
 from tests.integration.api.test_trials import make, until
 
 
@@ -160,7 +160,7 @@ def test_one_key_makes_one_code(api: Served) -> None:
 
 
 def sign_in(api: Served, code: str, headers: dict[str, str] | None = None) -> httpx.Response:
-    return httpx.post(f"{api.base}/api/v1/session", json={"code": code}, headers=headers)
+    return httpx.post(f"{api.base}/api/v1/session", json={"code": code}, headers=headers, **PLAIN)
 
 
 @pytest.fixture

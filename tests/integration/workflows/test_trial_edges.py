@@ -44,7 +44,7 @@ async def test_a_budget_that_is_used_up_from_the_start_trains_nobody(begin: Call
 async def test_a_pause_while_first_weights_keep_failing_is_complete(
     begin: Callable, impatient: UnsandboxedWorkflowRunner
 ) -> None:
-    league = FakeLeague(start_paused=True, weights_failures=[Failure.STORE_FULL] * (A_FEW + 1), budget_steps=10)
+    league = FakeLeague(start_paused=True, weights_failures=[Failure.STORE_FULL] * 1000, budget_steps=10)
     async with begin(league, runner=impatient) as handle:
         await eventually(lambda: bool(league.statuses))
         await handle.execute_update("resume")
@@ -52,6 +52,7 @@ async def test_a_pause_while_first_weights_keep_failing_is_complete(
         await handle.execute_update("pause")
         await eventually(lambda: league.statuses[-1][0] == "paused")
         assert league.calls["enter_players"] == 0
+        league.weights_failures.clear()
         await handle.execute_update("resume")
         assert await asyncio.wait_for(handle.result(), PATIENCE) is Status.COMPLETED
 
