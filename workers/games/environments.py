@@ -132,6 +132,6 @@ def factory(path: str) -> Callable[..., Any]:
     module, _, attribute = path.partition(":")
     try:
         made: Callable[..., Any] = getattr(importlib.import_module(module), attribute)
-    except (ImportError, AttributeError) as error:
-        raise BadGame(f"environment {path!r} does not import: {error}") from error
+    except (Exception, SystemExit) as error:  # a module of somebody's own may raise anything
+        raise BadGame(f"environment {path!r} does not import: {type(error).__name__}: {error}") from error
     return made

@@ -1,5 +1,7 @@
 """Games of Gymnasium and PettingZoo at our tables: the same observations, masks, rewards and ends."""
 
+from pathlib import Path
+
 import gymnasium
 import numpy as np
 import pytest
@@ -143,3 +145,10 @@ def test_rows_of_a_parallel_game_follow_the_agents_still_in_it() -> None:
 def test_what_cannot_be_played_is_refused_at_once(make: type, options: dict, message: str) -> None:
     with pytest.raises(BadGame, match=message):
         make(tables=1, **options)
+
+
+def test_a_module_that_fails_at_its_import_is_refused_in_words(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "broken_world.py").write_text("raise RuntimeError('no display')\n")
+    monkeypatch.syspath_prepend(tmp_path)
+    with pytest.raises(BadGame, match="broken_world:World' does not import: RuntimeError: no display"):
+        GymnasiumGame(tables=1, env="broken_world:World")
