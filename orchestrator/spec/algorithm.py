@@ -36,6 +36,7 @@ class PpoAlgorithm(_Learning):
     clip: NotNegative = Field(default=0.2, description="how far the policy's ratio may move in one update")
     value_clip: NotNegative = Field(default=0.2, description="how far a value may move in one update; 0 for no limit")
     epochs: Positive = Field(default=4, description="passes over each batch")
+    minibatch: Positive = Field(default=1024, description="rows of one gradient step, over all processes")
     normalise_advantages: Flag = Field(default=True, description="whether advantages get mean 0 and deviation 1")
     target_kl: NotNegative = Field(
         default=0.03, description="no further epoch of an update beyond 1.5 times this divergence; 0 for no limit"

@@ -24,6 +24,8 @@ class PpoOptions(AlgorithmOptions):
     value_clip: float = 0.2
     """How far a value may move in one update, in the unit of `return_spread`; 0 for no limit."""
     epochs: int = 4
+    minibatch: int = 1024
+    """Smaller than the others': many small steps learn more from the same games than they cost in time."""
     normalise_advantages: bool = True
     target_kl: float = 0.03
     """No further epoch of an update beyond 1.5 times this divergence; 0 for no limit."""
