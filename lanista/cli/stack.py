@@ -83,8 +83,13 @@ def up_detached(settings: StackSettings, *, quiet: bool = False) -> StackState:
 
         print_line(escape(where_it_runs(home)))
     with errors.status("Starting …") as spinner:
+        told: set[str] = set()
 
         def progress(state: StackState) -> None:
+            for name in remote.recovering(state):
+                if name not in told:
+                    errors.print(f"{name} recovers from its own log and is waited for, however long that takes.")
+                told.add(name)
             waiting = [name for name, child in state.children.items() if child.state != "ready"]
             spinner.update(f"Starting: waiting for {', '.join(waiting) or 'nothing more'} …")
 

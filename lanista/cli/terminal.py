@@ -10,7 +10,11 @@ from rich.console import Console
 out = Console()
 errors = Console(stderr=True)
 
-STATE_COLOURS = {"ready": "green", "starting": "yellow", "waiting": "yellow", "restarting": "yellow", "failing": "red"}
+STATE_COLOURS = {
+    "ready": "green",
+    **dict.fromkeys(("starting", "recovering", "waiting", "restarting"), "yellow"),
+    "failing": "red",
+}
 
 
 def coloured(state: str) -> str:

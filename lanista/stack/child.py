@@ -123,14 +123,16 @@ class Child:
     async def _rise(self) -> None:
         """Wait until the part is ready; raises NotReady if it does not get there."""
         deadline = usual = time.monotonic() + self.spec.ready_within
-        said = False
+        before, said = self.state.state, False
         try:
             while True:
                 try:
                     if await self.spec.is_ready():
                         break
+                    self._move_on(before)
                 except StillStarting as progress:
                     deadline = time.monotonic() + self.spec.ready_within
+                    self._move_on("recovering")  # whoever waits for the whole stack waits on for this one
                     if time.monotonic() > usual and not said:
                         said = True
                         self._announce(self.spec.name, f"takes longer than usual and is waited for: {progress}")
@@ -186,6 +188,10 @@ class Child:
             self._task.cancel()
             await asyncio.gather(self._task, return_exceptions=True)
         self._change("stopped", pid=None)
+
+    def _move_on(self, state: str) -> None:
+        if self.state.state != state:
+            self._change(state)
 
     def _change(self, state: str, **values: Any) -> None:
         self.state.state = state

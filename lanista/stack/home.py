@@ -27,7 +27,7 @@ class ChildState:
     """What the supervisor knows of one child, as `lanista status` shows it."""
 
     state: str = "waiting"
-    """waiting, starting, ready, restarting, failing or stopped"""
+    """waiting, starting, recovering, ready, restarting, failing or stopped"""
     pid: int | None = None
     restarts: int = 0
     last_exit: str = ""

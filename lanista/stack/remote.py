@@ -17,6 +17,7 @@ from lanista.stack.home import Home, StackState
 from lanista.stack.processes import end_leftovers, leftovers
 
 START_PATIENCE = 120.0
+"""Without the time that a part spends on recovering: ended meanwhile, it would begin anew at the next start."""
 STOP_PATIENCE = 45.0
 
 
@@ -71,10 +72,17 @@ def wait_until_ready(home: Home, progress: Progress, still_starts: Callable[[], 
             progress(state)
             if state.ready:
                 return state
+            if recovering(state):
+                deadline = time.monotonic() + START_PATIENCE
             if failing := [name for name, child in state.children.items() if child.state == "failing"]:
                 raise ChildFailed("\n".join(explain_failure(home, state, name) for name in failing))
         time.sleep(0.1)
     raise ChildFailed(f"The stack is not ready after {START_PATIENCE:g} s; `lanista status` says which part is not.")
+
+
+def recovering(state: StackState) -> list[str]:
+    """The parts that are on their way and must be given all the time they take."""
+    return [name for name, child in state.children.items() if child.state == "recovering"]
 
 
 def explain_failure(home: Home, state: StackState, name: str) -> str:

@@ -174,6 +174,7 @@ async def test_a_part_that_says_it_is_on_its_way_is_not_ended(stage: Stage) -> N
         return True
 
     async with stage.alive(stage.child(SLEEPER, is_ready=recovering, ready_within=0.3)) as child:
+        await stage.until(child, "recovering")
         await stage.until(child, "ready")
         assert child.state.restarts == 0
         assert stage.said == ["takes longer than usual and is waited for: recovers"]
