@@ -20,7 +20,7 @@ from temporalio.api.workflowservice.v1 import DescribeTaskQueueRequest, GetSyste
 from temporalio.client import Client
 
 from api.store.engine import create_store_engine, database_url, session_factory
-from api.store.installation import check_alone
+from api.store.installation import refuse_others
 from lanista.settings import StackSettings
 from lanista.stack import remote
 from lanista.stack.errors import StackError
@@ -30,6 +30,7 @@ from orchestrator.artifacts import ArtifactStore
 from orchestrator.contracts import Queue
 from orchestrator.settings import TemporalSettings
 from orchestrator.temporal import connect
+from orchestrator.uris import without_secrets
 
 MINIMUM_DISK_GB = 2.0
 MINIMUM_MEMORY_GB = 2.0
@@ -133,10 +134,10 @@ async def _artifacts(environment: dict[str, str]) -> str:
         engine = create_store_engine(environment["LANISTA_DATABASE_URL"], pool_size=1)
         try:
             with session_factory(engine)() as session:
-                own = check_alone(session, ArtifactStore(environment["LANISTA_ARTIFACTS"]))
+                own = refuse_others(session, ArtifactStore(environment["LANISTA_ARTIFACTS"]))
         finally:
             engine.dispose()
-        return f"{environment['LANISTA_ARTIFACTS']} is used by this installation ({own}) alone"
+        return f"{without_secrets(environment['LANISTA_ARTIFACTS'])} is used by this installation ({own}) alone"
 
     return await asyncio.to_thread(ask)
 

@@ -13,12 +13,9 @@ from __future__ import annotations
 
 import errno
 import hashlib
-import os
 import posixpath
 import re
-import uuid
 from collections.abc import Iterable, Iterator, Mapping
-from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -29,12 +26,12 @@ from fsspec import AbstractFileSystem
 from fsspec.implementations.local import LocalFileSystem
 
 from league.types import CheckpointRef
+from orchestrator.durable_files import write_durably
+from orchestrator.uris import without_secrets
 
 _KIND = re.compile(r"[a-z][a-z0-9_]*")
 _SHA256 = re.compile(r"[0-9a-f]{64}")
 _OURS = re.compile(r"[0-9a-f]{64}|[0-9a-f]{32}\.partial")
-MARKS = "installations"
-"""The folder of the store's root where installations leave their marks."""
 _UNREADABLE = "is whole and cannot be read"
 _NO_SPACE = frozenset({errno.ENOSPC, errno.EDQUOT})
 
@@ -51,7 +48,7 @@ class ArtifactStoreUnavailable(ArtifactError):
         self.uri, self.reason = uri, reason
 
     def __str__(self) -> str:
-        return f"artifact store: {self.uri}: {self.reason}"
+        return f"artifact store: {without_secrets(self.uri)}: {self.reason}"
 
 
 class ArtifactStoreFull(ArtifactStoreUnavailable):
@@ -66,7 +63,7 @@ class MissingArtifact(ArtifactError):
         self.uri, self.sha256 = uri, sha256
 
     def __str__(self) -> str:
-        return f"artifact {self.uri} is missing (sha256 {self.sha256})"
+        return f"artifact {without_secrets(self.uri)} is missing (sha256 {self.sha256})"
 
 
 class DamagedArtifact(ArtifactError):
@@ -83,8 +80,8 @@ class DamagedArtifact(ArtifactError):
         else:
             what = "longer than it was" if self.found_size > self.expected_size else "changed"
         return (
-            f"artifact {self.uri} is damaged ({what}): expected {self.expected_size} bytes with sha256 "
-            f"{self.expected}, found {self.found_size} bytes with sha256 {self.found}"
+            f"artifact {without_secrets(self.uri)} is damaged ({what}): expected {self.expected_size} bytes with "
+            f"sha256 {self.expected}, found {self.found_size} bytes with sha256 {self.found}"
         )
 
 
@@ -102,6 +99,7 @@ class StoredFile:
 
     path: str
     size: int
+    modified: datetime
 
     @property
     def name(self) -> str:
@@ -178,9 +176,9 @@ class ArtifactStore:
         """Everything older than `older_than`, leftovers of killed writers too: what `remove` may be asked to take."""
         limit = (now or datetime.now(UTC)) - older_than
         return [
-            StoredFile(path=path, size=int(info["size"]))
+            StoredFile(path=path, size=int(info["size"]), modified=modified)
             for path, info in self._files()
-            if self._is_before(path, info, limit)
+            if (modified := self._modified(path, info)) is not None and modified < limit
         ]
 
     def remove(self, files: Iterable[StoredFile], older_than: timedelta, *, now: datetime | None = None) -> Collected:
@@ -191,17 +189,6 @@ class ArtifactStore:
             uris=tuple(self._uri(file.path) for file in removed), bytes_freed=sum(file.size for file in removed)
         )
 
-    def leave_mark(self, name: str) -> None:
-        """Make known that an installation of this name keeps artifacts here; artifacts themselves have no owner."""
-        write_whole(self._fs, posixpath.join(self._root, MARKS, name), b"keeps artifacts here\n")
-
-    def marks(self) -> set[str]:
-        """The names that were left."""
-        folder = posixpath.join(self._root, MARKS)
-        self._fs.invalidate_cache()
-        found = self._fs.find(folder) if self._fs.exists(folder) else []
-        return {posixpath.basename(path) for path in found if not path.endswith(".partial")}
-
     def collect(self, referenced: set[str], older_than: timedelta, *, now: datetime | None = None) -> Collected:
         """Remove what no reference names (by sha256) and is older than `older_than`; leftovers of killed
         writers too. The age must exceed the longest time between a put and the commit that names it.
@@ -209,13 +196,17 @@ class ArtifactStore:
         unnamed = [file for file in self.aged(older_than, now=now) if file.name not in referenced]
         return self.remove(unnamed, older_than, now=now)
 
-    def _is_before(self, path: str, info: Mapping[str, Any], limit: datetime) -> bool:
+    def _modified(self, path: str, info: Mapping[str, Any]) -> datetime | None:
+        """When a listed file was put; None where it is gone since."""
         # A listing of an object store tells the time; asking for each file would be one request a file.
         listed = info.get("LastModified", info.get("last_modified"))
+        if isinstance(listed, datetime):
+            return listed
         try:
-            return bool((listed if isinstance(listed, datetime) else self._fs.modified(path)) < limit)
+            modified: datetime = self._fs.modified(path)
         except FileNotFoundError:
-            return False
+            return None
+        return modified
 
     def _remove_if_before(self, path: str, limit: datetime) -> bool:
         # The age is read at the last moment, because a put may have renewed it since the listing.
@@ -275,35 +266,9 @@ def write_whole(fs: AbstractFileSystem, path: str, data: bytes) -> None:
     """Write all of a file or nothing; raises ArtifactStoreFull or ArtifactStoreUnavailable."""
     try:
         if isinstance(fs, LocalFileSystem):
-            _write_durably(Path(path), data)
+            write_durably(Path(path), data)
         else:
             fs.pipe_file(path, data)  # one PUT: object stores show all of it or nothing
     except OSError as error:
         failure = ArtifactStoreFull if error.errno in _NO_SPACE else ArtifactStoreUnavailable
         raise failure(str(fs.unstrip_protocol(path)), error.strerror or str(error)) from error
-
-
-def _write_durably(path: Path, data: bytes) -> None:
-    """Write beside the final name, flush to the disk, then rename: the name never shows half an artifact."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    # Not named after the target: readers of a folder go by names, TensorBoard by a part of them.
-    partial = path.with_name(f"{uuid.uuid4().hex}.partial")
-    try:
-        with partial.open("wb") as file:
-            file.write(data)
-            file.flush()
-            os.fsync(file.fileno())
-        partial.replace(path)
-    except BaseException:
-        with suppress(OSError):
-            partial.unlink()
-        raise
-    _flush_directory(path.parent)
-
-
-def _flush_directory(directory: Path) -> None:
-    descriptor = os.open(directory, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import re
 from typing import Annotated
 from uuid import UUID
 
@@ -40,13 +39,9 @@ from orchestrator.artifacts import ArtifactStoreUnavailable, DamagedArtifact, Mi
 from orchestrator.contracts.interactive import ImportWeights
 from orchestrator.contracts.interactive import import_weights as question
 from orchestrator.spec.values import NAME_PATTERN
+from orchestrator.uris import without_secrets
 
 router = APIRouter(route_class=ReadyRoute, prefix="/api/v1", tags=["versions"])
-
-
-def without_secrets(uri: str | None) -> str | None:
-    """A uri without the user and password that some stores are addressed by."""
-    return None if uri is None else re.sub(r"^([a-z0-9+.-]+://)[^/]*@", r"\1", uri, flags=re.IGNORECASE)
 
 
 class Version(Shape):
@@ -60,7 +55,7 @@ class Version(Shape):
     origin: VersionOrigin = Field(description="how it came to be")
     parent_id: str | None = Field(description="the version whose weights it started from")
     steps: int = Field(description="environment steps learnt from until then", examples=[24_000_000])
-    uri: Annotated[str | None, AfterValidator(without_secrets)] = Field(
+    uri: Annotated[str, AfterValidator(without_secrets)] | None = Field(
         description="where the checkpoint was put, without what its store may need to be opened; null for a bot",
         examples=["file:///srv/lanista/artifacts/checkpoint/9f/9f86d0..."],
     )

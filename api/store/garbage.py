@@ -46,8 +46,7 @@ def collect_garbage(sessions: sessionmaker[Session], artifacts: ArtifactStore, *
         check_alone(session, artifacts)
         candidates = _unnamed(session, artifacts.aged(older_than))
         begun = _oldest_open(session)
-    awaited = _awaited(artifacts, candidates, begun, older_than)
-    candidates = [file for file in candidates if file.path not in awaited]
+    candidates = [file for file in candidates if not _is_awaited(file, begun, older_than)]
     for few in _few_at_once(candidates):
         with sessions.begin() as session:
             session.execute(text(f"SELECT pg_advisory_xact_lock({_LOCK})"))
@@ -66,14 +65,9 @@ def _oldest_open(session: Session) -> datetime | None:
     return min((begun for query in running if (begun := session.scalar(query)) is not None), default=None)
 
 
-def _awaited(
-    artifacts: ArtifactStore, files: Sequence[StoredFile], begun: datetime | None, older_than: timedelta
-) -> set[str]:
-    """The paths of games that may still be recorded; `older_than` also allows for clocks that differ."""
-    games = {file.path for file in files if file.kind == GAMES_KIND}
-    if begun is None or not games:
-        return set()
-    return games - {file.path for file in artifacts.aged(older_than, now=begun)}
+def _is_awaited(file: StoredFile, begun: datetime | None, older_than: timedelta) -> bool:
+    """Whether it holds games that may still be recorded; `older_than` also allows for clocks that differ."""
+    return begun is not None and file.kind == GAMES_KIND and file.modified >= begun - older_than
 
 
 def _few_at_once(files: Sequence[StoredFile]) -> Iterator[Sequence[StoredFile]]:

@@ -9,7 +9,6 @@ import httpx
 import pytest
 from sqlalchemy import select
 
-from api.routes.versions import without_secrets
 from api.store.ids import new_id
 from api.store.models import Rating, RatingFit, Trial
 from api.store.payoffs import load_payoff
@@ -51,11 +50,6 @@ def test_a_version_knows_its_lineage_and_its_names(viewer: httpx.Client, readabl
     assert viewer.get(f"/api/v1/versions/{bot}").json()["uri"] is None
     assert newest["returns"] == {"games": 4, "mean": 0.5, "deviation": 2.0}
     assert viewer.get(f"/api/v1/versions/{versions[-1]['id']}").json()["returns"] is None
-
-
-def test_a_versions_uri_tells_no_secret() -> None:
-    assert without_secrets("sftp://ada:secret@store/checkpoint/9f/9f86") == "sftp://store/checkpoint/9f/9f86"
-    assert without_secrets("s3://bucket/a@b/9f86") == "s3://bucket/a@b/9f86"
 
 
 def test_the_payoff_agrees_with_the_leagues_own_rules(

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import os
+import time
 from collections.abc import Callable
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -15,14 +17,16 @@ from api.activities import TrialActivities
 from api.store import garbage
 from api.store.errors import Conflict
 from api.store.garbage import collect_garbage
-from api.store.installation import installation_id
+from api.store.installation import check_alone, installation_id
 from api.store.models import Decision, ModelVersion
 from api.store.models.words import PlayerStatus
 from lanista import doctor
 from league.types import CheckpointRef, DecisionKind
-from orchestrator.artifacts import MARKS, ArtifactStore, MissingArtifact, StoredFile, unreadable
+from orchestrator.artifacts import ArtifactStore, ArtifactStoreFull, MissingArtifact, StoredFile, unreadable
 from orchestrator.contracts.generations import GenerationPlan, Rollback, roll_back
 from orchestrator.contracts.trials import GarbageReport, TrialRequest
+from orchestrator.installation_marks import MARKS, leave_mark, marks_in
+from orchestrator.played_games import GAMES_KIND
 from tests.integration.league_store.driver import EXPLOITER, MAIN, Store, league_file
 
 
@@ -225,9 +229,49 @@ async def test_the_doctor_names_those_who_keep_checkpoints_in_the_same_place(
 ) -> None:
     environment = {"LANISTA_DATABASE_URL": fresh_postgres_url, "LANISTA_ARTIFACTS": fresh_store.artifacts.root_url}
     assert "by this installation" in await doctor._artifacts(environment)
+    assert marks_in(fresh_store.artifacts.root_url) == set(), "looking leaves no trace"
     Store.open(store.engine, ArtifactStore(fresh_store.artifacts.root_url)).found(league_file("self_play"))
     with pytest.raises(Conflict, match="other installations keep checkpoints"):
         await doctor._artifacts(environment)
+
+
+@pytest.mark.parametrize("marked", [True, False])
+def test_a_full_store_can_be_cleared(fresh_store: Store, monkeypatch: pytest.MonkeyPatch, marked: bool) -> None:
+    lost = fresh_store.weights("lost")
+    if marked:
+        with fresh_store.sessions() as session:
+            check_alone(session, fresh_store.artifacts)
+
+    def full(fs: object, path: str, data: bytes) -> None:
+        raise ArtifactStoreFull(path, "No space left on device")
+
+    monkeypatch.setattr("orchestrator.artifacts.write_whole", full)
+    monkeypatch.setattr("orchestrator.installation_marks.write_whole", full)
+    collected = collect_garbage(fresh_store.sessions, fresh_store.artifacts, older_than=timedelta(seconds=-1))
+    assert [Path(uri).name for uri in collected.uris] == [lost.sha256]
+
+
+def test_an_address_is_shown_without_its_password(fresh_store: Store, tmp_path: Path) -> None:
+    named = ArtifactStore("memory://ada:secret@" + tmp_path.name)
+    leave_mark(named.root_url, "another")
+    with fresh_store.sessions() as session, pytest.raises(Conflict) as refusal:
+        check_alone(session, named)
+    assert f"memory://{tmp_path.name}" in str(refusal.value) and "secret" not in str(refusal.value)
+
+
+def test_games_that_are_awaited_are_known_from_one_listing(fresh_store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    minutes_ago = {b"before it began": 180, b"since": 10}
+    games = [fresh_store.artifacts.put(data, kind=GAMES_KIND) for data in minutes_ago]
+    for ref, minutes in zip(games, minutes_ago.values(), strict=True):
+        os.utime(file_of(ref), (time.time() - 60 * minutes,) * 2)
+    listed, listings = fresh_store.artifacts._files, []
+    monkeypatch.setattr(fresh_store.artifacts, "_files", lambda: listings.append(1) or listed())
+    monkeypatch.setattr(garbage, "_oldest_open", lambda session: datetime.now(UTC) - timedelta(hours=1))
+    collected = collect_garbage(fresh_store.sessions, fresh_store.artifacts, older_than=timedelta(minutes=5))
+    assert collected.uris == (games[0].uri,) and listings == [1]
+    monkeypatch.setattr(garbage, "_oldest_open", lambda session: None)
+    collected = collect_garbage(fresh_store.sessions, fresh_store.artifacts, older_than=timedelta(minutes=5))
+    assert collected.uris == (games[1].uri,)
 
 
 def test_what_is_named_while_garbage_is_collected_stays(fresh_store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
