@@ -3,21 +3,22 @@
 from __future__ import annotations
 
 import threading
+import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor, wait
+from itertools import count
 from typing import Any
 
 import ray
 from ray.exceptions import RayActorError, RayTaskError
 from temporalio import activity
 
-from orchestrator.artifacts import ArtifactStore
+from orchestrator.artifacts import ArtifactStore, ArtifactStoreUnavailable
 from orchestrator.contracts.play import PlayedGame, PlayOutcome, PlayRequest, play_games
 from orchestrator.played_games import sent
 from workers.activities.failures import named_failures
 from workers.activities.watch import ProgressWatch
 from workers.crews.crew import raised_by
-from workers.games.names import make_game
 from workers.matches.host import match_actor
 from workers.matches.result import MatchResult
 from workers.matches.task import Entrant, MatchTask, Variety
@@ -25,6 +26,9 @@ from workers.matches.task import Entrant, MatchTask, Variety
 POLL_SECONDS = 0.25
 LIVES_POLLS = 20
 """Times an idle actor is looked after before it counts as dead."""
+STORE_PATIENCE = 300.0
+"""Seconds for which games that were played are offered to a store that refuses them: they may be hours of work."""
+LONGEST_PAUSE = 20.0
 
 
 class PlayActivities:
@@ -49,7 +53,7 @@ class PlayActivities:
                 raise
             with self._lock:
                 self._idle.append(actor)
-            return _alive(watch, lambda: sent(games_of(result), ArtifactStore(self._artifacts)))
+            return _delivered(watch, lambda: sent(games_of(result), ArtifactStore(self._artifacts)))
 
     def _play(self, actor: Any, task: MatchTask, watch: ProgressWatch) -> MatchResult:
         game = actor.play.remote(task)
@@ -79,13 +83,45 @@ class PlayActivities:
             return self._idle.pop() if self._idle else None
 
 
+def _delivered(watch: ProgressWatch, work: Callable[[], PlayOutcome]) -> PlayOutcome:
+    """The result of work that the store may refuse for a while; it is repeated after pauses that grow."""
+    deadline = time.monotonic() + STORE_PATIENCE
+    for attempt in count():
+        try:
+            return _alive(watch, work)
+        except ArtifactStoreUnavailable:
+            if time.monotonic() > deadline:
+                raise
+        _pause(watch, _pause_after(attempt))
+    raise AssertionError("the attempts never end")
+
+
 def _alive(watch: ProgressWatch, work: Callable[[], PlayOutcome]) -> PlayOutcome:
     """The result of work that may take longer than a heart may stand still: packing and storing many games."""
-    with ThreadPoolExecutor(1) as thread:
+    thread = ThreadPoolExecutor(1)
+    try:
         outcome = thread.submit(work)
         while not wait([outcome], timeout=POLL_SECONDS).done:
-            watch.should_stop()
+            watch.waits()
+            # a worker that is going down still has the time to finish a write; nobody waits for what was cancelled
+            if watch.should_stop() and activity.is_cancelled():
+                raise watch.stopped()
         return outcome.result()
+    finally:
+        thread.shutdown(wait=False)
+
+
+def _pause_after(attempt: int) -> float:
+    return min(LONGEST_PAUSE, 2.0 ** min(attempt, 10))
+
+
+def _pause(watch: ProgressWatch, seconds: float) -> None:
+    until = time.monotonic() + seconds
+    while (left := until - time.monotonic()) > 0:
+        watch.waits()
+        if watch.should_stop():
+            raise watch.stopped()
+        time.sleep(min(left, POLL_SECONDS))
 
 
 def _ask(actor: Any) -> list[Any]:
@@ -120,8 +156,8 @@ def _lives(actor: Any, watch: ProgressWatch) -> bool:
 
 
 def match_task(request: PlayRequest) -> MatchTask:
-    """The match for a request; raises BadMatch where it would be one game over and over."""
-    task = MatchTask(
+    """The match for a request, unchecked: what the game allows only the actor asks, where a user's game may hang."""
+    return MatchTask(
         game=request.game,
         entrants=tuple(
             Entrant(id=contender.version, checkpoint=contender.checkpoint, bot=contender.bot)  # type: ignore[arg-type]
@@ -131,8 +167,6 @@ def match_task(request: PlayRequest) -> MatchTask:
         seed=request.seed,
         variety=Variety(sampled=request.sampled, opening_plies=request.opening_plies),
     )
-    task.check_variety(make_game(task.game.id, 1, **task.game.options).spec)
-    return task
 
 
 def games_of(result: MatchResult) -> list[PlayedGame]:

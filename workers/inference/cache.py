@@ -19,7 +19,7 @@ class PolicyCache:
 
     def __init__(self, store: ArtifactStore, spec: GameSpec, max_bytes: int = DEFAULT_BYTES) -> None:
         self._store = store
-        self._spec = spec
+        self.spec = spec
         self._max_bytes = max_bytes
         self._policies: OrderedDict[str, Policy] = OrderedDict()
         self._bytes = 0
@@ -33,7 +33,7 @@ class PolicyCache:
         """The policy of this checkpoint, read only when it is not at hand."""
         policy = self._policies.pop(ref.sha256, None)
         if policy is None:
-            policy = Policy.from_checkpoint(load(self._store, ref), self._spec)
+            policy = Policy.from_checkpoint(load(self._store, ref), self.spec)
             self.loads += 1
             self._bytes += policy.size
         self._policies[ref.sha256] = policy

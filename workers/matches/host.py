@@ -32,14 +32,18 @@ class MatchHost:
         self._rounds = 0
 
     def play(self, task: MatchTask) -> MatchResult:
-        """All games of the task; raises MatchStopped when told to stop meanwhile."""
+        """All games of the task; raises BadMatch where it would be one game over and over, MatchStopped when told to
+        stop meanwhile.
+        """
         torch.set_num_threads(self._threads)  # here, because the setting belongs to the calling thread
         self._stop.clear()
         self._note(0, 0)
+        policies = self._cache(task.game)
+        task.check_variety(policies.spec)
         return play_match(
             task,
             store=self._store,
-            policies=self._cache(task.game),
+            policies=policies,
             progress=self._note,
             should_stop=self._stop.is_set,
         )

@@ -34,12 +34,12 @@ def play_match(
     progress: Progress | None = None,
     should_stop: Callable[[], bool] | None = None,
 ) -> MatchResult:
-    """Play the task's games. `policies` spares reading checkpoints that were played before."""
-    spec = make_game(task.game.id, 1, **task.game.options).spec
+    """Play the task's games. `policies`, of the same game, spares reading checkpoints that were played before."""
+    cache = PolicyCache(store, make_game(task.game.id, 1, **task.game.options).spec) if policies is None else policies
+    spec = cache.spec
     task.check(spec)
     schedule = Schedule(task, spec)
     game = make_game(task.game.id, min(task.tables, len(schedule)), **task.game.options)
-    cache = PolicyCache(store, spec) if policies is None else policies
     players = [make_player(e, game, cache, sampled=task.variety.sampled) for e in task.entrants]
     hall = Hall(game, schedule, players, opening=task.variety.plies(spec))
     finished = 0

@@ -1,5 +1,6 @@
 """Games that take their time, and games that break."""
 
+import os
 import threading
 import time
 from pathlib import Path
@@ -57,3 +58,13 @@ class OddGame(TicTacToe):
 
     def advance(self, actions: NDArray[np.int64]) -> StepResult:
         raise OddError("odd", "indeed")
+
+
+class HangingGame(TicTacToe):
+    """A game whose making takes too long; the file named by `makers` tells which processes it held up."""
+
+    def __init__(self, tables: int, makers: str) -> None:
+        with Path(makers).open("a") as file:
+            file.write(f"{os.getpid()}\n")
+        time.sleep(15)
+        super().__init__(tables=tables)

@@ -2,16 +2,23 @@
 
 from __future__ import annotations
 
+import os
+import threading
 import time
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import pytest
 import ray
+from temporalio.exceptions import ApplicationError, CancelledError
 from temporalio.testing import ActivityEnvironment
 
+from orchestrator.artifacts import ArtifactStore, ArtifactStoreFull
 from orchestrator.catalog import Component
-from orchestrator.contracts.play import Contender, PlayRequest
+from orchestrator.contracts.errors import Failure
+from orchestrator.contracts.play import Contender, PlayedGame, PlayOutcome, PlayRequest
+from orchestrator.played_games import sent
 from workers.activities import playing
 from workers.activities.playing import PlayActivities
 from workers.activities.watch import ProgressWatch
@@ -84,3 +91,77 @@ def test_a_long_game_is_no_standstill(activities: PlayActivities, monkeypatch: p
     ActivityEnvironment().run(activities.play_games, request(LONG))
     before_the_first_end = {beyond for done, beyond in moved if done == 0}
     assert len(before_the_first_end) >= 2, "rounds of moves are told while no game has ended"
+
+
+def test_a_game_that_cannot_be_made_holds_up_no_worker(activities: PlayActivities, tmp_path: Path) -> None:
+    makers = tmp_path / "makers"
+    hanging = Component(id="tests.integration.crews.slow:HangingGame", options={"makers": str(makers)})
+    environment = ActivityEnvironment()
+    environment.run(activities.play_games, request(TIC_TAC_TOE))
+    with pytest.raises(ApplicationError) as failure:
+        environment.run(activities.play_games, request(hanging, stall_seconds=5.0))
+    assert failure.value.type == Failure.STALLED
+    assert str(os.getpid()) not in makers.read_text().split()
+
+
+class Store:
+    """Takes games only once it was asked often enough."""
+
+    def __init__(self, refusals: int) -> None:
+        self.refusals, self.asked = refusals, 0
+        self.refused = threading.Event()
+
+    def __call__(self, games: Sequence[PlayedGame], artifacts: ArtifactStore) -> PlayOutcome:
+        self.asked += 1
+        if self.asked <= self.refusals:
+            self.refused.set()
+            raise ArtifactStoreFull(artifacts.root_url, "No space left on device")
+        return sent(games, artifacts)
+
+
+def test_games_that_were_played_wait_for_the_store(activities: PlayActivities, monkeypatch: pytest.MonkeyPatch) -> None:
+    store = Store(refusals=2)
+    monkeypatch.setattr(playing, "sent", store)
+    monkeypatch.setattr("workers.activities.watch.HEARTBEAT_SECONDS", 0.1)
+    environment = ActivityEnvironment()
+    beats: list[bool] = []
+    environment.on_heartbeat = lambda *details: beats.append(store.refused.is_set())
+    outcome = environment.run(activities.play_games, request(TIC_TAC_TOE))
+    assert len(outcome.games) == 2 and store.asked == 3
+    assert sum(beats) >= 3, "the heart beat between the attempts"
+
+
+def test_a_store_that_never_takes_them_is_told_in_the_end(
+    activities: PlayActivities, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    store = Store(refusals=100)
+    monkeypatch.setattr(playing, "sent", store)
+    monkeypatch.setattr(playing, "STORE_PATIENCE", 0.5)
+    with pytest.raises(ApplicationError) as failure:
+        ActivityEnvironment().run(activities.play_games, request(TIC_TAC_TOE))
+    assert failure.value.type == Failure.STORE_FULL and store.asked == 2
+
+
+@pytest.mark.parametrize("hangs", [False, True])
+def test_nobody_waits_for_the_games_of_a_cancelled_batch(
+    activities: PlayActivities, monkeypatch: pytest.MonkeyPatch, hangs: bool
+) -> None:
+    asked, over = threading.Event(), threading.Event()
+
+    def refuse(games: Sequence[PlayedGame], artifacts: ArtifactStore) -> PlayOutcome:
+        asked.set()
+        if hangs:
+            over.wait(60)
+        raise ArtifactStoreFull(artifacts.root_url, "No space left on device")
+
+    monkeypatch.setattr(playing, "sent", refuse)
+    monkeypatch.setattr(playing, "_pause_after", lambda attempt: 60.0)
+    environment = ActivityEnvironment()
+    canceller = threading.Thread(target=lambda: asked.wait(60) and environment.cancel())
+    canceller.start()
+    begun = time.monotonic()
+    with pytest.raises(CancelledError):
+        environment.run(activities.play_games, request(TIC_TAC_TOE))
+    assert time.monotonic() - begun < 30
+    over.set()
+    canceller.join()

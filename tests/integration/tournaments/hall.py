@@ -29,7 +29,7 @@ from orchestrator.contracts.tournaments import TournamentState, tournament_workf
 from orchestrator.played_games import sent
 from orchestrator.spec.tournament import check_tournament
 from workers.activities.playing import games_of, match_task
-from workers.matches.play import play_match
+from workers.matches.host import MatchHost
 
 TIC_TAC_TOE = {"id": "tic_tac_toe"}
 PATIENCE = 240.0
@@ -69,7 +69,8 @@ class Hall:
             self.most_under_way = max(self.most_under_way, self.under_way)
         try:
             self.before_game(request)
-            outcome = sent(games_of(play_match(match_task(request), store=self.artifacts)), self.artifacts)
+            played = MatchHost(self.artifacts.root_url).play(match_task(request))
+            outcome = sent(games_of(played), self.artifacts)
         finally:
             with self._lock:
                 self._playing[request.occasion] -= 1

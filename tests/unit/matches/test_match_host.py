@@ -1,6 +1,7 @@
 """The host keeps policies between matches, tells how far it is, and stops when asked; on Ray it does the same."""
 
 import threading
+from typing import Any
 
 import pytest
 import ray
@@ -8,6 +9,8 @@ import ray
 from league.types import VersionId
 from orchestrator.artifacts import ArtifactStore
 from orchestrator.catalog import Component
+from workers.games.names import make_game
+from workers.games.protocol import VectorGame
 from workers.matches.host import MatchHost, match_actor
 from workers.matches.play import play_match
 from workers.matches.task import Entrant, MatchStopped, MatchTask
@@ -27,6 +30,23 @@ def test_a_warm_host_reads_a_checkpoint_once(store: ArtifactStore, version, monk
     assert host.play(task).games == host.play(task).games
     assert reads == [entrant.checkpoint]
     assert host.progress() == (4, 4)
+
+
+def test_a_warm_host_makes_only_the_tables_of_a_match(store: ArtifactStore, monkeypatch: pytest.MonkeyPatch) -> None:
+    made: list[int] = []
+
+    def counted(game: str, tables: int, **options: Any) -> VectorGame:
+        made.append(tables)
+        return make_game(game, tables, **options)
+
+    monkeypatch.setattr("workers.matches.host.make_game", counted)
+    monkeypatch.setattr("workers.matches.play.make_game", counted)
+    host = MatchHost(store.root_url)
+    task = MatchTask(game=CONNECT_FOUR, entrants=(RANDOM, RANDOM), pairs=2, seed=1)
+    host.play(task)
+    assert made == [1, 4]
+    host.play(task)
+    assert made == [1, 4, 4]
 
 
 def test_a_match_under_way_can_be_stopped(store: ArtifactStore) -> None:

@@ -18,6 +18,7 @@ from workers.games.names import make_game
 from workers.games.replay import replay
 from workers.inference.policy import Policy
 from workers.matches.annotate import annotate
+from workers.matches.host import MatchHost
 from workers.matches.play import play_match
 from workers.matches.schedule import Schedule
 from workers.matches.task import BadMatch, Entrant, MatchStopped, MatchTask, Variety
@@ -196,13 +197,14 @@ def test_openings_grow_shorter_where_each_would_end_the_game(store: ArtifactStor
 
 
 @pytest.mark.parametrize("game", [CONNECT_FOUR, HEX], ids=["connect_four", "hex"])
-def test_rating_games_without_any_variety_are_refused(game: Component) -> None:
+def test_rating_games_without_any_variety_are_refused(game: Component, store: ArtifactStore) -> None:
+    host = MatchHost(store.root_url)
     sides = [Contender(version=name, player=name, bot=name) for name in ("first-legal", "always-0")]
     asked = PlayRequest(trial="", occasion="", game=game, contenders=sides, pairs=2, seed=1, sampled=False)
     with pytest.raises(BadMatch, match="leave opening_plies out"):
-        match_task(asked)
+        host.play(match_task(asked))
     for varied in ({"sampled": True}, {"opening_plies": 2}, {"opening_plies": None}, {"pairs": 1}, {"game": KUHN}):
-        assert match_task(replace(asked, **varied)).game
+        assert host.play(match_task(replace(asked, **varied))).games
 
 
 def test_an_opening_that_ends_the_game_is_drawn_again(store: ArtifactStore) -> None:
