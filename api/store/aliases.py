@@ -1,4 +1,4 @@
-"""Aliases: moved by a gate, a tournament or a person, always under the alias row's lock, with a history."""
+"""Aliases: moved by a gate, a tournament or a person, always under the lock of the alias's name, with a history."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class Promotion:
 def lock_alias(session: Session, key: AliasKey) -> None:
     """Make every other move of this alias, and change of its gates, wait until the transaction ends; it need not exist.
 
-    Taken after a trial's lock and before the alias row's, by all who need several of them.
+    Taken after the locks of a trial, a schedule and a tournament, and before the alias row's, by all who need several.
     """
     name = f"gates:{key.project_id}:{key.game}:{key.name}"
     session.execute(text("SELECT pg_advisory_xact_lock(hashtextextended(:name, 0))"), {"name": name})

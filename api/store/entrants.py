@@ -61,6 +61,13 @@ def resolve_entrants(session: Session, arena: Arena, rules: Sequence[str]) -> li
     return list(found.values())
 
 
+def admit_bots(session: Session, arena: Arena, rules: Sequence[str]) -> None:
+    """Give every bot that the rules name a version; that may lock a trial, whose turn is before all other locks."""
+    for rule in map(parse_entrant, rules):
+        if rule.rule is Rule.BOT:
+            list(_versions(session, arena, rule))
+
+
 def by_rating(session: Session, arena: Arena, candidates: Iterable[Candidate]) -> list[Candidate]:
     """Best first by the newest ratings; those without one keep their order behind."""
     newest = (

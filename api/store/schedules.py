@@ -15,6 +15,7 @@ from sqlalchemy.dialects.postgresql import insert as upsert
 from sqlalchemy.orm import Session
 
 from api.store.clock import now
+from api.store.entrants import admit_bots
 from api.store.errors import Conflict, NotFound
 from api.store.events import NewEvent, append_events
 from api.store.ids import new_id
@@ -144,6 +145,7 @@ def note_refusal(session: Session, schedule_id: str, reason: str) -> None:
 
 def open_firing(session: Session, schedule_id: str, occasion: str) -> Tournament:
     """The tournament of one firing, made now or found. Each plays games of its own: the occasion is in the seed."""
+    _admit_bots(session, schedule_id)
     schedule = lock_schedule(session, schedule_id)
     ended = _end_terminated(session, schedule, occasion) if schedule.overlap is Overlap.TERMINATE_OTHER else []
     spec = check_tournament(schedule.tournament)
@@ -160,6 +162,15 @@ def open_firing(session: Session, schedule_id: str, occasion: str) -> Tournament
     )
     append_events(session, ended)
     return tournament
+
+
+def _admit_bots(session: Session, schedule_id: str) -> None:
+    """Before the schedule is locked, for what it holds never changes: a new bot locks the trial that keeps it."""
+    schedule = session.get(Schedule, schedule_id)
+    if schedule is not None and schedule.deleted_at is None:
+        spec = check_tournament(schedule.tournament)
+        arena = find_arena(session, session.get_one(Project, schedule.project_id).name, spec)
+        admit_bots(session, arena, [*spec.challengers, *spec.entrants])
 
 
 def note_failure(session: Session, schedule_id: str, reason: str) -> None:

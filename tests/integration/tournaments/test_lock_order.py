@@ -1,4 +1,4 @@
-"""Schedules before tournaments, aliases after both, and events last of all: whoever waits holds nothing others need."""
+"""Trials before schedules before tournaments, then aliases, and events last: who waits holds nothing others need."""
 
 from __future__ import annotations
 
@@ -6,22 +6,19 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-import pytest
 from sqlalchemy import event
-from sqlalchemy.orm import Session
 
-from api.store import tournaments
-from api.store.events import NewEvent, append_events
 from api.store.ids import new_id
-from api.store.models import Tournament
+from api.store.models import AliasEvent
 from api.store.models.words import Overlap, TournamentStatus, TrialStatus
 from api.store.schedules import Timing, create_schedule, follow_trial_files
-from api.store.tournaments import end_tournament
 from api.store.trials import change_status, create_trial
 from orchestrator.contracts.tournaments import Firing
 from orchestrator.spec.checking import check_spec
 from orchestrator.spec.tournament import check_tournament
+from tests.integration.league_store.driver import MAIN, RANDOM, Store, league_file
 from tests.integration.tournaments.hall import TIC_TAC_TOE, Hall, graded
+from tests.integration.tournaments.test_field import hold, make
 
 NIGHTLY = {"game": TIC_TAC_TOE, "evaluation": {"schedule": "0 3 * * *"}}
 
@@ -79,18 +76,25 @@ def test_schedules_of_trial_files_are_made_and_paused_before_their_events(hall: 
     assert_events_are_last(statements)
 
 
-def test_an_end_moves_the_alias_after_all_other_rows(hall: Hall, monkeypatch: pytest.MonkeyPatch) -> None:
-    def told(session: Session, tournament: Tournament) -> list[NewEvent]:
-        append_events(session, [NewEvent(type="alias.moved", trial_id=None, payload={"tournament": tournament.id})])
-        return []
-
-    monkeypatch.setattr(tournaments, "promote_leader", told)
-    (tournament,) = fired(hall)
-    with heard(hall) as statements, hall.sessions.begin() as session:
-        end_tournament(session, tournament, TournamentStatus.COMPLETED, "")
-    assert_events_are_last(statements)
-    locks = locking(statements)
+def test_an_end_moves_the_alias_after_all_other_rows(hall: Hall) -> None:
+    league = Store.open(hall.engine, hall.artifacts).found(league_file(players=(MAIN, RANDOM)))
+    league.live("main", 4)
+    tournament = make(hall, league, entrants=["every:4/main", "bot:random"], games=10, cycles=4, promote={})
+    scores = {"main v4-main v0": 9, "main v4-random": 9, "main v0-random": 5}
+    scores |= {"main v0-main v4": 1, "random-main v4": 1, "random-main v0": 5}
+    with heard(hall) as statements:
+        hold(hall, tournament, scores)
+    assert hall.count(AliasEvent, AliasEvent.tournament_id == tournament) == 1
+    last = max(number for number, each in enumerate(statements) if each.startswith("SELECT schedules.id"))
+    end = statements[last:]
+    assert_events_are_last(end)
+    locks = locking(end)
     assert place(locks, "SELECT schedules.id") < place(locks, "SELECT tournaments.id"), "as a firing locks them"
+    assert place(end, "SELECT tournaments.id") < place(end, "pg_advisory_xact_lock(hashtextextended")
+    assert place(end, "pg_advisory_xact_lock(hashtextextended") < place(end, "FROM aliases"), (
+        "nobody moves it meanwhile"
+    )
+    assert place(end, "FROM aliases") < place(end, "INSERT INTO alias_events") < place(end, "INSERT INTO events")
 
 
 def test_a_firing_ends_the_one_before_and_tells_of_it_last(hall: Hall) -> None:
@@ -100,3 +104,11 @@ def test_a_firing_ends_the_one_before_and_tells_of_it_last(hall: Hall) -> None:
     assert hall.row(second).status is TournamentStatus.PENDING
     last = max(number for number, each in enumerate(statements) if "FROM schedules" in each and " FOR " in each)
     assert_events_are_last(statements[last:])
+
+
+def test_a_firing_locks_the_trial_of_its_bots_before_its_schedule(hall: Hall) -> None:
+    with heard(hall) as statements:
+        fired(hall)
+    locks = [each for each in statements if " FOR NO KEY UPDATE" in each]
+    assert place(locks, "FROM trials") < place(locks, "FROM schedules")
+    assert "FROM trials" not in " ".join(locks[place(locks, "FROM schedules") :])
