@@ -20,6 +20,7 @@ class Nim(VectorGame):
             actions=3,
             observation_shape=(most + 1,),
             max_steps=most,
+            chance=True,  # the heap is drawn, so no two games need begin alike
             action_names=("one", "two", "three"),
         )
         super().__init__(spec, tables)
