@@ -7,17 +7,6 @@ from pathlib import Path
 import pytest
 
 from orchestrator.artifacts import ArtifactStore
-from orchestrator.catalog import Component
-from workers.crews.task import GenerationTask
-
-TASK = GenerationTask(
-    game=Component(id="tic_tac_toe"),
-    model=Component(id="mlp", options={"hidden": [16]}),
-    algorithm=Component(id="ppo", options={"rollout_steps": 8, "minibatch": 256}),
-    steps=4_000,
-    seed=11,
-    tables=64,
-)
 
 
 @pytest.fixture(scope="session")

@@ -15,7 +15,7 @@ from league.types import CheckpointRef
 from orchestrator.artifacts import ArtifactStore, MissingArtifact
 from orchestrator.catalog import CatalogError, Component
 from orchestrator.contracts.errors import Failure
-from tests.integration.crews.conftest import TASK
+from tests.unit.training.generation_task import TASK
 from workers.activities.failures import failure_kind
 from workers.checkpoints import load
 from workers.crews import crew as crew_module

@@ -6,7 +6,7 @@ import pytest
 
 from orchestrator.artifacts import ArtifactStore
 from orchestrator.catalog import Component
-from tests.integration.crews.conftest import TASK
+from tests.unit.training.generation_task import TASK
 from workers.crews.generation import run_generation
 from workers.crews.task import GenerationResult, GenerationTask, TaskOpponent
 

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from orchestrator.artifacts import ArtifactStore
-from tests.integration.crews.conftest import TASK
+from tests.unit.training.generation_task import TASK
 from workers.activities.room import Room
 from workers.crews import pool as pools
 from workers.crews.errors import CrewUnavailable
