@@ -130,6 +130,9 @@ def test_a_cell_of_the_heat_map_shows_its_games(page: Page, league: League) -> N
     expect(cell).to_contain_text("won")
     expect(cell.get_by_role("link", name="#").first).to_be_visible()
     assert "row=" in page.url
+    page.get_by_label("Show").select_option("return")
+    expect(page.get_by_role("application", name="Mean returns")).to_be_visible()
+    expect(cell).to_contain_text("a game")
     for order in ("time", "cluster"):
         page.get_by_label("Order by").select_option(order)
         expect(page).to_have_url(re.compile(f"order={order}"))

@@ -1,7 +1,7 @@
 // Who does how well against whom: the heat map, what the whole of it says, and the games of one cell.
 import { get, getAll } from "../api.js";
 import { h, s } from "../dom.js";
-import { percent, short, whole } from "../format.js";
+import { percent, short, signed, whole } from "../format.js";
 import { colourKey, heatMap } from "../heat_map.js";
 import { byLikeness, byRating, indices, strongestCycles } from "../payoff_order.js";
 import { card, empty, pick, shares } from "../pieces.js";
@@ -10,6 +10,7 @@ import { trialFrame } from "../trial_frame.js";
 
 const ORDERS = [["rating", "rating"], ["time", "time"], ["cluster", "likeness"]];
 const STREAMS = [["all", "all games"], ["training", "training games"], ["rating", "rating games"]];
+const MEASURES = [["rate", "win rates"], ["return", "mean returns"]];
 export const title = ({ trial }) => `Payoff of ${trial.name}`;
 export const trialOf = (context) => context.parameters.trial;
 
@@ -28,11 +29,12 @@ export async function load(context) {
 export function view(data, context) {
   const { trial, payoff } = data;
   if (payoff.players.length < 2) return trialFrame(trial, context, empty("Too few players", "The heat map needs two players; they come as the trial goes on."));
-  const { order = "rating", stream = "all" } = context.query;
+  const { order = "rating", stream = "all", show = "rate" } = context.query;
   return trialFrame(trial, context,
     h("div", { class: "filters", key: "filters" },
       pick("Order by", "order", ORDERS, order, (value) => context.setQuery({ order: value === "rating" ? "" : value })),
       pick("Games", "stream", STREAMS, stream, (value) => context.setQuery({ stream: value === "all" ? "" : value })),
+      pick("Show", "show", MEASURES, show, (value) => context.setQuery({ show: value === "rate" ? "" : value })),
       h("a", { href: `/api/v1/trials/${trial.id}/payoff?stream=${stream}&format=csv`, download: true }, "CSV")),
     h("div", { class: "beside", key: "map" },
       h("section", { class: "card", "aria-label": "Heat map" }, payoff.win_rate.every((row) => row.every((rate) => rate === null)) ? empty("Nobody has met yet", "Colours come with the first games.") : [colourKey(), map(data, context)],
@@ -57,20 +59,33 @@ function map(data, context) {
   const order = sorted(data, context);
   const place = (id) => order.findIndex((each) => payoff.players[each].id === id);
   const chosen = [place(context.query.row), place(context.query.column)];
-  return heatMap("payoff", `Win rates of ${order.length} players against each other`, {
-    rows: order.map((each) => payoff.players[each].name), of: [payoff, order], chosen: chosen.includes(-1) ? null : chosen,
-    rate: (row, column) => payoff.win_rate[order[row]][order[column]],
-    text: (row, column) => percent(payoff.win_rate[order[row]][order[column]]),
+  const { name, rate, text } = measure(payoff, context.query.show);
+  return heatMap("payoff", `${name} of ${order.length} players against each other`, {
+    rows: order.map((each) => payoff.players[each].name), of: [payoff, order, name], chosen: chosen.includes(-1) ? null : chosen,
+    rate: (row, column) => rate(order[row], order[column]),
+    text: (row, column) => text(order[row], order[column]),
     note: (row, column) => hover(payoff, order[row], order[column]),
     pick: (row, column) => context.setQuery({ row: payoff.players[order[row]].id, column: payoff.players[order[column]].id }) });
 }
+
+/** What the colours stand for; returns of any size are spread over them, with nothing earned in the middle. */
+function measure(payoff, show) {
+  if (show !== "return") return { name: "Win rates", rate: (row, column) => payoff.win_rate[row][column], text: (row, column) => percent(payoff.win_rate[row][column]) };
+  const most = payoff.mean_return.flat().reduce((most_yet, each) => Math.max(most_yet, Math.abs(each ?? 0)), 1e-9);
+  const earned = (row, column) => payoff.mean_return[row][column];
+  return { name: "Mean returns", text: (row, column) => signed(earned(row, column), 2),
+    rate: (row, column) => (earned(row, column) === null ? null : 0.5 + earned(row, column) / (2 * most)) };
+}
+
+/** "earns +0.12 a game", where returns were counted. */
+const earns = (payoff, row, column) => (payoff.mean_return[row][column] === null ? null : `earns ${signed(payoff.mean_return[row][column], 2)} a game`);
 
 function hover(payoff, row, column) {
   const rate = payoff.win_rate[row][column];
   const who = `${payoff.players[row].name} against ${payoff.players[column].name}`;
   if (rate === null) return row === column ? [] : [who, "have not met"];
   const count = payoff.wins[row][column] + payoff.draws[row][column] + payoff.losses[row][column];
-  return [who, percent(rate, 1), `${percent(payoff.low[row][column])} to ${percent(payoff.high[row][column])} in ${short(count)} games`];
+  return [who, percent(rate, 1), `${percent(payoff.low[row][column])} to ${percent(payoff.high[row][column])} in ${short(count)} games`, earns(payoff, row, column)].filter(Boolean);
 }
 
 function cell({ payoff, games, trial }, context) {
@@ -79,10 +94,10 @@ function cell({ payoff, games, trial }, context) {
   if (row < 0 || column < 0) return null;
   const [one, other] = [payoff.players[row], payoff.players[column]];
   const count = [payoff.wins, payoff.draws, payoff.losses].map((matrix) => matrix[row][column]);
-  const rate = payoff.win_rate[row][column];
+  const [rate, earned] = [payoff.win_rate[row][column], earns(payoff, row, column)];
   return h("section", { class: "card", key: "cell", "aria-label": "The chosen cell" },
     h("div", { class: "title" }, h("h2", {}, `${one.name} against ${other.name}`), h("button", { class: "plain", onclick: () => context.setQuery({ row: "", column: "" }) }, "Close")),
-    h("p", {}, rate === null ? "They have never met." : [h("strong", {}, percent(rate, 1)), ` (${percent(payoff.low[row][column], 1)} to ${percent(payoff.high[row][column], 1)}): ${whole(count[0])} won, ${whole(count[1])} drawn, ${whole(count[2])} lost`]),
+    h("p", {}, rate === null ? "They have never met." : [h("strong", {}, percent(rate, 1)), ` (${percent(payoff.low[row][column], 1)} to ${percent(payoff.high[row][column], 1)}): ${whole(count[0])} won, ${whole(count[1])} drawn, ${whole(count[2])} lost`, earned && `; ${earned}`].filter(Boolean)),
     games?.items.length ? [matchTable(games.items), h("a", { href: `/trials/${trial.id}/matches?player=${one.id}&opponent=${other.id}` }, "All their recorded games")]
       : h("p", { class: "quiet" }, "No recorded games: training games are counted, not kept one by one."));
 }
