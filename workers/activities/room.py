@@ -15,8 +15,8 @@ POLL_SECONDS = 0.2
 class Room:
     """The CPUs of Ray, claimed by one generation at a time each; first come, first served.
 
-    They are counted at each claim, for nodes come and go. Other drivers of the same Ray count them too: what both
-    have claimed waits once more, for its place in Ray.
+    They are counted at each claim and while it waits, for nodes come and go. Other drivers of the same Ray count them
+    too: what both have claimed waits once more, for its place in Ray.
     """
 
     def __init__(self, cpus: Callable[[], int]) -> None:
@@ -28,8 +28,6 @@ class Room:
     @contextmanager
     def claim(self, cpus: int, watch: ProgressWatch) -> Iterator[None]:
         """Hold so many CPUs; waits for its turn, and raises GenerationStopped when told to stop meanwhile."""
-        if cpus > (present := self._cpus()):
-            raise CrewUnavailable(f"the crew needs {cpus} CPUs, Ray has {present}")
         self._wait_for_turn(cpus, watch)
         try:
             yield
@@ -43,7 +41,7 @@ class Room:
         with self._changed:
             self._queue.append(turn)
             try:
-                while self._queue[0] is not turn or self._claimed + cpus > self._cpus():
+                while self._claimed + cpus > self._present(cpus) or self._queue[0] is not turn:
                     watch.waits()
                     if watch.should_stop():
                         raise GenerationStopped("stopped while it waited for CPUs")
@@ -52,3 +50,9 @@ class Room:
             finally:
                 self._queue.remove(turn)
                 self._changed.notify_all()
+
+    def _present(self, cpus: int) -> int:
+        """The CPUs that are there now, at least so many: whoever waits for more keeps all behind it waiting too."""
+        if cpus > (present := self._cpus()):
+            raise CrewUnavailable(f"the crew needs {cpus} CPUs, Ray has {present}")
+        return present

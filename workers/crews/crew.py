@@ -35,6 +35,8 @@ Actor = Any
 """A handle of Ray's, whose methods its types do not know."""
 
 POLL_SECONDS = 0.1
+RECOUNT_SECONDS = 1.0
+"""How often a crew that waits for its place looks whether Ray could still hold it."""
 FIRST_LOOK_SECONDS = 0.005
 """Where CPUs are free, a place is there within some milliseconds."""
 GRACE_SECONDS = 0.6
@@ -105,11 +107,15 @@ class Crew(ABC):
     def _take_place(self, waits: Waits) -> None:
         """Wait until Ray holds CPUs for all processes: two crews that wait with half of theirs would wait for ever."""
         self._place = placement_group([{"CPU": self.plan.threads}] * self.plan.processes)
-        pause = FIRST_LOOK_SECONDS
+        pause, counted = FIRST_LOOK_SECONDS, time.monotonic()
         while placement_group_table(self._place).get("state") != "CREATED":
             waits()
             if self._should_stop():
                 raise GenerationStopped("stopped while it waited for CPUs")
+            if time.monotonic() - counted >= RECOUNT_SECONDS:
+                # Ray itself waits for ever for a place that no node can offer
+                self._check_room()
+                counted = time.monotonic()
             time.sleep(pause)
             pause = min(2 * pause, POLL_SECONDS)
 
@@ -123,13 +129,14 @@ class Crew(ABC):
         return actors
 
     def _check_room(self) -> None:
-        needed = self.plan.cpus
-        total_cpus = ray.cluster_resources().get("CPU", 0.0)
-        if needed > total_cpus:
-            raise CrewUnavailable(
-                f"the crew needs {needed} CPUs ({self.plan.processes} processes of {self.plan.threads} threads), "
-                f"Ray has {total_cpus:g}"
-            )
+        """Whether Ray's nodes could hold the crew if nobody else were there: a process runs on one node."""
+        nodes = [node["Resources"].get("CPU", 0.0) for node in ray.nodes() if node["Alive"]]
+        needed = f"{self.plan.cpus} CPUs ({self.plan.processes} processes of {self.plan.threads} threads)"
+        if self.plan.cpus > sum(nodes):
+            raise CrewUnavailable(f"the crew needs {needed}, Ray has {sum(nodes):g}")
+        if self.plan.processes > sum(int(cpus // self.plan.threads) for cpus in nodes):
+            each = ", ".join(f"{cpus:g}" for cpus in sorted(nodes, reverse=True))
+            raise CrewUnavailable(f"the crew needs {needed}, each process on one node; Ray's nodes have {each} CPUs")
 
     def _form_ring(self, actors: Sequence[Actor]) -> None:
         if len(actors) > 1:

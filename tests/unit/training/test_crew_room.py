@@ -6,6 +6,7 @@ import asyncio
 import threading
 import time
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -15,7 +16,9 @@ import pytest
 from orchestrator.artifacts import ArtifactStore
 from tests.unit.training.generation_task import TASK
 from workers.activities.room import Room
+from workers.crews import crew as crews
 from workers.crews import pool as pools
+from workers.crews.crew import Crew
 from workers.crews.errors import CrewUnavailable
 from workers.crews.generation import crew_plan
 from workers.crews.pool import CrewPool
@@ -92,6 +95,62 @@ def test_a_claim_counts_the_cpus_anew() -> None:
         threading.Timer(0.3, lambda: setattr(present, "cpus", 3)).start()
         with room.claim(1, watch):  # type: ignore[arg-type]
             assert watch.waited > 0, "it waited for the node that joined"
+
+
+def test_a_claim_that_waits_is_refused_once_its_node_has_left() -> None:
+    present = SimpleNamespace(cpus=12)
+    room, watch = Room(lambda: present.cpus), PatientWatch()
+    with room.claim(8, watch):  # type: ignore[arg-type]
+        threading.Timer(0.3, lambda: setattr(present, "cpus", 4)).start()
+        with pytest.raises(CrewUnavailable, match="needs 8 CPUs, Ray has 4"), room.claim(8, watch):  # type: ignore[arg-type]
+            pass
+        assert watch.waited > 0, "while there was hope"
+    with room.claim(4, watch):  # type: ignore[arg-type]
+        pass
+
+
+class NeverPlaced(Crew):
+    """A crew whose place Ray never finds."""
+
+    def _start_actors(self) -> None:
+        raise AssertionError("it has no place")
+
+    def _generation(self, task: Any, tell: Any) -> Any:
+        raise AssertionError("it has no actors")
+
+
+@pytest.mark.parametrize(
+    ("nodes", "left", "words"),
+    [
+        ([2.0, 2.0], [2.0, 2.0], r"needs 3 CPUs \(1 processes of 3 threads\), each .* Ray's nodes have 2, 2 CPUs"),
+        ([2.0, 4.0], [2.0, 2.0], "Ray's nodes have 2, 2 CPUs"),
+        ([4.0], [2.0], "needs 3 CPUs .*, Ray has 2"),
+        ([4.0], [], "Ray has 0"),
+    ],
+)
+def test_a_crew_whose_place_can_never_be_is_refused(
+    store: ArtifactStore, monkeypatch: pytest.MonkeyPatch, nodes: list[float], left: list[float], words: str
+) -> None:
+    waited: list[float] = []
+
+    def seen() -> list[dict[str, Any]]:
+        gone = {"Alive": False, "Resources": {"CPU": 64.0}}
+        alive = [{"Alive": True, "Resources": {"CPU": cpus}} for cpus in (left if waited else nodes)]
+        return [gone, *alive]
+
+    def waits() -> None:
+        waited.append(time.monotonic())
+        assert len(waited) < 1000, "it waits for ever"
+
+    monkeypatch.setattr(crews, "ray", SimpleNamespace(nodes=seen, cluster_resources=lambda: {"CPU": sum(nodes)}))
+    monkeypatch.setattr(crews, "placement_group", lambda bundles: SimpleNamespace())
+    monkeypatch.setattr(crews, "placement_group_table", lambda place: {"state": "PENDING"})
+    monkeypatch.setattr(crews, "RECOUNT_SECONDS", 0.1, raising=False)
+    monkeypatch.setattr(crews, "POLL_SECONDS", 0.01)
+    crew = NeverPlaced(replace(PLAN, threads=3), store)
+    with pytest.raises(CrewUnavailable, match=words):
+        crew.start(lambda: False, waits)
+    assert bool(waited) == (nodes != left), "what can never be is refused at once"
 
 
 def test_an_idle_crew_is_ended_after_its_time(store: ArtifactStore) -> None:
