@@ -47,16 +47,20 @@ class GateActivities:
     def end_gates(self, end: contracts.GatesEnd) -> contracts.GatesEnded:
         """Make the trial's gates invalid, one by one; name those that took their places."""
         with told_apart():
-            with self._sessions() as session:
-                unfinished = gate_ends.unfinished(session, end.trial)
-            for gate in unfinished:
-                with self._sessions.begin() as session:
-                    gate_results.stop_gate(session, gate, end.reason)
+            # again, until none is left: a batch that arrives first may end a gate and open another for its candidate
+            while gates := self._unfinished(end.trial):
+                for gate in gates:
+                    with self._sessions.begin() as session:
+                        gate_results.stop_gate(session, gate, end.reason)
             with self._sessions() as session:
                 opened = gate_ends.opened_after_those_of(session, end.trial)
                 return contracts.GatesEnded(
                     gates=[contracts.OpenedGate(gate=gate.id, trial=gate.trial_id) for gate in opened]
                 )
+
+    def _unfinished(self, trial: str) -> list[str]:
+        with self._sessions() as session:
+            return gate_ends.unfinished(session, trial)
 
     def _brief(self, standing: gate_results.Standing) -> contracts.GateBrief:
         gate, successor = standing.gate, standing.successor

@@ -22,10 +22,14 @@ def unfinished(session: Session, trial_id: str) -> list[str]:
 
 
 def opened_after_those_of(session: Session, trial_id: str) -> Sequence[Gate]:
-    """Gates that run in the place of one of the trial's, whosever they are."""
+    """Gates of other trials that run in the place of one of the trial's; its own may not begin any more."""
     ours = select(cast(Gate.id, Text)).where(Gate.trial_id == trial_id).scalar_subquery()
     return session.scalars(
         select(Gate)
-        .where(Gate.status == GateStatus.RUNNING, Gate.settings["opened_after"].astext.in_(ours))
+        .where(
+            Gate.status == GateStatus.RUNNING,
+            Gate.trial_id != trial_id,
+            Gate.settings["opened_after"].astext.in_(ours),
+        )
         .order_by(Gate.id)
     ).all()

@@ -2,6 +2,13 @@
 
 from __future__ import annotations
 
+from typing import Any
+
+import pytest
+
+from api.store import gate_results
+from api.store.aliases import AliasKey, Promotion, move_alias
+from api.store.gates import CHAMPION
 from api.store.ids import new_id
 from orchestrator.contracts.play import GatesEnd, GatesEnded, OpenedGate
 from tests.integration.league_store.driver import Store
@@ -45,3 +52,27 @@ def test_no_candidate_of_the_same_trial_takes_the_place(store: Store) -> None:
     league.live("main")
     assert store("end_gates", GatesEnd(trial=league.trial, reason="enough")) == GatesEnded(gates=[])
     assert [gate.status for gate in gates(league)] == ["passed", "invalid", "invalid"]
+
+
+def test_a_batch_that_comes_first_opens_no_gate_of_the_ended_trial(
+    store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its champion was changed by hand: the gate that its candidate gets instead ends as well."""
+    league = found(store)
+    running = brief_of(store, opened(league).gate)
+    assert running.request is not None
+    batch = Batch(gate=running.gate, batch=1, outcome=played(running.request))
+    key = AliasKey(project_id=league.row.project_id, game=league.row.game, name=CHAMPION)
+    with store.sessions.begin() as session:
+        move_alias(session, key, league.versions("main")[0].id, Promotion(reason="by hand", actor="test"))
+    stop = gate_results.stop_gate
+
+    def late(session: Any, gate: str, reason: str) -> gate_results.Standing:
+        if gate == running.gate:
+            store("record_gate_batch", batch)
+        return stop(session, gate, reason)
+
+    monkeypatch.setattr(gate_results, "stop_gate", late)
+    assert store("end_gates", GatesEnd(trial=league.trial, reason="enough")) == GatesEnded(gates=[])
+    assert [gate.status for gate in gates(league)] == ["passed", "invalid", "invalid"]
+    assert champion(league) == league.versions("main")[0].id
