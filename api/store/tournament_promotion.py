@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from sqlalchemy.orm import Session
 
-from api.store.aliases import AliasKey, Promotion, move_alias
+from api.store.aliases import AliasKey, Promotion, lock_alias, move_alias
 from api.store.decisions import Subject, record_decision
 from api.store.events import NewEvent
 from api.store.models import Alias, ModelVersion, Tournament
@@ -31,7 +31,9 @@ def promote_leader(session: Session, tournament: Tournament) -> list[NewEvent]:
     labels = {str(each.number): each.label for each in field}
     leader = session.get_one(ModelVersion, field[int(lead.leader)].version_id)
     key = AliasKey(project_id=tournament.project_id, game=tournament.game, name=spec.promote.alias)
-    holder = session.get(Alias, (key.project_id, key.game, key.name))
+    # who holds it now holds it until this is decided
+    lock_alias(session, key)
+    holder = session.get(Alias, (key.project_id, key.game, key.name), populate_existing=True)
     withdrawn = field[int(lead.leader)].withdrawn
     verdict = _verdict(lead, labels, leader, None if holder is None else holder.version_id, key.name)
     if withdrawn is not None:
