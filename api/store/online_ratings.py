@@ -1,7 +1,8 @@
 """Ratings that learn game by game, in the order in which the games were recorded: online Elo and openskill.
 
 Each fit goes on from the one before it: its places hold all that these methods remember, so that what was rated once
-is never read again, and the outcome is the same as from all games.
+is never read again. The outcome is the same as from all games, but for those whom the Bradley-Terry fit beside it left
+out: they are forgotten, and begin anew should they play again.
 """
 
 from __future__ import annotations
@@ -175,7 +176,8 @@ def _keep(
             settings=dict(rule.settings),
         )
     )
-    measures = {policy: rule.measure(standing) for policy, standing in found.standings.items()}
+    present = set(rated.values())
+    measures = {policy: rule.measure(kept) for policy, kept in found.standings.items() if policy in present}
     ascending = sorted(measures.values())
     rows = [
         {
@@ -188,7 +190,7 @@ def _keep(
             "prior": False,
         }
         for version, policy in sorted(rated.items())
-        if policy in found.standings
+        if policy in measures
     ]
     session.execute(insert(Rating), rows)
 

@@ -94,8 +94,10 @@ def fit_ratings(session: Session, project_id: str, game: str, *, tournament_id: 
     return fit_id
 
 
-def rating_games(session: Session, project_id: str, game: str, *, up_to: int | None = None) -> RatingGames:
-    """The rating games of a project's game, optionally only those up to a match."""
+def rating_games(
+    session: Session, project_id: str, game: str, *, up_to: int | None = None, whole: bool = False
+) -> RatingGames:
+    """The rating games of a project's game, optionally only those up to a match, or with nobody left out."""
     first, second = aliased(ModelVersion), aliased(ModelVersion)
     query = (
         select(Match.version_id, Match.opponent_version_id, Match.result, func.count(), func.max(Match.id))
@@ -116,7 +118,7 @@ def rating_games(session: Session, project_id: str, game: str, *, up_to: int | N
         last_played |= {policy: max(newest, last_played.get(policy, 0)) for policy in pair}
         if pair[0] != pair[1]:
             tallies.setdefault(pair, [0, 0, 0])[_COLUMN[result]] += count
-    rated = still_rated(last_played)
+    rated = set(last_played) if whole else still_rated(last_played)
     return RatingGames(
         tallies={(a, b): (w, d, lost) for (a, b), (w, d, lost) in tallies.items() if a in rated and b in rated},
         policies={version: policy for version, policy in policies.items() if policy in rated},

@@ -30,13 +30,16 @@ def wrong_ratings(session: Session) -> Iterator[Finding]:
 
 
 def _wrong_fit(session: Session, fit: RatingFit) -> Iterator[Finding]:
-    games = rating_games(session, fit.project_id, fit.game, up_to=fit.last_match_id)
+    # a fit that does not say how many it left out is from before any were
+    whole = "left_out" not in fit.settings
+    games = rating_games(session, fit.project_id, fit.game, up_to=fit.last_match_id, whole=whole)
     if games.games != fit.games:
         yield _miscounted(fit, games.games)
         return
     ratings = fitted(games)
     places = _places(session, fit)
-    yield from _wrong_places(session, fit, places, {} if ratings is None else ratings.elos())
+    policies = _policies(session, places)
+    yield from _wrong_places(session, fit, places, policies, {} if ratings is None else ratings.elos())
     missing = sorted(set(games.policies) - {place.version_id for place in places})
     if missing:
         yield Finding(wrong=Wrong.LOST, subject=_subject(fit), detail=f"no places of versions {missing}")
@@ -61,8 +64,9 @@ def _wrong_online(session: Session) -> Iterator[Finding]:
             rated = _rated_beside(session, fit)
             found = replace(found, standings={name: kept for name, kept in found.standings.items() if name in rated})
             values = {policy: standing.value for policy, standing in found.standings.items()}
-            yield from _wrong_places(session, fit, places, values)
-            missing = sorted(values.keys() - _policies(session, places).values())
+            policies = _policies(session, places)
+            yield from _wrong_places(session, fit, places, policies, values)
+            missing = sorted(values.keys() - policies.values())
             if missing:
                 detail = f"no places of those that play by {missing}"
                 yield Finding(wrong=Wrong.LOST, subject=_subject(fit), detail=detail)
@@ -84,9 +88,12 @@ def _rated_beside(session: Session, fit: RatingFit) -> set[str]:
 
 
 def _wrong_places(
-    session: Session, fit: RatingFit, places: Sequence[Rating], values: Mapping[str, float]
+    session: Session,
+    fit: RatingFit,
+    places: Sequence[Rating],
+    policies: Mapping[str, str],
+    values: Mapping[str, float],
 ) -> Iterator[Finding]:
-    policies = _policies(session, places)
     for place in places:
         again = values.get(policies[place.version_id], math.nan)
         if not math.isclose(again, place.value, rel_tol=TOLERANCE, abs_tol=TOLERANCE):

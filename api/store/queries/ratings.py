@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
-from sqlalchemy import ARRAY, BigInteger, bindparam, func, select
+from sqlalchemy import ARRAY, BigInteger, bindparam, func, select, true
 from sqlalchemy.orm import Session
 
 from api.store.models import ModelVersion, Player, Rating, RatingCovariance, RatingFit, Trial
@@ -13,21 +13,53 @@ from api.store.queries.records import Record, plain, read_records
 
 
 def newest_fit(session: Session, trial_id: str, method: RatingMethod) -> RatingFit | None:
-    """The newest fit in which versions of the trial take part; fits of one tournament's field leave most out."""
-    of_trial = (Trial.project_id == RatingFit.project_id) & (Trial.game == RatingFit.game)
+    """The fit over the most games in which versions of the trial take part; fits leave many versions out."""
+    # fits of all methods are made together, so hardly any before this one need be looked at; and where there is none,
+    # none of the thousands that a project may have
+    last = _last_fit_of_any_method(session, trial_id)
+    if last is None:
+        return None
+    trial = session.get_one(Trial, trial_id)
     takes_part = (
-        select(Rating.fit_id)
+        select(Rating.version_id)
         .join(ModelVersion, ModelVersion.id == Rating.version_id)
         .where(Rating.fit_id == RatingFit.id, ModelVersion.trial_id == trial_id)
-        .exists()
-    )
-    return session.scalars(
-        select(RatingFit)
-        .join(Trial, of_trial)
-        .where(Trial.id == trial_id, RatingFit.method == method, takes_part)
-        .order_by(RatingFit.id.desc())
         .limit(1)
-    ).one_or_none()
+        .scalar_subquery()
+        .is_not(None)
+    )
+    fits = select(RatingFit).where(
+        RatingFit.project_id == trial.project_id,
+        RatingFit.game == trial.game,
+        RatingFit.method == method,
+        RatingFit.id <= last,
+        takes_part,
+    )
+    made_last = session.scalars(fits.order_by(RatingFit.id.desc()).limit(1)).one_or_none()
+    if made_last is None:
+        return None
+    # of two that were made at the same time, the one that was finished first may have seen more games
+    as_many = fits.where(RatingFit.last_match_id >= made_last.last_match_id)
+    return session.scalars(as_many.order_by(RatingFit.last_match_id.desc(), RatingFit.id.desc()).limit(1)).one()
+
+
+def _last_fit_of_any_method(session: Session, trial_id: str) -> str | None:
+    """The last fit in which a version of the trial takes part: one look into an index for each version."""
+    of_version = (
+        select(Rating.fit_id)
+        .where(Rating.version_id == ModelVersion.id)
+        .order_by(Rating.fit_id.desc())
+        .limit(1)
+        .lateral()
+    )
+    return session.scalar(
+        select(of_version.c.fit_id)
+        .select_from(ModelVersion)
+        .join(of_version, true())
+        .where(ModelVersion.trial_id == trial_id)
+        .order_by(of_version.c.fit_id.desc())
+        .limit(1)
+    )
 
 
 def ratings_of(session: Session, fit_id: str, trial_id: str, *, after: int | None, limit: int) -> list[Record]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from itertools import pairwise
 
 import pytest
+from sqlalchemy import text
 from sqlalchemy.orm import Session
 
 from api.store import ratings
@@ -42,3 +43,26 @@ def test_the_audit_agrees_when_some_are_left_out(fresh_store: Store, monkeypatch
     assert fits(league, RatingMethod.BRADLEY_TERRY)[-1].settings["left_out"] == 4
     with Session(fresh_store.engine) as session:
         assert list(wrong_ratings(session)) == []
+
+
+def test_the_audit_rates_a_fit_from_before_the_limit_whole(fresh_store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    league = evaluated(fresh_store)
+    with fresh_store.sessions.begin() as session:
+        session.execute(text("SET LOCAL session_replication_role = replica"))
+        session.execute(text("UPDATE rating_fits SET settings = settings - 'left_out'"))
+    monkeypatch.setattr(ratings, "NEWEST_RATED", 2)
+    monkeypatch.setattr(ratings, "OLDER_RATED", 1)
+    evaluate(league, [0.5])
+    with Session(fresh_store.engine) as session:
+        assert list(wrong_ratings(session)) == []
+
+
+def test_ranks_count_only_those_that_are_rated(fresh_store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(ratings, "NEWEST_RATED", 2)
+    monkeypatch.setattr(ratings, "OLDER_RATED", 1)
+    league = evaluated(fresh_store)
+    for scores in ([1.0], [0.0], [0.0], [0.0]):
+        evaluate(league, scores)
+        for method in (RatingMethod.ELO_ONLINE, RatingMethod.OPENSKILL):
+            kept = places(fresh_store, fits(league, method)[-1]).values()
+            assert min(place.rank for place in kept) == 1 and max(place.rank for place in kept) <= len(kept)

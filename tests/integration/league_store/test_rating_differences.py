@@ -5,13 +5,14 @@ from __future__ import annotations
 import math
 
 import pytest
+from sqlalchemy import event, text, update
 
-from api.store.models import RatingCovariance, RatingFit
+from api.store.models import Project, RatingCovariance, RatingFit
 from api.store.models.words import RatingMethod
 from api.store.queries.ratings import difference_variances, newest_fit, value_in_fit
 from api.store.ratings import fitted, rating_games
 from tests.integration.league_store.driver import Store
-from tests.integration.league_store.test_online_ratings import evaluate, evaluated
+from tests.integration.league_store.test_online_ratings import evaluate, evaluated, fits
 
 
 def test_every_difference_is_as_sure_as_the_fit_says(fresh_store: Store) -> None:
@@ -45,3 +46,31 @@ def test_a_covariance_that_made_room_is_missed_and_not_made_up(fresh_store: Stor
     assert kept.fit_id == max(
         fit.id for fit in fresh_store.rows(RatingFit, RatingFit.method == RatingMethod.BRADLEY_TERRY)
     )
+
+
+def test_the_newest_fit_is_the_one_over_the_most_games(fresh_store: Store) -> None:
+    league = evaluated(fresh_store)
+    for method in RatingMethod.BRADLEY_TERRY, RatingMethod.ELO_ONLINE:
+        with fresh_store.sessions() as session:
+            found = newest_fit(session, league.trial, method)
+            assert found is not None and found.games == 60
+            *_, before, last = fits(league, method)
+            assert found.id == last.id
+            session.execute(text("SET LOCAL session_replication_role = replica"))
+            # as if the evaluation before had been slow to rate its games
+            for fit, seen in (before, last.last_match_id), (last, before.last_match_id):
+                session.execute(update(RatingFit).where(RatingFit.id == fit.id).values(last_match_id=seen))
+            found = newest_fit(session, league.trial, method)
+            assert found is not None and found.id == before.id
+
+
+def test_a_trial_that_is_not_rated_looks_at_no_fit(fresh_store: Store) -> None:
+    """A project may have thousands, and a page asks again and again."""
+    league = evaluated(fresh_store)
+    other = fresh_store.found(project=fresh_store.rows(Project)[0].name)
+    heard: list[str] = []
+    event.listen(fresh_store.engine, "before_cursor_execute", lambda *said: heard.append(said[2]))
+    with fresh_store.sessions() as session:
+        assert newest_fit(session, other.trial, RatingMethod.BRADLEY_TERRY) is None
+    assert heard and not any("rating_fits" in each for each in heard)
+    assert league.row.project_id == other.row.project_id
