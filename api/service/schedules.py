@@ -76,7 +76,7 @@ class ScheduleBook:
         trigger = TriggerImmediatelyRequest()
         if moment is not None:
             trigger.scheduled_time.FromDatetime(moment)
-        # the SDK's own `trigger` gives every call an identity of its own
+        # the SDK's own `trigger` gives every call an identity of its own; by this one Temporal knows a repetition
         request = PatchScheduleRequest(
             namespace=self._temporal.namespace,
             schedule_id=schedule_id(schedule),
@@ -84,7 +84,7 @@ class ScheduleBook:
             identity=self._temporal.identity,
             request_id=str(uuid.uuid4()) if moment is None else f"{schedule}-{moment.isoformat()}",
         )
-        await self._temporal.workflow_service.patch_schedule(request, timeout=RPC_TIMEOUT)
+        await self._temporal.workflow_service.patch_schedule(request, retry=True, timeout=RPC_TIMEOUT)
 
     async def firings(self, schedule: str) -> Firings | None:
         """How often it fired and when it will; None where Temporal does not answer or has not taken it yet."""

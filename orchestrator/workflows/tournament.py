@@ -190,7 +190,8 @@ class TournamentWorkflow:
     def _setback(self, pairing: PlannedPairing, setback: Setback) -> PairingSetback:
         return PairingSetback(
             tournament=self._state.tournament,
-            key=f"{workflow.info().run_id}:{pairing.round}:{pairing.pair}:{setback.tries}",
+            # with the failure, for games that were lost are always the first try, as another failure may have been
+            key=f"{workflow.info().run_id}:{pairing.round}:{pairing.pair}:{setback.failure.value}:{setback.tries}",
             round=pairing.round,
             pair=pairing.pair,
             failure=setback.failure.value,

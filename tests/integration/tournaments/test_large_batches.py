@@ -10,13 +10,13 @@ from pathlib import Path
 import pytest
 from temporalio.client import Client
 
-from api.store.models import Match
+from api.store.models import Event, Match
 from orchestrator.artifacts import ArtifactStore
-from orchestrator.contracts.play import PlayedGame, PlayOutcome
+from orchestrator.contracts.play import PlayedGame, PlayOutcome, PlayRequest
 from orchestrator.contracts.tournaments import tournament_workflow_id
 from orchestrator.played_games import GAMES_KIND, sent
 from tests.integration.tournaments import hall as hall_module
-from tests.integration.tournaments.hall import Hall
+from tests.integration.tournaments.hall import Hall, lost_worker
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
@@ -70,6 +70,33 @@ async def test_games_that_are_lost_before_they_are_recorded_are_played_again(
     assert await hall.hold(temporal, tournament) == ["completed"]
     assert hall.count(Match, Match.tournament_id == tournament) == 30
     assert lost[0].exists() and lost[0].parts[-3] == GAMES_KIND, "the same games have the same name"
+
+
+async def test_games_that_are_lost_after_another_failure_are_told_of_too(
+    hall: Hall, temporal: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Both are the first try of their kind, in the same run."""
+    troubles = ["the process", "the games"]
+
+    def dying(request: PlayRequest) -> None:
+        if troubles[:1] == ["the process"]:
+            troubles.pop(0)
+            raise lost_worker()
+
+    def losing(games: Sequence[PlayedGame], artifacts: ArtifactStore) -> PlayOutcome:
+        outcome = sent(games, artifacts)
+        assert outcome.stored is not None
+        if troubles:
+            troubles.pop(0)
+            Path(outcome.stored.uri.removeprefix("file://")).unlink()
+        return outcome
+
+    monkeypatch.setattr(hall, "before_game", dying)
+    monkeypatch.setattr(hall_module, "sent", losing)
+    tournament = hall.make(game=LONG, entrants=BOTS, games=20, opening_plies=1, seed=9)
+    assert await hall.hold(temporal, tournament) == ["completed"]
+    told = hall.rows(Event, Event.type == "pairing.retried", Event.payload["tournament_id"].astext == tournament)
+    assert sorted(each.payload["failure"] for each in told) == ["crew_lost", "games_lost"]
 
 
 async def test_a_store_that_is_not_shared_ends_the_tournament_with_the_reason(
