@@ -17,9 +17,10 @@ from api.store.garbage import collect_garbage, keep_checkpoint
 from api.store.models import Player, Project, Trial
 from api.store.models.words import PlayerStatus, TrialStatus
 from api.store.specs import spec_of
-from api.store.weights import initial_weights, is_version_id
+from api.store.weights import initial_weights
 from orchestrator.artifacts import ArtifactStore
 from orchestrator.contracts import trials as contracts
+from orchestrator.spec.values import is_id
 
 
 class TrialActivities:
@@ -113,7 +114,7 @@ def _brief(session: Session, trial: Trial) -> contracts.TrialBrief:
         ],
         initial=initial_weights(session, trial),
         # a version's weights are in the store already; only a file must still be fetched
-        initial_source=None if source is None or is_version_id(source) else source,
+        initial_source=None if source is None or is_id(source) else source,
         start_paused=spec.start == "paused",
         steps=trial.steps,
         budget_steps=spec.budget.steps,

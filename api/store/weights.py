@@ -10,7 +10,7 @@ from api.store.models import ModelVersion, Player, Trial
 from api.store.specs import spec_of
 from api.store.versions import present_version
 from league.types import CheckpointRef
-from orchestrator.spec.values import is_version_id as is_version_id
+from orchestrator.spec.values import is_id
 
 
 def checkpoint_of(version: ModelVersion) -> CheckpointRef | None:
@@ -60,7 +60,7 @@ def initial_weights(session: Session, trial: Trial) -> CheckpointRef | None:
     learners = [each for each in everyone if each.role.learns and present_version(session, each.id) is not None]
     sharing = next((player for player in learners if player.name not in own), None)
     source = spec_of(trial).initial_weights
-    if sharing is None and source is not None and is_version_id(source):
+    if sharing is None and source is not None and is_id(source):
         return named_weights(session, trial, source)
     first = sharing or next(iter(learners), None)
     return None if first is None else weights_of(origin_version(session, first))
@@ -68,7 +68,7 @@ def initial_weights(session: Session, trial: Trial) -> CheckpointRef | None:
 
 def named_weights(session: Session, trial: Trial, source: str) -> CheckpointRef:
     """The weights of a version that a trial file names by its id; they must fit the trial's game and model."""
-    version = session.get(ModelVersion, source) if is_version_id(source) else None
+    version = session.get(ModelVersion, source) if is_id(source) else None
     if version is None:
         raise Conflict(f"weights {source!r} are no recorded version; import a file first and give its version's id")
     origin = session.get_one(Trial, version.trial_id)

@@ -20,12 +20,12 @@ from api.store.errors import NotFound
 from api.store.models import ApiToken
 from api.store.models.words import Scope
 from api.store.tokens import add_token, list_tokens, revoke_token
-from api.store.weights import is_version_id
 from lanista.cli.stack import HomeOption, JsonOption, load_settings
 from lanista.cli.terminal import errors, out, print_json, print_line
 from lanista.settings import StackSettings
 from lanista.stack import remote
 from lanista.stack.home import Home
+from orchestrator.spec.values import is_id
 
 token = typer.Typer(help="API tokens: make, list and revoke them.", no_args_is_help=True)
 
@@ -76,7 +76,7 @@ def revoke(
     as_json: JsonOption = False,
 ) -> None:
     """End a token and every browser session made from it."""
-    if not is_version_id(token_id):
+    if not is_id(token_id):
         raise NotFound(f"{token_id!r} is no token's id; `lanista token list` shows them")
     with _session(load_settings(home=home)) as session:
         row = revoke_token(session, token_id)

@@ -12,7 +12,7 @@ from orchestrator.catalog import Kind
 from orchestrator.spec.components import KnownNames, check_name
 from orchestrator.spec.matchmaking import Preset
 from orchestrator.spec.section import Section
-from orchestrator.spec.values import Name, is_version_id
+from orchestrator.spec.values import Name, is_id
 
 FILE_NEEDS_IMPORT: Final = (
     "must be a version's id; import a file into a trial of the same game and model first, by "
@@ -59,7 +59,7 @@ class PlayerSpec(Section):
         if weights is not None and role is Role.BOT:
             raise ValueError("a bot has no weights")
         # a record of a trial stays readable: only what a person sends is refused
-        if weights is not None and isinstance(info.context, KnownNames) and not is_version_id(weights):
+        if weights is not None and isinstance(info.context, KnownNames) and not is_id(weights):
             raise ValueError(FILE_NEEDS_IMPORT)
         return weights
 

@@ -47,7 +47,7 @@ def duration_text(value: timedelta) -> str:
     return "".join(parts)
 
 
-def is_version_id(text: str) -> bool:
+def is_id(text: str) -> bool:
     """Whether the text has the form of an id; anything else names a file."""
     try:
         return str(uuid.UUID(text)) == text.lower()

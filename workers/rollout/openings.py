@@ -26,7 +26,7 @@ class OpeningRules:
 
     def longest(self, spec: GameSpec) -> int:
         """Most random plies for this game; none where a move at random tells others something or ends all."""
-        if spec.simultaneous or spec.hidden_information or spec.seats < 2 or self.share == 0.0:
+        if not spec.open_board or self.share == 0.0:
             return 0
         return spec.max_steps // 4 if self.plies is None else self.plies
 
