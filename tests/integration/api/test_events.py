@@ -63,6 +63,26 @@ def tell(sessions: sessionmaker[Session], kind: str, number: int, trial_id: str 
         append_events(session, [NewEvent(type=kind, trial_id=trial_id, payload={"number": number})])
 
 
+@contextmanager
+def keep_telling(api: Served, kind: str) -> Iterator[None]:
+    """Events of this kind, one after the other, until the block is left."""
+    over = threading.Event()
+
+    def go_on() -> None:
+        for number in itertools.count():
+            tell(api.sessions, kind, number)
+            if over.wait(0.05):
+                return
+
+    with ThreadPoolExecutor(1) as pool:
+        teller = pool.submit(go_on)
+        try:
+            yield
+        finally:
+            over.set()
+            teller.result()
+
+
 def numbers(events: list[dict[str, Any]]) -> list[int]:
     return [event["data"]["payload"]["number"] for event in events]
 
@@ -183,26 +203,13 @@ def test_a_token_that_ends_takes_its_stream_with_it_however_busy(
 ) -> None:
     monkeypatch.setattr(events_module, "TRUSTED_SECONDS", 0.3)
     made = admin.post("/api/v1/tokens", json={"name": "follower", "expires_in_days": 1}).json()
-    bearer, over = {"Authorization": f"Bearer {made['token']}"}, threading.Event()
-
-    def keep_telling() -> None:
-        for number in itertools.count():
-            tell(api.sessions, "test.busy", number)
-            if over.wait(0.05):
-                return
-
-    with ThreadPoolExecutor(1) as pool:
-        teller = pool.submit(keep_telling)
-        try:
-            with httpx.stream("GET", f"{api.base}/api/v1/events", headers=bearer, **PLAIN) as response:
-                lines, deadline = response.iter_lines(), time.monotonic() + 60
-                take(_events(lines), 3, "test.busy")
-                _end_token(api, admin, made["id"], end)
-                for _ in lines:
-                    assert time.monotonic() < deadline, "the stream goes on"
-        finally:
-            over.set()
-            teller.result()
+    address = {"url": f"{api.base}/api/v1/events", "headers": {"Authorization": f"Bearer {made['token']}"}}
+    with keep_telling(api, "test.busy"), httpx.stream("GET", **address, **PLAIN) as response:
+        lines, deadline = response.iter_lines(), time.monotonic() + 60
+        take(_events(lines), 3, "test.busy")
+        _end_token(api, admin, made["id"], end)
+        for _ in lines:
+            assert time.monotonic() < deadline, "the stream goes on"
 
 
 def _end_token(api: Served, admin: httpx.Client, token_id: str, end: str) -> None:
@@ -217,20 +224,10 @@ def _end_token(api: Served, admin: httpx.Client, token_id: str, end: str) -> Non
 
 def test_a_quiet_stream_shows_that_it_lives_while_others_are_busy(api: Served, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(events_module, "IDLE_SECONDS", 0.5)
-    quiet, over = League.found(api.sessions), threading.Event()
-
-    def keep_telling() -> None:
-        for number in itertools.count():
-            tell(api.sessions, "test.elsewhere", number)
-            if over.wait(0.05):
-                return
-
-    with ThreadPoolExecutor(1) as pool, api.client(Scope.VIEWER) as client:
-        teller = pool.submit(keep_telling)
-        try:
-            path = f"/api/v1/trials/{quiet.trial_id}/events"
-            with client.stream("GET", path) as response:
-                assert ": still here" in response.iter_lines()
-        finally:
-            over.set()
-            teller.result()
+    path = f"/api/v1/trials/{League.found(api.sessions).trial_id}/events"
+    with (
+        keep_telling(api, "test.elsewhere"),
+        api.client(Scope.VIEWER) as client,
+        client.stream("GET", path) as response,
+    ):
+        assert ": still here" in response.iter_lines()
