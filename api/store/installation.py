@@ -9,10 +9,11 @@ from __future__ import annotations
 from contextlib import suppress
 from weakref import WeakSet
 
-from sqlalchemy import text
+from sqlalchemy import select, text
 from sqlalchemy.orm import Session
 
 from api.store.errors import Conflict
+from api.store.models import Installation
 from orchestrator import installation_marks
 from orchestrator.artifacts import ArtifactStore, ArtifactStoreFull
 from orchestrator.installation_marks import MARKS, marks_in
@@ -23,14 +24,10 @@ _marked: WeakSet[ArtifactStore] = WeakSet()
 
 
 def installation_id(session: Session) -> str:
-    """The same as long as the database lives where it is; a copy, or one restored elsewhere, is another."""
-    server, database = session.execute(
-        text(
-            "SELECT system_identifier, (SELECT oid FROM pg_database WHERE datname = current_database())"
-            " FROM pg_control_system()"
-        )
-    ).one()
-    return f"{server}-{database}"
+    """The same as long as the database lives; a copy of it on the same server is another."""
+    database = text("(SELECT oid FROM pg_database WHERE datname = current_database())")
+    name, number = session.execute(select(Installation.id, database)).one()
+    return f"{name}-{number}"
 
 
 def leave_mark(session: Session, artifacts: ArtifactStore) -> None:

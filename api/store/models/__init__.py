@@ -7,6 +7,7 @@ from api.store.models.decisions import Decision
 from api.store.models.events import EVENTS_CHANNEL, Event
 from api.store.models.gates import Gate, GateBatch
 from api.store.models.generations import Generation, Metric, ReturnTally, Tally
+from api.store.models.installation import Installation
 from api.store.models.matches import Match
 from api.store.models.payoffs import Payoff
 from api.store.models.people_games import PeopleGame
@@ -30,6 +31,7 @@ __all__ = [
     "GateBatch",
     "Generation",
     "IdempotencyKey",
+    "Installation",
     "Match",
     "Metric",
     "ModelVersion",

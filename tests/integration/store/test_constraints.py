@@ -80,6 +80,7 @@ BREAK: dict[str, list[str]] = {
     "ck_payoffs_played": ["raw_wins = 0, raw_draws = 0, raw_losses = 0"],
     "ck_payoffs_returns_of_both": ["returns = NULL", "opponent_returns = NULL"],
     "ck_payoffs_seats": ["seat = -1", "opponent_seat = -1", "opponent_seat = seat"],
+    "ck_installation_only_one": ["only_one = false"],
     "ck_people_games_answer": ["answer = '[]'"],
     "ck_players_bot": ["bot = 'random' WHERE role = 'main'", "bot = NULL WHERE role = 'bot'"],
     "ck_players_learns": ["generation = 1 WHERE role = 'bot'", "generation = 1 WHERE role = 'historical'"],
