@@ -49,7 +49,7 @@ class Hall:
         """Called in the playing thread; may raise, or wait."""
         self.most_under_way = 0
         self._playing: Counter[str] = Counter()
-        self._lock = threading.Lock()
+        self._lock = threading.RLock()
 
     def make(self, project: str | None = None, **spec: Any) -> str:
         """A new tournament; its id."""
@@ -60,7 +60,8 @@ class Hall:
     @property
     def under_way(self) -> int:
         """Batches that are being played; a second attempt at one that was given up as lost is the same batch."""
-        return len(+self._playing)
+        with self._lock:
+            return sum(count > 0 for count in self._playing.values())
 
     @activity.defn(name=play_games.name)
     def play(self, request: PlayRequest) -> PlayOutcome:
