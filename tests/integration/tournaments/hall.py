@@ -80,7 +80,10 @@ class Hall:
 
     @asynccontextmanager
     async def workers(self, client: Client) -> AsyncIterator[None]:
-        """Workers for all three queues; leaving the block kills what is under way."""
+        """Workers for all three queues; leaving the block kills what is under way.
+
+        Do not leave it while games end whose tournament is over: now and then the SDK's worker then never stops.
+        """
         with ThreadPoolExecutor(16) as threads:
             async with AsyncExitStack() as stack:
                 # outside the sandbox, which is slow to set up; recorded histories are replayed inside

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from typing import Any
 
 import pytest
@@ -9,9 +10,10 @@ from temporalio.client import Client
 
 from api.store.models import Match, Pairing, Rating, RatingCovariance, RatingFit
 from api.store.models.words import PairingStatus, RatingMethod, TournamentStatus
+from orchestrator.contracts.play import PlayRequest
 from orchestrator.contracts.tournaments import tournament_workflow_id
 from orchestrator.workflows import tournament as workflow
-from tests.integration.tournaments.hall import Hall, graded
+from tests.integration.tournaments.hall import PATIENCE, Hall, graded
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
@@ -72,6 +74,13 @@ async def test_the_fan_out_is_bounded_and_so_is_the_history(
     monkeypatch.setattr(workflow, "PAIRINGS_A_RUN", 10)
     tournament = hall.make(entrants=graded(3), games=2, cycles=7, at_once=3)
     hall.most_under_way = 0
+
+    def in_company(request: PlayRequest) -> None:
+        deadline = time.monotonic() + PATIENCE
+        while hall.most_under_way < 2 and time.monotonic() < deadline:
+            time.sleep(0.01)
+
+    monkeypatch.setattr(hall, "before_game", in_company)
     assert await hall.hold(temporal, tournament) == ["completed"]
     assert 2 <= hall.most_under_way <= 3
     assert hall.count(Match, Match.tournament_id == tournament) == 7 * 3 * 2

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import random
 import threading
+import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
@@ -46,7 +47,8 @@ def soon_missed(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 async def eventually(check: Callable[[], bool]) -> None:
-    for _ in range(int(PATIENCE / 0.02)):
+    deadline = time.monotonic() + PATIENCE
+    while time.monotonic() < deadline:
         if check():
             return
         await asyncio.sleep(0.02)
@@ -107,7 +109,7 @@ async def test_cancel_keeps_what_was_played_and_says_so(hall: Hall, temporal: Cl
     released = threading.Event()
 
     def wait(request: PlayRequest) -> None:
-        if played(hall, tournament) >= 3:
+        if sum(tournament in occasion for occasion in list(hall.played)) >= 3:
             released.wait(PATIENCE)
 
     hall.before_game = wait
@@ -117,6 +119,7 @@ async def test_cancel_keeps_what_was_played_and_says_so(hall: Hall, temporal: Cl
         await handle.signal("cancel", "seen enough")
         assert await asyncio.wait_for(handle.result(), PATIENCE) == "cancelled"
         released.set()
+        await eventually(lambda: hall.under_way == 0)  # see Hall.workers
     row = hall.row(tournament)
     assert (row.status, row.status_reason) == (TournamentStatus.CANCELLED, "seen enough")
     assert hall.count(Match, Match.tournament_id == tournament) == 6, "three pairings of two games, and no half one"
@@ -149,6 +152,7 @@ async def test_a_cancelled_workflow_marks_its_tournament(hall: Hall, temporal: C
         await handle.cancel()
         assert await asyncio.wait_for(handle.result(), PATIENCE) == "cancelled"
         released.set()
+        await eventually(lambda: hall.under_way == 0)  # see Hall.workers
     assert hall.row(tournament).status_reason == "its workflow was cancelled"
 
 

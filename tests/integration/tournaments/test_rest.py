@@ -54,6 +54,7 @@ async def rest(served: Served, hall: Hall, temporal: Client) -> AsyncIterator[ht
     headers = {"Authorization": f"Bearer {served.tokens[Scope.OPERATOR]}"}
     async with hall.workers(temporal), httpx.AsyncClient(base_url=served.base, headers=headers, **PLAIN) as client:
         yield client
+        await until(lambda: hall.under_way == 0)  # see Hall.workers
 
 
 def reconciler(hall: Hall, temporal: Client) -> Reconciler:
@@ -61,7 +62,8 @@ def reconciler(hall: Hall, temporal: Client) -> Reconciler:
 
 
 async def until(check: Callable[[], Any]) -> None:
-    for _ in range(int(PATIENCE / 0.05)):
+    deadline = time.monotonic() + PATIENCE
+    while time.monotonic() < deadline:
         answer = check()
         if await answer if asyncio.iscoroutine(answer) else answer:
             return
