@@ -133,6 +133,8 @@ class Parts:
         for side in ("Read", "Write"):
             # one partition makes a queue first come, first served, so that players share the crews fairly
             command += ["--dynamic-config-value", f"matching.numTaskqueue{side}Partitions=1"]
+        # the dev server has one shard, which would look for tasks 20 times a second at most: 50 to 100 ms a step
+        command += ["--dynamic-config-value", "history.transferProcessorMaxPollRPS=10000"]
         page = ["--ui-port", str(self.ports["temporal_ui"])] if "temporal" in self.links else ["--headless"]
         return ChildSpec(
             name="temporal",

@@ -9,16 +9,12 @@ from __future__ import annotations
 
 import asyncio
 import json
-import sys
 from collections.abc import Callable
 from contextlib import AsyncExitStack
-from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
 from temporalio.client import Client
-from temporalio.contrib.pydantic import pydantic_data_converter
-from temporalio.testing import WorkflowEnvironment
 from temporalio.worker import Worker
 
 from api.worker import WORKFLOWS, sandbox
@@ -36,6 +32,7 @@ from orchestrator.contracts.workflows import (
     player_workflow_id,
     trial_workflow_id,
 )
+from tests.integration.temporal import local_temporal
 from tests.integration.workflows.fake_league import FakeLeague
 from tests.integration.workflows.fake_tournament import FakeTournament
 
@@ -44,12 +41,7 @@ HISTORIES = Path(__file__).with_name("histories")
 
 async def record() -> None:
     HISTORIES.mkdir(exist_ok=True)
-    temporal = Path(sys.executable).with_name("temporal")
-    async with await WorkflowEnvironment.start_local(
-        dev_server_existing_path=str(temporal),
-        dev_server_startup_timeout=timedelta(seconds=120),
-        data_converter=pydantic_data_converter,
-    ) as environment:
+    async with await local_temporal() as environment:
         await _completed(environment.client)
         await _stopped(environment.client)
         await _waited(environment.client)

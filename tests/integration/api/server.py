@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import ssl
 import subprocess
-import sys
 import threading
 import time
 from collections.abc import Coroutine, Iterator
@@ -38,6 +37,7 @@ from lanista.stack.ports import unused_port
 from orchestrator.artifacts import ArtifactStore
 from orchestrator.contracts.queues import Queue
 from tests.integration.api.stand_ins import interactive
+from tests.integration.temporal import TEMPORAL, UNBRAKED
 
 PATIENCE = 120
 PLAIN: dict[str, Any] = {"timeout": 90, "verify": ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)}
@@ -48,7 +48,7 @@ PLAIN: dict[str, Any] = {"timeout": 90, "verify": ssl.SSLContext(ssl.PROTOCOL_TL
 def running_temporal() -> Iterator[str]:
     """A dev server in memory; yields its address."""
     port = unused_port()
-    command = [Path(sys.executable).parent / "temporal", "server", "start-dev", "--headless", "--ip", "127.0.0.1"]
+    command = [TEMPORAL, "server", "start-dev", "--headless", "--ip", "127.0.0.1", *UNBRAKED]
     process = subprocess.Popen(
         [*map(str, command), "--port", str(port), "--log-level", "never"],
         stdout=subprocess.DEVNULL,

