@@ -1,5 +1,11 @@
-"""For all tests: a slow machine is no reason to fail, one commit draws the same examples, tracebacks are plain."""
+"""For all tests: a slow machine is no reason to fail, one commit draws the same examples, tracebacks are plain.
 
+Where they run in several processes, those on the whole stack share one of them, and the others stay with their file.
+"""
+
+from pathlib import Path
+
+import pytest
 import structlog
 from hypothesis import HealthCheck, settings
 
@@ -13,3 +19,12 @@ structlog.configure(
         structlog.dev.ConsoleRenderer(exception_formatter=structlog.dev.plain_traceback),
     ]
 )
+
+ON_THE_STACK = Path(__file__).with_name("e2e")
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    for item in items:
+        together = ON_THE_STACK if item.path.is_relative_to(ON_THE_STACK) else item.path
+        item.add_marker(pytest.mark.xdist_group(str(together.relative_to(ON_THE_STACK.parent))))

@@ -15,7 +15,10 @@ from api.store.models import ModelVersion, Trial
 from api.store.outcomes import GenerationOutcome, OpponentTally
 from api.store.rollback import roll_back
 from api.store.specs import spec_of
+from api.store.turns import recent_generations
 from api.store.weights import checkpoint_of, weights_of
+from league.turns import Urgency, urgency
+from league.types import PlayerId
 from orchestrator.artifacts import ArtifactStore
 from orchestrator.contracts import generations as contracts
 
@@ -33,7 +36,8 @@ class GenerationActivities:
         """Whom the player meets and from which checkpoint it goes on; every delivery gets the same plan."""
         with told_apart(), self._sessions.begin() as session:
             planned = planning.plan_generation(session, key.trial, key.player, key.generation, key.attempt)
-            return _plan(key, planned, self._stall_seconds)
+            turn = urgency(PlayerId(key.player), recent_generations(session, planned.trial))
+            return _plan(key, planned, self._stall_seconds, turn)
 
     @activity.defn(name=contracts.record_generation.name)
     def record_generation(self, report: contracts.GenerationReport) -> contracts.Recorded:
@@ -75,7 +79,7 @@ class GenerationActivities:
 
 
 def _plan(
-    key: contracts.GenerationKey, planned: planning.PlannedGeneration, stall_seconds: float
+    key: contracts.GenerationKey, planned: planning.PlannedGeneration, stall_seconds: float, turn: Urgency
 ) -> contracts.GenerationPlan:
     spec = spec_of(planned.trial)
     size = spec.generation
@@ -102,6 +106,7 @@ def _plan(
         opening_share=size.openings.share,
         opening_plies=size.openings.plies,
         stall_seconds=stall_seconds,
+        urgency=turn,
     )
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from datetime import timedelta
 
+from league.turns import Urgency
 from league.types import CheckpointRef, ReturnTally, Tally
 from orchestrator.catalog import Component
 from orchestrator.contracts.queues import FEW_TIMES, ONCE, ActivityStub, Queue
@@ -61,6 +62,8 @@ class GenerationPlan:
     opening_plies: int | None
     stall_seconds: float
     """An attempt whose steps stand still this long is stopped and tried again."""
+    urgency: int = field(default=Urgency.IN_STEP, compare=False)
+    """The place in the queue, as things stand when the plan is given out; no part of the recorded plan."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -156,6 +159,7 @@ train_generation = ActivityStub(
     start_to_close=timedelta(hours=6),
     heartbeat=timedelta(seconds=10),
     retry=ONCE,
+    urgency=lambda plan: plan.urgency,
 )
 record_generation = ActivityStub(name="record_generation", queue=Queue.STORE, message=GenerationReport, result=Recorded)
 judge_generation = ActivityStub(name="judge_generation", queue=Queue.STORE, message=GenerationKey, result=Judgement)

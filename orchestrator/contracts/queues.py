@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import timedelta
 from enum import StrEnum
 from typing import Generic, TypeVar
 
 from temporalio import workflow
-from temporalio.common import RetryPolicy
+from temporalio.common import Priority, RetryPolicy
 
 Message = TypeVar("Message")
 Result = TypeVar("Result")
@@ -52,6 +53,8 @@ class ActivityStub(Generic[Message, Result]):
     """A worker that dies in the middle is noticed after this; the default suits a short transaction."""
     heartbeat: timedelta | None = None
     retry: RetryPolicy = field(default_factory=lambda: FOR_EVER)
+    urgency: Callable[[Message], int] | None = None
+    """From 1, served first, to 5; the middle where this is None. Equals are served in the order in which they come."""
 
     async def __call__(self, message: Message) -> Result:
         return await self.start(message)
@@ -66,5 +69,6 @@ class ActivityStub(Generic[Message, Result]):
             start_to_close_timeout=self.start_to_close,
             heartbeat_timeout=self.heartbeat,
             retry_policy=self.retry,
+            priority=Priority(priority_key=self.urgency(message)) if self.urgency else Priority.default,
         )
         return handle

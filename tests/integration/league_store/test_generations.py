@@ -9,6 +9,7 @@ import pytest
 from temporalio.exceptions import ApplicationError
 
 from api.store.models import Commit, Generation, Metric, Payoff, Tally, Trial
+from league.turns import GENERATIONS_COMPARED, Urgency
 from league.types import DecisionKind, Role
 from orchestrator.contracts.generations import GenerationPlan
 from orchestrator.contracts.trials import ChangePlayer, TrialRequest
@@ -44,6 +45,33 @@ def test_a_plan_keeps_the_versions_it_was_made_with(store: Store) -> None:
     assert opponent.version == league.versions("main")[0].id
     again = league.plan("exploiter", attempt=2)
     assert again.opponents[0].version == league.versions("main")[1].id
+
+
+def test_who_is_behind_the_others_of_its_trial_trains_first(store: Store) -> None:
+    league = store.found(league_file(players=[MAIN, EXPLOITER, RANDOM]))
+    assert league.plan("main").urgency == league.plan("exploiter").urgency == Urgency.IN_STEP
+    league.learn("main")
+    assert league.plan("exploiter").urgency == Urgency.BEHIND
+    league.live("main", 2)
+    assert league.plan("exploiter").urgency == Urgency.FAR_BEHIND
+    assert league.plan("main").urgency == Urgency.IN_STEP
+    league.live("exploiter", 3)
+    assert league.plan("exploiter").urgency == league.plan("main").urgency == Urgency.IN_STEP
+
+
+def test_only_the_newest_generations_say_who_is_behind(store: Store) -> None:
+    league = store.found(league_file(players=[MAIN, EXPLOITER]))
+    league.live("main", 2 * GENERATIONS_COMPARED + 3)
+    assert league.plan("exploiter").urgency == Urgency.FAR_BEHIND
+    league.live("exploiter", GENERATIONS_COMPARED)
+    assert league.plan("exploiter").urgency == Urgency.IN_STEP, "it need not make up for what was long before"
+
+
+def test_nobody_is_behind_a_player_that_has_retired(store: Store) -> None:
+    league = store.found(league_file(players=[MAIN, EXPLOITER]))
+    league.live("exploiter", 3)
+    store("change_player", ChangePlayer(trial=league.trial, player=league.player("exploiter").id, retire=True))
+    assert league.plan("main").urgency == Urgency.IN_STEP
 
 
 def test_self_play_names_the_learner_with_nothing_to_load(store: Store) -> None:

@@ -1,0 +1,32 @@
+"""Whose turn it is to train, where many players share few crews."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from enum import IntEnum
+
+from league.types import PlayerId
+
+GENERATIONS_COMPARED = 10
+"""The newest generations of each learner that are compared: what a newcomer or a long absence is behind is bounded."""
+BEHIND, FAR_BEHIND = 1, 3
+"""Generations. Where turns are taken, nobody who asks for the next one is behind at all."""
+
+
+class Urgency(IntEnum):
+    """The lowest is served first; equals in the order in which they come."""
+
+    FAR_BEHIND = 1
+    BEHIND = 2
+    IN_STEP = 3
+
+
+def urgency(player: PlayerId, recorded: Mapping[PlayerId, int]) -> Urgency:
+    """How soon the player is to train, by the generations that it and the others have recorded of late.
+
+    Turns alone keep a distance that once arose, from a late start or an attempt that failed; this lets it close.
+    """
+    behind = max(recorded.values(), default=0) - recorded.get(player, 0)
+    if behind >= FAR_BEHIND:
+        return Urgency.FAR_BEHIND
+    return Urgency.BEHIND if behind >= BEHIND else Urgency.IN_STEP
