@@ -13,7 +13,7 @@ import typer
 from typer.testing import CliRunner
 
 import lanista.cli
-from lanista.cli import app, bench, connection
+from lanista.cli import app, bench, connection, terminal
 from lanista.cli.connection import ExitCode
 from lanista.cli.trial_orders import parse_changes
 from lanista.client import Client
@@ -32,9 +32,15 @@ from tests.unit.client.fake_api import (
     problem,
 )
 
-runner = CliRunner(env={"COLUMNS": "160"})
+runner = CliRunner()
 
 Serve = Callable[..., FakeApi]
+
+
+@pytest.fixture(autouse=True)
+def _wide(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Tables with all their columns, whatever terminal the tests run in."""
+    monkeypatch.setattr(terminal.out, "width", 160)
 
 
 @pytest.fixture
