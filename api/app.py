@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
 from importlib.metadata import version
@@ -143,6 +144,9 @@ def run_api(settings: ApiSettings) -> None:
     """Serve until stopped."""
     configure_logs(settings, role="api")
     app = create_app(settings)
+    # what was imported stays for good: looking through it for garbage would halt every request for 0.2 s now and then
+    gc.collect()
+    gc.freeze()
     uvicorn.run(
         app,
         host=settings.host,
