@@ -3,7 +3,7 @@ SHELL := /bin/bash
 PYTHON ?= python3
 BIN := .venv/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check
-# of the tests; one of them has the whole stack, the others what needs none
+# of the tests; those on the whole stack stay in one of them, which begins with them
 PROCESSES ?= 2
 
 .PHONY: help install demo test check format bench screenshots pins clean
@@ -17,7 +17,7 @@ demo: .venv/.installed  ## start the stack and show it at work; Ctrl-C ends it
 	$(BIN)/lanista demo $(ARGS)
 
 test: check tools  ## lint, types, layers and all tests
-	$(BIN)/python -m pytest --numprocesses $(PROCESSES) --dist loadgroup $(ARGS)
+	$(BIN)/python -m pytest --numprocesses $(PROCESSES) --dist loadgroup --no-loadscope-reorder $(ARGS)
 
 check: .venv/.installed-test  ## lint, types and import layers
 	$(BIN)/ruff check .

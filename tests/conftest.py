@@ -20,11 +20,13 @@ structlog.configure(
     ]
 )
 
-ON_THE_STACK = Path(__file__).with_name("e2e")
+TESTS = Path(__file__).parent
+ON_THE_STACK = TESTS / "e2e"
 
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         together = ON_THE_STACK if item.path.is_relative_to(ON_THE_STACK) else item.path
-        item.add_marker(pytest.mark.xdist_group(str(together.relative_to(ON_THE_STACK.parent))))
+        if together.is_relative_to(TESTS):
+            item.add_marker(pytest.mark.xdist_group(str(together.relative_to(TESTS))))

@@ -33,7 +33,10 @@ class GenerationActivities:
 
     @activity.defn(name=contracts.plan_generation.name)
     def plan_generation(self, key: contracts.GenerationKey) -> contracts.GenerationPlan:
-        """Whom the player meets and from which checkpoint it goes on; every delivery gets the same plan."""
+        """Whom the player meets and from which checkpoint it goes on: the same plan at every delivery.
+
+        Only its place in the queue is that of the moment.
+        """
         with told_apart(), self._sessions.begin() as session:
             planned = planning.plan_generation(session, key.trial, key.player, key.generation, key.attempt)
             turn = urgency(PlayerId(key.player), recent_generations(session, planned.trial))

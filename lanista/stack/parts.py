@@ -131,7 +131,7 @@ class Parts:
         command += ["--db-filename", str(self.home.temporal_db), "--log-format", "json"]
         command += ["--namespace", self.settings.temporal_namespace]
         for side in ("Read", "Write"):
-            # one partition makes a queue first come, first served, so that players share the crews fairly
+            # with one partition the most urgent of the whole queue is first, so that players share the crews fairly
             command += ["--dynamic-config-value", f"matching.numTaskqueue{side}Partitions=1"]
         # the dev server has one shard, which would look for tasks 20 times a second at most: 50 to 100 ms a step
         command += ["--dynamic-config-value", "history.transferProcessorMaxPollRPS=10000"]

@@ -11,6 +11,7 @@ from temporalio import workflow
 from temporalio.exceptions import ActivityError
 
 with workflow.unsafe.imports_passed_through():
+    from league.turns import Urgency
     from league.types import Role
     from orchestrator.contracts.errors import Failure
     from orchestrator.contracts.generations import (
@@ -150,10 +151,12 @@ class PlayerWorkflow:
 
     async def _train(self, plan: GenerationPlan) -> tuple[GenerationOutcome, int] | None:
         """Train until an attempt succeeds; None when the trial wants to stop now, or a new run is to go on with it."""
+        # a player that fails and fails is far behind for good: it waits its turn, or the others would do so for ever
+        first = plan.attempt == 1 and self._state.tries == 0
         self._training = asyncio.create_task(
             persist(
                 train_generation,
-                plan,
+                plan if first else replace(plan, urgency=Urgency.IN_STEP),
                 on_setback=self._note_setback,
                 given_up=lambda: self._state.mode is Mode.NOW or self._setbacks >= SETBACKS_A_RUN,
                 tries=self._state.tries,

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import itertools
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
+from league.turns import Urgency
 from workers.activities.watch import ProgressWatch
 from workers.crews.errors import CrewUnavailable, GenerationStopped
 
@@ -13,7 +15,7 @@ POLL_SECONDS = 0.2
 
 
 class Room:
-    """The CPUs of Ray, claimed by one generation at a time each; first come, first served.
+    """The CPUs of Ray, claimed by one generation at a time each; the most urgent first, equals as they come.
 
     They are counted at each claim and while it waits, for nodes come and go. Other drivers of the same Ray count them
     too: what both have claimed waits once more, for its place in Ray.
@@ -22,13 +24,14 @@ class Room:
     def __init__(self, cpus: Callable[[], int]) -> None:
         self._cpus = cpus
         self._claimed = 0
-        self._queue: list[object] = []
+        self._queue: list[tuple[int, int]] = []
+        self._arrivals = itertools.count()
         self._changed = threading.Condition()
 
     @contextmanager
-    def claim(self, cpus: int, watch: ProgressWatch) -> Iterator[None]:
+    def claim(self, cpus: int, watch: ProgressWatch, urgency: int = Urgency.IN_STEP) -> Iterator[None]:
         """Hold so many CPUs; waits for its turn, and raises GenerationStopped when told to stop meanwhile."""
-        self._wait_for_turn(cpus, watch)
+        self._wait_for_turn(cpus, watch, urgency)
         try:
             yield
         finally:
@@ -36,12 +39,12 @@ class Room:
                 self._claimed -= cpus
                 self._changed.notify_all()
 
-    def _wait_for_turn(self, cpus: int, watch: ProgressWatch) -> None:
-        turn = object()
+    def _wait_for_turn(self, cpus: int, watch: ProgressWatch, urgency: int) -> None:
         with self._changed:
+            turn = (urgency, next(self._arrivals))
             self._queue.append(turn)
             try:
-                while self._claimed + cpus > self._present(cpus) or self._queue[0] is not turn:
+                while self._claimed + cpus > self._present(cpus) or min(self._queue) != turn:
                     watch.waits()
                     if watch.should_stop():
                         raise GenerationStopped("stopped while it waited for CPUs")

@@ -50,7 +50,7 @@ class TrainingActivities:
         with named_failures():
             task = task_of(plan)
             try:
-                with self._room.claim(crew_plan(task).cpus, watch):
+                with self._room.claim(crew_plan(task).cpus, watch, plan.urgency):
                     result = run_generation(
                         task,
                         store=self._store,

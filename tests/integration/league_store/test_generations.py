@@ -72,6 +72,8 @@ def test_nobody_is_behind_a_player_that_has_retired(store: Store) -> None:
     league.live("exploiter", 3)
     store("change_player", ChangePlayer(trial=league.trial, player=league.player("exploiter").id, retire=True))
     assert league.plan("main").urgency == Urgency.IN_STEP
+    league.live("main", 7)
+    assert league.plan("exploiter").urgency == Urgency.IN_STEP, "who leaves need not catch up"
 
 
 def test_self_play_names_the_learner_with_nothing_to_load(store: Store) -> None:

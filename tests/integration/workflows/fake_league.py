@@ -13,6 +13,7 @@ from typing import Any
 from temporalio import activity
 from temporalio.exceptions import ApplicationError
 
+from league.turns import Urgency
 from league.types import CheckpointRef, Role
 from orchestrator.catalog import Component
 from orchestrator.contracts import PartReport, PartRequest, generations, play, tournaments, trials
@@ -39,6 +40,10 @@ class FakeLeague:
     planning_waits: bool = False
     """Whether a plan rests on games that are still being played."""
     planning_seconds: float = 0.0
+    urgency: int = Urgency.IN_STEP
+    """Of every plan."""
+    priorities: list[int | None] = field(default_factory=list)
+    """Those that attempts at training came with."""
     generation_seconds: float = 0.02
     play_seconds: float | None = None
     """For a batch of games; as long as a generation unless it is set."""
@@ -190,11 +195,13 @@ class FakeLeague:
             opening_share=0.5,
             opening_plies=None,
             stall_seconds=60,
+            urgency=self.urgency,
         )
 
     @activity.defn
     async def train_generation(self, plan: generations.GenerationPlan) -> generations.GenerationOutcome:
         self.calls["train_generation"] += 1
+        self.priorities.append(activity.info().priority.priority_key)
         _fail(self.training_failures)
         self.training_now += 1
         try:

@@ -20,7 +20,8 @@ A, B, C = PlayerId("a"), PlayerId("b"), PlayerId("c")
         ({A: 4, B: 5, C: 0}, Urgency.BEHIND),
         ({A: 4, B: 4, C: 6}, Urgency.BEHIND),
         ({A: 4, B: 7, C: 4}, Urgency.FAR_BEHIND),
-        ({B: 10}, Urgency.FAR_BEHIND),
+        ({A: 0, B: 10}, Urgency.FAR_BEHIND),
+        ({B: 10}, Urgency.IN_STEP),
     ],
 )
 def test_urgency_is_the_distance_to_whoever_is_furthest(recorded: dict[PlayerId, int], expected: Urgency) -> None:

@@ -13,6 +13,7 @@ from typing import Any
 
 import pytest
 
+from league.turns import Urgency
 from orchestrator.artifacts import ArtifactStore
 from tests.unit.training.generation_task import TASK
 from workers.activities.room import Room
@@ -128,6 +129,28 @@ class NeverPlaced(Crew):
         ([4.0], [], "Ray has 0"),
     ],
 )
+def test_the_most_urgent_claim_is_next_and_equals_take_turns() -> None:
+    room, watch, served = Room(lambda: 1), PatientWatch(), []
+
+    def claim(name: str, urgency: Urgency) -> threading.Thread:
+        def train() -> None:
+            with room.claim(1, watch, urgency):  # type: ignore[arg-type]
+                served.append(name)
+
+        before = len(room._queue)
+        thread = threading.Thread(target=train)
+        thread.start()
+        while len(room._queue) == before:
+            time.sleep(0.001)
+        return thread
+
+    with room.claim(1, watch):  # type: ignore[arg-type]
+        waiting = [claim("first", Urgency.IN_STEP), claim("second", Urgency.IN_STEP), claim("urgent", Urgency.BEHIND)]
+    for thread in waiting:
+        thread.join()
+    assert served == ["urgent", "first", "second"]
+
+
 def test_a_crew_whose_place_can_never_be_is_refused(
     store: ArtifactStore, monkeypatch: pytest.MonkeyPatch, nodes: list[float], left: list[float], words: str
 ) -> None:
