@@ -120,15 +120,6 @@ class NeverPlaced(Crew):
         raise AssertionError("it has no actors")
 
 
-@pytest.mark.parametrize(
-    ("nodes", "left", "words"),
-    [
-        ([2.0, 2.0], [2.0, 2.0], r"needs 3 CPUs \(1 processes of 3 threads\), each .* Ray's nodes have 2, 2 CPUs"),
-        ([2.0, 4.0], [2.0, 2.0], "Ray's nodes have 2, 2 CPUs"),
-        ([4.0], [2.0], "needs 3 CPUs .*, Ray has 2"),
-        ([4.0], [], "Ray has 0"),
-    ],
-)
 def test_the_most_urgent_claim_is_next_and_equals_take_turns() -> None:
     room, watch, served = Room(lambda: 1), PatientWatch(), []
 
@@ -151,6 +142,15 @@ def test_the_most_urgent_claim_is_next_and_equals_take_turns() -> None:
     assert served == ["urgent", "first", "second"]
 
 
+@pytest.mark.parametrize(
+    ("nodes", "left", "words"),
+    [
+        ([2.0, 2.0], [2.0, 2.0], r"needs 3 CPUs \(1 processes of 3 threads\), each .* Ray's nodes have 2, 2 CPUs"),
+        ([2.0, 4.0], [2.0, 2.0], "Ray's nodes have 2, 2 CPUs"),
+        ([4.0], [2.0], "needs 3 CPUs .*, Ray has 2"),
+        ([4.0], [], "Ray has 0"),
+    ],
+)
 def test_a_crew_whose_place_can_never_be_is_refused(
     store: ArtifactStore, monkeypatch: pytest.MonkeyPatch, nodes: list[float], left: list[float], words: str
 ) -> None:
