@@ -69,7 +69,7 @@ def test_many_players_share_few_crews_fairly(stack: LocalStack) -> None:
     roster = [{"name": f"main-{n}", "role": "main"} for n in range(12)]
     rules = {"preset": "fictitious", "players": roster, "champion_gate": None}
     # long enough that the players wait for the crews, and not for what comes between two generations
-    trial = start(stack, {**QUICK, "generation": {"steps": 40_000, "tables": 64}, "league": rules})
+    trial = start(stack, {**QUICK, "generation": {"steps": 24_000, "tables": 64}, "league": rules})
     wait_until(lambda: generations(stack, trial) >= 48, patience=240)
     done = sorted(int(each["generation"]) for each in players(stack, trial).values() if each["role"] == "main")
     stack.call("POST", f"/trials/{trial}/stop", {"mode": "now"})
