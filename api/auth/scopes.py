@@ -38,7 +38,7 @@ class Require:
         if not principal.may(self.scope):
             raise Refusal(
                 403,
-                f"this takes a token of scope {self.scope}; yours is a {principal.scope}",
+                f"this takes a token of scope {self.scope}; yours is of scope {principal.scope}",
                 needed_scope=self.scope,
                 scope=principal.scope,
             )

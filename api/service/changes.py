@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import uuid
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Annotated, Any, TypeVar
 
@@ -136,7 +136,7 @@ class ChangeCall:
             return await carry_out()
         except Refusal as refusal:
             if first and refusal.status < 500:  # else it may still be carried out
-                await run_in_threadpool(self._release)
+                await run_in_threadpool(self._release, audited, refusal.detail)
             raise
 
     async def commit_after(
@@ -182,9 +182,10 @@ class ChangeCall:
                 self._add_entry(session, audited)
             return first
 
-    def _release(self) -> None:
-        if self._key is not None:
-            with self.services.sessions.begin() as session:
+    def _release(self, audited: Audited, reason: str) -> None:
+        with self.services.sessions.begin() as session:
+            self._add_entry(session, replace(audited, detail={**audited.detail, "refused": reason}))
+            if self._key is not None:
                 release_key(session, self._key)
 
     def _add_entry(self, session: Session, audited: Audited) -> None:

@@ -27,7 +27,7 @@ from lanista.cli.connection import ExitCode, exit_code, explain
 from lanista.cli.terminal import errors
 from lanista.client.errors import LanistaError
 from lanista.settings import refuse_unknown
-from lanista.stack.errors import NotStarted, StackError
+from lanista.stack.errors import NotRunning, NotStarted, StackError
 from orchestrator.settings import SettingsError
 from orchestrator.temporal import TemporalUnreachable
 
@@ -61,7 +61,7 @@ app.add_typer(token.token, name="token")
 def _code(error: Exception) -> ExitCode:
     if isinstance(error, NotFound):
         return ExitCode.NOT_FOUND
-    return ExitCode.UNREACHABLE if isinstance(error, NotStarted) else ExitCode.FAILED
+    return ExitCode.UNREACHABLE if isinstance(error, NotStarted | NotRunning | TemporalUnreachable) else ExitCode.FAILED
 
 
 def main() -> None:

@@ -9,11 +9,11 @@ import typer
 from rich.markup import escape
 from rich.table import Table
 
+from lanista.cli.database import reached
 from lanista.cli.stack import HomeOption, JsonOption, load_settings
 from lanista.cli.terminal import out, print_json, print_line
 from lanista.settings import StackSettings
 from lanista.stack import remote
-from lanista.stack.errors import StackError
 from lanista.stack.home import Home
 from orchestrator.artifacts import ArtifactStore
 
@@ -26,18 +26,14 @@ MOST_SHOWN = 50
 def audit(home: HomeOption = None, as_json: JsonOption = False) -> None:
     """Recompute payoffs, ratings and counts from the recorded games. Exit code 0 only if all agrees."""
     # the rules bring scipy along, which would make every other command slow to start
-    from sqlalchemy.exc import OperationalError
-
     from api.store.auditing import audit as audit_store
     from api.store.engine import create_store_engine
 
     url, artifacts = _places(load_settings(home=home))
     engine = create_store_engine(url, pool_size=1, application="lanista-audit")
     try:
-        report = audit_store(engine, ArtifactStore(artifacts))
-    except OperationalError as error:
-        reason = str(error.orig).strip().splitlines()[0]
-        raise StackError(f"Postgres cannot be reached ({reason}). Is the stack running? `lanista status`") from None
+        with reached():
+            report = audit_store(engine, ArtifactStore(artifacts))
     finally:
         engine.dispose()
     if as_json:

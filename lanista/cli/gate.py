@@ -11,7 +11,7 @@ from rich.table import Table
 
 from lanista.cli.connection import HomeOption, LimitOption, TrialArgument, connected
 from lanista.cli.stack import JsonOption
-from lanista.cli.terminal import out, print_json, print_line
+from lanista.cli.terminal import out, print_json, print_line, uncut_table
 from lanista.client import Client
 from lanista.client.answers.league import Gate, GateStatus, GateSummary
 from lanista.client.calls.composed import is_id
@@ -44,7 +44,7 @@ def list_all(
     if as_json:
         print_json([one.model_dump(mode="json") for one in gates])
         return
-    table = Table("opened", "alias", "status", "pairs", "ratio", "bounds", "why", "id")
+    table = uncut_table("opened", "alias", "status", "pairs", "ratio", "bounds", "why", "id")
     for one in gates:
         opened = one.created_at.astimezone().strftime("%m-%d %H:%M:%S")
         bounds = f"{one.lower_bound:.2f} … {one.upper_bound:.2f}"

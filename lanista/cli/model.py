@@ -9,11 +9,10 @@ from typing import Annotated
 
 import typer
 from rich.markup import escape
-from rich.table import Table
 
 from lanista.cli.connection import ExitCode, HomeOption, LimitOption, TrialArgument, connected
 from lanista.cli.stack import JsonOption
-from lanista.cli.terminal import errors, out, print_json, print_line
+from lanista.cli.terminal import errors, out, print_json, print_line, uncut_table
 from lanista.client.answers.registry import Alias, Version
 from lanista.client.answers.trials import Trial
 
@@ -47,7 +46,7 @@ def list_all(
     if as_json:
         print_json([version.model_dump(mode="json") for version in versions])
         return
-    table = Table("version", "origin", "steps", "size", "commit", "recorded", "called", "id")
+    table = uncut_table("version", "origin", "steps", "size", "commit", "recorded", "called", "id")
     for version in versions:
         table.add_row(*_row(found, version, aliases))
     out.print(table)

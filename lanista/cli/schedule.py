@@ -9,9 +9,10 @@ import typer
 from rich.markup import escape
 from rich.table import Table
 
+from api.store.errors import NotFound
 from lanista.cli.connection import HomeOption, LimitOption, connected
 from lanista.cli.stack import JsonOption
-from lanista.cli.terminal import out, print_json, print_line
+from lanista.cli.terminal import out, print_json, print_line, uncut_table
 from lanista.cli.tournament import (
     ChallengerOption,
     EntrantOption,
@@ -23,11 +24,15 @@ from lanista.cli.tournament import (
     TrialOption,
     spec_from,
 )
+from lanista.client import Client
 from lanista.client.answers.contests import Overlap, Schedule
+from orchestrator.spec.values import is_id
 
 schedule = typer.Typer(help="Schedules of tournaments: create, pause, resume, trigger, delete.", no_args_is_help=True)
 
-IdArgument = Annotated[str, typer.Argument(metavar="SCHEDULE", help="Its id.", show_default=False)]
+ScheduleArgument = Annotated[
+    str, typer.Argument(metavar="SCHEDULE", help="Its name, project/name, or its id.", show_default=False)
+]
 
 
 @schedule.command()
@@ -84,7 +89,7 @@ def list_all(
     if as_json:
         print_json([one.model_dump(mode="json") for one in found])
         return
-    table = Table("project", "name", "when", "state", "last failure", "id")
+    table = uncut_table("project", "name", "when", "state", "last failure", "id")
     for one in found:
         state = f"paused ({one.pause_note or 'no note'})" if one.paused else "active"
         words = (one.project, one.name, _when(one), state, one.last_error or "", one.id)
@@ -93,10 +98,10 @@ def list_all(
 
 
 @schedule.command()
-def show(schedule: IdArgument, home: HomeOption = None, as_json: JsonOption = False) -> None:
+def show(schedule: ScheduleArgument, home: HomeOption = None, as_json: JsonOption = False) -> None:
     """Show a schedule with its past and next firings."""
     with connected(home) as client:
-        found = client.schedule(schedule)
+        found = client.schedule(_id_of(client, schedule))
     if as_json:
         print_json(found.model_dump(mode="json"))
         return
@@ -112,35 +117,37 @@ def show(schedule: IdArgument, home: HomeOption = None, as_json: JsonOption = Fa
 
 @schedule.command()
 def pause(
-    schedule: IdArgument,
+    schedule: ScheduleArgument,
     note: Annotated[str | None, typer.Option(help="Why.")] = None,
     home: HomeOption = None,
     as_json: JsonOption = False,
 ) -> None:
     """Stop firing until resumed; it can still be triggered."""
     with connected(home) as client:
-        _tell(client.change_schedule(schedule, paused=True, pause_note=note), "Paused.", as_json)
+        _tell(client.change_schedule(_id_of(client, schedule), paused=True, pause_note=note), "Paused.", as_json)
 
 
 @schedule.command()
-def resume(schedule: IdArgument, home: HomeOption = None, as_json: JsonOption = False) -> None:
+def resume(schedule: ScheduleArgument, home: HomeOption = None, as_json: JsonOption = False) -> None:
     """Fire again at its usual times."""
     with connected(home) as client:
-        _tell(client.change_schedule(schedule, paused=False), "Resumed.", as_json)
+        _tell(client.change_schedule(_id_of(client, schedule), paused=False), "Resumed.", as_json)
 
 
 @schedule.command()
-def trigger(schedule: IdArgument, home: HomeOption = None, as_json: JsonOption = False) -> None:
+def trigger(schedule: ScheduleArgument, home: HomeOption = None, as_json: JsonOption = False) -> None:
     """Hold its tournament now, besides its usual times."""
     with connected(home) as client:
-        _tell(client.trigger_schedule(schedule), "Triggered; `lanista tournament list` shows it.", as_json)
+        _tell(
+            client.trigger_schedule(_id_of(client, schedule)), "Triggered; `lanista tournament list` shows it.", as_json
+        )
 
 
 @schedule.command()
-def delete(schedule: IdArgument, home: HomeOption = None, as_json: JsonOption = False) -> None:
+def delete(schedule: ScheduleArgument, home: HomeOption = None, as_json: JsonOption = False) -> None:
     """End a schedule. Its tournaments stay, one under way goes on."""
     with connected(home) as client:
-        client.delete_schedule(schedule)
+        client.delete_schedule(_id_of(client, schedule))
     if as_json:
         print_json({"deleted": schedule})
     else:
@@ -152,6 +159,19 @@ def _tell(schedule: Schedule, words: str, as_json: bool) -> None:
         print_json(schedule.model_dump(mode="json"))
     else:
         print_line(escape(words))
+
+
+def _id_of(client: Client, named: str) -> str:
+    if is_id(named):
+        return named
+    project, _, name = named.rpartition("/")
+    found = [one for one in client.schedules(project=project or None) if one.name == name]
+    if not found:
+        raise NotFound(f"there is no schedule {named!r}; `lanista schedule list` shows them")
+    if len(found) > 1:
+        names = ", ".join(f"{one.project}/{one.name}" for one in found)
+        raise NotFound(f"{named!r} may be any of {names}; say which")
+    return found[0].id
 
 
 def _when(found: Schedule) -> str:

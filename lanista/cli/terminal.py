@@ -3,11 +3,18 @@
 from __future__ import annotations
 
 import json
+import os
 from typing import Any
 
 from rich.console import Console
+from rich.table import Table
+
+PIPED_COLUMNS = 200
+"""The width of what is read by a program, or by a person later: no terminal says one."""
 
 out = Console()
+if not out.is_terminal and "COLUMNS" not in os.environ:
+    out.width = PIPED_COLUMNS
 errors = Console(stderr=True)
 
 STATE_COLOURS = {
@@ -20,6 +27,14 @@ STATE_COLOURS = {
 def coloured(state: str) -> str:
     colour = STATE_COLOURS.get(state, "default")
     return f"[{colour}]{state}[/]"
+
+
+def uncut_table(*headings: str, title: str | None = None) -> Table:
+    """A table whose values are never cut: what does not fit goes on in the next line."""
+    table = Table(title=title)
+    for heading in headings:
+        table.add_column(heading, overflow="fold")
+    return table
 
 
 def print_line(text: str) -> None:

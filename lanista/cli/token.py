@@ -10,7 +10,6 @@ from typing import Annotated, Any
 
 import typer
 from rich.markup import escape
-from rich.table import Table
 from sqlalchemy.orm import Session
 
 from api.auth.tokens import new_token, token_hash
@@ -20,8 +19,9 @@ from api.store.errors import NotFound
 from api.store.models import ApiToken
 from api.store.models.words import Scope
 from api.store.tokens import add_token, list_tokens, revoke_token
+from lanista.cli.database import reached
 from lanista.cli.stack import HomeOption, JsonOption, load_settings
-from lanista.cli.terminal import errors, out, print_json, print_line
+from lanista.cli.terminal import errors, out, print_json, print_line, uncut_table
 from lanista.settings import StackSettings
 from lanista.stack import remote
 from lanista.stack.home import Home
@@ -63,7 +63,7 @@ def list_all(home: HomeOption = None, as_json: JsonOption = False) -> None:
     if as_json:
         print_json(rows)
         return
-    table = Table("id", "name", "scope", "created", "expires", "last used", "revoked")
+    table = uncut_table("id", "name", "scope", "created", "expires", "last used", "revoked")
     for row in rows:
         table.add_row(*(escape(str(value or "")) for value in row.values()))
     out.print(table)
@@ -96,7 +96,7 @@ def _session(settings: StackSettings) -> Iterator[Session]:
         url = remote.reach(Home(settings.home))["LANISTA_DATABASE_URL"]
     engine = create_store_engine(url, pool_size=1, application="lanista-token")
     try:
-        with session_factory(engine).begin() as session:
+        with reached(), session_factory(engine).begin() as session:
             yield session
     finally:
         engine.dispose()

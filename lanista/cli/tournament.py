@@ -12,13 +12,15 @@ from rich.markup import escape
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.table import Table
 
+from api.store.errors import NotFound
 from lanista.cli.connection import ExitCode, HomeOption, LimitOption, connected
 from lanista.cli.stack import JsonOption
-from lanista.cli.terminal import errors, out, print_json, print_line
+from lanista.cli.terminal import errors, out, print_json, print_line, uncut_table
 from lanista.client import Client
 from lanista.client.answers.contests import Tournament
 from orchestrator.spec import InvalidTrial
 from orchestrator.spec.tournament_loading import load_tournament_file
+from orchestrator.spec.values import is_id
 
 tournament = typer.Typer(help="Tournaments: hold, follow, show, report, cancel.", no_args_is_help=True)
 
@@ -28,7 +30,20 @@ FINAL = ("completed", "cancelled", "failed")
 
 ReportForm = Literal["markdown", "html", "csv", "json"]
 FileOption = Annotated[Path | None, typer.Argument(metavar="FILE", help="Tournament file (YAML).", show_default=False)]
-IdArgument = Annotated[str, typer.Argument(metavar="TOURNAMENT", help="Its id.", show_default=False)]
+
+
+def _an_id(named: str) -> str:
+    if not is_id(named):
+        raise NotFound(f"{named!r} is no tournament's id; `lanista tournament list` shows them")
+    return named
+
+
+IdArgument = Annotated[
+    str,
+    typer.Argument(
+        metavar="TOURNAMENT", help="Its id; several may have one name.", callback=_an_id, show_default=False
+    ),
+]
 ProjectOption = Annotated[str | None, typer.Option("--project", help="Project (default: default).")]
 TrialOption = Annotated[str | None, typer.Option("--trial", help="Trial of the project whose league takes part.")]
 GameOption = Annotated[str | None, typer.Option("--game", help="Game, where no trial says it.")]
@@ -137,7 +152,7 @@ def list_all(
     if as_json:
         print_json([one.model_dump(mode="json") for one in found])
         return
-    table = Table("made", "project", "name", "format", "status", "entrants", "pairings", "id")
+    table = uncut_table("made", "project", "name", "format", "status", "entrants", "pairings", "id")
     for one in found:
         progress = f"{one.pairings_played}/{one.pairings_known}"
         words = (escape(one.project), escape(one.name), one.format, one.status)

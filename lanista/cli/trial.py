@@ -14,7 +14,7 @@ from rich.table import Table
 from lanista.cli import trial_orders
 from lanista.cli.connection import ExitCode, HomeOption, LimitOption, TrialArgument, address, connected
 from lanista.cli.stack import JsonOption
-from lanista.cli.terminal import errors, out, print_json, print_line
+from lanista.cli.terminal import errors, out, print_json, print_line, uncut_table
 from lanista.cli.trial_orders import watch_to_the_end
 from lanista.client.answers.trials import Trial, TrialStatus, TrialSummary
 from lanista.client.errors import Conflict
@@ -100,7 +100,7 @@ def list_all(
     if not found:
         print_line("No trials. Start one: lanista trial start FILE")
         return
-    table = Table("trial", "game", "status", "steps", "commit", "created", "took", "id")
+    table = uncut_table("trial", "game", "status", "steps", "commit", "created", "took", "id")
     for one in found:
         table.add_row(*_row(one))
     out.print(table)

@@ -75,6 +75,9 @@ def arguments_of(call: Call[Any]) -> dict[str, Any]:
     }
     if call.body is not None:
         arguments["json"] = dict(call.body)
+    if call.content is not None:
+        arguments["content"] = call.content
+        headers["Content-Type"] = "application/octet-stream"
     return arguments
 
 

@@ -3,6 +3,7 @@
 StackError
 ├── AlreadyRunning
 ├── NotStarted
+├── NotRunning
 ├── PortInUse
 └── ChildFailed
 """
@@ -20,6 +21,10 @@ class AlreadyRunning(StackError):
 
 class NotStarted(StackError):
     """No stack was ever started with this data folder."""
+
+
+class NotRunning(StackError):
+    """A part of the stack, or of one's own, does not answer."""
 
 
 class PortInUse(StackError):

@@ -61,6 +61,10 @@ def test_a_trial_is_started_paused_forked_watched_and_stopped(stack: LocalStack,
         next(event for event in client.events(forked["id"], after=0) if event.type == "trial.status")
         client.stop_trial(forked["id"], mode="now")
 
+        lanista("model", "download", "tiny/main", "--to", "weights.safetensors")
+        imported = json.loads(lanista("model", "import", "tiny", "veteran", "weights.safetensors", "--json"))
+        assert imported["sha256"] == client.find_version("tiny/main").sha256
+
         with watching(stack, "tiny") as watch:
             lanista("trial", "resume", "tiny")
             assert watch.stdout is not None
@@ -70,7 +74,7 @@ def test_a_trial_is_started_paused_forked_watched_and_stopped(stack: LocalStack,
         assert "command-line/tiny is stopped: seen enough" in said and watch.returncode == 0
 
         league = client.league(origin)
-        assert {"main", "random", "main-1"} <= {player.name for player in league.players}
+        assert {"main", "random", "main-1", "veteran"} <= {player.name for player in league.players}
         assert league.to_frame().loc["main", "steps"] == league.trial.steps > origin.steps
         newest = client.find_version("tiny/main")
         assert len(client.checkpoint(newest.id)) == newest.size

@@ -98,6 +98,6 @@ def trial_path(trial: TrialRef, *parts: str) -> str:
     return path_to("trials", trial if isinstance(trial, str) else trial.id, *parts)
 
 
-def path_to(*parts: str) -> str:
-    """A path of the API; names are escaped, so that none can reach another call."""
-    return "/".join((API, *(quote(part, safe="") for part in parts)))
+def path_to(*parts: object) -> str:
+    """A path of the API; names are escaped, so that none can reach another call. An answer stands for its id."""
+    return "/".join((API, *(quote(str(getattr(part, "id", part)), safe="") for part in parts)))

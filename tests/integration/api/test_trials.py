@@ -149,12 +149,17 @@ def test_players_join_and_retire_while_a_trial_is_paused(operator: httpx.Client)
 def test_every_change_leaves_an_audit_row(operator: httpx.Client, admin: httpx.Client) -> None:
     trial_id = make(operator)["id"]
     reach(operator, trial_id, "paused")
+    again = operator.post(f"/api/v1/trials/{trial_id}/players", json={"name": "main", "role": "main"})
+    assert again.status_code == 409
     operator.post(f"/api/v1/trials/{trial_id}/stop", json={"mode": "now", "reason": "enough"})
     entries = admin.get("/api/v1/audit", params={"target": f"trial/{trial_id}"}).json()["items"]
     assert [(entry["action"], entry["actor"]) for entry in entries] == [
         ("trial.stop", "a operator"),
+        ("player.add", "a operator"),
+        ("player.add", "a operator"),
         ("trial.create", "a operator"),
     ]
+    assert entries[1]["detail"] == {**entries[2]["detail"], "refused": again.json()["detail"]}
     assert entries[0]["detail"] == {"mode": "now", "reason": "enough"}
     assert entries[0]["remote_address"] == "127.0.0.1"
 

@@ -225,6 +225,27 @@ def a_version(number: int, player: str = "main") -> dict[str, Any]:
     }
 
 
+def a_schedule(number: int, *, project: str = "games") -> dict[str, Any]:
+    return {
+        "id": an_id(number),
+        "project": project,
+        "trial_id": None,
+        "name": "nightly",
+        "cron": "0 3 * * *",
+        "every_seconds": None,
+        "time_zone": "UTC",
+        "overlap": "skip",
+        "catchup_window_seconds": 3600,
+        "paused": False,
+        "pause_note": None,
+        "last_error": None,
+        "revision": 1,
+        "taken": True,
+        "created_at": WHEN,
+        "tournament": {},
+    }
+
+
 def a_league(**trial: Any) -> Callable[[httpx.Request], httpx.Response]:
     """A small league by its paths, as `Client.league` asks for it."""
     players = [a_player(2, "main"), a_player(3, "random", "bot"), a_player(4, "main-1", "historical")]

@@ -27,7 +27,7 @@ from lanista.client.errors import (
     UnexpectedAnswer,
     Unreachable,
 )
-from tests.unit.client.fake_api import NO_WAITING, URL, Caller, FakeApi, a_trial, an_id, page, problem
+from tests.unit.client.fake_api import NO_WAITING, URL, Caller, FakeApi, a_trial, a_version, an_id, page, problem
 
 LOST = httpx.ConnectError("Connection refused")
 
@@ -46,6 +46,21 @@ def test_what_was_not_given_is_not_sent(caller: Caller) -> None:
     api = FakeApi(httpx.Response(200, json=a_trial()))
     caller.call(api, lambda client: client.stop_trial(an_id(1), mode="now"))
     assert json.loads(api.requests[0].content) == {"mode": "now"}
+
+
+def test_weights_are_sent_as_they_are(caller: Caller) -> None:
+    api = FakeApi(httpx.Response(201, json=a_version(1)))
+    caller.call(api, lambda client: client.import_weights(an_id(1), name="veteran", data=b"\x00weights"))
+    assert api.requests[0].content == b"\x00weights"
+    assert api.requests[0].headers["Content-Type"] == "application/octet-stream"
+    assert dict(api.requests[0].url.params) == {"trial_id": an_id(1), "name": "veteran"}
+
+
+def test_what_a_call_answered_can_be_given_to_the_next(caller: Caller) -> None:
+    api = FakeApi(httpx.Response(200, json=a_version(1)))
+    version = caller.call(api, lambda client: client.version(an_id(201)))
+    caller.call(api, lambda client: client.version(version))
+    assert api.requests[0].url == api.requests[1].url
 
 
 def test_names_in_paths_cannot_reach_another_call(caller: Caller) -> None:

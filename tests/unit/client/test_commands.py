@@ -25,6 +25,7 @@ from tests.unit.client.fake_api import (
     FakeApi,
     Reply,
     a_league,
+    a_schedule,
     a_trial,
     a_version,
     an_id,
@@ -312,3 +313,43 @@ def test_names_of_trials_complete(serve: Serve) -> None:
     assert connection.complete_trials("games/tr") == ["games/trial-1"]
     serve(httpx.ConnectError("away"))
     assert connection.complete_trials("") == []
+
+
+def test_schedules_go_by_their_names(serve: Serve, main: Callable[..., tuple[int, str]]) -> None:
+    here, there = a_schedule(1, project="here"), a_schedule(2, project="there")
+    api = serve(page(there), httpx.Response(200, json=there))
+    run("schedule", "trigger", "there/nightly")
+    assert api.requests[0].url.params["project"] == "there"
+    assert api.requests[1].url.path == f"/api/v1/schedules/{an_id(2)}/trigger"
+    serve(page(here, there))
+    assert main("schedule", "show", "nightly") == (
+        ExitCode.NOT_FOUND,
+        "Error: 'nightly' may be any of here/nightly, there/nightly; say which\n",
+    )
+    serve(page())
+    code, said = main("schedule", "delete", "nightly")
+    assert code == ExitCode.NOT_FOUND and "there is no schedule 'nightly'; `lanista schedule list` shows them" in said
+
+
+def test_a_tournament_goes_by_its_id(main: Callable[..., tuple[int, str]]) -> None:
+    code, said = main("tournament", "show", "spring")
+    assert code == ExitCode.NOT_FOUND and "'spring' is no tournament's id" in said
+
+
+@pytest.mark.parametrize("columns", [40, 80])
+def test_ids_are_whole_however_narrow_the_terminal(serve: Serve, monkeypatch: Any, columns: int) -> None:
+    monkeypatch.setattr(terminal.out, "width", columns)
+    serve(page(a_schedule(1)))
+    shown = run("schedule", "list").stdout
+    cells = [line.split("│")[-2].strip() for line in shown.splitlines() if line.startswith("│")]
+    assert "".join(cells) == an_id(1)
+
+
+@pytest.mark.parametrize("command", [["audit"], ["token", "list"], ["token", "create", "x"]])
+def test_a_database_that_does_not_answer_is_one_line(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, main: Callable[..., tuple[int, str]], command: list[str]
+) -> None:
+    monkeypatch.setenv("LANISTA_DATABASE_URL", f"postgresql://nobody@/none?host={tmp_path}")
+    code, said = main(*command)
+    assert code == ExitCode.UNREACHABLE
+    assert said.startswith("Error: Postgres cannot be reached") and len(said.splitlines()) == 1
