@@ -68,7 +68,7 @@ _NEXT_STEPS: tuple[tuple[type[LanistaError], str], ...] = (
     (Unavailable, "`lanista doctor` looks at each part."),
     (NotSignedIn, "Set LANISTA_TOKEN to a valid token; `lanista token create NAME --scope operator` makes one."),
     (NotAllowed, "Set LANISTA_TOKEN to one that may; `lanista token create NAME --scope operator` makes it."),
-    (NoSuchName, "`lanista trial list` shows all trials."),
+    (NoSuchName, "`lanista trial list` shows all trials, `lanista trial show TRIAL` the players of one."),
 )
 
 
@@ -79,8 +79,9 @@ def exit_code(error: LanistaError) -> int:
 def explain(error: LanistaError) -> str:
     """What was wrong, and the next step where one is known."""
     words = str(error)
-    if isinstance(error, InvalidRequest) and len(error.fields) > 1:
-        words = "\n".join(["The request is not valid:", *(f"  {item.field}: {item.message}" for item in error.fields)])
+    if isinstance(error, InvalidRequest) and error.fields:
+        wrong = [f"{item.field.removeprefix('body.')}: {item.message}" for item in error.fields]
+        words = wrong[0] if len(wrong) == 1 else "\n  ".join(["The request is not valid:", *wrong])
     step = next((step for kind, step in _NEXT_STEPS if isinstance(error, kind)), "")
     return words if not step or "`lanista up`" in words else f"{words}\n{step}"
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 import sys
+import time
 from contextlib import suppress
 from dataclasses import asdict
 from datetime import datetime
@@ -74,6 +75,10 @@ def up(
             say_sign_in_link(state, home_folder)
 
 
+RECOVERY_WORTH_A_LINE = 3.0
+"""Seconds. Every start looks like a recovery for a moment, also after an orderly end."""
+
+
 def up_detached(settings: StackSettings, *, quiet: bool = False) -> StackState:
     """Start behind, with progress for the waiting person; says where it runs, unless `quiet`."""
     home = Home(settings.home)
@@ -83,13 +88,15 @@ def up_detached(settings: StackSettings, *, quiet: bool = False) -> StackState:
 
         print_line(escape(where_it_runs(home)))
     with errors.status("Starting …") as spinner:
+        since: dict[str, float] = {}
         told: set[str] = set()
 
         def progress(state: StackState) -> None:
             for name in remote.recovering(state):
-                if name not in told:
+                began = since.setdefault(name, time.monotonic())
+                if name not in told and time.monotonic() - began >= RECOVERY_WORTH_A_LINE:
                     errors.print(f"{name} recovers from its own log and is waited for, however long that takes.")
-                told.add(name)
+                    told.add(name)
             waiting = [name for name, child in state.children.items() if child.state != "ready"]
             spinner.update(f"Starting: waiting for {', '.join(waiting) or 'nothing more'} …")
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from lanista.cli import app
+from lanista.cli import app, stack
 from lanista.stack import remote
 from lanista.stack.errors import ChildFailed
 from lanista.stack.home import ChildState, Home, StackState
@@ -39,9 +39,13 @@ def test_a_part_that_only_starts_is_not_waited_for_ever(
         remote.wait_until_ready(Home(tmp_path), lambda state: None)
 
 
-def test_a_person_is_told_once_what_is_waited_for(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize(("worth_a_line", "lines"), [(0.0, 1), (60.0, 0)])
+def test_a_person_is_told_once_what_is_waited_for_long(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, worth_a_line: float, lines: int
+) -> None:
     shows(monkeypatch, chain(repeat("recovering", 4), repeat("ready")))
     monkeypatch.setattr(Home, "is_supervised", lambda home: True)
+    monkeypatch.setattr(stack, "RECOVERY_WORTH_A_LINE", worth_a_line)
     result = CliRunner().invoke(app, ["up", "--detach", "--json", "--home", str(tmp_path)])
     assert result.exit_code == 0, result.output
-    assert " ".join(result.stderr.split()).count("postgres recovers from its own log and is waited for") == 1
+    assert " ".join(result.stderr.split()).count("postgres recovers from its own log and is waited for") == lines
