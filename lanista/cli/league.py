@@ -36,6 +36,7 @@ def payoff(
     as_csv: CsvOption = False,
 ) -> None:
     """Show who does how well against whom: win rate of the row against the column, and games."""
+    _check_one_form(as_json, as_csv)
     with connected(home) as client:
         found = client.find_trial(trial)
         if as_csv:
@@ -68,6 +69,7 @@ def ratings(
     as_csv: CsvOption = False,
 ) -> None:
     """Show the ratings of the newest fit over rating games, the best first."""
+    _check_one_form(as_json, as_csv)
     with connected(home) as client:
         found = client.find_trial(trial)
         other = _version_id(client, found, against)
@@ -120,6 +122,7 @@ def decisions(
     as_csv: CsvOption = False,
 ) -> None:
     """List what the league decided and why, the newest first."""
+    _check_one_form(as_json, as_csv)
     with connected(home) as client:
         found = client.find_trial(trial)
         player_id = None if player is None else client.find_player(found, player).id
@@ -200,6 +203,11 @@ def _show_opponents(decision: Decision, names: dict[str, str], limit: int) -> No
 def _say_left(left: int) -> None:
     if left > 0:
         print_line(f"[dim]and {left} more; --limit shows them[/]")
+
+
+def _check_one_form(as_json: bool, as_csv: bool) -> None:
+    if as_json and as_csv:
+        raise typer.BadParameter("--json and --csv do not go together; choose one")
 
 
 def _print_csv(client: Client, trial: Trial, table: Export, **filters: Any) -> None:

@@ -353,3 +353,9 @@ def test_a_database_that_does_not_answer_is_one_line(
     code, said = main(*command)
     assert code == ExitCode.UNREACHABLE
     assert said.startswith("Error: Postgres cannot be reached") and len(said.splitlines()) == 1
+
+
+@pytest.mark.parametrize("command", ["payoff", "ratings", "decisions"])
+def test_two_forms_at_once_are_refused(command: str) -> None:
+    ended = run("league", command, "trial-1", "--json", "--csv")
+    assert ended.exit_code == ExitCode.USAGE and "do not go together" in ended.stderr
