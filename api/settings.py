@@ -6,8 +6,8 @@ from typing import Annotated
 
 from pydantic import AfterValidator, Field, SecretStr
 
-from api.store.engine import database_url
-from api.store.errors import InvalidDatabaseUrl
+from api.store.core.engine import database_url
+from api.store.core.errors import InvalidDatabaseUrl
 from orchestrator.settings import LogSettings, TemporalSettings
 
 

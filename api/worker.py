@@ -10,7 +10,7 @@ from temporalio.worker.workflow_sandbox import SandboxedWorkflowRunner, SandboxR
 
 from api.activities import store_activities
 from api.settings import StoreSettings
-from api.store.engine import create_store_engine
+from api.store.core.engine import create_store_engine
 from orchestrator.artifacts import ArtifactStore
 from orchestrator.contracts import Queue
 from orchestrator.logs import LogContextInterceptor, configure_logs

@@ -19,8 +19,8 @@ from temporalio.api.taskqueue.v1 import TaskQueue
 from temporalio.api.workflowservice.v1 import DescribeTaskQueueRequest, GetSystemInfoRequest
 from temporalio.client import Client
 
-from api.store.engine import create_store_engine, database_url, session_factory
-from api.store.installation import refuse_others
+from api.store.core.engine import create_store_engine, database_url, session_factory
+from api.store.core.installation import refuse_others
 from lanista.settings import StackSettings
 from lanista.stack import remote
 from lanista.stack.errors import StackError

@@ -16,7 +16,7 @@ from rich.text import Text
 from lanista.client import League
 from lanista.client.answers.league import Payoff, Rating
 from lanista.client.answers.trials import GenerationProgress, Player, TrialSummary
-from lanista.event_words import event_line
+from lanista.event_text import event_line
 
 if TYPE_CHECKING:
     from lanista.live_view import LiveLeague

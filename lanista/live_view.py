@@ -14,7 +14,7 @@ from rich.live import Live
 
 from lanista.client import AsyncClient, League, Retries
 from lanista.client.answers.trials import Event, GenerationProgress
-from lanista.event_words import event_line
+from lanista.event_text import event_line
 from lanista.league_tables import league_view
 
 MOST_EVENTS = 6

@@ -1,1 +1,1 @@
-"""Alembic migrations of the store, shipped with the package. Run by `api.store.migrate`; no ini file is needed."""
+"""Alembic migrations of the store, shipped with the package. Run by `api.store.core.migrate`; no ini file is needed."""

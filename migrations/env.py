@@ -5,7 +5,7 @@ from __future__ import annotations
 from alembic import context
 from sqlalchemy import Connection
 
-from api.store.models import Base
+from api.store.tables import Base
 
 
 def run_on(connection: Connection) -> None:

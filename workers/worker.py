@@ -22,9 +22,9 @@ from orchestrator.logs import LogContextInterceptor, configure_logs
 from orchestrator.temporal import connect
 from orchestrator.worker_process import run_workers
 from workers.activities.charts import ChartActivities
+from workers.activities.cpu_slots import Room
 from workers.activities.interactive import InteractiveActivities
 from workers.activities.playing import PlayActivities
-from workers.activities.room import Room
 from workers.activities.system import SystemCheckActivities
 from workers.activities.training import TrainingActivities, WeightsActivities
 from workers.crews.pool import CrewPool

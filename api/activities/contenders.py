@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from api.store.models import ModelVersion, Player
-from api.store.weights import checkpoint_of
+from api.store.players.weights import checkpoint_of
+from api.store.tables import ModelVersion, Player
 from orchestrator.contracts.play import Contender
 
 

@@ -9,11 +9,11 @@ from temporalio import activity
 
 from api.activities.contenders import contender
 from api.activities.failures import told_apart
-from api.store import evaluations
-from api.store.engine import session_factory
-from api.store.online_ratings import rate_in_order_after
-from api.store.ratings import fit_after
-from api.store.specs import spec_of
+from api.store.core.engine import session_factory
+from api.store.evaluations import target as evaluations
+from api.store.ratings.bradley_terry import fit_after
+from api.store.ratings.online import rate_in_order_after
+from api.store.trials.spec import spec_of
 from orchestrator.artifacts import ArtifactStore
 from orchestrator.contracts import play as contracts
 from orchestrator.played_games import received

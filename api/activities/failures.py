@@ -10,7 +10,7 @@ from pydantic import ValidationError
 from sqlalchemy.exc import DataError, StatementError
 from temporalio.exceptions import ApplicationError, ApplicationErrorCategory
 
-from api.store.errors import Conflict, NotFound, NotYet
+from api.store.core.errors import Conflict, NotFound, NotYet
 from league.errors import LeagueError
 from orchestrator.artifacts import ArtifactStoreFull, DamagedArtifact, MissingArtifact
 from orchestrator.catalog import CatalogError

@@ -7,9 +7,10 @@ from temporalio import activity
 
 from api.activities.contenders import contender
 from api.activities.failures import told_apart
-from api.store import gate_ends, gate_results
-from api.store.engine import session_factory
-from api.store.specs import spec_of
+from api.store.core.engine import session_factory
+from api.store.gates import results as gate_results
+from api.store.gates import unfinished as gate_ends
+from api.store.trials.spec import spec_of
 from orchestrator.artifacts import ArtifactStore
 from orchestrator.contracts import play as contracts
 from orchestrator.played_games import received

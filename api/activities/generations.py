@@ -8,16 +8,17 @@ from sqlalchemy import Engine
 from temporalio import activity
 
 from api.activities.failures import told_apart
-from api.store import judging, planning
-from api.store.delivery import deliver_outcome
-from api.store.engine import session_factory
-from api.store.models import ModelVersion, Trial
-from api.store.outcomes import GenerationOutcome, OpponentTally
-from api.store.rollback import roll_back
-from api.store.specs import spec_of
-from api.store.turns import recent_generations
-from api.store.weights import checkpoint_of, weights_of
-from league.turns import Urgency, urgency
+from api.store.checkpoints.rollback import roll_back
+from api.store.core.engine import session_factory
+from api.store.generations import judge as judging
+from api.store.generations import plan as planning
+from api.store.generations.deliver import deliver_outcome
+from api.store.generations.outcome import GenerationOutcome, OpponentTally
+from api.store.generations.recent import recent_generations
+from api.store.players.weights import checkpoint_of, weights_of
+from api.store.tables import ModelVersion, Trial
+from api.store.trials.spec import spec_of
+from league.training_priority import Urgency, urgency
 from league.types import PlayerId
 from orchestrator.artifacts import ArtifactStore
 from orchestrator.contracts import generations as contracts

@@ -7,20 +7,20 @@ from sqlalchemy import Engine
 from temporalio import activity
 
 from api.activities.failures import told_apart
-from api.store import pairings, schedules
-from api.store.engine import session_factory
-from api.store.evaluation_ends import GAUNTLETS, TARGETS, unfinished
-from api.store.events import NewEvent, append_once
-from api.store.field_ratings import rate_field
-from api.store.models import ModelVersion, Player, Tournament
-from api.store.models.words import TournamentStatus
-from api.store.online_ratings import rate_in_order_after
-from api.store.ratings import fit_after
-from api.store.tournament_results import spec_of_tournament
-from api.store.tournaments import end_tournament, lock_tournament
-from api.store.trial_evaluations import open_trial_evaluation
-from api.store.weights import checkpoint_of
-from api.store.withdrawals import withdraw_damaged
+from api.store.core.engine import session_factory
+from api.store.core.events import NewEvent, append_once
+from api.store.evaluations.field import open_trial_evaluation
+from api.store.evaluations.unfinished import GAUNTLETS, TARGETS, unfinished
+from api.store.players.weights import checkpoint_of
+from api.store.ratings.bradley_terry import fit_after
+from api.store.ratings.field import rate_field
+from api.store.ratings.online import rate_in_order_after
+from api.store.tables import ModelVersion, Player, Tournament
+from api.store.tables.enums import TournamentStatus
+from api.store.tournaments import pairings, schedules
+from api.store.tournaments.lifecycle import end_tournament, lock_tournament
+from api.store.tournaments.results import spec_of_tournament
+from api.store.tournaments.withdrawals import withdraw_damaged
 from orchestrator.artifacts import ArtifactStore
 from orchestrator.contracts import tournaments as contracts
 from orchestrator.contracts.play import Contender, PlayRequest

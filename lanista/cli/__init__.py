@@ -7,7 +7,7 @@ import sys
 import typer
 from rich.markup import escape
 
-from api.store.errors import NotFound, StoreError
+from api.store.core.errors import NotFound, StoreError
 from lanista.cli import (
     audit,
     bench,

@@ -18,7 +18,7 @@ from lanista.stack.home import Home
 from orchestrator.artifacts import ArtifactStore
 
 if TYPE_CHECKING:
-    from api.store.auditing import AuditReport
+    from api.store.verify import AuditReport
 
 MOST_SHOWN = 50
 
@@ -26,8 +26,8 @@ MOST_SHOWN = 50
 def audit(home: HomeOption = None, as_json: JsonOption = False) -> None:
     """Recompute payoffs, ratings and counts from the recorded games. Exit code 0 only if all agrees."""
     # the rules bring scipy along, which would make every other command slow to start
-    from api.store.auditing import audit as audit_store
-    from api.store.engine import create_store_engine
+    from api.store.core.engine import create_store_engine
+    from api.store.verify import audit as audit_store
 
     url, artifacts = _places(load_settings(home=home))
     engine = create_store_engine(url, pool_size=1, application="lanista-audit")
@@ -54,7 +54,7 @@ def _places(settings: StackSettings) -> tuple[str, str]:
 
 
 def _show(report: AuditReport) -> None:
-    from api.store.auditing import Wrong
+    from api.store.verify import Wrong
 
     table = Table("looked at", "how many")
     for name, count in report.counts.items():

@@ -52,8 +52,8 @@ def _leave() -> None:
 
 def api() -> None:
     """Serve the REST API and the page."""
-    from api.app import run_api
     from api.settings import ApiSettings
+    from api.web.app import run_api
 
     run_api(ApiSettings.load())
 
@@ -63,7 +63,7 @@ def migrate() -> None:
     from sqlalchemy.exc import OperationalError
 
     from api.settings import StoreSettings
-    from api.store.migrate import upgrade
+    from api.store.core.migrate import upgrade
 
     settings = StoreSettings.load()
     try:

@@ -9,7 +9,7 @@ import typer
 from rich.markup import escape
 from rich.table import Table
 
-from api.store.errors import NotFound
+from api.store.core.errors import NotFound
 from lanista.cli.connection import HomeOption, LimitOption, connected
 from lanista.cli.stack import JsonOption
 from lanista.cli.terminal import out, print_json, print_line, uncut_table

@@ -12,7 +12,7 @@ from rich.markup import escape
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.table import Table
 
-from api.store.errors import NotFound
+from api.store.core.errors import NotFound
 from lanista.cli.connection import ExitCode, HomeOption, LimitOption, connected
 from lanista.cli.stack import JsonOption
 from lanista.cli.terminal import errors, out, print_json, print_line, uncut_table

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from api.auth.tokens import new_token, token_hash
-from api.store.audit import add_audit_entry
-from api.store.engine import create_store_engine, session_factory
-from api.store.migrate import upgrade
-from api.store.models.words import Scope
-from api.store.tokens import add_token, find_token
+from api.store.access.tokens import add_token, find_token
+from api.store.core.audit_log import add_audit_entry
+from api.store.core.engine import create_store_engine, session_factory
+from api.store.core.migrate import upgrade
+from api.store.tables.enums import Scope
+from api.web.auth.tokens import new_token, token_hash
 from lanista.stack.home import Home, write_atomically
 
 ADMIN = "local admin"

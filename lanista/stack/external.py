@@ -9,7 +9,7 @@ import psycopg
 from temporalio.api.workflowservice.v1 import DescribeNamespaceRequest
 from temporalio.service import RPCError, RPCStatusCode
 
-from api.store.engine import database_url
+from api.store.core.engine import database_url
 from lanista.settings import StackSettings
 from lanista.stack.errors import StackError
 from orchestrator.settings import TemporalSettings

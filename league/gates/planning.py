@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 from scipy.sparse import coo_array, csr_array
 
 from league.errors import InvalidInput
-from league.gates.ratio import fitted, score_of_elo
+from league.gates.likelihood_ratio import fitted, score_of_elo
 from league.gates.sprt import Sprt
 from league.validation import Floats, between, finite_array
 

@@ -10,8 +10,16 @@ from enum import StrEnum
 import numpy as np
 
 from league.errors import InvalidInput
-from league.gates.ratio import EMPTY_CELL, GAMES, MODELS, SCORES, elo_of_score, log_likelihood_ratio, outcome_counts
-from league.gates.spending import alpha_for_candidate
+from league.gates.alpha_spending import alpha_for_candidate
+from league.gates.likelihood_ratio import (
+    EMPTY_CELL,
+    GAMES,
+    MODELS,
+    SCORES,
+    elo_of_score,
+    log_likelihood_ratio,
+    outcome_counts,
+)
 from league.validation import finite, one_of, strictly_between, whole_count
 
 

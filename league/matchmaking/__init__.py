@@ -3,9 +3,9 @@
 from league.matchmaking.explanation import explain
 from league.matchmaking.mixture import MOST_OPPONENTS, Mixture, Share, draw_plan, full_plan, matchmaking_decision
 from league.matchmaking.openai_five import joined_qualities, qualities_after_wins, replay_qualities
+from league.matchmaking.pfsp import WEIGHTINGS, pfsp
 from league.matchmaking.registry import BUILT_INS, Matchmaker, matchmaker, mix
 from league.matchmaking.roster import Member, Request, Roster
-from league.matchmaking.weighting import WEIGHTINGS, pfsp
 
 __all__ = [
     "BUILT_INS",

@@ -8,9 +8,9 @@ import numpy as np
 
 from league.errors import InvalidInput
 from league.matchmaking.mixture import Mixture, Share
+from league.matchmaking.pfsp import pfsp
 from league.matchmaking.roster import Indices, Request
 from league.matchmaking.simple import FALLBACK, fallback, live_self
-from league.matchmaking.weighting import pfsp
 from league.types import PlayerId, Role
 from league.validation import Floats, between, options_from
 

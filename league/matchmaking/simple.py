@@ -7,8 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from league.matchmaking.mixture import Mixture, Share
+from league.matchmaking.pfsp import pfsp
 from league.matchmaking.roster import Request
-from league.matchmaking.weighting import pfsp
 from league.validation import between, options_from
 
 SELF_PLAY = "self_play"

@@ -1,12 +1,12 @@
 """Ratings: strength from results, with honest intervals, and what lies beyond one number."""
 
+from league.ratings.alpha_rank import alpha_rank
+from league.ratings.bradley_terry import PRIOR_GAMES, bradley_terry
 from league.ratings.cycles import Cycle, strongest_cycles
-from league.ratings.evolution import alpha_rank
-from league.ratings.likelihood import PRIOR_GAMES, bradley_terry
 from league.ratings.nash import exploitability, max_entropy_nash, nash_average, nash_conv
 from league.ratings.online import LiveElo, elo_expected, elo_online
+from league.ratings.plackett_luce import Skill, TeamMatch, team_skills
 from league.ratings.result import Ratings
-from league.ratings.teams import Skill, TeamMatch, team_skills
 
 __all__ = [
     "PRIOR_GAMES",

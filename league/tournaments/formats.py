@@ -9,7 +9,7 @@ from league.errors import UnknownRule
 from league.tournaments.adaptive import adaptive
 from league.tournaments.knockout import knockout
 from league.tournaments.pairing import Pairing, Result, checked_entrants, checked_results
-from league.tournaments.schedules import gauntlet, round_robin
+from league.tournaments.round_robin import gauntlet, round_robin
 from league.tournaments.swiss import swiss
 
 

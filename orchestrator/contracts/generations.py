@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from datetime import timedelta
 
-from league.turns import Urgency
+from league.training_priority import Urgency
 from league.types import CheckpointRef, ReturnTally, Tally
 from orchestrator.catalog import Component
 from orchestrator.contracts.queues import FEW_TIMES, ONCE, ActivityStub, Queue

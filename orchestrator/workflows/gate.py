@@ -22,8 +22,8 @@ with workflow.unsafe.imports_passed_through():
     )
     from orchestrator.contracts.trials import TrialEvent, note_event
     from orchestrator.contracts.workflows import GateState, Happening, Report
-    from orchestrator.workflows.attempts import SETBACKS_A_RUN, GivenUp, Setback, lost_games, persist, words_of
-    from orchestrator.workflows.messages import start_gate, tell_trial
+    from orchestrator.workflows.retries import SETBACKS_A_RUN, GivenUp, Setback, lost_games, persist, words_of
+    from orchestrator.workflows.signals import start_gate, tell_trial
 
 BATCHES_A_RUN = 40
 MOST_LOST = 5

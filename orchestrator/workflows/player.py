@@ -11,7 +11,7 @@ from temporalio import workflow
 from temporalio.exceptions import ActivityError
 
 with workflow.unsafe.imports_passed_through():
-    from league.turns import Urgency
+    from league.training_priority import Urgency
     from league.types import Role
     from orchestrator.contracts.errors import Failure
     from orchestrator.contracts.generations import (
@@ -31,7 +31,8 @@ with workflow.unsafe.imports_passed_through():
     )
     from orchestrator.contracts.trials import TrialEvent, note_event
     from orchestrator.contracts.workflows import GateState, Happening, Mode, PlayerState, Report
-    from orchestrator.workflows.attempts import (
+    from orchestrator.workflows.evaluations import meet_the_field, meet_the_target
+    from orchestrator.workflows.retries import (
         SETBACKS_A_RUN,
         GivenUp,
         Setback,
@@ -39,8 +40,7 @@ with workflow.unsafe.imports_passed_through():
         persist,
         words_of,
     )
-    from orchestrator.workflows.measuring import meet_the_field, meet_the_target
-    from orchestrator.workflows.messages import start_gate, tell_trial
+    from orchestrator.workflows.signals import start_gate, tell_trial
 
 GENERATIONS_A_RUN = 25
 """A run's history stays near a thousand events; counted, because the server suggests a new run much later."""

@@ -34,7 +34,7 @@ with workflow.unsafe.imports_passed_through():
         tournament_workflow_id,
         withdraw_damaged,
     )
-    from orchestrator.workflows.attempts import SETBACKS_A_RUN, GivenUp, Setback, failure_of, lost_games, persist
+    from orchestrator.workflows.retries import SETBACKS_A_RUN, GivenUp, Setback, failure_of, lost_games, persist
 
 PAIRINGS_A_RUN = 100
 """Six events each or so, which bounds a run's history."""

@@ -10,10 +10,10 @@ from temporalio.exceptions import ActivityError
 with workflow.unsafe.imports_passed_through():
     from orchestrator.contracts.trials import TrialRequest, begin_trial
     from orchestrator.contracts.workflows import Happening, LiveStatus, Mode, Report, Status, TrialState
-    from orchestrator.workflows.attempts import GivenUp, words_of
-    from orchestrator.workflows.ending import give_up_evaluations, give_up_gates, leave_no_garbage
-    from orchestrator.workflows.launching import enter
-    from orchestrator.workflows.orders import TrialOrders
+    from orchestrator.workflows.retries import GivenUp, words_of
+    from orchestrator.workflows.trial_end import give_up_evaluations, give_up_gates, leave_no_garbage
+    from orchestrator.workflows.trial_orders import TrialOrders
+    from orchestrator.workflows.trial_start import enter
     from orchestrator.workflows.wall_clock import WallClock
 
 REPORTS_A_RUN = 250

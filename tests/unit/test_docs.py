@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 import typer
 
-from api.app import create_app
 from api.settings import ApiSettings
+from api.web.app import create_app
 from benchmarks.__main__ import measurements
 from lanista.cli import app
 from lanista.settings import ALL_SETTINGS, INTERNAL, known_settings

@@ -8,7 +8,7 @@ from typing import Any
 
 from temporalio.api.workflowservice.v1 import PatchScheduleRequest
 
-from api.service.schedules import ScheduleBook
+from api.web.temporal.schedules import ScheduleBook
 
 
 async def test_the_call_is_repeated_by_the_sdk_and_known_by_its_moment() -> None:

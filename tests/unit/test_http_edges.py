@@ -10,9 +10,9 @@ import pytest
 from fastapi import FastAPI
 from sqlalchemy import create_engine
 
-from api import readiness
-from api.http_metrics import SECURITY_HEADERS, HttpMetrics, ObserveRequests
-from api.readiness import ReadinessChecks
+from api.web.http_metrics import SECURITY_HEADERS, HttpMetrics, ObserveRequests
+from api.web.live import readiness
+from api.web.live.readiness import ReadinessChecks
 
 
 @pytest.fixture

@@ -5,8 +5,8 @@ from __future__ import annotations
 from types import SimpleNamespace
 from typing import Any
 
-from api.reports.surprises import MOST_GAMES, _surprising_wins
-from api.store.models.words import PairingStatus
+from api.store.tables.enums import PairingStatus
+from api.web.reports.surprises import MOST_GAMES, _surprising_wins
 from league.ratings import Ratings, bradley_terry
 
 PLAYED, PLANNED = PairingStatus.PLAYED, PairingStatus.PLANNED

@@ -16,7 +16,7 @@ ROOT = Path(__file__).parents[2]
 SOURCES = ("api", "league", "lanista", "migrations", "orchestrator", "workers", "examples")
 FILES = ("pyproject.toml", "README.md", "LICENSE")
 BUILD = "import sys; from setuptools.build_meta import build_wheel; print(build_wheel(sys.argv[1]))"
-ASK = "import json, api.routes.catalog as c; print(json.dumps([c.__file__, [each.name for each in c._examples()]]))"
+ASK = "import json, api.web.routes.catalog as c; print(json.dumps([c.__file__, [each.name for each in c._examples()]]))"
 
 
 @pytest.fixture(scope="module")
@@ -45,7 +45,7 @@ def test_an_installed_api_has_the_examples(installed: Path, tmp_path: Path) -> N
     assert names == sorted(path.stem for path in (ROOT / "examples").glob("*.yaml")) and "alphastar" in names
 
 
-@pytest.mark.parametrize("folder", ["api/page", "api/reports/templates", "migrations/versions"])
+@pytest.mark.parametrize("folder", ["api/web/page", "api/web/reports/templates", "migrations/versions"])
 def test_the_wheel_holds_every_file_of(installed: Path, folder: str) -> None:
     def files(base: Path) -> set[str]:
         found = (base / folder).rglob("*")

@@ -17,7 +17,7 @@ from orchestrator.artifacts import ArtifactStore, ArtifactStoreUnavailable
 from orchestrator.contracts.play import PlayedGame, PlayOutcome, PlayRequest, play_games
 from orchestrator.played_games import sent
 from workers.activities.failures import named_failures
-from workers.activities.watch import ProgressWatch
+from workers.activities.progress_watch import ProgressWatch
 from workers.crews.crew import raised_by
 from workers.matches.host import match_actor
 from workers.matches.result import MatchResult

@@ -11,9 +11,9 @@ from league.types import CheckpointRef
 from orchestrator.artifacts import ArtifactStore
 from orchestrator.contracts.generations import GenerationOutcome, GenerationPlan, train_generation
 from orchestrator.contracts.trials import InitialWeightsRequest, make_initial_weights
+from workers.activities.cpu_slots import Room
 from workers.activities.failures import named_failures
-from workers.activities.room import Room
-from workers.activities.watch import ProgressWatch
+from workers.activities.progress_watch import ProgressWatch
 from workers.checkpoints import Checkpoint, check_weights, decode, save
 from workers.crews.errors import GenerationStopped
 from workers.crews.generation import crew_plan, run_generation

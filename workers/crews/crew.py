@@ -21,8 +21,8 @@ from orchestrator.artifacts import ArtifactStore
 from workers.algorithms.contract import parse_options
 from workers.crews.errors import CrewLost, CrewUnavailable, GenerationStopped
 from workers.crews.member import CrewPlan
+from workers.crews.processes import Worker, total
 from workers.crews.task import GenerationResult, GenerationTask, Progress
-from workers.crews.workers import Worker, total
 from workers.rollout.tally import Counts
 
 Tell = Callable[[Progress], None]

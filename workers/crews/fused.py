@@ -6,8 +6,8 @@ from collections import deque
 from typing import Any
 
 from workers.crews.crew import Clock, Crew, Tell
+from workers.crews.processes import FusedWorker, Report
 from workers.crews.task import GenerationResult, GenerationTask, Progress
-from workers.crews.workers import FusedWorker, Report
 
 _CALLS_IN_FLIGHT = 2
 """Actors always have the next call at hand, so they never wait for the driver."""

@@ -6,8 +6,8 @@ from collections import deque
 from typing import Any
 
 from workers.crews.crew import Actor, Clock, Crew, Tell
+from workers.crews.processes import Report, RolloutWorker, TrainerWorker
 from workers.crews.task import GenerationResult, GenerationTask, Progress
-from workers.crews.workers import Report, RolloutWorker, TrainerWorker
 
 _AHEAD = 2
 """Updates given out before the first has come back; the trainer always has the next batch at hand."""

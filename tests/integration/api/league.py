@@ -8,9 +8,9 @@ from datetime import UTC, datetime
 from sqlalchemy import select
 from sqlalchemy.orm import Session, sessionmaker
 
-from api.store.aliases import AliasKey, Promotion, move_alias
-from api.store.generations import record_generation
-from api.store.models import (
+from api.store.aliases.moves import AliasKey, Promotion, move_alias
+from api.store.generations.record import record_generation
+from api.store.tables import (
     Decision,
     Gate,
     GateBatch,

@@ -23,15 +23,17 @@ from temporalio.client import Client
 from temporalio.contrib.pydantic import pydantic_data_converter
 from temporalio.worker import Worker
 
-from api import readiness
 from api.activities import store_activities
-from api.app import create_app
-from api.auth.tokens import new_token, token_hash
-from api.service import asking, fleet, orders, schedules, starting
 from api.settings import ApiSettings
-from api.store.engine import create_store_engine, session_factory
-from api.store.models.words import Scope
-from api.store.tokens import add_token
+from api.store.access.tokens import add_token
+from api.store.core.engine import create_store_engine, session_factory
+from api.store.tables.enums import Scope
+from api.web.app import create_app
+from api.web.auth.tokens import new_token, token_hash
+from api.web.live import fleet, readiness
+from api.web.temporal import ask as asking
+from api.web.temporal import orders, schedules
+from api.web.temporal import start as starting
 from api.worker import WORKFLOWS, sandbox
 from lanista.stack.ports import unused_port
 from orchestrator.artifacts import ArtifactStore

@@ -10,10 +10,10 @@ import httpx
 import pytest
 from sqlalchemy import text
 
-from api.app import create_app
 from api.settings import ApiSettings
-from api.store.ids import new_id
-from api.store.models.words import Scope
+from api.store.core.ids import new_id
+from api.store.tables.enums import Scope
+from api.web.app import create_app
 from tests.integration.api.server import PLAIN, Served
 
 OPEN_CALLS = {

@@ -13,11 +13,11 @@ from sqlalchemy import func, update
 from temporalio.client import Client
 from temporalio.contrib.pydantic import pydantic_data_converter
 
-from api.service import asking
-from api.store.errors import Conflict
-from api.store.ids import new_id
-from api.store.models import PeopleGame, Tournament, Trial
-from api.store.people_games import continue_people_game, forget_people_games
+from api.store.core.errors import Conflict
+from api.store.core.ids import new_id
+from api.store.matches.people_games import continue_people_game, forget_people_games
+from api.store.tables import PeopleGame, Tournament, Trial
+from api.web.temporal import ask as asking
 from orchestrator.contracts.interactive import MoveAnswer, Question
 from tests.integration.api.league import ReadableLeague, readable_league
 from tests.integration.api.server import PLAIN, Served, running_api

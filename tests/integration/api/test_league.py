@@ -9,9 +9,9 @@ import httpx
 import pytest
 from sqlalchemy import select
 
-from api.store.ids import new_id
-from api.store.models import Rating, RatingFit, Trial
-from api.store.payoffs import load_payoff
+from api.store.core.ids import new_id
+from api.store.payoffs.cells import load_payoff
+from api.store.tables import Rating, RatingFit, Trial
 from league.types import PlayerId
 from tests.integration.api.league import ReadableLeague, readable_league
 from tests.integration.api.server import Served

@@ -7,9 +7,9 @@ from typing import Any
 import httpx
 from sqlalchemy import select
 
-from api.store.aliases import AliasKey, Promotion, move_alias
-from api.store.models import ModelVersion
-from api.store.trials import create_trial
+from api.store.aliases.moves import AliasKey, Promotion, move_alias
+from api.store.tables import ModelVersion
+from api.store.trials.create import create_trial
 from orchestrator.spec.checking import check_spec
 from tests.integration.api.server import Served
 

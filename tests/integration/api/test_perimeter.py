@@ -9,10 +9,10 @@ import httpx
 import pytest
 from structlog.testing import capture_logs
 
-from api.auth.limits import RateLimit
-from api.auth.perimeter import allowed_hosts
-from api.routes import projects
-from api.store.models.words import Scope
+from api.store.tables.enums import Scope
+from api.web.auth.limits import RateLimit
+from api.web.auth.perimeter import allowed_hosts
+from api.web.routes import projects
 from tests.integration.api.server import PLAIN, Served, running_api
 
 

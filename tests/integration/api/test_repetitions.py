@@ -11,11 +11,11 @@ import httpx
 import pytest
 from sqlalchemy import func, select, update
 
-from api.routes import versions
-from api.service import changes
-from api.store.ids import new_id
-from api.store.models import AuditEntry, Event, Gate, IdempotencyKey
-from api.store.models.words import GateStatus, Scope
+from api.store.core.ids import new_id
+from api.store.tables import AuditEntry, Event, Gate, IdempotencyKey
+from api.store.tables.enums import GateStatus, Scope
+from api.web import changes
+from api.web.routes import versions
 from tests.integration.api.league import ReadableLeague, readable_league
 from tests.integration.api.server import PLAIN, Served
 from tests.integration.api.test_trials import make, until

@@ -11,11 +11,11 @@ from sqlalchemy.orm import Session, sessionmaker
 from temporalio.client import Client
 from temporalio.contrib.pydantic import pydantic_data_converter
 
-from api.service.starting import TRIALS, WorkflowStarter
-from api.store.engine import create_store_engine, session_factory
-from api.store.ids import new_id
-from api.store.models import Trial
-from api.store.trials import create_trial
+from api.store.core.engine import create_store_engine, session_factory
+from api.store.core.ids import new_id
+from api.store.tables import Trial
+from api.store.trials.create import create_trial
+from api.web.temporal.start import TRIALS, WorkflowStarter
 from orchestrator.contracts.workflows import trial_workflow_id
 from orchestrator.spec import TrialSpec
 from tests.integration.api.server import Served

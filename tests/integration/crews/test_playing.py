@@ -21,7 +21,7 @@ from orchestrator.contracts.play import Contender, PlayedGame, PlayOutcome, Play
 from orchestrator.played_games import sent
 from workers.activities import playing
 from workers.activities.playing import PlayActivities
-from workers.activities.watch import ProgressWatch
+from workers.activities.progress_watch import ProgressWatch
 
 pytestmark = pytest.mark.usefixtures("local_ray")
 
@@ -50,7 +50,7 @@ class Deaf:
 def test_actors_that_died_or_hang_are_passed_over_with_a_beating_heart(
     activities: PlayActivities, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("workers.activities.watch.HEARTBEAT_SECONDS", 0.1)
+    monkeypatch.setattr("workers.activities.progress_watch.HEARTBEAT_SECONDS", 0.1)
     environment = ActivityEnvironment()
     beats: list[Any] = []
     environment.on_heartbeat = lambda *details: beats.append(details)
@@ -122,7 +122,7 @@ class Store:
 def test_games_that_were_played_wait_for_the_store(activities: PlayActivities, monkeypatch: pytest.MonkeyPatch) -> None:
     store = Store(refusals=2)
     monkeypatch.setattr(playing, "sent", store)
-    monkeypatch.setattr("workers.activities.watch.HEARTBEAT_SECONDS", 0.1)
+    monkeypatch.setattr("workers.activities.progress_watch.HEARTBEAT_SECONDS", 0.1)
     environment = ActivityEnvironment()
     beats: list[bool] = []
     environment.on_heartbeat = lambda *details: beats.append(store.refused.is_set())

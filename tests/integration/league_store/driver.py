@@ -11,10 +11,10 @@ from sqlalchemy import Engine, func, select
 from sqlalchemy.orm import Session, sessionmaker
 
 from api.activities import store_activities
-from api.store.engine import session_factory
-from api.store.ids import new_id
-from api.store.models import Base, Decision, Event, ModelVersion, Player, Trial
-from api.store.trials import create_trial
+from api.store.core.engine import session_factory
+from api.store.core.ids import new_id
+from api.store.tables import Base, Decision, Event, ModelVersion, Player, Trial
+from api.store.trials.create import create_trial
 from league.types import CheckpointRef, DecisionKind, Earned, ReturnTally, Tally, VersionId
 from orchestrator.artifacts import ArtifactStore
 from orchestrator.contracts.generations import (

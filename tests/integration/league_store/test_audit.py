@@ -11,8 +11,8 @@ import pytest
 from sqlalchemy import Engine, text
 from sqlalchemy.orm import Session
 
-from api.store.auditing import Finding, Wrong, audit, wrong_rows
-from api.store.forks import fork_trial
+from api.store.trials.forks import fork_trial
+from api.store.verify import Finding, Wrong, audit, wrong_rows
 from league.types import ReturnTally
 from orchestrator.artifacts import ArtifactStore
 from orchestrator.contracts.play import EvaluationKey, EvaluationReport, GateBatch, GateBrief, GateRequest

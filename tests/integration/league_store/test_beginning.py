@@ -9,9 +9,9 @@ from sqlalchemy import insert, text
 from sqlalchemy.exc import IntegrityError
 from temporalio.exceptions import ApplicationError
 
-from api.store.beginning import withdraw_trial
-from api.store.ids import new_id
-from api.store.models import Event, Player
+from api.store.core.ids import new_id
+from api.store.tables import Event, Player
+from api.store.trials.started import withdraw_trial
 from league.types import CheckpointRef, Role
 from orchestrator.contracts.trials import EnterPlayers, StatusChange, TrialBrief, TrialEvent, TrialRequest
 from tests.integration.league_store.driver import EXPLOITER, MAIN, RANDOM, League, Store, league_file

@@ -8,11 +8,11 @@ from typing import Any
 import pytest
 from sqlalchemy import select
 
-from api.store.errors import Conflict, NotFound
-from api.store.forks import fork_trial
-from api.store.ids import new_id
-from api.store.models import Alias, Generation, Payoff, Rating
-from api.store.payoffs import replay_payoff, stored_cells
+from api.store.core.errors import Conflict, NotFound
+from api.store.core.ids import new_id
+from api.store.payoffs.cells import replay_payoff, stored_cells
+from api.store.tables import Alias, Generation, Payoff, Rating
+from api.store.trials.forks import fork_trial
 from league.types import DecisionKind, Role
 from orchestrator.contracts.play import EvaluationKey, EvaluationReport
 from orchestrator.contracts.trials import AddPlayer, ChangePlayer, EnterPlayers, TrialBrief, TrialRequest

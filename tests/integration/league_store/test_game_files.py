@@ -9,9 +9,9 @@ import pytest
 from sqlalchemy import update
 from temporalio.exceptions import ApplicationError
 
-from api.store.clock import now
-from api.store.garbage import collect_garbage
-from api.store.models import Match, Tournament
+from api.store.checkpoints.garbage import collect_garbage
+from api.store.core.clock import now
+from api.store.tables import Match, Tournament
 from league.types import CheckpointRef, Stream
 from orchestrator.contracts.play import EvaluationKey, EvaluationReport, GateBatch, PlayOutcome, PlayRequest
 from orchestrator.played_games import MOST_BYTES, received, sent

@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
-from api.store import gate_results
-from api.store.aliases import AliasKey, Promotion, move_alias
-from api.store.gates import CHAMPION
-from api.store.ids import new_id
+from api.store.aliases.moves import AliasKey, Promotion, move_alias
+from api.store.core.ids import new_id
+from api.store.gates import results as gate_results
+from api.store.gates.gates import CHAMPION
 from orchestrator.contracts.play import GatesEnd, GatesEnded, OpenedGate
 from tests.integration.league_store.driver import Store
 from tests.integration.league_store.games import played

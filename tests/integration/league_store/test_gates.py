@@ -9,13 +9,13 @@ from typing import Any
 import pytest
 from temporalio.exceptions import ApplicationError
 
-from api.store import gate_results
-from api.store.aliases import AliasKey, Promotion, alias_history, move_alias
-from api.store.auditing.games import wrong_games
-from api.store.gate_results import stop_waiting_gate
-from api.store.gates import CHAMPION
-from api.store.ids import new_id
-from api.store.models import Alias, AliasEvent, Gate, GateBatch, Match, Payoff
+from api.store.aliases.moves import AliasKey, Promotion, alias_history, move_alias
+from api.store.core.ids import new_id
+from api.store.gates import results as gate_results
+from api.store.gates.gates import CHAMPION
+from api.store.gates.results import stop_waiting_gate
+from api.store.tables import Alias, AliasEvent, Gate, GateBatch, Match, Payoff
+from api.store.verify.games import wrong_games
 from league.gates import Sprt, alpha_for_candidate
 from league.types import DecisionKind
 from orchestrator.contracts.generations import Judgement

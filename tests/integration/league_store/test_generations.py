@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 from temporalio.exceptions import ApplicationError
 
-from api.store.models import Commit, Generation, Metric, Payoff, Tally, Trial
-from league.turns import GENERATIONS_COMPARED, Urgency
+from api.store.tables import Commit, Generation, Metric, Payoff, Tally, Trial
+from league.training_priority import GENERATIONS_COMPARED, Urgency
 from league.types import DecisionKind, Role
 from orchestrator.contracts.generations import GenerationPlan
 from orchestrator.contracts.trials import ChangePlayer, TrialRequest

@@ -9,8 +9,11 @@ import pytest
 from sqlalchemy import text
 from sqlalchemy.exc import OperationalError
 
-from api.store import evaluations, gate_results, generations, judging
-from api.store.auditing import audit
+from api.store.evaluations import target as evaluations
+from api.store.gates import results as gate_results
+from api.store.generations import judge as judging
+from api.store.generations import record as generations
+from api.store.verify import audit
 from orchestrator.contracts.play import EvaluationKey, EvaluationReport, GateBatch, GateBrief, GateRequest
 from tests.integration.league_store.driver import STEPS, Store, league_file
 from tests.integration.league_store.games import played

@@ -9,7 +9,7 @@ import pytest
 from sqlalchemy import text
 from temporalio.exceptions import ApplicationError, ApplicationErrorCategory
 
-from api.store.models import Pairing, Payoff
+from api.store.tables import Pairing, Payoff
 from league.types import DecisionKind, Stream
 from orchestrator.contracts.generations import GenerationPlan
 from orchestrator.contracts.tournaments import (

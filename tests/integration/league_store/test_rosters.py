@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from temporalio.exceptions import ApplicationError
 
-from api.store.models import Commit, Generation
+from api.store.tables import Commit, Generation
 from league.types import Role
 from orchestrator.contracts.trials import AddPlayer, ChangePlayer, Learner, TrialBrief, TrialRequest
 from tests.integration.league_store.driver import MAIN, RANDOM, League, Store, league_file

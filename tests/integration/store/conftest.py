@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import pytest
 from sqlalchemy.orm import Session, sessionmaker
 
-from api.store.engine import create_store_engine, session_factory
+from api.store.core.engine import create_store_engine, session_factory
 from tests.integration.store.league import League
 
 

@@ -9,11 +9,11 @@ from datetime import UTC, datetime, timedelta
 from sqlalchemy import select
 from sqlalchemy.orm import Session, sessionmaker
 
-from api.store.ids import new_id
-from api.store.models import ModelVersion, Player
-from api.store.outcomes import GenerationOutcome, OpponentTally
-from api.store.trials import create_trial
-from api.store.versions import present_version, record_first_version
+from api.store.core.ids import new_id
+from api.store.generations.outcome import GenerationOutcome, OpponentTally
+from api.store.players.versions import present_version, record_first_version
+from api.store.tables import ModelVersion, Player
+from api.store.trials.create import create_trial
 from league.types import CheckpointRef, Earned
 from orchestrator.spec.trial import TrialSpec
 

@@ -12,7 +12,7 @@ import psycopg
 import pytest
 from psycopg import sql
 
-from api.store.engine import create_store_engine, session_factory
+from api.store.core.engine import create_store_engine, session_factory
 from tests.integration.store.world import World
 
 BREAK: dict[str, list[str]] = {

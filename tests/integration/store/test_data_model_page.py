@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from api.store.models import Base
+from api.store.tables import Base
 from tests.integration.store.test_guards import APPEND_ONLY
 
 PAGE = Path(__file__).parents[3] / "docs" / "guides" / "data-model.md"

@@ -8,8 +8,8 @@ import pytest
 from sqlalchemy import func, select, text
 from sqlalchemy.exc import OperationalError
 
-from api.store.engine import create_store_engine, database_url, session_factory
-from api.store.errors import InvalidDatabaseUrl
+from api.store.core.engine import create_store_engine, database_url, session_factory
+from api.store.core.errors import InvalidDatabaseUrl
 
 
 @pytest.mark.parametrize("scheme", ["postgres", "postgresql", "postgresql+psycopg"])

@@ -14,10 +14,12 @@ import pytest
 from sqlalchemy import func, select
 from sqlalchemy.orm import Session, sessionmaker
 
-from api.store.errors import Conflict, NotFound
-from api.store.generations import record_generation
-from api.store.ids import new_id
-from api.store.models import (
+from api.store.core.errors import Conflict, NotFound
+from api.store.core.ids import new_id
+from api.store.generations.outcome import GenerationOutcome, OpponentTally, RecordedGeneration
+from api.store.generations.record import record_generation
+from api.store.payoffs.cells import CellKey, load_payoff, replay_payoff, stored_cells, upsert_cells
+from api.store.tables import (
     Commit,
     Decision,
     Event,
@@ -30,8 +32,6 @@ from api.store.models import (
     Tally,
     Trial,
 )
-from api.store.outcomes import GenerationOutcome, OpponentTally, RecordedGeneration
-from api.store.payoffs import CellKey, load_payoff, replay_payoff, stored_cells, upsert_cells
 from league.payoff import Cell, decayed
 from league.types import Decision as Verdict
 from league.types import DecisionKind, Earned, PlayerId, Stream
@@ -137,8 +137,8 @@ def test_players_that_record_at_once_get_dense_commits_and_a_replayable_payoff(l
 
 KILLED_BEFORE_COMMIT = """
 import pickle, sys, time
-from api.store.engine import create_store_engine, session_factory
-from api.store.generations import record_generation
+from api.store.core.engine import create_store_engine, session_factory
+from api.store.generations.record import record_generation
 
 url, outcome = pickle.load(sys.stdin.buffer)
 with session_factory(create_store_engine(url)).begin() as session:

@@ -11,9 +11,9 @@ from sqlalchemy import Engine, select, text
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session
 
-from api.store.engine import create_store_engine, session_factory
-from api.store.ids import new_id
-from api.store.models import EVENTS_CHANNEL, Alias, Commit, Event, ModelVersion, Player, Trial
+from api.store.core.engine import create_store_engine, session_factory
+from api.store.core.ids import new_id
+from api.store.tables import EVENTS_CHANNEL, Alias, Commit, Event, ModelVersion, Player, Trial
 from tests.integration.store.world import SHA, World
 
 APPEND_ONLY = {

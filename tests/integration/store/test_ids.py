@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from api.store import ids
+from api.store.core import ids
 
 
 def test_ids_are_version_7_and_carry_the_time() -> None:

@@ -13,10 +13,10 @@ from alembic.autogenerate import compare_metadata
 from alembic.runtime.migration import MigrationContext
 from alembic.script import ScriptDirectory
 
-from api.store import migrate
-from api.store.engine import create_store_engine
-from api.store.errors import MigrationError
-from api.store.models import Base
+from api.store.core import migrate
+from api.store.core.engine import create_store_engine
+from api.store.core.errors import MigrationError
+from api.store.tables import Base
 
 CATALOGUES = {
     "columns": """

@@ -6,8 +6,8 @@ from datetime import UTC, datetime, timedelta
 
 from sqlalchemy.orm import Session
 
-from api.store.ids import new_id
-from api.store.models import (
+from api.store.core.ids import new_id
+from api.store.tables import (
     Alias,
     AliasEvent,
     ApiToken,

@@ -8,7 +8,7 @@ import pytest
 import pytest_asyncio
 from temporalio.client import Client
 
-from api.store.engine import create_store_engine
+from api.store.core.engine import create_store_engine
 from orchestrator.artifacts import ArtifactStore
 from tests.integration.temporal import local_temporal
 from tests.integration.tournaments.hall import Hall

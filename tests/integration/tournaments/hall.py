@@ -17,10 +17,10 @@ from temporalio.exceptions import ApplicationError
 from temporalio.worker import UnsandboxedWorkflowRunner, Worker
 
 from api.activities import store_activities
-from api.store.engine import session_factory
-from api.store.ids import new_id
-from api.store.models import Base, Match, Pairing, Tournament, TournamentEntrant
-from api.store.tournaments import create_tournament
+from api.store.core.engine import session_factory
+from api.store.core.ids import new_id
+from api.store.tables import Base, Match, Pairing, Tournament, TournamentEntrant
+from api.store.tournaments.lifecycle import create_tournament
 from api.worker import WORKFLOWS
 from orchestrator.artifacts import ArtifactStore
 from orchestrator.contracts import Queue

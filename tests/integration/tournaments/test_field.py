@@ -8,14 +8,14 @@ from typing import Any
 import pytest
 from sqlalchemy import select
 
-from api.store.aliases import AliasKey, Promotion, move_alias
-from api.store.errors import Conflict, NotFound
-from api.store.models import Alias, AliasEvent, Decision, Pairing, Player, Project, Rating, RatingFit, Tournament, Trial
-from api.store.models.words import RatingMethod
-from api.store.payoffs import replay_payoff, stored_cells
-from api.store.queries.trials import TrialFilter, list_trials
-from api.store.tournament_results import field_of
-from api.store.tournaments import create_tournament
+from api.store.aliases.moves import AliasKey, Promotion, move_alias
+from api.store.core.errors import Conflict, NotFound
+from api.store.payoffs.cells import replay_payoff, stored_cells
+from api.store.tables import Alias, AliasEvent, Decision, Pairing, Player, Project, Rating, RatingFit, Tournament, Trial
+from api.store.tables.enums import RatingMethod
+from api.store.tournaments.lifecycle import create_tournament
+from api.store.tournaments.results import field_of
+from api.store.trials.reads import TrialFilter, list_trials
 from league.types import DecisionKind, Stream
 from orchestrator.contracts.play import PlayedGame, PlayOutcome
 from orchestrator.contracts.tournaments import (

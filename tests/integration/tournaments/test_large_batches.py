@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from temporalio.client import Client
 
-from api.store.models import Event, Match
+from api.store.tables import Event, Match
 from orchestrator.artifacts import ArtifactStore
 from orchestrator.contracts.play import PlayedGame, PlayOutcome, PlayRequest
 from orchestrator.contracts.tournaments import tournament_workflow_id

@@ -8,11 +8,11 @@ from typing import Any
 
 from sqlalchemy import event
 
-from api.store.ids import new_id
-from api.store.models import AliasEvent
-from api.store.models.words import Overlap, TournamentStatus, TrialStatus
-from api.store.schedules import Timing, create_schedule, follow_trial_files
-from api.store.trials import change_status, create_trial
+from api.store.core.ids import new_id
+from api.store.tables import AliasEvent
+from api.store.tables.enums import Overlap, TournamentStatus, TrialStatus
+from api.store.tournaments.schedules import Timing, create_schedule, follow_trial_files
+from api.store.trials.create import change_status, create_trial
 from orchestrator.contracts.tournaments import Firing
 from orchestrator.spec.checking import check_spec
 from orchestrator.spec.tournament import check_tournament

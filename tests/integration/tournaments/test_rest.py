@@ -17,15 +17,15 @@ from sqlalchemy import update
 from temporalio.client import Client
 from typer.testing import CliRunner
 
-from api.app import make_services
-from api.auth.sessions import SessionSigner
-from api.service.reconciling import Reconciler
 from api.settings import ApiSettings
-from api.store.ids import new_id
-from api.store.models import Schedule, Tournament, Trial
-from api.store.models.words import Overlap, Scope, TournamentStatus, TrialStatus
-from api.store.schedules import Timing, create_schedule
-from api.store.trials import change_status, create_trial
+from api.store.core.ids import new_id
+from api.store.tables import Schedule, Tournament, Trial
+from api.store.tables.enums import Overlap, Scope, TournamentStatus, TrialStatus
+from api.store.tournaments.schedules import Timing, create_schedule
+from api.store.trials.create import change_status, create_trial
+from api.web.app import make_services
+from api.web.auth.sessions import SessionSigner
+from api.web.temporal.reconcile import Reconciler
 from lanista.cli import app
 from orchestrator.contracts.tournaments import Firing, TournamentRequest, schedule_id
 from orchestrator.spec.checking import check_spec

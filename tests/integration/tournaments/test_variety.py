@@ -8,10 +8,10 @@ import pytest
 from sqlalchemy import select
 from temporalio.client import Client
 
-from api.store.ids import new_id
-from api.store.models import Event, Match
-from api.store.schedules import Timing, create_schedule
-from api.store.trials import create_trial
+from api.store.core.ids import new_id
+from api.store.tables import Event, Match
+from api.store.tournaments.schedules import Timing, create_schedule
+from api.store.trials.create import create_trial
 from orchestrator.spec import InvalidTrial
 from orchestrator.spec.checking import check_spec
 from orchestrator.spec.tournament import check_tournament

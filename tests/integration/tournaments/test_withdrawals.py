@@ -9,13 +9,13 @@ import pytest
 from temporalio.client import Client
 from temporalio.exceptions import ApplicationError
 
-from api.reports.tournament import tournament_report
-from api.reports.writing import as_markdown
-from api.store.auditing import audit
-from api.store.ids import new_id
-from api.store.models import Event, Match, ModelVersion, Pairing, Player, RatingFit, TournamentEntrant
-from api.store.models.words import PairingStatus, RatingMethod
-from api.store.trials import create_trial
+from api.store.core.ids import new_id
+from api.store.tables import Event, Match, ModelVersion, Pairing, Player, RatingFit, TournamentEntrant
+from api.store.tables.enums import PairingStatus, RatingMethod
+from api.store.trials.create import create_trial
+from api.store.verify import audit
+from api.web.reports.tournament import tournament_report
+from api.web.reports.writing import as_markdown
 from orchestrator.catalog import Component
 from orchestrator.contracts.play import PlayRequest
 from orchestrator.contracts.tournaments import DamagedPairing, PairingSetback, TournamentRequest

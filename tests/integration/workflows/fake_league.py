@@ -13,7 +13,7 @@ from typing import Any
 from temporalio import activity
 from temporalio.exceptions import ApplicationError
 
-from league.turns import Urgency
+from league.training_priority import Urgency
 from league.types import CheckpointRef, Role
 from orchestrator.catalog import Component
 from orchestrator.contracts import PartReport, PartRequest, generations, play, tournaments, trials

@@ -25,7 +25,9 @@ from orchestrator.contracts.workflows import (
     player_workflow_id,
     trial_workflow_id,
 )
-from orchestrator.workflows import attempts, gate, launching, player, tournament
+from orchestrator.workflows import gate, player, tournament
+from orchestrator.workflows import retries as attempts
+from orchestrator.workflows import trial_start as launching
 from tests.integration.workflows.conftest import PATIENCE, Serve, eventually
 from tests.integration.workflows.fake_league import FakeLeague
 from tests.integration.workflows.fake_tournament import FakeTournament

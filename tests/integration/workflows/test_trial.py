@@ -28,7 +28,8 @@ from orchestrator.contracts.workflows import (
     player_workflow_id,
     trial_workflow_id,
 )
-from orchestrator.workflows import attempts, player, trial
+from orchestrator.workflows import player, trial
+from orchestrator.workflows import retries as attempts
 from tests.integration.workflows.conftest import PATIENCE, eventually
 from tests.integration.workflows.fake_league import FakeLeague
 from tests.integration.workflows.fake_tournament import FakeTournament

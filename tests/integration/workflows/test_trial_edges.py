@@ -14,7 +14,9 @@ from league.types import Role
 from orchestrator.contracts.errors import Failure
 from orchestrator.contracts.trials import Learner, Target
 from orchestrator.contracts.workflows import PlayerChange, Status
-from orchestrator.workflows import attempts, launching, player
+from orchestrator.workflows import player
+from orchestrator.workflows import retries as attempts
+from orchestrator.workflows import trial_start as launching
 from tests.integration.workflows.conftest import PATIENCE, eventually
 from tests.integration.workflows.fake_league import FakeLeague
 

@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 import pytest
 
-from league.turns import Urgency
+from league.training_priority import Urgency
 from orchestrator.contracts.errors import Failure
 from orchestrator.contracts.workflows import Status
 from tests.integration.workflows.conftest import PATIENCE

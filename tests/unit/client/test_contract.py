@@ -12,8 +12,8 @@ from typing import Any, get_args, get_origin
 import pytest
 from pydantic import BaseModel
 
-from api.app import create_app
 from api.settings import ApiSettings
+from api.web.app import create_app
 from lanista.client.answers import contests, games, league, registry, trials
 from lanista.client.answers.shape import Answer, Page
 from lanista.client.calls import contests as contest_calls

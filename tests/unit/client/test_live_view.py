@@ -14,7 +14,7 @@ from lanista import live_view
 from lanista.client import AsyncClient
 from lanista.client.answers.trials import Event, GenerationProgress
 from lanista.client.errors import NotSignedIn
-from lanista.event_words import event_words
+from lanista.event_text import event_words
 from lanista.league_tables import foremost, league_view, players_table
 from lanista.live_view import LiveLeague, follow
 from tests.unit.client.fake_api import NO_WAITING, URL, WHEN, Caller, FakeApi, Stream, a_league, an_id, problem

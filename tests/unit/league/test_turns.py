@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from league.turns import Urgency, urgency
+from league.training_priority import Urgency, urgency
 from league.types import PlayerId
 
 A, B, C = PlayerId("a"), PlayerId("b"), PlayerId("c")

@@ -6,7 +6,7 @@ from itertools import count
 import numpy as np
 import pytest
 
-from api.store.variety import OPENING_PLIES
+from api.store.matches.openings import OPENING_PLIES
 from league.types import Earned, VersionId
 from orchestrator.artifacts import ArtifactStore
 from orchestrator.catalog import Component

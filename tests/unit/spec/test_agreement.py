@@ -9,16 +9,16 @@ import pytest
 from pydantic import ValidationError
 from pydantic_core import PydanticUndefined
 
-from league.gates.ratio import MODELS as ELO_MODELS
+from league.gates.likelihood_ratio import MODELS as ELO_MODELS
 from league.gates.sprt import Sprt
 from league.lifecycle import ResetRule, SnapshotRule
 from league.matchmaking import BUILT_INS
 from league.matchmaking.alphastar import AlphaStarOptions
 from league.matchmaking.meta_strategies import META_STRATEGIES
 from league.matchmaking.openai_five import OpenAiFiveOptions
+from league.matchmaking.pfsp import WEIGHTINGS
 from league.matchmaking.psro import PsroOptions
 from league.matchmaking.simple import NoOptions, PastOptions, PfspOptions
-from league.matchmaking.weighting import WEIGHTINGS
 from league.payoff import Payoff
 from orchestrator import catalog
 from orchestrator.catalog import Kind

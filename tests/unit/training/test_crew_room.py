@@ -13,10 +13,10 @@ from typing import Any
 
 import pytest
 
-from league.turns import Urgency
+from league.training_priority import Urgency
 from orchestrator.artifacts import ArtifactStore
 from tests.unit.training.generation_task import TASK
-from workers.activities.room import Room
+from workers.activities.cpu_slots import Room
 from workers.crews import crew as crews
 from workers.crews import pool as pools
 from workers.crews.crew import Crew

@@ -1,1 +1,0 @@
-"""What stands between the routes, the store and Temporal: changes, starts, orders, events, replays."""

@@ -1,0 +1,1 @@
+"""API tokens and one-time sign-in codes."""

@@ -1,0 +1,58 @@
+"""API tokens in the store: found by hash, made, revoked, never deleted."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime
+
+from sqlalchemy import func, or_, select, text, update
+from sqlalchemy.orm import Session
+
+from api.store.core.errors import NotFound
+from api.store.core.ids import new_id
+from api.store.tables import ApiToken
+from api.store.tables.enums import Scope
+
+
+def find_token(session: Session, sha256: str) -> ApiToken | None:
+    """The token with this hash, whatever became of it."""
+    return session.scalars(select(ApiToken).where(ApiToken.token_sha256 == sha256)).one_or_none()
+
+
+def token_by_id(session: Session, token_id: str) -> ApiToken | None:
+    return session.get(ApiToken, token_id)
+
+
+def touch_token(session: Session, token_id: str) -> None:
+    """Note that the token was used; once a minute is often enough and spares the database a write per request."""
+    stale = or_(ApiToken.last_used_at.is_(None), ApiToken.last_used_at < func.now() - text("interval '1 minute'"))
+    session.execute(update(ApiToken).where(ApiToken.id == token_id, stale).values(last_used_at=func.now()))
+
+
+def add_token(
+    session: Session, *, name: str, scope: Scope, sha256: str, expires_at: datetime | None = None
+) -> ApiToken:
+    """Keep a new token by its hash."""
+    token = ApiToken(id=new_id(), name=name, scope=scope, token_sha256=sha256, expires_at=expires_at)
+    session.add(token)
+    session.flush()
+    session.refresh(token)
+    return token
+
+
+def revoke_token(session: Session, token_id: str) -> ApiToken:
+    """End a token. To revoke it again changes nothing."""
+    token = session.get(ApiToken, token_id, with_for_update=True)
+    if token is None:
+        raise NotFound(f"there is no token {token_id}")
+    if token.revoked_at is None:
+        token.revoked_at = session.scalars(select(func.now())).one()
+    return token
+
+
+def list_tokens(session: Session, *, after: str | None, limit: int) -> Sequence[ApiToken]:
+    """Tokens, the newest first, revoked ones among them."""
+    query = select(ApiToken).order_by(ApiToken.id.desc()).limit(limit)
+    if after is not None:
+        query = query.where(ApiToken.id < after)
+    return session.scalars(query).all()

@@ -1,0 +1,1 @@
+"""Aliases: movable names of model versions, their moves and their history."""

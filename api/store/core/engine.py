@@ -1,0 +1,78 @@
+"""Engines and sessions from a URL. Nothing happens on import."""
+
+from __future__ import annotations
+
+import select
+
+import orjson
+import psycopg
+from psycopg.types.string import TextLoader
+from sqlalchemy import Engine, create_engine, event
+from sqlalchemy.engine import URL, make_url
+from sqlalchemy.exc import ArgumentError, InvalidatePoolError
+from sqlalchemy.orm import Session, sessionmaker
+
+from api.store.core.errors import InvalidDatabaseUrl
+
+_NOTICE_A_LOST_HOST = {
+    "connect_timeout": 10,
+    "keepalives_idle": 10,
+    "keepalives_interval": 5,
+    "keepalives_count": 3,
+    "tcp_user_timeout": 20_000,
+}
+"""A host that vanished without a word would hold every thread of a worker for a quarter of an hour."""
+_POSTGRES_SCHEMES = frozenset({"postgres", "postgresql", "postgresql+psycopg"})
+
+
+def database_url(url: str) -> URL:
+    """The URL with psycopg 3 as its driver; other databases and drivers are refused."""
+    try:
+        parsed = make_url(url)
+    except ArgumentError:
+        # the text itself may hold a password, so it is not repeated
+        raise InvalidDatabaseUrl(
+            "the database URL cannot be read; expected postgresql://user:password@host:port/database"
+        ) from None
+    if parsed.drivername not in _POSTGRES_SCHEMES:
+        raise InvalidDatabaseUrl(
+            f"the database URL starts with {parsed.drivername!r}; allowed: postgresql://, postgresql+psycopg://"
+        )
+    return parsed.set(drivername="postgresql+psycopg")
+
+
+def create_store_engine(url: str, *, pool_size: int = 5, max_overflow: int = 5, application: str = "lanista") -> Engine:
+    """A pooled engine that notices a restarted Postgres before it hands out a dead connection."""
+    engine = create_engine(
+        database_url(url),
+        pool_size=pool_size,
+        max_overflow=max_overflow,
+        json_deserializer=orjson.loads,
+        connect_args={"application_name": application, "options": "-c timezone=UTC", **_NOTICE_A_LOST_HOST},
+    )
+    event.listen(engine, "connect", _keep_ids_text)
+    event.listen(engine, "checkout", _refuse_dead)
+    return engine
+
+
+def _keep_ids_text(connection: psycopg.Connection, *_: object) -> None:
+    """Ids are text to us: to make each an object and then text again costs a list more than its query."""
+    connection.adapters.register_loader("uuid", TextLoader)
+
+
+def _refuse_dead(connection: psycopg.Connection, *_: object) -> None:
+    """A server that is gone has closed its end, which can be seen without the round trip of a ping."""
+    if connection.closed or _says_something(connection.fileno()):
+        raise InvalidatePoolError("the server has ended this connection")
+
+
+def _says_something(socket: int) -> bool:
+    """Nothing was asked, so whatever comes is an end, or the reason of one."""
+    watched = select.poll()
+    watched.register(socket, select.POLLIN)
+    return bool(watched.poll(0))
+
+
+def session_factory(engine: Engine) -> sessionmaker[Session]:
+    """Sessions that keep loaded values readable after commit."""
+    return sessionmaker(engine, expire_on_commit=False)

@@ -1,0 +1,83 @@
+"""Brings a database's schema to a revision, under a lock, so that several processes may try at once."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from alembic import command
+from alembic.config import Config
+from alembic.runtime.migration import MigrationContext
+from alembic.script import ScriptDirectory
+from alembic.util import CommandError
+from sqlalchemy import Connection, NullPool, create_engine, func, select
+
+import migrations
+from api.store.core.engine import database_url
+from api.store.core.errors import MigrationError
+
+MIGRATION_LOCK = 0x1A715A_0001
+"""The advisory lock's number; any other process that changes the schema must take the same one."""
+
+
+def upgrade(url: str, revision: str = "head") -> str:
+    """Migrate up, all revisions in one transaction, and return the revision reached."""
+    with _locked_connection(url) as connection:
+        _run(command.upgrade, connection, revision)
+        return _revision(connection) or "base"
+
+
+def downgrade(url: str, revision: str) -> str:
+    """Migrate down to a revision, or to "base", the empty database. What the dropped tables held is lost."""
+    with _locked_connection(url) as connection:
+        _run(command.downgrade, connection, revision)
+        return _revision(connection) or "base"
+
+
+def current(url: str) -> str | None:
+    """The revision the database is at; None before the first migration."""
+    engine = create_engine(database_url(url), poolclass=NullPool)
+    with engine.connect() as connection:
+        return _revision(connection)
+
+
+def head() -> str:
+    """The newest revision this code knows, which is the one it needs."""
+    newest = ScriptDirectory.from_config(migration_config()).get_current_head()
+    if newest is None:
+        raise MigrationError("the migrations package holds no revision; is the installation complete?")
+    return newest
+
+
+def migration_config(connection: Connection | None = None) -> Config:
+    """Alembic's configuration, in code: the scripts lie in the `migrations` package wherever it is installed."""
+    config = Config()
+    # ConfigParser reads % as interpolation
+    config.set_main_option("script_location", str(Path(migrations.__path__[0])).replace("%", "%%"))
+    config.set_main_option("path_separator", "os")
+    config.attributes["connection"] = connection
+    return config
+
+
+@contextmanager
+def _locked_connection(url: str) -> Iterator[Connection]:
+    engine = create_engine(database_url(url), poolclass=NullPool)
+    with engine.begin() as connection:
+        # held until the transaction ends, so a process killed half-way leaves neither lock nor half a schema
+        connection.execute(select(func.pg_advisory_xact_lock(MIGRATION_LOCK)))
+        yield connection
+
+
+def _revision(connection: Connection) -> str | None:
+    return MigrationContext.configure(connection).get_current_revision()
+
+
+def _run(action: Callable[[Config, str], None], connection: Connection, revision: str) -> None:
+    try:
+        action(migration_config(connection), revision)
+    except CommandError as error:
+        at = _revision(connection) or "base"
+        raise MigrationError(
+            f"cannot migrate from {at!r} to {revision!r}: {error}; this code knows revisions up to {head()!r}"
+        ) from error

@@ -1,0 +1,120 @@
+"""The usual measurement of a learning player: a gauntlet against a field of its trial, every few generations."""
+
+from __future__ import annotations
+
+from sqlalchemy import select
+from sqlalchemy.orm import Session
+
+from api.store.core.commits import lock_trial
+from api.store.core.seeds import derived_seed
+from api.store.evaluations.unfinished import GAUNTLETS
+from api.store.generations.meta_game import MOST_GAMES, meta_game
+from api.store.players.roster import player_of
+from api.store.players.weights import playing_version
+from api.store.tables import Alias, Generation, Player, Project, Tournament, Trial
+from api.store.tables.enums import PlayerStatus
+from api.store.tournaments.lifecycle import FINAL, create_tournament
+from api.store.trials.spec import spec_of
+from league.types import Role
+from orchestrator.spec.tournament import TournamentSpec
+
+NEWEST_SNAPSHOTS = 6
+"""Snapshots in the field: enough to tie the newest version to its past, and few enough to stay quick."""
+POOL_PRESET = "psro"
+"""Here the newest response meets the whole pool, since the matchmaking solves the game of all against all."""
+CHAMPION = "champion"
+
+
+def open_trial_evaluation(session: Session, trial_id: str, player_id: str, generation: int) -> tuple[str | None, str]:
+    """The evaluation of this generation, made now or found; None and why where none is to be played.
+
+    The player's newest version runs a gauntlet: the random bot (the ratings' anchor), the trial's bots, its newest
+    snapshots, and the champion. With the preset psro the pool plays its own meta-game instead.
+    """
+    player = player_of(session, trial_id, player_id)
+    trial = session.get_one(Trial, trial_id)
+    occasion = _occasion(player_id, generation)
+    known = session.scalars(select(Tournament.id).where(Tournament.occasion == occasion)).one_or_none()
+    if known is not None:
+        return known, ""
+    under_way = evaluation_under_way(session, trial_id, player_id)
+    if under_way is not None:
+        return None, f"the evaluation {under_way.id} of {player.name} is still under way"
+    seed = derived_seed(trial.seed, player.name, generation, "gauntlet")
+    if spec_of(trial).league.preset == POOL_PRESET:
+        # alone: two mains that ask at once would play the same games twice
+        spec = meta_game(session, lock_trial(session, trial_id), seed)
+    else:
+        spec = _gauntlet(session, trial, _version(session, player, generation), seed)
+    if isinstance(spec, str):
+        return None, spec
+    project = session.get_one(Project, trial.project_id).name
+    name = f"{player.name} after generation {generation}"
+    return create_tournament(session, project, spec, occasion=occasion, name=name).id, ""
+
+
+def evaluation_under_way(session: Session, trial_id: str, player_id: str | None = None) -> Tournament | None:
+    """The newest evaluation whose games are not all in, of one player or of the whole trial."""
+    return session.scalars(
+        select(Tournament)
+        .where(
+            Tournament.trial_id == trial_id,
+            Tournament.occasion.like(GAUNTLETS if player_id is None else _occasion(player_id, "%")),
+            Tournament.status.not_in(FINAL),
+        )
+        .order_by(Tournament.created_at.desc())
+        .limit(1)
+    ).one_or_none()
+
+
+def _occasion(player_id: str, generation: int | str) -> str:
+    return f"generation:{player_id}:{generation}"
+
+
+def _gauntlet(session: Session, trial: Trial, challenger: str, seed: int) -> TournamentSpec:
+    snapshots = [f"version:{version}" for version in _snapshots(session, trial.id, NEWEST_SNAPSHOTS).values()]
+    field = ["bot:random", "bots", *snapshots, *_champion(session, trial)]
+    field = [each for each in field if each != f"version:{challenger}"]
+    size = len(_bots(session, trial.id) | {"random"}) + len(field) - 2
+    return TournamentSpec(
+        trial=trial.name,
+        format="gauntlet",
+        challengers=(f"version:{challenger}",),
+        entrants=tuple(field),
+        games=_games(trial, size),
+        seed=seed,
+    )
+
+
+def _games(trial: Trial, pairings: int) -> int:
+    """The games of one evaluation, spread over its pairings in pairs."""
+    return min(MOST_GAMES, max(2, spec_of(trial).evaluation.games // max(1, pairings) // 2 * 2))
+
+
+def _version(session: Session, player: Player, generation: int) -> str:
+    recorded = session.scalar(
+        select(Generation.version_id).where(Generation.player_id == player.id, Generation.number == generation)
+    )
+    return recorded or playing_version(session, player).id
+
+
+def _snapshots(session: Session, trial_id: str, most: int) -> dict[str, str]:
+    """The newest snapshots that are not retired, newest first, each with its version."""
+    newest = (
+        select(Player)
+        .where(Player.trial_id == trial_id, Player.role == Role.HISTORICAL, Player.status == PlayerStatus.ACTIVE)
+        .order_by(Player.created_commit.desc(), Player.id.desc())
+        .limit(most)
+    )
+    return {each.id: playing_version(session, each).id for each in session.scalars(newest)}
+
+
+def _champion(session: Session, trial: Trial) -> list[str]:
+    return [f"alias:{CHAMPION}"] if session.get(Alias, (trial.project_id, trial.game, CHAMPION)) else []
+
+
+def _bots(session: Session, trial_id: str) -> set[str | None]:
+    bots = select(Player.bot).where(
+        Player.trial_id == trial_id, Player.role == Role.BOT, Player.status == PlayerStatus.ACTIVE
+    )
+    return set(session.scalars(bots))

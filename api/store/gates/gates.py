@@ -1,0 +1,251 @@
+"""Gates: candidates enter, wait or run, one gate per alias at a time. Their games are in `gate_results`."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from sqlalchemy import func, select
+from sqlalchemy.orm import Session
+
+from api.store.aliases.moves import AliasKey, Promotion, lock_alias, move_alias
+from api.store.core.clock import now
+from api.store.core.decisions import Subject, record_decision
+from api.store.core.errors import NotFound
+from api.store.core.events import NewEvent
+from api.store.core.ids import new_id
+from api.store.core.seeds import derived_seed
+from api.store.matches.openings import opening_plies
+from api.store.tables import Alias, Gate, ModelVersion, Player, Trial
+from api.store.tables.enums import AliasMove, GateStatus
+from league.gates import Sprt
+from league.lifecycle import decide_promotion
+from league.types import Decision as Verdict
+from league.types import VersionId
+from orchestrator.spec.judgement import GateSpec
+
+CHAMPION = "champion"
+BATCH_PAIRS = 32
+"""Pairs of games between two looks at the test."""
+
+
+def alias_key(gate: Gate) -> AliasKey:
+    """The alias that a gate is about."""
+    return AliasKey(project_id=gate.project_id, game=gate.game, name=gate.alias)
+
+
+def load_gate(session: Session, gate_id: str, *, locked: bool = False) -> Gate:
+    """The gate; locked, nothing about its alias's gates changes until the transaction ends."""
+    gate = session.get(Gate, gate_id)
+    if gate is None:
+        raise NotFound(f"there is no gate {gate_id}")
+    if locked:
+        lock_alias(session, alias_key(gate))
+        session.refresh(gate)
+    return gate
+
+
+def holder(session: Session, key: AliasKey) -> str | None:
+    """The version that the alias points at; with the alias locked, until the transaction ends."""
+    return session.scalar(
+        select(Alias.version_id).where(
+            Alias.project_id == key.project_id, Alias.game == key.game, Alias.name == key.name
+        )
+    )
+
+
+def sprt_of(gate: Gate) -> Sprt:
+    """The gate's test; its alpha is already what this candidate may spend."""
+    return _sprt(gate, gate.alpha)
+
+
+def enter_candidate(
+    session: Session, trial: Trial, version: ModelVersion, rule: GateSpec, *, alias: str
+) -> tuple[Gate, list[NewEvent]]:
+    """A gate for a new candidate: unopposed where the alias has no holder, else running, else waiting."""
+    key = AliasKey(project_id=trial.project_id, game=trial.game, name=alias)
+    lock_alias(session, key)
+    gate = _new_gate(session, trial, version, rule, key)
+    champion = holder(session, key)
+    if champion is None:
+        return gate, _stand_unopposed(session, gate)
+    if _in_status(session, key, GateStatus.RUNNING) is None:
+        session.add(gate)
+        return gate, [start_gate(session, gate, champion)]
+    events = []
+    waiting = _in_status(session, key, GateStatus.WAITING)
+    if waiting is not None:
+        events.append(supersede(session, waiting, "a newer candidate took its place while it waited"))
+    session.add(gate)
+    session.flush()
+    return gate, [*events, gate_event(gate, "gate.waiting")]
+
+
+def start_gate(session: Session, gate: Gate, champion_version_id: str, **settings: Any) -> NewEvent:
+    """Let a gate run against the present champion, at what is left of the champion's error budget."""
+    number = 1 + _candidates_tried(session, alias_key(gate), champion_version_id)
+    test = _sprt(gate, gate.settings["alpha"]).for_candidate(number)
+    moment = now(session)
+    gate.alpha = test.alpha
+    gate.lower_bound, gate.upper_bound = test.bounds
+    gate.champion_version_id = champion_version_id
+    gate.status = GateStatus.RUNNING
+    gate.started_at = moment
+    gate.settings = {**gate.settings, "candidate_number": number, **settings}
+    session.flush()
+    return gate_event(gate, "gate.opened")
+
+
+def start_waiting(session: Session, after: Gate) -> tuple[Gate | None, list[NewEvent]]:
+    """Open the waiting candidate's gate in place of one that is over."""
+    key = alias_key(after)
+    waiting = _in_status(session, key, GateStatus.WAITING)
+    champion = holder(session, key)
+    if waiting is None or champion is None:
+        return None, []
+    if waiting.candidate_version_id == champion:
+        return None, [supersede(session, waiting, "the candidate holds the alias already")]
+    return waiting, [start_gate(session, waiting, champion, opened_after=after.id)]
+
+
+def reopen(session: Session, gate: Gate) -> tuple[Gate | None, list[NewEvent]]:
+    """A new gate for the same candidate against the present champion; the old one must have ended as invalid."""
+    champion = holder(session, alias_key(gate))
+    if champion is None or champion == gate.candidate_version_id:
+        return None, []
+    again = _copy(gate)
+    session.add(again)
+    return again, [start_gate(session, again, champion, opened_after=gate.id)]
+
+
+def end_gate(session: Session, gate: Gate, status: GateStatus, reason: str) -> NewEvent:
+    """Close a gate for good; returns the event that says so."""
+    moment = now(session)
+    gate.status, gate.status_reason, gate.finished_at = status, reason, moment
+    session.flush()
+    return gate_event(gate, "gate.finished", status=status.value, reason=reason)
+
+
+def supersede(session: Session, gate: Gate, reason: str) -> NewEvent:
+    """End a waiting gate that will never run."""
+    return end_gate(session, gate, GateStatus.SUPERSEDED, reason)
+
+
+def record_promotion(session: Session, gate: Gate, verdict: Verdict) -> None:
+    """The decision that a gate came to."""
+    candidate = session.get_one(ModelVersion, gate.candidate_version_id)
+    subject = Subject(trial_id=gate.trial_id, player_id=candidate.player_id, version_id=candidate.id, gate_id=gate.id)
+    record_decision(session, subject, verdict)
+
+
+def promote(session: Session, gate: Gate, verdict: Verdict) -> None:
+    """Move the alias to the gate's candidate, with the evidence attached."""
+    promotion = Promotion(
+        reason=verdict.reason,
+        actor=f"gate {gate.id}",
+        move=AliasMove.PROMOTED,
+        gate_id=gate.id,
+        evidence=verdict.evidence,
+    )
+    move_alias(session, alias_key(gate), gate.candidate_version_id, promotion)
+
+
+def gate_event(gate: Gate, kind: str, **details: Any) -> NewEvent:
+    """An event about a gate."""
+    payload = {
+        "gate_id": gate.id,
+        "alias": gate.alias,
+        "candidate_version_id": gate.candidate_version_id,
+        "champion_version_id": gate.champion_version_id,
+        "pairs": gate.pairs,
+        "llr": gate.llr,
+        **details,
+    }
+    return NewEvent(type=kind, trial_id=gate.trial_id, payload=payload)
+
+
+def _sprt(rule: Gate | GateSpec, alpha: float) -> Sprt:
+    """The test of a gate, or of the rule that gates are made by, at this alpha."""
+    return Sprt(elo0=rule.elo0, elo1=rule.elo1, alpha=alpha, beta=rule.beta, max_pairs=rule.max_pairs, model=rule.model)
+
+
+def _new_gate(session: Session, trial: Trial, version: ModelVersion, rule: GateSpec, key: AliasKey) -> Gate:
+    lower, upper = _sprt(rule, rule.alpha).bounds
+    player = session.get_one(Player, version.player_id)
+    return Gate(
+        id=new_id(),
+        project_id=key.project_id,
+        trial_id=trial.id,
+        game=key.game,
+        alias=key.name,
+        candidate_version_id=version.id,
+        status=GateStatus.WAITING,
+        elo0=rule.elo0,
+        elo1=rule.elo1,
+        alpha=rule.alpha,
+        beta=rule.beta,
+        lower_bound=lower,
+        upper_bound=upper,
+        max_pairs=rule.max_pairs,
+        seed=derived_seed(trial.seed, player.name, "gate", key.name),
+        settings={
+            "alpha": rule.alpha,
+            "model": rule.model,
+            "batch_pairs": BATCH_PAIRS,
+            "opening_plies": opening_plies(trial),
+        },
+        pairs=0,
+        pentanomial=[0, 0, 0, 0, 0],
+        llr=0.0,
+    )
+
+
+def _copy(gate: Gate) -> Gate:
+    same = ("project_id", "trial_id", "game", "alias", "candidate_version_id", "elo0", "elo1", "beta", "max_pairs")
+    return Gate(
+        id=new_id(),
+        **{name: getattr(gate, name) for name in same},
+        status=GateStatus.WAITING,
+        alpha=gate.settings["alpha"],
+        lower_bound=gate.lower_bound,
+        upper_bound=gate.upper_bound,
+        seed=derived_seed(gate.seed, "again"),
+        settings={"model": gate.model}
+        | {name: gate.settings[name] for name in ("alpha", "batch_pairs", "opening_plies")},
+        pairs=0,
+        pentanomial=[0, 0, 0, 0, 0],
+        llr=0.0,
+    )
+
+
+def _stand_unopposed(session: Session, gate: Gate) -> list[NewEvent]:
+    verdict = decide_promotion(candidate=VersionId(gate.candidate_version_id), champion=None, verdict=None)
+    gate.started_at = now(session)
+    gate.status, gate.status_reason, gate.finished_at = GateStatus.PASSED, verdict.reason, gate.started_at
+    session.add(gate)
+    session.flush()
+    record_promotion(session, gate, verdict)
+    promote(session, gate, verdict)
+    return [gate_event(gate, "gate.finished", status=GateStatus.PASSED.value, reason=verdict.reason)]
+
+
+def _in_status(session: Session, key: AliasKey, status: GateStatus) -> Gate | None:
+    return session.scalars(
+        select(Gate)
+        .where(Gate.project_id == key.project_id, Gate.game == key.game, Gate.alias == key.name, Gate.status == status)
+        .execution_options(populate_existing=True)
+    ).one_or_none()
+
+
+def _candidates_tried(session: Session, key: AliasKey, champion_version_id: str) -> int:
+    """Candidates that have played against this champion; each has spent its part of alpha, whatever came of it."""
+    return session.scalars(
+        select(func.count())
+        .select_from(Gate)
+        .where(
+            Gate.project_id == key.project_id,
+            Gate.game == key.game,
+            Gate.alias == key.name,
+            Gate.champion_version_id == champion_version_id,
+            Gate.pairs > 0,
+        )
+    ).one()

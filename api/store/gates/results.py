@@ -1,0 +1,205 @@
+"""The games of a gate: recorded batch by batch, until the test has decided or somebody ends it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from sqlalchemy import func, insert, select
+from sqlalchemy.orm import Session
+
+from api.store.core.errors import Conflict
+from api.store.core.events import NewEvent, append_events
+from api.store.core.seeds import derived_seed
+from api.store.gates.gates import (
+    alias_key,
+    end_gate,
+    gate_event,
+    holder,
+    load_gate,
+    promote,
+    record_promotion,
+    reopen,
+    sprt_of,
+    start_waiting,
+)
+from api.store.matches.openings import with_openings_played
+from api.store.matches.scoring import Contest, contests, longest_opening, match_row, pentanomial
+from api.store.tables import Gate, GateBatch, Match, ModelVersion, Player, Trial
+from api.store.tables.enums import GateStatus
+from league.gates import GateStatus as TestStatus
+from league.gates import GateVerdict
+from league.lifecycle import KEEP, decide_promotion
+from league.types import Decision, DecisionKind, VersionId
+from orchestrator.contracts.play import PlayedGame
+
+_ENDS = {
+    TestStatus.PASSED: GateStatus.PASSED,
+    TestStatus.FAILED: GateStatus.FAILED,
+    TestStatus.INCONCLUSIVE: GateStatus.EXHAUSTED,
+}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Standing:
+    """Where a gate stands, and the batch to play next; no pairs are left once it is over."""
+
+    gate: Gate
+    trial: Trial
+    next_batch: int
+    pairs: int
+    seed: int
+    contenders: tuple[tuple[Player, ModelVersion], ...]
+    successor: Gate | None
+
+
+def gate_standing(session: Session, gate_id: str) -> Standing:
+    """The gate as it stands."""
+    return _standing(session, load_gate(session, gate_id))
+
+
+def record_gate_batch(session: Session, gate_id: str, batch: int, games: Sequence[PlayedGame]) -> Standing:
+    """Count a batch and look at the test; a batch that is known, or comes after the end, changes nothing."""
+    gate = load_gate(session, gate_id, locked=True)
+    recorded = _batches(session, gate)
+    if gate.status is not GateStatus.RUNNING or batch <= recorded:
+        return _standing(session, gate)
+    if batch != recorded + 1:
+        raise Conflict(f"batch {batch} of gate {gate_id} cannot follow batch {recorded}")
+    if holder(session, alias_key(gate)) != gate.champion_version_id:
+        append_events(session, _champion_changed(session, gate))
+        return _standing(session, gate)
+    found = contests(games, _pairs_of_next(gate))
+    verdict = _count(session, gate, batch, found)
+    events = [gate_event(gate, "gate.progress", batch=batch)]
+    if verdict.status is not TestStatus.RUNNING:
+        events += _conclude(session, gate, verdict)
+    append_events(session, events)
+    return _standing(session, gate)
+
+
+def stop_gate(session: Session, gate_id: str, reason: str) -> Standing:
+    """End a gate early, as invalid; one that is over stays as it is."""
+    gate = load_gate(session, gate_id, locked=True)
+    if gate.status in (GateStatus.RUNNING, GateStatus.WAITING):
+        ran = gate.status is GateStatus.RUNNING
+        events = [_invalidate(session, gate, reason)]
+        if ran:
+            events += start_waiting(session, gate)[1]
+        append_events(session, events)
+    return _standing(session, gate)
+
+
+def stop_waiting_gate(session: Session, gate_id: str, reason: str) -> bool:
+    """End a gate that waits for its turn, as invalid; False where it does not wait, and its workflow must be told."""
+    gate = load_gate(session, gate_id, locked=True)
+    if gate.status is not GateStatus.WAITING:
+        return False
+    append_events(session, [_invalidate(session, gate, reason)])
+    return True
+
+
+def _batches(session: Session, gate: Gate) -> int:
+    return session.scalars(select(func.count()).where(GateBatch.gate_id == gate.id)).one()
+
+
+def _pairs_of_next(gate: Gate) -> int:
+    return int(min(gate.settings["batch_pairs"], gate.max_pairs - gate.pairs))
+
+
+def _count(session: Session, gate: Gate, batch: int, found: list[Contest]) -> GateVerdict:
+    counts = [before + more for before, more in zip(gate.pentanomial, pentanomial(found), strict=True)]
+    verdict = sprt_of(gate).judge(counts)
+    pairs = sum(counts) - gate.pairs
+    gate.settings = with_openings_played(gate.settings, longest_opening(found))
+    gate.pentanomial, gate.pairs, gate.llr = counts, sum(counts), verdict.llr
+    session.flush()
+    session.execute(
+        insert(GateBatch).values(gate_id=gate.id, number=batch, pairs=pairs, pentanomial=counts, llr=verdict.llr)
+    )
+    candidate = session.get_one(ModelVersion, gate.candidate_version_id)
+    champion = session.get_one(ModelVersion, gate.champion_version_id)
+    session.execute(
+        insert(Match),
+        [
+            match_row(
+                contest,
+                candidate,
+                champion,
+                gate_id=gate.id,
+                trial_id=gate.trial_id,
+                round=batch,
+                pair=contest.pair,
+            )
+            for contest in found
+        ],
+    )
+    return verdict
+
+
+def _conclude(session: Session, gate: Gate, verdict: GateVerdict) -> list[NewEvent]:
+    """Write the decision down, move the alias on a pass, and let the waiting candidate have its turn."""
+    decision = decide_promotion(
+        candidate=VersionId(gate.candidate_version_id),
+        champion=None if gate.champion_version_id is None else VersionId(gate.champion_version_id),
+        verdict=verdict,
+    )
+    status = _ENDS[verdict.status]
+    events = [end_gate(session, gate, status, decision.reason)]
+    record_promotion(session, gate, decision)
+    if status is GateStatus.PASSED:
+        promote(session, gate, decision)
+    return events + start_waiting(session, gate)[1]
+
+
+def _champion_changed(session: Session, gate: Gate) -> list[NewEvent]:
+    """Somebody moved the alias: a pass against the old champion would say nothing of the present one."""
+    events = [_invalidate(session, gate, "the champion was changed while the gate ran")]
+    successor, opened = start_waiting(session, gate)
+    if successor is None:
+        opened += reopen(session, gate)[1]
+    return events + opened
+
+
+def _invalidate(session: Session, gate: Gate, reason: str) -> NewEvent:
+    verdict = sprt_of(gate).judge(gate.pentanomial, stopped_by_operator=True)
+    evidence = {
+        "candidate": gate.candidate_version_id,
+        "champion": gate.champion_version_id,
+        "counts": list(verdict.counts),
+        "llr": verdict.llr,
+        "status": GateStatus.INVALID.value,
+    }
+    event = end_gate(session, gate, GateStatus.INVALID, reason)
+    decision = Decision(
+        kind=DecisionKind.PROMOTION, verdict=KEEP, reason=f"the gate proves nothing: {reason}", evidence=evidence
+    )
+    record_promotion(session, gate, decision)
+    return event
+
+
+def _standing(session: Session, gate: Gate) -> Standing:
+    batch = _batches(session, gate) + 1
+    return Standing(
+        gate=gate,
+        trial=session.get_one(Trial, gate.trial_id),
+        next_batch=batch,
+        pairs=_pairs_of_next(gate) if gate.status is GateStatus.RUNNING else 0,
+        seed=derived_seed(gate.seed, batch),
+        contenders=_contenders(session, gate),
+        successor=_successor(session, gate),
+    )
+
+
+def _contenders(session: Session, gate: Gate) -> tuple[tuple[Player, ModelVersion], ...]:
+    """The candidate, then the champion if there is one."""
+    sides = [side for side in (gate.candidate_version_id, gate.champion_version_id) if side is not None]
+    versions = [session.get_one(ModelVersion, side) for side in sides]
+    return tuple((session.get_one(Player, version.player_id), version) for version in versions)
+
+
+def _successor(session: Session, gate: Gate) -> Gate | None:
+    """The gate that was opened when this one ended, as long as it runs."""
+    return session.scalars(
+        select(Gate).where(Gate.settings["opened_after"].astext == gate.id, Gate.status == GateStatus.RUNNING)
+    ).one_or_none()

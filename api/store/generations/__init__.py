@@ -1,0 +1,1 @@
+"""Generations: planned, recorded once, judged, and their metrics."""

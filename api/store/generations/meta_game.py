@@ -1,0 +1,132 @@
+"""The meta-game of a pool: its members, the pairs whose result is not known yet, and a tournament of just those."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from itertools import combinations
+
+from sqlalchemy import func, select
+from sqlalchemy.orm import Session
+
+from api.store.checkpoints.damaged import damaged_sha256
+from api.store.evaluations.unfinished import GAUNTLETS, unfinished
+from api.store.players.weights import playing_version
+from api.store.tables import ModelVersion, Payoff, Player, Tournament, TournamentEntrant, Trial
+from api.store.tables.enums import PlayerStatus
+from api.store.trials.spec import spec_of
+from league.types import Role, Stream
+from orchestrator.spec.tournament import TournamentSpec
+
+LARGEST_POOL = 200
+"""Snapshots whose games are played; older ones keep the entries they have."""
+MOST_GAMES = 1000
+"""Of one pairing: what a tournament allows."""
+
+Pair = frozenset[str]
+
+
+def meta_game(session: Session, trial: Trial, seed: int) -> TournamentSpec | str:
+    """The games that the pool's meta-game lacks, for its equilibrium is only as good as its entries; or why none.
+
+    The fewest members that are part of every lacking pair run a gauntlet against those whom they lack, and meet each
+    other. A pool that lacks nothing has its newest member meet all the others once more.
+    """
+    pool = pool_of(session, trial.id)
+    if len(pool) < 2 or not any(member.role is Role.HISTORICAL for member in pool):
+        return "the pool has no two members yet"
+    under_way = _pairs_under_way(session, trial.id)
+    ids = [member.id for member in pool]
+    lacking = {frozenset(pair) for pair in combinations(ids, 2)} - _known_pairs(session, trial) - under_way
+    if not lacking and under_way:
+        return "the games that the pool lacks are under way"
+    challengers = _in_every_pair(ids, lacking) or ids[-1:]
+    field = [each for each in ids if each not in challengers and _meets(each, challengers, lacking)]
+    version = {member.id: f"version:{playing_version(session, member).id}" for member in pool}
+    pairings = len(challengers) * len(field) + len(challengers) * (len(challengers) - 1) // 2
+    return TournamentSpec(
+        trial=trial.name,
+        format="gauntlet",
+        challengers=tuple(version[each] for each in challengers),
+        among_challengers=True,
+        entrants=tuple(version[each] for each in field),
+        games=_games(trial, pairings),
+        seed=seed,
+    )
+
+
+def pool_of(session: Session, trial_id: str) -> list[Player]:
+    """The bots and the newest snapshots, oldest first, each policy once; without those whose checkpoint is damaged."""
+    members = select(Player).where(Player.trial_id == trial_id, Player.status == PlayerStatus.ACTIVE)
+    bots = session.scalars(members.where(Player.role == Role.BOT).order_by(Player.created_commit, Player.id))
+    newest = members.where(Player.role == Role.HISTORICAL).order_by(Player.created_commit.desc(), Player.id.desc())
+    snapshots = session.scalars(newest.limit(LARGEST_POOL)).all()
+    damaged = damaged_sha256(session, trial_id) | _withdrawn(session, trial_id)
+    found: dict[str, Player] = {}
+    for member in (*bots, *reversed(snapshots)):
+        policy = playing_version(session, member).sha256 or f"bot:{member.bot}"
+        if policy not in damaged:
+            found.setdefault(policy, member)
+    return list(found.values())
+
+
+def _withdrawn(session: Session, trial_id: str) -> set[str]:
+    """The checkpoints that a tournament of the trial found damaged."""
+    query = (
+        select(ModelVersion.sha256)
+        .join(TournamentEntrant, TournamentEntrant.version_id == ModelVersion.id)
+        .join(Tournament, Tournament.id == TournamentEntrant.tournament_id)
+        .where(Tournament.trial_id == trial_id, TournamentEntrant.withdrawn.is_not(None))
+    )
+    return {sha256 for sha256 in session.scalars(query) if sha256 is not None}
+
+
+def _known_pairs(session: Session, trial: Trial) -> set[Pair]:
+    """Pairs with as many rating games as it takes for a payoff to count."""
+    games = func.sum(Payoff.raw_wins + Payoff.raw_draws + Payoff.raw_losses)
+    query = (
+        select(Payoff.player_id, Payoff.opponent_id)
+        .where(Payoff.trial_id == trial.id, Payoff.stream == Stream.RATING, Payoff.player_id < Payoff.opponent_id)
+        .group_by(Payoff.player_id, Payoff.opponent_id)
+        .having(games >= spec_of(trial).league.payoff.min_games)
+    )
+    return {frozenset((player, opponent)) for player, opponent in session.execute(query)}
+
+
+def _pairs_under_way(session: Session, trial_id: str) -> set[Pair]:
+    """Pairs that an evaluation which is not over plays, such as another main's."""
+    return {pair for each in unfinished(session, trial_id, GAUNTLETS) for pair in _pairs_of(session, each)}
+
+
+def _pairs_of(session: Session, tournament_id: str) -> Iterator[Pair]:
+    tournament = session.get_one(Tournament, tournament_id)
+    entrants = session.scalars(
+        select(ModelVersion.player_id)
+        .join(TournamentEntrant, TournamentEntrant.version_id == ModelVersion.id)
+        .where(TournamentEntrant.tournament_id == tournament_id)
+        .order_by(TournamentEntrant.number)
+    ).all()
+    challengers = entrants[: tournament.spec["challenger_count"]]
+    return (frozenset((challenger, other)) for challenger in challengers for other in entrants if other != challenger)
+
+
+def _in_every_pair(ids: list[str], lacking: set[Pair]) -> list[str]:
+    """Few members of whom every lacking pair has one: in turn whoever lacks most, the newest of them; oldest first."""
+    left, chosen = set(lacking), set[str]()
+    while left:
+        lacks = Counter(member for pair in left for member in pair)
+        most = max(reversed(ids), key=lacks.__getitem__)
+        chosen.add(most)
+        left = {pair for pair in left if most not in pair}
+    return [member for member in ids if member in chosen]
+
+
+def _meets(member: str, challengers: list[str], lacking: set[Pair]) -> bool:
+    return not lacking or any(frozenset((member, challenger)) in lacking for challenger in challengers)
+
+
+def _games(trial: Trial, pairings: int) -> int:
+    """An evaluation's games spread over its pairings in pairs, but as many as it takes for an entry to count."""
+    spec = spec_of(trial)
+    enough = (spec.league.payoff.min_games + 1) // 2 * 2
+    return min(MOST_GAMES, max(2, enough, spec.evaluation.games // pairings // 2 * 2))

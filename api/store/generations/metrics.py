@@ -1,0 +1,80 @@
+"""Metrics as series: one for each player and name."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cache
+
+from sqlalchemy import Row, Select, bindparam, func, select, true
+from sqlalchemy.dialects.postgresql import aggregate_order_by
+from sqlalchemy.orm import Session
+
+from api.store.tables import Metric, Player
+
+SeriesRow = Row[str, str, str, list[int], list[int], list[float]]
+
+
+@dataclass(frozen=True, kw_only=True)
+class MetricFilter:
+    """Which series, and how many of their points."""
+
+    player_id: str | None = None
+    names: tuple[str, ...] = ()
+    after_generation: int = 0
+    points: int = 500
+
+
+def metric_series(
+    session: Session, trial_id: str, which: MetricFilter, *, skip: int, limit: int
+) -> Sequence[SeriesRow]:
+    """Player id and name, the metric's name, then generations, steps and values: the newest points, in order.
+
+    A series without any such point has arrays of one null, so that a page's end is told from an empty series.
+    """
+    query = _series(with_player=which.player_id is not None, with_names=bool(which.names))
+    asked = {
+        "of_trial": trial_id,
+        "of_player": which.player_id,
+        "named": list(which.names),
+        "after": which.after_generation,
+        "points": which.points,
+        "skip": skip,
+        "most": limit,
+    }
+    return session.execute(query, asked).all()
+
+
+@cache
+def _series(*, with_player: bool, with_names: bool) -> Select[str, str, str, list[int], list[int], list[float]]:
+    """Built once for each form: putting it together costs as much as running it."""
+    of_trial = Metric.trial_id == bindparam("of_trial")
+    series = select(Metric.player_id, Metric.name).where(of_trial).distinct()
+    if with_player:
+        series = series.where(Metric.player_id == bindparam("of_player"))
+    if with_names:
+        series = series.where(Metric.name.in_(bindparam("named", expanding=True)))
+    page = series.order_by(Metric.name, Metric.player_id).offset(bindparam("skip")).limit(bindparam("most"))
+    wanted = page.subquery()
+    newest = (
+        select(Metric.generation, Metric.steps, Metric.value)
+        .where(of_trial, Metric.name == wanted.c.name, Metric.player_id == wanted.c.player_id)
+        .where(Metric.generation > bindparam("after"))
+        .order_by(Metric.generation.desc())
+        .limit(bindparam("points"))
+        .lateral()
+    )
+    in_order = newest.c.generation
+    return (
+        select(
+            wanted.c.player_id,
+            Player.name,
+            wanted.c.name,
+            *(func.array_agg(aggregate_order_by(column, in_order)) for column in newest.c),
+        )
+        .select_from(wanted)
+        .join(Player, Player.id == wanted.c.player_id)
+        .outerjoin(newest, true())
+        .group_by(wanted.c.player_id, Player.name, wanted.c.name)
+        .order_by(wanted.c.name, wanted.c.player_id)
+    )

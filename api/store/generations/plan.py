@@ -1,0 +1,255 @@
+"""Planning a generation: a payoff snapshot becomes a match plan, recorded once with all that it rests on."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from datetime import timedelta
+from typing import Any
+
+from sqlalchemy import select
+from sqlalchemy.dialects.postgresql import distinct_on
+from sqlalchemy.orm import Session
+
+from api.store.checkpoints.damaged import damaged_sha256
+from api.store.core.clock import now
+from api.store.core.commits import lock_trial
+from api.store.core.decisions import Subject, find_decision, record_decision
+from api.store.core.errors import Conflict, NotFound, NotYet
+from api.store.core.seeds import derived_seed
+from api.store.evaluations.field import evaluation_under_way
+from api.store.generations.matchmaker_state import qualities_of
+from api.store.payoffs.cells import load_payoff
+from api.store.players.roster import player_of, players_of, roster_of
+from api.store.players.weights import playing_version
+from api.store.tables import Decision, ModelVersion, Player, Trial
+from api.store.tables.enums import PlayerStatus, TrialStatus
+from api.store.trials.spec import own_algorithm, spec_of
+from league.matchmaking import (
+    BUILT_INS,
+    Member,
+    Mixture,
+    Request,
+    draw_plan,
+    joined_qualities,
+    matchmaking_decision,
+    mix,
+)
+from league.types import DecisionKind, MatchPlan, PlayerId, Role
+from orchestrator import catalog
+from orchestrator.catalog import Component, Kind
+from orchestrator.spec.league import LeagueSpec
+
+WHOLE_PAYOFF = frozenset({"psro"})
+"""Built-in rules that ask how others do against each other; the rest read the learner's own row."""
+MOST_PATIENCE = timedelta(minutes=10)
+"""An evaluation that takes longer is no longer waited for: its pairs count as even until they are played."""
+BY_QUALITY = "past_quality"
+
+
+@dataclass(frozen=True, kw_only=True)
+class ChosenOpponent:
+    """An opponent of the plan, with the version that was its present one when the plan was made."""
+
+    player: Player
+    version: ModelVersion
+    probability: float
+
+
+@dataclass(frozen=True, kw_only=True)
+class PlannedGeneration:
+    """A recorded plan, the same for every delivery."""
+
+    trial: Trial
+    player: Player
+    decision: int
+    version: ModelVersion
+    seed: int
+    algorithm: Component
+    opponents: tuple[ChosenOpponent, ...]
+
+
+def plan_generation(
+    session: Session, trial_id: str, player_id: str, generation: int, attempt: int = 1
+) -> PlannedGeneration:
+    """The plan of this attempt at a generation: the recorded one, or a new one from the payoff as it stands."""
+    trial = lock_trial(session, trial_id)
+    player = player_of(session, trial_id, player_id)
+    decision = _find_plan(session, trial_id, player_id, generation, attempt)
+    if decision is None:
+        _check_turn(player, generation)
+        _check_measured(session, trial, player)
+        decision = _decide(session, trial, player, generation, attempt)
+    return _read_plan(session, trial, player, decision)
+
+
+def recorded_plan(session: Session, trial_id: str, player_id: str, generation: int, attempt: int) -> PlannedGeneration:
+    """A plan that was made before."""
+    player = player_of(session, trial_id, player_id)
+    decision = _find_plan(session, trial_id, player_id, generation, attempt)
+    if decision is None:
+        raise NotFound(f"there is no plan of attempt {attempt} at generation {generation} of {player.name}")
+    return _read_plan(session, session.get_one(Trial, trial_id), player, decision)
+
+
+def planned_evidence(session: Session, decision_id: int) -> Mapping[str, Any]:
+    """What a recorded plan rests on."""
+    decision = session.get(Decision, decision_id)
+    if decision is None or decision.kind is not DecisionKind.MATCHMAKING:
+        raise NotFound(f"there is no matchmaking decision {decision_id}")
+    return decision.evidence
+
+
+def usable_versions(session: Session, trial_id: str) -> dict[str, ModelVersion]:
+    """Each player's newest version that is not known to be damaged, by player."""
+    damaged = damaged_sha256(session, trial_id)
+    query = select(ModelVersion).where(ModelVersion.trial_id == trial_id)
+    if damaged:
+        query = query.where(ModelVersion.sha256.is_(None) | ModelVersion.sha256.not_in(damaged))
+    newest = query.ext(distinct_on(ModelVersion.player_id)).order_by(ModelVersion.player_id, ModelVersion.number.desc())
+    return {version.player_id: version for version in session.scalars(newest)}
+
+
+def _find_plan(session: Session, trial_id: str, player_id: str, generation: int, attempt: int) -> Decision | None:
+    subject = Subject(trial_id=trial_id, player_id=player_id, generation=generation, attempt=attempt)
+    return find_decision(session, subject, DecisionKind.MATCHMAKING)
+
+
+def _check_turn(player: Player, generation: int) -> None:
+    if not player.role.learns:
+        raise Conflict(f"{player.name} is {player.role} and does not learn: there is nothing to plan")
+    if generation != player.generation + 1:
+        raise Conflict(
+            f"generation {generation} of {player.name} cannot be planned: the newest recorded is {player.generation}"
+        )
+
+
+def _check_measured(session: Session, trial: Trial, player: Player) -> None:
+    """A response to the pool's equilibrium waits until the newest member's games are in; for ever it does not."""
+    ending = trial.status is TrialStatus.STOPPING or trial.status.final
+    if ending or spec_of(trial).league.preset not in WHOLE_PAYOFF:
+        return
+    evaluation = evaluation_under_way(session, trial.id)
+    if evaluation is not None and now(session) - evaluation.created_at < MOST_PATIENCE:
+        raise NotYet(f"the next response of {player.name} waits for the games of {evaluation.name!r}")
+
+
+def _decide(session: Session, trial: Trial, player: Player, generation: int, attempt: int) -> Decision:
+    version = playing_version(session, player)
+    versions = usable_versions(session, trial.id)
+    roster = roster_of(session, trial.id, playable=_choosable(session, trial, versions))
+    qualities = qualities_of(session, trial, player)
+    mixture = _mixture(session, trial, player, roster, qualities)
+    plan = draw_plan(mixture, derived_seed(trial.seed, player.name, generation, "opponents"))
+    verdict = matchmaking_decision(mixture)
+    evidence = {
+        **verdict.evidence,
+        "qualities": _known_qualities(mixture, qualities),
+        "plan": {
+            "version": version.id,
+            "seed": derived_seed(trial.seed, player.name, generation),
+            "algorithm": asdict(own_algorithm(trial, player)),
+            "opponents": _opponents(plan, player, version, versions),
+        },
+    }
+    subject = Subject(
+        trial_id=trial.id, player_id=player.id, generation=generation, attempt=attempt, version_id=version.id
+    )
+    return record_decision(session, subject, replace(verdict, evidence=evidence))
+
+
+def _choosable(session: Session, trial: Trial, versions: Mapping[str, ModelVersion]) -> set[str]:
+    """Who can be chosen: in a game that is solved whole, no snapshot of an earlier one's weights: it meets nobody."""
+    choosable = set(versions)
+    if spec_of(trial).league.preset not in WHOLE_PAYOFF:
+        return choosable
+    seen: set[str | None] = set()
+    for player in players_of(session, trial.id):
+        if player.role is Role.HISTORICAL and player.status is PlayerStatus.ACTIVE and player.id in versions:
+            weights = versions[player.id].sha256
+            if weights in seen:
+                choosable.discard(player.id)
+            seen.add(weights)
+    return choosable
+
+
+def _mixture(
+    session: Session, trial: Trial, player: Player, roster: Sequence[Member], qualities: Mapping[PlayerId, float]
+) -> Mixture:
+    league = spec_of(trial).league
+    built_in = league.preset in BUILT_INS
+    own_row_will_do = built_in and league.preset not in WHOLE_PAYOFF
+    payoff = load_payoff(
+        session, trial, min_games=league.payoff.min_games, of_player=player.id if own_row_will_do else None
+    )
+    request = Request(
+        learner=PlayerId(player.id),
+        roster=roster,
+        payoff=payoff,
+        options=_options(league),
+        payoff_revision=trial.payoff_revision,
+        qualities=qualities,
+    )
+    return mix(league.preset, request) if built_in else _mix_by_plug_in(league.preset, request)
+
+
+def _mix_by_plug_in(preset: str, request: Request) -> Mixture:
+    """The mixture of a matchmaker of somebody's own; what goes wrong in it goes wrong at every retry."""
+    rule = catalog.load(Kind.MATCHMAKER, preset)
+    try:
+        return mix(preset, request, {preset: rule})
+    except Exception as error:
+        raise Conflict(f"the matchmaker {preset!r} failed: {type(error).__name__}: {error}") from error
+
+
+def _options(league: LeagueSpec) -> dict[str, Any]:
+    return league.matchmaking.to_json()
+
+
+def _known_qualities(mixture: Mixture, before: Mapping[PlayerId, float]) -> dict[PlayerId, float] | None:
+    """The qualities that the mixture was drawn by, of exactly those it could draw; None where the rule has none."""
+    drawn = [share for share in mixture.shares if share.branch == BY_QUALITY]
+    if not drawn:
+        return None
+    players = [mixture.players[position] for share in drawn for position in share.positions.tolist()]
+    return joined_qualities(before, players)
+
+
+def _opponents(
+    plan: MatchPlan, learner: Player, version: ModelVersion, versions: Mapping[str, ModelVersion]
+) -> list[dict[str, Any]]:
+    """The plan's opponents, each fixed to a version: what they learn meanwhile does not change a recorded plan."""
+    return [
+        {
+            **asdict(opponent),
+            "version": version.id if opponent.player == learner.id else versions[opponent.player].id,
+        }
+        for opponent in plan.opponents
+    ]
+
+
+def _read_plan(session: Session, trial: Trial, player: Player, decision: Decision) -> PlannedGeneration:
+    plan = decision.evidence["plan"]
+    named = [opponent["version"] for opponent in plan["opponents"]]
+    found = session.execute(
+        select(ModelVersion, Player)
+        .join(Player, Player.id == ModelVersion.player_id)
+        .where(ModelVersion.id.in_([*named, plan["version"]]))
+    )
+    by_version = {version.id: (version, owner) for version, owner in found}
+    return PlannedGeneration(
+        trial=trial,
+        player=player,
+        decision=decision.id,
+        version=by_version[plan["version"]][0],
+        seed=plan["seed"],
+        algorithm=Component(**plan["algorithm"]),
+        opponents=tuple(
+            ChosenOpponent(
+                player=by_version[opponent["version"]][1],
+                version=by_version[opponent["version"]][0],
+                probability=opponent["probability"],
+            )
+            for opponent in plan["opponents"]
+        ),
+    )

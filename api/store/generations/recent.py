@@ -1,0 +1,32 @@
+"""How many generations each learner has recorded of late."""
+
+from __future__ import annotations
+
+from sqlalchemy import func, select
+from sqlalchemy.orm import Session
+
+from api.store.tables import Generation, Player, Trial
+from api.store.tables.enums import PlayerStatus
+from league.training_priority import GENERATIONS_COMPARED
+from league.types import PlayerId, Role
+
+
+def recent_generations(session: Session, trial: Trial) -> dict[PlayerId, int]:
+    """Among the trial's newest, ten for each active learner; a learner without any counts 0."""
+    learners = session.scalars(
+        select(Player.id).where(
+            Player.trial_id == trial.id,
+            Player.status == PlayerStatus.ACTIVE,
+            Player.role.in_([role for role in Role if role.learns]),
+        )
+    ).all()
+    newest = (
+        select(Generation.player_id)
+        .where(Generation.trial_id == trial.id)
+        .order_by(Generation.commit.desc())
+        .limit(GENERATIONS_COMPARED * len(learners))
+        .subquery()
+    )
+    counted = select(newest.c.player_id, func.count().label("generations")).group_by(newest.c.player_id)
+    recorded: dict[str, int] = {row.player_id: row.generations for row in session.execute(counted)}
+    return {PlayerId(player): recorded.get(player, 0) for player in learners}

@@ -1,0 +1,74 @@
+"""Games of people against versions: begun, continued, forgotten."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import Any
+
+from pydantic import TypeAdapter
+from sqlalchemy import delete, func, select
+from sqlalchemy.orm import Session
+
+from api.store.core.errors import Conflict, NotFound
+from api.store.tables import PeopleGame
+from orchestrator.contracts.interactive import MoveAnswer, MoveRequest
+
+KEPT = timedelta(hours=24)
+"""After its last move."""
+_ANSWER = TypeAdapter(MoveAnswer)
+
+
+def begin_people_game(
+    session: Session, game_id: str, token_id: str, request: MoveRequest, answer: MoveAnswer
+) -> PeopleGame:
+    """Keep a game that has just begun."""
+    row = PeopleGame(
+        id=game_id,
+        token_id=token_id,
+        version_id=request.opponent.version,
+        seat=request.person,
+        seed=request.seed,
+        sampled=request.sampled,
+        turn=0,
+        answer=_dumped(answer),
+    )
+    session.add(row)
+    session.flush()
+    return row
+
+
+def find_people_game(session: Session, game_id: str, token_id: str, *, lock: bool = False) -> PeopleGame:
+    """The game, for the one who began it."""
+    query = select(PeopleGame).where(PeopleGame.id == game_id, PeopleGame.token_id == token_id)
+    row = session.scalars(query.with_for_update() if lock else query).one_or_none()
+    if row is None:
+        hours = int(KEPT.total_seconds() // 3600)
+        raise NotFound(f"there is no game {game_id} of yours; games are kept for {hours} hours after their last move")
+    return row
+
+
+def answer_of(game: PeopleGame) -> MoveAnswer:
+    """Where the game stands."""
+    return _ANSWER.validate_python(game.answer)
+
+
+def continue_people_game(session: Session, game_id: str, token_id: str, *, turn: int, answer: MoveAnswer) -> PeopleGame:
+    """Keep what became of a move that was made at this turn; a conflict where another one was faster."""
+    row = find_people_game(session, game_id, token_id, lock=True)
+    if row.turn != turn:
+        raise Conflict("another move was made in this game meanwhile; look at it again")
+    row.turn += 1
+    row.answer = _dumped(answer)
+    row.touched_at = func.now()
+    session.flush()
+    return row
+
+
+def forget_people_games(session: Session) -> None:
+    """Let go of games that nobody goes on with."""
+    session.execute(delete(PeopleGame).where(PeopleGame.touched_at < func.now() - KEPT))
+
+
+def _dumped(answer: MoveAnswer) -> dict[str, Any]:
+    dumped: dict[str, Any] = _ANSWER.dump_python(answer, mode="json")
+    return dumped

@@ -1,0 +1,323 @@
+"""The payoff in the store: updated in closed form with each commit, loaded for decisions, replayed for the audit."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import groupby
+
+from sqlalchemy import ColumnElement, case, func, select, tuple_
+from sqlalchemy.dialects.postgresql import insert
+from sqlalchemy.orm import InstrumentedAttribute, Session, aliased
+
+from api.store.core.errors import NotFound
+from api.store.tables import ModelVersion, Payoff, Player, Tally, Trial
+from league.payoff import Cell, PayoffEntry, decayed
+from league.payoff import Payoff as PayoffTable
+from league.types import Earned, PlayerId, Stream
+
+
+@dataclass(frozen=True, kw_only=True)
+class CellKey:
+    """Which cell of a trial's payoff: an ordered pair of players in one seating of one stream."""
+
+    stream: Stream
+    player_id: str
+    opponent_id: str
+    seat: int
+    opponent_seat: int
+
+    def mirrored(self) -> CellKey:
+        return CellKey(
+            stream=self.stream,
+            player_id=self.opponent_id,
+            opponent_id=self.player_id,
+            seat=self.opponent_seat,
+            opponent_seat=self.seat,
+        )
+
+
+@dataclass(frozen=True, kw_only=True)
+class Results:
+    """Raw wins, draws and losses of one side, and what both sides earned in those games."""
+
+    wins: int = 0
+    draws: int = 0
+    losses: int = 0
+    earned: Earned | None = None
+    """None where some of the games came without their returns."""
+
+    @classmethod
+    def sum_of(cls, several: Sequence[Results]) -> Results:
+        """All of them together; the order in which they come makes no difference, not even to the last bit."""
+        earned = [each.earned for each in several if each.earned is not None]
+        return cls(
+            wins=sum(each.wins for each in several),
+            draws=sum(each.draws for each in several),
+            losses=sum(each.losses for each in several),
+            earned=Earned(math.fsum(each.own for each in earned), math.fsum(each.other for each in earned))
+            if len(earned) == len(several)
+            else None,
+        )
+
+    @property
+    def columns(self) -> dict[str, object]:
+        """As a row of tallies keeps them."""
+        return {"wins": self.wins, "draws": self.draws, "losses": self.losses, **earned_columns(self.earned)}
+
+
+@dataclass(frozen=True, kw_only=True)
+class StoredCell:
+    """What a row holds: decayed and raw results, and the commit that last changed them. Returns are decayed only."""
+
+    decayed: Cell = field(default_factory=Cell)
+    raw: tuple[int, int, int] = (0, 0, 0)
+    """Wins, draws and losses."""
+    revision: int = 0
+
+    def after(self, results: Results, decay: float, commit: int) -> StoredCell:
+        """With one commit's results counted."""
+        return StoredCell(
+            decayed=decayed(self.decayed, results.wins, results.draws, results.losses, decay, results.earned),
+            raw=(self.raw[0] + results.wins, self.raw[1] + results.draws, self.raw[2] + results.losses),
+            revision=commit,
+        )
+
+    def mirrored(self) -> StoredCell:
+        return replace(self, decayed=self.decayed.mirrored(), raw=self.raw[::-1])
+
+
+Cells = dict[CellKey, StoredCell]
+
+
+def summed(results: Iterable[tuple[CellKey, Results]]) -> dict[CellKey, Results]:
+    """One commit's results per cell: a commit is one batch, however many versions and rows it came in.
+
+    Games of a player against itself are left out: live self-play is not a payoff entry.
+    """
+    batches: dict[CellKey, list[Results]] = {}
+    for key, result in results:
+        if key.player_id != key.opponent_id:
+            batches.setdefault(key, []).append(result)
+    return {key: Results.sum_of(batch) for key, batch in batches.items()}
+
+
+def earned_columns(earned: Earned | None) -> dict[str, object]:
+    """Returns of both sides as columns of a tally or a payoff."""
+    return {"returns": earned and earned.own, "opponent_returns": earned and earned.other}
+
+
+def earned_of(row: Tally | Payoff) -> Earned | None:
+    """The returns that a row keeps."""
+    if row.returns is None or row.opponent_returns is None:
+        return None
+    return Earned(row.returns, row.opponent_returns)
+
+
+def update_payoff(session: Session, trial: Trial, commit: int, batch: Mapping[CellKey, Results]) -> None:
+    """Count one commit's results, each from one side, in both directions. The trial must be locked."""
+    if not batch:
+        return
+    before = _load_cells(session, trial.id, list(batch))
+    after: Cells = {}
+    for key, results in batch.items():
+        cell = before.get(key, StoredCell()).after(results, trial.payoff_decay, commit)
+        after[key] = cell
+        after[key.mirrored()] = cell.mirrored()
+    upsert_cells(session, trial.id, after)
+    trial.payoff_revision = commit
+
+
+def inherit_payoff(session: Session, trial: Trial, commit: int, *, child: str, parent: str) -> None:
+    """Give a new snapshot its parent's cells. The trial must be locked."""
+    mine = select(Payoff).where(Payoff.trial_id == trial.id, Payoff.player_id == parent)
+    cells = _copied(_cells(session.scalars(mine)), child, parent, commit)
+    if cells:
+        upsert_cells(session, trial.id, cells)
+        trial.payoff_revision = commit
+
+
+def upsert_cells(session: Session, trial_id: str, cells: Cells) -> None:
+    """Write cells as they are."""
+    statement = insert(Payoff)
+    changed = ("wins", "draws", "losses", "raw_wins", "raw_draws", "raw_losses", *earned_columns(None), "revision")
+    session.execute(
+        statement.on_conflict_do_update(
+            constraint=Payoff.__table__.primary_key,  # type: ignore[arg-type]
+            set_={column: statement.excluded[column] for column in changed},
+        ),
+        [_row(trial_id, key, cell) for key, cell in cells.items()],
+    )
+
+
+def stored_cells(session: Session, trial_id: str) -> Cells:
+    """Every cell of the trial, both directions."""
+    return _cells(session.scalars(select(Payoff).where(Payoff.trial_id == trial_id)))
+
+
+def load_payoff(
+    session: Session,
+    trial: Trial,
+    *,
+    min_games: int,
+    streams: Sequence[Stream] = (Stream.TRAINING, Stream.RATING),
+    of_player: str | None = None,
+) -> PayoffTable:
+    """The payoff as the league's rules read it, the given streams added up; of one player's games, or of all."""
+    place = (Payoff.player_id, Payoff.opponent_id, Payoff.seat, Payoff.opponent_seat)
+    games = Payoff.raw_wins + Payoff.raw_draws + Payoff.raw_losses
+    returns = [_sum_if_all_known(column) for column in (Payoff.returns, Payoff.opponent_returns)]
+    sums = [func.sum(column) for column in (Payoff.wins, Payoff.draws, Payoff.losses, games)]
+    query = (
+        select(*place, *sums, *returns)
+        .where(Payoff.trial_id == trial.id, Payoff.stream.in_(streams))
+        .group_by(*place)
+        .order_by(*place)  # sums of floats must not depend on the order in which rows happen to come
+    )
+    # a table is filled in both directions from either one
+    one_direction = Payoff.player_id < Payoff.opponent_id if of_player is None else Payoff.player_id == of_player
+    rows = session.execute(query.where(one_direction))
+    entries = (
+        PayoffEntry(
+            player=PlayerId(player),
+            opponent=PlayerId(opponent),
+            seat=seat,
+            opponent_seat=other,
+            cell=Cell(wins, draws, losses, int(played), None if own is None else Earned(own, others)),
+        )
+        for player, opponent, seat, other, wins, draws, losses, played, own, others in rows
+    )
+    return PayoffTable.from_entries(entries, decay=trial.payoff_decay, min_games=min_games)
+
+
+def _sum_if_all_known(column: InstrumentedAttribute[float | None]) -> ColumnElement[float | None]:
+    """The sum of a column, NULL as soon as one of the rows has none."""
+    return case((func.count(column) == func.count(), func.sum(column)))
+
+
+def replay_payoff(session: Session, trial_id: str, at_commit: int | None = None) -> Cells:
+    """The payoff recomputed from the tallies up to a commit, a fork's beginning and inheritance included."""
+    trial = session.get(Trial, trial_id)
+    if trial is None:
+        raise NotFound(f"there is no trial {trial_id}")
+    cells = _inherited_by_fork(session, trial)
+    last = trial.last_commit if at_commit is None else at_commit
+    batches = _batches(session, trial_id, last)
+    heirs = _heirs(session, trial, last)
+    for commit in sorted(batches.keys() | heirs.keys()):
+        for key, results in batches.get(commit, {}).items():
+            cell = cells.get(key, StoredCell()).after(results, trial.payoff_decay, commit)
+            cells[key] = cell
+            cells[key.mirrored()] = cell.mirrored()
+        if commit in heirs:
+            cells |= _copied(cells, *heirs[commit], commit)
+    return cells
+
+
+def _batches(session: Session, trial_id: str, last: int) -> dict[int, dict[CellKey, Results]]:
+    """The results of each commit, as its transaction counted them."""
+    learner, opponent = aliased(ModelVersion), aliased(ModelVersion)
+    rows = session.execute(
+        select(Tally, learner.player_id, opponent.player_id)
+        .join(learner, learner.id == Tally.learner_version_id)
+        .join(opponent, opponent.id == Tally.opponent_version_id)
+        .where(Tally.trial_id == trial_id, Tally.commit <= last, Tally.stream != Stream.GATING)
+        .order_by(Tally.commit)
+    )
+    return {
+        commit: summed(_result(*row) for row in tallies)
+        for commit, tallies in groupby(rows, key=lambda row: row[0].commit)
+    }
+
+
+def _heirs(session: Session, trial: Trial, last: int) -> dict[int, tuple[str, str]]:
+    """The snapshots that inherited, with their parents, by the commit that made them."""
+    if not trial.spec["league"]["payoff"]["inherit"]:
+        return {}
+    snapshots = select(Player.created_commit, Player.id, Player.parent_id).where(
+        Player.trial_id == trial.id, Player.parent_id.is_not(None), Player.created_commit.between(1, last)
+    )
+    return {commit: (child, parent) for commit, child, parent in session.execute(snapshots) if parent is not None}
+
+
+def _copied(cells: Cells, child: str, parent: str, commit: int) -> Cells:
+    """The parent's cells as the child's, from both sides."""
+    copies: Cells = {}
+    for key, cell in cells.items():
+        if key.player_id == parent and key.opponent_id != child:
+            own, copy = replace(key, player_id=child), replace(cell, revision=commit)
+            copies[own] = copy
+            copies[own.mirrored()] = copy.mirrored()
+    return copies
+
+
+def _result(tally: Tally, player_id: str, opponent_id: str) -> tuple[CellKey, Results]:
+    key = CellKey(
+        stream=tally.stream,
+        player_id=player_id,
+        opponent_id=opponent_id,
+        seat=tally.seat,
+        opponent_seat=tally.opponent_seat,
+    )
+    return key, Results(wins=tally.wins, draws=tally.draws, losses=tally.losses, earned=earned_of(tally))
+
+
+def _inherited_by_fork(session: Session, trial: Trial) -> Cells:
+    """What a fork starts with: its origin's payoff as of the fork, under the fork's own players."""
+    if trial.forked_from_trial_id is None:
+        return {}
+    copies = {
+        origin: copy
+        for copy, origin in session.execute(
+            select(Player.id, Player.forked_from_player_id).where(Player.trial_id == trial.id)
+        )
+        if origin is not None
+    }
+    before = replay_payoff(session, trial.forked_from_trial_id, trial.forked_at_commit)
+    return {
+        replace(key, player_id=copies[key.player_id], opponent_id=copies[key.opponent_id]): replace(cell, revision=0)
+        for key, cell in before.items()
+        if key.player_id in copies and key.opponent_id in copies
+    }
+
+
+def _load_cells(session: Session, trial_id: str, keys: list[CellKey]) -> Cells:
+    place = tuple_(Payoff.stream, Payoff.player_id, Payoff.opponent_id, Payoff.seat, Payoff.opponent_seat)
+    wanted = [(key.stream, key.player_id, key.opponent_id, key.seat, key.opponent_seat) for key in keys]
+    return _cells(session.scalars(select(Payoff).where(Payoff.trial_id == trial_id, place.in_(wanted))))
+
+
+def _cells(rows: Iterable[Payoff]) -> Cells:
+    cells = {}
+    for row in rows:
+        key = CellKey(
+            stream=row.stream,
+            player_id=row.player_id,
+            opponent_id=row.opponent_id,
+            seat=row.seat,
+            opponent_seat=row.opponent_seat,
+        )
+        raw = (row.raw_wins, row.raw_draws, row.raw_losses)
+        kept = Cell(row.wins, row.draws, row.losses, sum(raw), earned_of(row))
+        cells[key] = StoredCell(decayed=kept, raw=raw, revision=row.revision)
+    return cells
+
+
+def _row(trial_id: str, key: CellKey, cell: StoredCell) -> dict[str, object]:
+    return {
+        "trial_id": trial_id,
+        "stream": key.stream,
+        "player_id": key.player_id,
+        "opponent_id": key.opponent_id,
+        "seat": key.seat,
+        "opponent_seat": key.opponent_seat,
+        "wins": cell.decayed.wins,
+        "draws": cell.decayed.draws,
+        "losses": cell.decayed.losses,
+        "raw_wins": cell.raw[0],
+        "raw_draws": cell.raw[1],
+        "raw_losses": cell.raw[2],
+        **earned_columns(cell.decayed.earned),
+        "revision": cell.revision,
+    }

@@ -1,0 +1,32 @@
+"""Imported weights: a historical player of a league, with one version that was made elsewhere."""
+
+from __future__ import annotations
+
+from sqlalchemy import select
+from sqlalchemy.orm import Session
+
+from api.store.core.commits import lock_trial, take_commit
+from api.store.core.errors import Conflict
+from api.store.core.events import NewEvent, append_events
+from api.store.core.ids import new_id
+from api.store.players.roster import first_version
+from api.store.tables import ModelVersion, Player
+from api.store.tables.enums import CommitKind
+from league.types import CheckpointRef, Role
+
+
+def import_version(session: Session, trial_id: str, name: str, weights: CheckpointRef) -> ModelVersion:
+    """Add a frozen player with these weights to the league, as one commit of the trial."""
+    trial = lock_trial(session, trial_id)
+    if trial.status.final:
+        raise Conflict(f"trial {trial.name!r} is {trial.status}; weights are imported into one that has not ended")
+    if session.scalar(select(Player.id).where(Player.trial_id == trial_id, Player.name == name)) is not None:
+        raise Conflict(f"trial {trial.name!r} already has a player named {name!r}")
+    commit = take_commit(session, trial, CommitKind.IMPORT)
+    player = Player(id=new_id(), trial_id=trial_id, name=name, role=Role.HISTORICAL, created_commit=commit)
+    session.add(player)
+    session.flush()
+    version = first_version(session, player, weights, imported=True)
+    payload = {"player_id": player.id, "player": name, "version_id": version.id, "origin": version.origin.value}
+    append_events(session, [NewEvent(type="version.recorded", trial_id=trial_id, payload=payload)])
+    return version

@@ -1,0 +1,121 @@
+"""Players with their present versions, and the versions themselves."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from sqlalchemy import Row, Select, bindparam, literal, select, true
+from sqlalchemy.orm import Session
+
+from api.store.core.errors import NotFound
+from api.store.core.records import Record, plain, read_records
+from api.store.tables import Alias, ModelVersion, Player, ReturnTally
+from api.store.tables.enums import PlayerStatus
+from league.types import Role, Stream
+
+VersionRow = Row[ModelVersion, str]
+VersionColumns = Row[*tuple[Any, ...]]
+"""The columns of a version, with `player`, its player's name. A list of entities costs several times as much."""
+LONGEST_LINEAGE = 1_000
+
+
+def list_players(
+    session: Session,
+    trial_id: str,
+    *,
+    after: str | None,
+    limit: int,
+    roles: Sequence[Role] = (),
+    status: PlayerStatus | None = None,
+) -> list[Record]:
+    """Players in the order they joined, each with the id and number of its present version."""
+    query = _WITH_PRESENT_VERSION.where(_PLAYERS.c.trial_id == trial_id).order_by(_PLAYERS.c.id).limit(limit)
+    if roles:
+        query = query.where(_PLAYERS.c.role.in_(roles))
+    if status is not None:
+        query = query.where(_PLAYERS.c.status == status)
+    if after is not None:
+        query = query.where(_PLAYERS.c.id > after)
+    return read_records(session, query)
+
+
+def get_player(session: Session, player_id: str) -> Record:
+    """One player, with the id and number of its present version."""
+    found = read_records(session, _WITH_PRESENT_VERSION.where(_PLAYERS.c.id == player_id))
+    if not found:
+        raise NotFound(f"there is no player {player_id}")
+    return found[0]
+
+
+def list_versions(
+    session: Session, trial_id: str, *, before: str | None, limit: int, player_id: str | None = None
+) -> Sequence[VersionColumns]:
+    """Versions with their players' names, the newest first."""
+    query = _VERSION_COLUMNS.where(_VERSIONS.c.trial_id == trial_id).order_by(_VERSIONS.c.id.desc()).limit(limit)
+    if player_id is not None:
+        query = query.where(_VERSIONS.c.player_id == player_id)
+    if before is not None:
+        query = query.where(_VERSIONS.c.id < before)
+    return session.execute(query).all()
+
+
+def get_version(session: Session, version_id: str) -> VersionRow:
+    """One version."""
+    row = session.execute(_NAMED_VERSIONS.where(ModelVersion.id == version_id)).one_or_none()
+    if row is None:
+        raise NotFound(f"there is no version {version_id}")
+    return row
+
+
+def lineage(session: Session, version_id: str) -> Sequence[VersionColumns]:
+    """The version's ancestors, the nearest first; across players and, after a fork, across trials."""
+    return session.execute(_LINEAGE, {"of_version": version_id}).all()
+
+
+def returns_of(session: Session, version_id: str) -> ReturnTally | None:
+    """What the version earned while it was trained, in a game of one seat."""
+    of_training = ReturnTally.stream == Stream.TRAINING
+    return session.scalars(select(ReturnTally).where(ReturnTally.version_id == version_id, of_training)).one_or_none()
+
+
+def aliases_of(session: Session, version_id: str) -> Sequence[str]:
+    """The aliases that point at the version now."""
+    return session.scalars(select(Alias.name).where(Alias.version_id == version_id).order_by(Alias.name)).all()
+
+
+def _lineage() -> Select[Any]:
+    line = (
+        select(_VERSIONS.c.id, _VERSIONS.c.parent_id, literal(0).label("depth"))
+        .where(_VERSIONS.c.id == bindparam("of_version"))
+        .cte(recursive=True)
+    )
+    parent = _VERSIONS.alias()
+    line = line.union_all(
+        select(parent.c.id, parent.c.parent_id, line.c.depth + 1)
+        .join(line, parent.c.id == line.c.parent_id)
+        .where(line.c.depth < LONGEST_LINEAGE)
+    )
+    return _VERSION_COLUMNS.join(line, line.c.id == _VERSIONS.c.id).where(line.c.depth > 0).order_by(line.c.depth)
+
+
+def _with_present_version() -> Select[Any]:
+    present = (
+        select(_VERSIONS.c.id, _VERSIONS.c.number)
+        .where(_VERSIONS.c.player_id == _PLAYERS.c.id)
+        .order_by(_VERSIONS.c.number.desc())
+        .limit(1)
+        .lateral()
+    )
+    named = present.c.id.label("version_id"), present.c.number.label("version_number")
+    return select(*plain(_PLAYERS.c), *plain(named)).select_from(_PLAYERS.outerjoin(present, true()))
+
+
+_PLAYERS, _VERSIONS = Player.__table__, ModelVersion.__table__
+# built once: a statement costs more to put together than to run
+_NAMED_VERSIONS = select(ModelVersion, Player.name).join(Player, Player.id == ModelVersion.player_id)
+_VERSION_COLUMNS = select(*_VERSIONS.c, _PLAYERS.c.name.label("player")).select_from(
+    _VERSIONS.join(_PLAYERS, _PLAYERS.c.id == _VERSIONS.c.player_id)
+)
+_LINEAGE = _lineage()
+_WITH_PRESENT_VERSION = _with_present_version()

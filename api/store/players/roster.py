@@ -1,0 +1,233 @@
+"""Who is in a league: players get their first versions, join, retire and are retuned."""
+
+from __future__ import annotations
+
+from collections.abc import Container, Sequence
+from typing import Any
+
+from sqlalchemy import select
+from sqlalchemy.orm import Session
+
+from api.store.core.clock import now
+from api.store.core.commits import lock_trial, take_commit
+from api.store.core.errors import Conflict, NotFound
+from api.store.core.events import NewEvent, append_events
+from api.store.core.ids import new_id
+from api.store.players.versions import present_version
+from api.store.players.weights import initial_weights, named_weights
+from api.store.tables import Event, ModelVersion, Player, Trial
+from api.store.tables.enums import CommitKind, PlayerStatus, VersionOrigin
+from api.store.trials.spec import algorithm_of, spec_of
+from league.matchmaking import Member
+from league.types import CheckpointRef, PlayerId, Role
+from orchestrator.spec.checking import check_player
+from orchestrator.spec.players import EXPLOITERS, allows_exploiters
+
+ADDED, RETIRED, RETUNED = "player.added", "player.retired", "player.retuned"
+"""Events that say by which commit a player became what it is; a fork reads them as of its commit."""
+RATING_ONLY = "rating_only"
+"""Marks a bot that is in the league to be measured against: matchmaking never chooses it."""
+
+
+def players_of(session: Session, trial_id: str) -> Sequence[Player]:
+    """Every player of the trial, in the order in which they were made: ids of one commit ascend."""
+    query = select(Player).where(Player.trial_id == trial_id).order_by(Player.created_commit, Player.id)
+    return session.scalars(query.execution_options(populate_existing=True)).all()
+
+
+def player_of(session: Session, trial_id: str, player_id: str) -> Player:
+    """One player of the trial, fresh."""
+    player = session.get(Player, player_id, populate_existing=True)
+    if player is None or player.trial_id != trial_id:
+        raise NotFound(f"there is no player {player_id} in trial {trial_id}")
+    return player
+
+
+def roster_of(session: Session, trial_id: str, *, playable: Container[str] | None = None) -> list[Member]:
+    """The players as the league's rules see them; only the playable ones can be chosen, where such are given."""
+    return [
+        Member(
+            id=PlayerId(player.id),
+            role=player.role,
+            created=place,
+            parent=None if player.parent_id is None else PlayerId(player.parent_id),
+            active=(
+                player.status is PlayerStatus.ACTIVE
+                and RATING_ONLY not in player.hyperparameters
+                and (playable is None or player.id in playable)
+            ),
+        )
+        for place, player in enumerate(players_of(session, trial_id))
+    ]
+
+
+def enter_players(session: Session, trial_id: str, initial: CheckpointRef) -> None:
+    """Give every player that has none its first version. What is there already stays."""
+    trial = lock_trial(session, trial_id)
+    spec = spec_of(trial)
+    named = {player.name: player.weights for player in spec.league.players if player.weights is not None}
+    entered = []
+    for player in players_of(session, trial_id):
+        if present_version(session, player.id) is not None:
+            continue
+        source = named.get(player.name)
+        weights = initial if source is None else named_weights(session, trial, source)
+        imported = source is not None or spec.initial_weights is not None
+        entered.append((player, first_version(session, player, weights, imported=imported)))
+    _enter_target(session, trial)
+    append_events(session, [_entered(player, version) for player, version in entered])
+
+
+def first_version(
+    session: Session, player: Player, weights: CheckpointRef | None, *, imported: bool = False
+) -> ModelVersion:
+    """The player's version 0, of the commit that made the player; a bot's has no weights."""
+    version = ModelVersion(
+        id=new_id(),
+        trial_id=player.trial_id,
+        player_id=player.id,
+        number=0,
+        origin=VersionOrigin.IMPORTED if imported else VersionOrigin.INITIAL,
+        steps=0,
+        commit=player.created_commit,
+    )
+    if player.role is Role.BOT:
+        version.origin = VersionOrigin.BOT
+    elif weights is not None:
+        version.uri, version.sha256, version.size = weights.uri, weights.sha256, weights.size
+    session.add(version)
+    session.flush()
+    return version
+
+
+def find_target(session: Session, trial: Trial) -> Player | None:
+    """The player that the trial's budget asks to be beaten, if it asks."""
+    until = spec_of(trial).budget.until
+    if until is None:
+        return None
+    players = players_of(session, trial.id)
+    by_name = (player for player in players if player.name == until.opponent)
+    by_bot = (player for player in players if player.bot == until.opponent)
+    return next(by_name, None) or next(by_bot, None)
+
+
+def add_player(
+    session: Session,
+    trial_id: str,
+    key: str,
+    *,
+    name: str,
+    role: Role,
+    bot: str | None = None,
+    hyperparameters: dict[str, Any] | None = None,
+) -> Player:
+    """A new player with its first version, or the one that an earlier delivery of the same key added."""
+    trial = lock_trial(session, trial_id)
+    known = _added_by(session, trial_id, key)
+    if known is not None:
+        return player_of(session, trial_id, known)
+    _check_newcomer(session, trial, name, role, bot, hyperparameters or {})
+    weights = initial_weights(session, trial)
+    if weights is None:
+        raise Conflict(f"trial {trial.name!r} has no initial weights yet; add players once it has begun")
+    player = Player(
+        id=new_id(),
+        trial_id=trial_id,
+        name=name,
+        role=role,
+        bot=bot,
+        hyperparameters=hyperparameters or {},
+        created_commit=take_commit(session, trial, CommitKind.ROSTER),
+    )
+    session.add(player)
+    session.flush()
+    first_version(session, player, weights)
+    trial.revision += 1
+    added = _about(
+        player, ADDED, key=key, role=role.value, commit=player.created_commit, hyperparameters=player.hyperparameters
+    )
+    append_events(session, [added])
+    return player
+
+
+def change_player(
+    session: Session, trial_id: str, player_id: str, *, retire: bool, hyperparameters: dict[str, Any] | None
+) -> Player:
+    """Retire the player, or replace its own hyperparameters from the next plan on; what is so already is no change."""
+    trial = lock_trial(session, trial_id)
+    player = player_of(session, trial_id, player_id)
+    retires = retire and player.status is PlayerStatus.ACTIVE
+    retunes = hyperparameters is not None and hyperparameters != player.hyperparameters
+    if not (retires or retunes):
+        return player
+    commit = take_commit(session, trial, CommitKind.ROSTER)
+    events = []
+    if retires:
+        events.append(retire_player(session, player, "on request", commit))
+    if retunes and hyperparameters is not None:
+        if not player.role.learns:
+            raise Conflict(f"{player.name} is {player.role} and does not learn: it has no hyperparameters")
+        algorithm_of(spec_of(trial), hyperparameters)
+        player.hyperparameters = hyperparameters
+        events.append(_about(player, RETUNED, hyperparameters=hyperparameters, commit=commit))
+    player.revision += 1
+    append_events(session, events)
+    return player
+
+
+def retire_player(session: Session, player: Player, reason: str, commit: int) -> NewEvent:
+    """Mark the player retired; returns the event that says so."""
+    moment = now(session)
+    player.status, player.retired_at = PlayerStatus.RETIRED, moment
+    return _about(player, RETIRED, reason=reason, commit=commit)
+
+
+def _enter_target(session: Session, trial: Trial) -> None:
+    """The bot to be measured against must be a player, for games are between players."""
+    until = spec_of(trial).budget.until
+    if until is None or find_target(session, trial) is not None:
+        return
+    bot = Player(
+        id=new_id(),
+        trial_id=trial.id,
+        name=until.opponent,
+        role=Role.BOT,
+        bot=until.opponent,
+        hyperparameters={RATING_ONLY: True},
+        created_commit=0,
+    )
+    session.add(bot)
+    session.flush()
+    first_version(session, bot, None)
+
+
+def _added_by(session: Session, trial_id: str, key: str) -> str | None:
+    return session.scalar(
+        select(Event.payload["player_id"].astext).where(
+            Event.trial_id == trial_id, Event.type == ADDED, Event.payload["key"].astext == key
+        )
+    )
+
+
+def _check_newcomer(
+    session: Session, trial: Trial, name: str, role: Role, bot: str | None, hyperparameters: dict[str, Any]
+) -> None:
+    check_player({"name": name, "role": role.value, "bot": bot})
+    spec = spec_of(trial)
+    if role in EXPLOITERS and not allows_exploiters(spec.league.preset):
+        raise Conflict(f"the preset {spec.league.preset} has no rule for the role {role} (alphastar has)")
+    if hyperparameters and not role.learns:
+        raise Conflict(f"a player of role {role} does not learn: it has no hyperparameters")
+    algorithm_of(spec, hyperparameters)
+    taken = session.scalar(select(Player.id).where(Player.trial_id == trial.id, Player.name == name))
+    if taken is not None:
+        raise Conflict(f"trial {trial.name!r} already has a player named {name!r}")
+
+
+def _entered(player: Player, version: ModelVersion) -> NewEvent:
+    return _about(player, "version.recorded", version_id=version.id, origin=version.origin.value)
+
+
+def _about(player: Player, kind: str, **details: Any) -> NewEvent:
+    payload = {"player_id": player.id, "player": player.name, **details}
+    return NewEvent(type=kind, trial_id=player.trial_id, payload=payload)

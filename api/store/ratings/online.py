@@ -1,0 +1,241 @@
+"""Ratings that learn game by game, in the order in which the games were recorded: online Elo and openskill.
+
+Each fit goes on from the one before it: its places hold all that these methods remember, so that what was rated once
+is never read again. The outcome is the same as from all games, but for those whom the Bradley-Terry fit beside it left
+out: they are forgotten, and begin anew should they play again.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, Final
+
+from sqlalchemy import ColumnElement, insert, select
+from sqlalchemy.orm import Session, aliased
+
+from api.store.core.errors import NotFound
+from api.store.core.ids import new_id
+from api.store.ratings.bradley_terry import policies_of
+from api.store.tables import Match, ModelVersion, Rating, RatingFit, Tournament, Trial
+from api.store.tables.enums import MatchResult, RatingMethod
+from league.ratings import Skill, TeamMatch, elo_online, team_skills
+from league.types import Stream
+
+READ_AT_ONCE: Final = 10_000
+K: Final = 16.0
+_SCORE = {MatchResult.WIN: 1.0, MatchResult.DRAW: 0.5, MatchResult.LOSS: 0.0}
+
+
+@dataclass(frozen=True, kw_only=True)
+class OrderedGame:
+    """One game between two policies, and the first one's score."""
+
+    first: str
+    second: str
+    score: float
+
+
+@dataclass(frozen=True, kw_only=True)
+class Standing:
+    """What a method remembers of a policy."""
+
+    value: float
+    deviation: float | None
+    games: int
+
+
+Standings = dict[str, Standing]
+
+
+@dataclass(frozen=True, kw_only=True)
+class OnlineMethod:
+    """How the games of a method change the standings, and what its fits say of it."""
+
+    learn: Callable[[Standings, list[OrderedGame]], Standings]
+    measure: Callable[[Standing], float]
+    """What ranks go by."""
+    large_tables: bool
+    """Whether games of three seats or more count."""
+    settings: Mapping[str, Any]
+
+
+@dataclass(frozen=True, kw_only=True)
+class OnlineRatings:
+    """The standings after all games up to a match."""
+
+    standings: Standings
+    games: int
+    last_match_id: int
+
+
+NOTHING: Final = OnlineRatings(standings={}, games=0, last_match_id=0)
+
+
+def rate_in_order_after(session: Session, tournament_id: str) -> None:
+    """Rate once after a tournament, over the games that its Bradley-Terry fit saw.
+
+    In a transaction of its own: no game can be added among those any more, so nobody needs to wait meanwhile.
+    """
+    if session.get(Tournament, tournament_id, with_for_update={"key_share": True}) is None:
+        raise NotFound(f"there is no tournament {tournament_id}")
+    fits = select(RatingFit).where(RatingFit.tournament_id == tournament_id)
+    known = {fit.method: fit for fit in session.scalars(fits)}
+    if RatingMethod.BRADLEY_TERRY in known and not known.keys() & METHODS.keys():
+        rate_in_order(session, known[RatingMethod.BRADLEY_TERRY])
+
+
+def rate_in_order(session: Session, beside: RatingFit) -> None:
+    """Keep the ratings of each method over the games that this fit saw, for the versions that it rates."""
+    rated = policies_of(session, set(session.scalars(select(Rating.version_id).where(Rating.fit_id == beside.id))))
+    for method in METHODS:
+        before = _newest_before(session, beside, method)
+        after = learn_from_games(session, beside, method, before)
+        if after.standings:
+            _keep(session, beside, method, after, rated)
+
+
+def learn_from_games(session: Session, fit: RatingFit, method: RatingMethod, before: OnlineRatings) -> OnlineRatings:
+    """The ratings after the games that the fit saw, from those after some of them."""
+    rule = METHODS[method]
+    standings, games = before.standings, before.games
+    for chunk in _games_in_order(session, fit, before.last_match_id, large_tables=rule.large_tables):
+        standings = rule.learn(standings, chunk)
+        games += len(chunk)
+    return OnlineRatings(standings=standings, games=games, last_match_id=fit.last_match_id)
+
+
+def _newest_before(session: Session, fit: RatingFit, method: RatingMethod) -> OnlineRatings:
+    """What is known already of the games that the fit saw."""
+    query = select(RatingFit).where(
+        RatingFit.project_id == fit.project_id,
+        RatingFit.game == fit.game,
+        RatingFit.method == method,
+        RatingFit.last_match_id <= fit.last_match_id,
+        # one that was made by other rules is nothing to go on from
+        RatingFit.settings == dict(METHODS[method].settings),
+    )
+    newest = session.scalars(query.order_by(RatingFit.last_match_id.desc(), RatingFit.id.desc()).limit(1)).one_or_none()
+    if newest is None:
+        return NOTHING
+    places = session.scalars(select(Rating).where(Rating.fit_id == newest.id)).all()
+    policies = policies_of(session, {place.version_id for place in places})
+    standings = {
+        policies[place.version_id]: Standing(value=place.value, deviation=place.deviation, games=place.games)
+        for place in places
+    }
+    return OnlineRatings(standings=standings, games=newest.games, last_match_id=newest.last_match_id)
+
+
+def _games_in_order(session: Session, fit: RatingFit, after: int, *, large_tables: bool) -> Iterator[list[OrderedGame]]:
+    """The rating games that the fit saw after a match, some thousands at once; a policy's with itself are none."""
+    version = aliased(ModelVersion)
+    query = (
+        select(Match.id, Match.version_id, Match.opponent_version_id, Match.result)
+        .join(version, version.id == Match.version_id)
+        .join(Trial, Trial.id == version.trial_id)
+        .where(Match.stream == Stream.RATING, Trial.project_id == fit.project_id, Trial.game == fit.game)
+        .where(Match.id <= fit.last_match_id)
+        .order_by(Match.id)
+        .limit(READ_AT_ONCE)
+    )
+    if not large_tables:
+        query = query.where(~_at_large_table())
+    policies: dict[str, str] = {}
+    while rows := session.execute(query.where(Match.id > after)).all():
+        named = {version_id for row in rows for version_id in row[1:3]}
+        policies |= policies_of(session, named - policies.keys())
+        sides = [(policies[first], policies[second], _SCORE[result]) for _, first, second, result in rows]
+        yield [OrderedGame(first=a, second=b, score=score) for a, b, score in sides if a != b]
+        after = rows[-1][0]
+
+
+def _at_large_table() -> ColumnElement[bool]:
+    """Whether the table had three seats or more: in every pairing the first side takes each seat in turn."""
+    other = aliased(Match)
+    same = (other.tournament_id == Match.tournament_id) & (other.round == Match.round) & (other.pair == Match.pair)
+    return select(other.id).where(same, other.seat >= 2).exists()
+
+
+def _keep(
+    session: Session, beside: RatingFit, method: RatingMethod, found: OnlineRatings, rated: Mapping[str, str]
+) -> None:
+    rule = METHODS[method]
+    fit_id = new_id()
+    session.execute(
+        insert(RatingFit).values(
+            id=fit_id,
+            project_id=beside.project_id,
+            game=beside.game,
+            method=method,
+            tournament_id=beside.tournament_id,
+            games=found.games,
+            last_match_id=found.last_match_id,
+            settings=dict(rule.settings),
+        )
+    )
+    present = set(rated.values())
+    measures = {policy: rule.measure(kept) for policy, kept in found.standings.items() if policy in present}
+    ascending = sorted(measures.values())
+    rows = [
+        {
+            "fit_id": fit_id,
+            "version_id": version,
+            "value": found.standings[policy].value,
+            "deviation": found.standings[policy].deviation,
+            "games": found.standings[policy].games,
+            "rank": 1 + len(ascending) - bisect_right(ascending, measures[policy]),
+            "prior": False,
+        }
+        for version, policy in sorted(rated.items())
+        if policy in measures
+    ]
+    session.execute(insert(Rating), rows)
+
+
+def _learn_elo(before: Standings, games: list[OrderedGame]) -> Standings:
+    values = {policy: standing.value for policy, standing in before.items()}
+    live = elo_online([(game.first, game.second, game.score) for game in games], k=K, ratings=values)
+    played = _played(before, games)
+    return {
+        policy: Standing(value=value, deviation=None, games=played[policy]) for policy, value in live.ratings.items()
+    }
+
+
+def _learn_skills(before: Standings, games: list[OrderedGame]) -> Standings:
+    known = {policy: Skill(standing.value, standing.deviation or 0.0) for policy, standing in before.items()}
+    matches = (TeamMatch(((game.first,), (game.second,)), _places(game.score)) for game in games)
+    played = _played(before, games)
+    return {
+        policy: Standing(value=skill.mu, deviation=skill.sigma, games=played[policy])
+        for policy, skill in team_skills(matches, known).items()
+    }
+
+
+def _places(score: float) -> tuple[int, int]:
+    return (1, 1) if score == 0.5 else (1, 2) if score > 0.5 else (2, 1)
+
+
+def _played(before: Standings, games: list[OrderedGame]) -> Counter[str]:
+    played = Counter({policy: standing.games for policy, standing in before.items()})
+    played.update(side for game in games for side in (game.first, game.second))
+    return played
+
+
+IN_ORDER: Final = "live: depends on the order of games, which is the one in which they were recorded"
+METHODS: Final[Mapping[RatingMethod, OnlineMethod]] = {
+    RatingMethod.ELO_ONLINE: OnlineMethod(
+        learn=_learn_elo,
+        measure=lambda standing: standing.value,
+        large_tables=False,
+        settings={"unit": "elo", "k": K, "start": 0.0, "seats": "at most 2", "label": IN_ORDER},
+    ),
+    RatingMethod.OPENSKILL: OnlineMethod(
+        learn=_learn_skills,
+        measure=lambda standing: Skill(standing.value, standing.deviation or 0.0).ordinal,
+        large_tables=True,
+        settings={"unit": "mu", "model": "plackett_luce", "ranks_by": "mu - 3 sigma", "label": IN_ORDER},
+    ),
+}

@@ -1,0 +1,135 @@
+"""Ratings: the newest fit of a method, its places, and how sure the differences between them are."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+
+from sqlalchemy import ARRAY, BigInteger, bindparam, func, select, true
+from sqlalchemy.orm import Session
+
+from api.store.core.records import Record, plain, read_records
+from api.store.tables import ModelVersion, Player, Rating, RatingCovariance, RatingFit, Trial
+from api.store.tables.enums import RatingMethod
+
+
+def newest_fit(session: Session, trial_id: str, method: RatingMethod) -> RatingFit | None:
+    """The fit over the most games in which versions of the trial take part; fits leave many versions out."""
+    # fits of all methods are made together, so hardly any before this one need be looked at; and where there is none,
+    # none of the thousands that a project may have
+    last = _last_fit_of_any_method(session, trial_id)
+    if last is None:
+        return None
+    trial = session.get_one(Trial, trial_id)
+    takes_part = (
+        select(Rating.version_id)
+        .join(ModelVersion, ModelVersion.id == Rating.version_id)
+        .where(Rating.fit_id == RatingFit.id, ModelVersion.trial_id == trial_id)
+        .limit(1)
+        .scalar_subquery()
+        .is_not(None)
+    )
+    fits = select(RatingFit).where(
+        RatingFit.project_id == trial.project_id,
+        RatingFit.game == trial.game,
+        RatingFit.method == method,
+        RatingFit.id <= last,
+        takes_part,
+    )
+    made_last = session.scalars(fits.order_by(RatingFit.id.desc()).limit(1)).one_or_none()
+    if made_last is None:
+        return None
+    # of two that were made at the same time, the one that was finished first may have seen more games
+    as_many = fits.where(RatingFit.last_match_id >= made_last.last_match_id)
+    return session.scalars(as_many.order_by(RatingFit.last_match_id.desc(), RatingFit.id.desc()).limit(1)).one()
+
+
+def _last_fit_of_any_method(session: Session, trial_id: str) -> str | None:
+    """The last fit in which a version of the trial takes part: one look into an index for each version."""
+    of_version = (
+        select(Rating.fit_id)
+        .where(Rating.version_id == ModelVersion.id)
+        .order_by(Rating.fit_id.desc())
+        .limit(1)
+        .lateral()
+    )
+    return session.scalar(
+        select(of_version.c.fit_id)
+        .select_from(ModelVersion)
+        .join(of_version, true())
+        .where(ModelVersion.trial_id == trial_id)
+        .order_by(of_version.c.fit_id.desc())
+        .limit(1)
+    )
+
+
+def ratings_of(session: Session, fit_id: str, trial_id: str, *, after: int | None, limit: int) -> list[Record]:
+    """The places of the trial's versions in a fit, with their players, the best first; ranks are of the whole fit."""
+    query = _PLACES.where(_RATINGS.c.fit_id == fit_id, _VERSIONS.c.trial_id == trial_id)
+    return read_records(session, query.limit(limit).offset(after or 0))
+
+
+def value_in_fit(session: Session, fit_id: str, version_id: str) -> float | None:
+    """A version's rating in a fit, of whatever trial it is; None where it has none."""
+    return session.scalar(select(Rating.value).where(Rating.fit_id == fit_id, Rating.version_id == version_id))
+
+
+def difference_variances(
+    session: Session, fit_id: str, against: str, versions: Iterable[str]
+) -> Mapping[str, float] | None:
+    """Var(i - j) = C_ii + C_jj - 2 C_ij of each version i and one other, j.
+
+    None where the fit's covariance has made room for a newer one's.
+    """
+    order = session.scalar(select(RatingCovariance.versions).where(RatingCovariance.fit_id == fit_id))
+    if order is None:
+        return None
+    place = {version: number for number, version in enumerate(order)}
+    other = place[against]
+    wanted = {version: place[version] for version in versions}
+    pairs = {(i, j) for one in wanted.values() for i, j in ((one, one), (min(one, other), max(one, other)))}
+    cells = {(i, j): _in_triangle(i, j, len(order)) for i, j in {*pairs, (other, other)}}
+    kept = session.execute(_CELLS, {"fit_id": fit_id, "cells": [*cells.values()]})
+    value: dict[int, float] = {row.cell: row.value for row in kept}
+    if len(value) < len(cells):
+        return None
+
+    def covariance(a: int, b: int) -> float:
+        return value[cells[min(a, b), max(a, b)]]
+
+    return {
+        version: max(0.0, covariance(one, one) + covariance(other, other) - 2 * covariance(one, other))
+        for version, one in wanted.items()
+    }
+
+
+def _in_triangle(row: int, column: int, count: int) -> int:
+    """Where an upper triangle of so many rows, written row by row, has a cell; from 1, as Postgres counts."""
+    return 1 + row * count - row * (row - 1) // 2 + (column - row)
+
+
+_TRIANGLE = (
+    select(
+        func.unnest(RatingCovariance.upper_triangle).label("value"),
+        func.generate_subscripts(RatingCovariance.upper_triangle, 1).label("cell"),
+    )
+    .where(RatingCovariance.fit_id == bindparam("fit_id"))
+    .subquery()
+)
+# some cells of a matrix that may hold millions: unfolded where it lies, since each subscript would unpack all of it
+_CELLS = select(_TRIANGLE.c.cell, _TRIANGLE.c.value).where(
+    _TRIANGLE.c.cell == func.any(bindparam("cells", type_=ARRAY(BigInteger)))
+)
+
+# tables and not entities: a list of entities costs several times as much to read
+_RATINGS, _VERSIONS, _PLAYERS = Rating.__table__, ModelVersion.__table__, Player.__table__
+_PLACES = (
+    select(
+        *plain([*_RATINGS.c, _VERSIONS.c.player_id]),
+        _PLAYERS.c.name.label("player"),
+        _VERSIONS.c.number,
+        _VERSIONS.c.steps,
+    )
+    .join(_VERSIONS, _VERSIONS.c.id == _RATINGS.c.version_id)
+    .join(_PLAYERS, _PLAYERS.c.id == _VERSIONS.c.player_id)
+    .order_by(_RATINGS.c.rank, _RATINGS.c.version_id)
+)

@@ -1,0 +1,52 @@
+"""The typed models, one file per subject. Importing this package fills `Base.metadata` with every table."""
+
+from api.store.tables.access import ApiToken, AuditEntry, IdempotencyKey
+from api.store.tables.aliases import Alias, AliasEvent
+from api.store.tables.base import Base
+from api.store.tables.decisions import Decision
+from api.store.tables.events import EVENTS_CHANNEL, Event
+from api.store.tables.gates import Gate, GateBatch
+from api.store.tables.generations import Generation, Metric, ReturnTally, Tally
+from api.store.tables.installation import Installation
+from api.store.tables.matches import Match
+from api.store.tables.payoffs import Payoff
+from api.store.tables.people_games import PeopleGame
+from api.store.tables.players import ModelVersion, Player
+from api.store.tables.ratings import Rating, RatingCovariance, RatingFit
+from api.store.tables.schedules import Schedule
+from api.store.tables.tournaments import Pairing, Tournament, TournamentEntrant
+from api.store.tables.trials import Commit, Project, Trial
+
+__all__ = [
+    "EVENTS_CHANNEL",
+    "Alias",
+    "AliasEvent",
+    "ApiToken",
+    "AuditEntry",
+    "Base",
+    "Commit",
+    "Decision",
+    "Event",
+    "Gate",
+    "GateBatch",
+    "Generation",
+    "IdempotencyKey",
+    "Installation",
+    "Match",
+    "Metric",
+    "ModelVersion",
+    "Pairing",
+    "Payoff",
+    "PeopleGame",
+    "Player",
+    "Project",
+    "Rating",
+    "RatingCovariance",
+    "RatingFit",
+    "ReturnTally",
+    "Schedule",
+    "Tally",
+    "Tournament",
+    "TournamentEntrant",
+    "Trial",
+]

@@ -1,0 +1,82 @@
+"""Who may call, what was already answered, and what was changed by whom."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+from sqlalchemy import CheckConstraint, ForeignKey, Index, LargeBinary, UniqueConstraint, text
+from sqlalchemy.orm import Mapped, mapped_column
+
+from api.store.tables.base import Base, CreatedAt, EntityId, Json, Ref, RowId, Small, Word, not_blank, one_of
+from api.store.tables.enums import Scope
+
+
+class ApiToken(Base):
+    """A bearer token, of which only the hash is kept."""
+
+    __tablename__ = "api_tokens"
+    __table_args__ = (
+        UniqueConstraint("token_sha256"),
+        one_of("scope", Scope),
+        CheckConstraint("token_sha256 ~ '^[0-9a-f]{64}$'", name="token_sha256"),
+        CheckConstraint("expires_at > created_at", name="expires_later"),
+        not_blank("name"),
+    )
+
+    id: Mapped[EntityId]
+    name: Mapped[str]
+    token_sha256: Mapped[str]
+    scope: Mapped[Scope] = mapped_column(Word(Scope))
+    created_at: Mapped[CreatedAt]
+    expires_at: Mapped[datetime | None]
+    revoked_at: Mapped[datetime | None]
+    last_used_at: Mapped[datetime | None]
+
+
+class IdempotencyKey(Base):
+    """The answer to a POST, kept so that its repetition gets the same one."""
+
+    __tablename__ = "idempotency_keys"
+    __table_args__ = (
+        CheckConstraint("method IN ('POST', 'PUT', 'PATCH', 'DELETE')", name="method"),
+        CheckConstraint("length(key) BETWEEN 1 AND 255", name="key"),
+        CheckConstraint("request_sha256 ~ '^[0-9a-f]{64}$'", name="request_sha256"),
+        CheckConstraint("status_code BETWEEN 200 AND 599", name="status_code"),
+        CheckConstraint("num_nonnulls(status_code, completed_at) IN (0, 2)", name="completed"),
+        Index(None, "created_at"),
+    )
+
+    token_id: Mapped[Ref] = mapped_column(ForeignKey("api_tokens.id"), primary_key=True)
+    method: Mapped[str] = mapped_column(primary_key=True)
+    path: Mapped[str] = mapped_column(primary_key=True)
+    key: Mapped[str] = mapped_column(primary_key=True)
+    request_sha256: Mapped[str]
+    """Tells a repetition from another request under the same key."""
+    status_code: Mapped[Small | None]
+    """None while the first request is still being answered."""
+    headers: Mapped[Json | None]
+    body: Mapped[bytes | None] = mapped_column(LargeBinary)
+    created_at: Mapped[CreatedAt]
+    completed_at: Mapped[datetime | None]
+
+
+class AuditEntry(Base):
+    """One change made through the API or the command line. Append-only."""
+
+    __tablename__ = "audit_log"
+    __table_args__ = (
+        not_blank("actor"),
+        not_blank("action"),
+        Index(None, "token_id", "id"),
+        Index(None, "target", "id"),
+    )
+
+    id: Mapped[RowId]
+    token_id: Mapped[Ref | None] = mapped_column(ForeignKey("api_tokens.id"))
+    actor: Mapped[str]
+    action: Mapped[str]
+    target: Mapped[str | None]
+    """What was changed, as kind/id."""
+    detail: Mapped[Json] = mapped_column(server_default=text("'{}'::jsonb"))
+    remote_address: Mapped[str | None]
+    at: Mapped[CreatedAt]

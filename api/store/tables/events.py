@@ -1,0 +1,38 @@
+"""Events: the append-only stream that pages and clients follow."""
+
+from __future__ import annotations
+
+from sqlalchemy import ForeignKey, Index, text
+from sqlalchemy.orm import Mapped, mapped_column
+
+from api.store.tables.base import Base, CreatedAt, Json, Ref, RowId, not_blank
+
+EVENTS_CHANNEL = "lanista_events"
+"""The channel that is notified, with the highest new id, after every insert."""
+
+
+class Event(Base):
+    """Something that happened. Ids become visible in order: the table's trigger serialises its writers."""
+
+    __tablename__ = "events"
+    __table_args__ = (
+        not_blank("type"),
+        Index(None, "trial_id", "id"),
+        # what was told under a key is told once, however often it is delivered, of a trial or of none
+        Index(
+            "ix_events_key",
+            "trial_id",
+            "type",
+            text("(payload ->> 'key')"),
+            unique=True,
+            postgresql_nulls_not_distinct=True,
+            postgresql_where=text("(payload ->> 'key') IS NOT NULL"),
+        ),
+    )
+
+    id: Mapped[RowId]
+    trial_id: Mapped[Ref | None] = mapped_column(ForeignKey("trials.id"))
+    """None for what concerns no single trial."""
+    type: Mapped[str]
+    payload: Mapped[Json] = mapped_column(server_default=text("'{}'::jsonb"))
+    created_at: Mapped[CreatedAt]

@@ -1,0 +1,84 @@
+"""Matches: gating and rating games, one row each, keyed so that a retry never doubles one. Append-only."""
+
+from __future__ import annotations
+
+from sqlalchemy import (
+    ARRAY,
+    CheckConstraint,
+    Computed,
+    ForeignKey,
+    ForeignKeyConstraint,
+    Index,
+    Integer,
+    text,
+)
+from sqlalchemy.orm import Mapped, mapped_column
+
+from api.store.tables.base import Base, Count, CreatedAt, Json, Ref, RowId, Small, Word, one_of
+from api.store.tables.enums import MatchResult
+from league.types import Stream
+
+_KEY = ("round", "pair", "seat", "seed")
+
+
+class Match(Base):
+    """One finished game between two versions."""
+
+    __tablename__ = "matches"
+    __table_args__ = (
+        ForeignKeyConstraint(["player_id", "version_id"], ["model_versions.player_id", "model_versions.id"]),
+        ForeignKeyConstraint(["opponent_id", "opponent_version_id"], ["model_versions.player_id", "model_versions.id"]),
+        ForeignKeyConstraint(
+            ["tournament_id", "round", "pair"], ["pairings.tournament_id", "pairings.round", "pairings.pair"]
+        ),
+        ForeignKeyConstraint(["gate_id", "round"], ["gate_batches.gate_id", "gate_batches.number"]),
+        one_of("stream", Stream),
+        one_of("result", MatchResult),
+        CheckConstraint("num_nonnulls(tournament_id, gate_id) = 1", name="one_occasion"),
+        CheckConstraint(
+            "stream = CASE WHEN gate_id IS NULL THEN 'rating' ELSE 'gating' END", name="stream_of_occasion"
+        ),
+        CheckConstraint("version_id <> opponent_version_id", name="opponents_differ"),
+        CheckConstraint("round >= 0 AND pair >= 0 AND seat >= 0", name="key"),
+        Index(
+            "uq_matches_tournament_key",
+            "tournament_id",
+            *_KEY,
+            unique=True,
+            postgresql_where=text("tournament_id IS NOT NULL"),
+        ),
+        Index("uq_matches_gate_key", "gate_id", *_KEY, unique=True, postgresql_where=text("gate_id IS NOT NULL")),
+        # lists are read newest first: of a trial, of a cell of the payoff, of a player or version on either side
+        Index(None, "trial_id", "id"),
+        Index(None, "trial_id", "stream", "id"),
+        Index(None, "player_id", "opponent_id", "id"),
+        Index(None, "player_id", "id"),
+        Index(None, "opponent_id", "id"),
+        Index(None, "version_id", "id"),
+        Index(None, "opponent_version_id", "id"),
+    )
+
+    id: Mapped[RowId]
+    stream: Mapped[Stream] = mapped_column(Word(Stream))
+    trial_id: Mapped[Ref | None] = mapped_column(ForeignKey("trials.id"))
+    """None for a tournament of the whole project."""
+    tournament_id: Mapped[Ref | None] = mapped_column(ForeignKey("tournaments.id"))
+    gate_id: Mapped[Ref | None] = mapped_column(ForeignKey("gates.id"))
+    round: Mapped[Count]
+    """The tournament's round, or the gate's batch."""
+    pair: Mapped[Count]
+    """The pairing within the round, or the pair of games within the batch."""
+    seat: Mapped[Small]
+    """Where the first-named version sat."""
+    seed: Mapped[int]
+    player_id: Mapped[Ref]
+    version_id: Mapped[Ref]
+    opponent_id: Mapped[Ref]
+    opponent_version_id: Mapped[Ref]
+    result: Mapped[MatchResult] = mapped_column(Word(MatchResult))
+    moves: Mapped[list[int]] = mapped_column(ARRAY(Integer), deferred=True)
+    """Every action from the first position on, chance included, by the game's action numbers."""
+    plies: Mapped[Count] = mapped_column(Computed("cardinality(moves)", persisted=True))
+    opening: Mapped[Json | None] = mapped_column(deferred=True)
+    """How the game began where not from the usual start: moves drawn at random, shared within a pair."""
+    played_at: Mapped[CreatedAt]

@@ -1,0 +1,38 @@
+"""Games of people against versions: passing things, kept so that any API process can go on with them."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+from sqlalchemy import CheckConstraint, ForeignKey, Index, func
+from sqlalchemy.orm import Mapped, mapped_column
+
+from api.store.tables.base import Base, Count, CreatedAt, EntityId, Json, Ref, Small, not_negative
+
+
+class PeopleGame(Base):
+    """One game; no result of it counts anywhere."""
+
+    __tablename__ = "people_games"
+    __table_args__ = (
+        not_negative("seat", "seed", "turn"),
+        CheckConstraint("jsonb_typeof(answer) = 'object'", name="answer"),
+        Index(None, "touched_at"),
+    )
+
+    id: Mapped[EntityId]
+    token_id: Mapped[Ref] = mapped_column(ForeignKey("api_tokens.id"))
+    """Who plays."""
+    version_id: Mapped[Ref] = mapped_column(ForeignKey("model_versions.id"))
+    """Against whom."""
+    seat: Mapped[Small]
+    """Where the person sits."""
+    seed: Mapped[int]
+    sampled: Mapped[bool]
+    """Whether the opponent draws its moves or takes its best."""
+    turn: Mapped[Count]
+    """Counts the person's moves: of two at once, the second is refused."""
+    answer: Mapped[Json]
+    """The position and all moves, as the worker last told them."""
+    created_at: Mapped[CreatedAt]
+    touched_at: Mapped[datetime] = mapped_column(server_default=func.now())

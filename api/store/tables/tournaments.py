@@ -1,0 +1,131 @@
+"""Tournaments, their entrants, and their pairings: each one fixed batch of games, recorded whole."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+from sqlalchemy import CheckConstraint, ForeignKey, ForeignKeyConstraint, Index, UniqueConstraint, text
+from sqlalchemy.orm import Mapped, mapped_column
+
+from api.store.tables.base import (
+    Base,
+    Count,
+    CreatedAt,
+    EntityId,
+    Json,
+    Ref,
+    Word,
+    in_commit,
+    not_blank,
+    not_negative,
+    one_of,
+)
+from api.store.tables.enums import PairingStatus, TournamentFormat, TournamentStatus
+
+
+class Tournament(Base):
+    """An evaluation of versions of one project and game against each other."""
+
+    __tablename__ = "tournaments"
+    __table_args__ = (
+        UniqueConstraint("occasion"),
+        one_of("format", TournamentFormat),
+        one_of("status", TournamentStatus),
+        CheckConstraint(
+            "(status IN ('completed', 'cancelled', 'failed')) = (finished_at IS NOT NULL)", name="finished"
+        ),
+        not_blank("game"),
+        not_blank("name"),
+        Index(None, "project_id", "game", "id"),
+        Index(None, "trial_id", "id"),
+        Index(None, "schedule_id", "id"),
+        Index(None, "status", "id"),
+        Index("ix_tournaments_unstarted", "id", postgresql_where=text("workflow_started_at IS NULL")),
+    )
+
+    id: Mapped[EntityId]
+    project_id: Mapped[Ref] = mapped_column(ForeignKey("projects.id"))
+    trial_id: Mapped[Ref | None] = mapped_column(ForeignKey("trials.id"))
+    schedule_id: Mapped[Ref | None] = mapped_column(ForeignKey("schedules.id"))
+    occasion: Mapped[str | None]
+    """What set it off, such as one firing of a schedule; unique, so that it is set off once."""
+    game: Mapped[str]
+    name: Mapped[str]
+    format: Mapped[TournamentFormat] = mapped_column(Word(TournamentFormat))
+    status: Mapped[TournamentStatus] = mapped_column(Word(TournamentStatus), server_default="pending")
+    status_reason: Mapped[str | None]
+    seed: Mapped[int]
+    spec: Mapped[Json]
+    created_at: Mapped[CreatedAt]
+    workflow_started_at: Mapped[datetime | None]
+    started_at: Mapped[datetime | None]
+    finished_at: Mapped[datetime | None]
+
+
+class TournamentEntrant(Base):
+    """A version that takes part, by its number in the field."""
+
+    __tablename__ = "tournament_entrants"
+    __table_args__ = (
+        UniqueConstraint("tournament_id", "version_id"),
+        not_negative("number"),
+        not_blank("label"),
+        Index(None, "version_id"),
+    )
+
+    tournament_id: Mapped[Ref] = mapped_column(ForeignKey("tournaments.id"), primary_key=True)
+    number: Mapped[Count] = mapped_column(primary_key=True, autoincrement=False)
+    version_id: Mapped[Ref] = mapped_column(ForeignKey("model_versions.id"))
+    label: Mapped[str]
+    withdrawn: Mapped[str | None]
+    """Why it takes part no longer; None while it does."""
+
+
+class Pairing(Base):
+    """Two entrants in one round, or one with a bye. Its games are played as one batch and recorded together."""
+
+    __tablename__ = "pairings"
+    __table_args__ = (
+        ForeignKeyConstraint(
+            ["tournament_id", "first"], ["tournament_entrants.tournament_id", "tournament_entrants.number"]
+        ),
+        ForeignKeyConstraint(
+            ["tournament_id", "second"], ["tournament_entrants.tournament_id", "tournament_entrants.number"]
+        ),
+        in_commit(),
+        one_of("status", PairingStatus),
+        CheckConstraint("round >= 0 AND pair >= 0", name="key"),
+        CheckConstraint("first <> second", name="entrants_differ"),
+        CheckConstraint("(trial_id IS NULL) = (commit IS NULL)", name="commit_of_trial"),
+        CheckConstraint("(status = 'played') = (played_at IS NOT NULL)", name="played"),
+        CheckConstraint(
+            "CASE WHEN status = 'played' THEN wins + draws + losses <= games ELSE wins + draws + losses = 0 END",
+            name="results",
+        ),
+        CheckConstraint("(second IS NOT NULL) = (games > 0)", name="bye_plays_nothing"),
+        CheckConstraint(
+            "walkover IS NULL OR status = 'cancelled' AND (walkover = first OR walkover = second)", name="walkover"
+        ),
+        not_negative("games", "wins", "draws", "losses"),
+    )
+
+    tournament_id: Mapped[Ref] = mapped_column(ForeignKey("tournaments.id"), primary_key=True)
+    round: Mapped[Count] = mapped_column(primary_key=True, autoincrement=False)
+    pair: Mapped[Count] = mapped_column(primary_key=True, autoincrement=False)
+    first: Mapped[Count]
+    second: Mapped[Count | None]
+    """None is a bye."""
+    games: Mapped[Count]
+    seed: Mapped[int]
+    status: Mapped[PairingStatus] = mapped_column(Word(PairingStatus), server_default="planned")
+    wins: Mapped[Count] = mapped_column(server_default="0")
+    """From the first entrant's view."""
+    draws: Mapped[Count] = mapped_column(server_default="0")
+    losses: Mapped[Count] = mapped_column(server_default="0")
+    walkover: Mapped[Count | None]
+    """Whose points it is where it was cancelled because the other side was withdrawn."""
+    trial_id: Mapped[Ref | None]
+    commit: Mapped[int | None]
+    """The commit by which the games entered the trial's payoff, where both entrants are of that trial."""
+    created_at: Mapped[CreatedAt]
+    played_at: Mapped[datetime | None]

@@ -1,0 +1,88 @@
+"""Projects, the trials in them, and the numbered commits by which a trial's league changes."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+from sqlalchemy import CheckConstraint, ForeignKey, ForeignKeyConstraint, Index, UniqueConstraint, text
+from sqlalchemy.orm import Mapped, mapped_column
+
+from api.store.tables.base import Base, CreatedAt, EntityId, Json, Ref, Word, not_blank, not_negative, one_of
+from api.store.tables.enums import CommitKind, TrialStatus
+
+
+class Project(Base):
+    """A namespace of trials and aliases."""
+
+    __tablename__ = "projects"
+    __table_args__ = (UniqueConstraint("name"), not_blank("name"))
+
+    id: Mapped[EntityId]
+    name: Mapped[str]
+    created_at: Mapped[CreatedAt]
+
+
+class Trial(Base):
+    """One league-training experiment."""
+
+    __tablename__ = "trials"
+    __table_args__ = (
+        UniqueConstraint("project_id", "name"),
+        ForeignKeyConstraint(
+            ["forked_from_trial_id", "forked_at_commit"],
+            ["commits.trial_id", "commits.number"],
+            use_alter=True,  # trials and commits point at each other
+        ),
+        CheckConstraint("(forked_from_trial_id IS NULL) = (forked_at_commit IS NULL)", name="fork_complete"),
+        CheckConstraint("forked_from_trial_id <> id", name="fork_of_another"),
+        CheckConstraint("(status IN ('stopped', 'completed', 'failed')) = (finished_at IS NOT NULL)", name="finished"),
+        one_of("status", TrialStatus),
+        not_negative("last_commit", "payoff_revision", "steps"),
+        CheckConstraint("payoff_decay > 0 AND payoff_decay <= 1", name="payoff_decay"),
+        not_blank("name"),
+        not_blank("game"),
+        Index(None, "project_id", "id"),
+        Index(None, "status", "id"),
+        # what reconciliation looks for after a crash between the row and the workflow
+        Index("ix_trials_unstarted", "id", postgresql_where=text("workflow_started_at IS NULL")),
+    )
+
+    id: Mapped[EntityId]
+    project_id: Mapped[Ref] = mapped_column(ForeignKey("projects.id"))
+    name: Mapped[str]
+    game: Mapped[str]
+    seed: Mapped[int]
+    spec: Mapped[Json]
+    status: Mapped[TrialStatus] = mapped_column(Word(TrialStatus), server_default="pending")
+    status_reason: Mapped[str | None]
+    revision: Mapped[int] = mapped_column(server_default="1")
+    """Counts the changes a person can make; the ETag."""
+    last_commit: Mapped[int] = mapped_column(server_default="0")
+    """The number of the newest commit; taken under this row's lock."""
+    payoff_decay: Mapped[float]
+    """What a game leaves of the weight of those before it; fixed, since payoffs must stay recomputable."""
+    payoff_revision: Mapped[int] = mapped_column(server_default="0")
+    """The commit that last changed the payoff."""
+    steps: Mapped[int] = mapped_column(server_default="0")
+    forked_from_trial_id: Mapped[Ref | None]
+    forked_at_commit: Mapped[int | None]
+    created_at: Mapped[CreatedAt]
+    workflow_started_at: Mapped[datetime | None]
+    started_at: Mapped[datetime | None]
+    finished_at: Mapped[datetime | None]
+    archived_at: Mapped[datetime | None]
+
+
+class Commit(Base):
+    """One numbered change of a trial's league. Payoffs replay in this order; a fork is taken at one."""
+
+    __tablename__ = "commits"
+    __table_args__ = (
+        one_of("kind", CommitKind),
+        CheckConstraint("number >= 0 AND (number = 0) = (kind = 'created')", name="number"),
+    )
+
+    trial_id: Mapped[Ref] = mapped_column(ForeignKey("trials.id"), primary_key=True)
+    number: Mapped[int] = mapped_column(primary_key=True, autoincrement=False)
+    kind: Mapped[CommitKind] = mapped_column(Word(CommitKind))
+    created_at: Mapped[CreatedAt]

@@ -1,0 +1,1 @@
+"""Tournaments and their schedules: entrants, pairings, results, withdrawals, promotion."""

@@ -1,0 +1,173 @@
+"""Who takes part: rules become versions, each policy once."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+
+from sqlalchemy import Select, func, select
+from sqlalchemy.orm import Session
+
+from api.store.core.errors import Conflict, NotFound
+from api.store.players.project_bots import bot_version
+from api.store.tables import Alias, ModelVersion, Player, Rating, RatingFit, Trial
+from api.store.tables.enums import PlayerStatus, RatingMethod
+from api.store.trials.create import game_key
+from league.types import Role
+from orchestrator.spec.entrants import EVERY_TRIAL, EntrantRule, Rule, parse_entrant
+from orchestrator.spec.game import GameChoice
+
+MOST_ENTRANTS = 1000
+LEARNING = tuple(role for role in Role if role.learns)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Arena:
+    """Where entrants are looked for."""
+
+    project_id: str
+    game: GameChoice
+    trial: Trial | None
+
+    @property
+    def key(self) -> str:
+        return game_key(self.game)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Candidate:
+    """A version, and what people call it in this tournament."""
+
+    version: ModelVersion
+    player: Player
+    label: str
+
+    @property
+    def policy(self) -> str:
+        """What plays: equal weights are one entrant, whatever their versions are called."""
+        return self.version.sha256 or f"bot:{self.player.bot}"
+
+
+def resolve_entrants(session: Session, arena: Arena, rules: Sequence[str]) -> list[Candidate]:
+    """The versions that the rules name, in their order, each policy once."""
+    found: dict[str, Candidate] = {}
+    for text in rules:
+        rule = parse_entrant(text)
+        for version in _versions(session, arena, rule):
+            candidate = _candidate(session, arena, version)
+            found.setdefault(candidate.policy, candidate)
+            if len(found) > MOST_ENTRANTS:
+                raise Conflict(f"{text!r} makes more than {MOST_ENTRANTS} entrants; choose fewer, as with every:10")
+    return list(found.values())
+
+
+def admit_bots(session: Session, arena: Arena, rules: Sequence[str]) -> None:
+    """Give every bot that the rules name a version; that may lock a trial, whose turn is before all other locks."""
+    for rule in map(parse_entrant, rules):
+        if rule.rule is Rule.BOT:
+            list(_versions(session, arena, rule))
+
+
+def by_rating(session: Session, arena: Arena, candidates: Iterable[Candidate]) -> list[Candidate]:
+    """Best first by the newest ratings; those without one keep their order behind."""
+    newest = (
+        select(RatingFit.id)
+        .where(
+            RatingFit.project_id == arena.project_id,
+            RatingFit.game == arena.key,
+            RatingFit.method == RatingMethod.BRADLEY_TERRY,
+        )
+        .order_by(RatingFit.id.desc())
+        .limit(1)
+    )
+    ranks = dict(
+        session.execute(select(Rating.version_id, Rating.rank).where(Rating.fit_id == newest.scalar_subquery())).all()
+    )
+    return sorted(candidates, key=lambda each: ranks.get(each.version.id, 1 << 30))
+
+
+def _versions(session: Session, arena: Arena, rule: EntrantRule) -> Iterator[ModelVersion]:
+    if rule.rule is Rule.BOT:
+        prefer = None if arena.trial is None else arena.trial.id
+        yield bot_version(session, arena.project_id, arena.game, rule.argument, prefer=prefer)
+    elif rule.rule is Rule.VERSION:
+        yield _fitting(session, arena, rule.argument)
+    elif rule.rule is Rule.ALIAS:
+        yield _holder(session, arena, rule.argument)
+    else:
+        for trial in _trials(session, arena, rule):
+            yield from session.scalars(_of_trial(trial, rule))
+
+
+def _of_trial(trial: Trial, rule: EntrantRule) -> Select[ModelVersion]:
+    query = (
+        select(ModelVersion)
+        .join(Player, Player.id == ModelVersion.player_id)
+        .where(Player.trial_id == trial.id)
+        .order_by(Player.created_commit, Player.name, ModelVersion.number)
+    )
+    if rule.rule is Rule.BOTS:
+        return query.where(Player.role == Role.BOT, Player.status == PlayerStatus.ACTIVE)
+    if rule.rule is Rule.SNAPSHOTS:
+        named = select(Player.id).where(Player.trial_id == trial.id, Player.name == rule.argument)
+        query = query.where(Player.role == Role.HISTORICAL)
+        return query.where(Player.parent_id.in_(named)) if rule.argument else query
+    query = query.where(Player.role.in_(LEARNING))
+    if rule.argument:
+        query = query.where(Player.name == rule.argument)
+    if rule.rule is Rule.EVERY:
+        return query.where(ModelVersion.number % rule.every == 0)
+    newest = (
+        select(ModelVersion.player_id, func.max(ModelVersion.number).label("number"))
+        .where(ModelVersion.trial_id == trial.id)
+        .group_by(ModelVersion.player_id)
+        .subquery()
+    )
+    return query.where(Player.status == PlayerStatus.ACTIVE).join(
+        newest, (newest.c.player_id == ModelVersion.player_id) & (newest.c.number == ModelVersion.number)
+    )
+
+
+def _trials(session: Session, arena: Arena, rule: EntrantRule) -> Sequence[Trial]:
+    if rule.trial is None:
+        if arena.trial is None:
+            raise Conflict(
+                f"{rule.rule}: a tournament without a trial must say whose, as in {rule.rule}@* (all trials)"
+            )
+        return [arena.trial]
+    of_project = select(Trial).where(Trial.project_id == arena.project_id).order_by(Trial.id)
+    if rule.trial == EVERY_TRIAL:
+        return session.scalars(of_project.where(Trial.game == arena.key, Trial.archived_at.is_(None))).all()
+    trial = session.scalars(of_project.where(Trial.name == rule.trial)).one_or_none()
+    if trial is None:
+        raise NotFound(f"the project has no trial named {rule.trial!r}")
+    if trial.game != arena.key:
+        raise Conflict(f"trial {rule.trial!r} plays {trial.game}, the tournament is of {arena.key}")
+    return [trial]
+
+
+def _fitting(session: Session, arena: Arena, version_id: str) -> ModelVersion:
+    version = session.get(ModelVersion, version_id)
+    if version is None:
+        raise NotFound(f"there is no version {version_id}")
+    trial = session.get_one(Trial, version.trial_id)
+    if (trial.project_id, trial.game) != (arena.project_id, arena.key):
+        raise Conflict(f"version {version_id} is of another project or game than the tournament ({arena.key})")
+    return version
+
+
+def _holder(session: Session, arena: Arena, alias: str) -> ModelVersion:
+    row = session.get(Alias, (arena.project_id, arena.key, alias))
+    if row is None:
+        raise NotFound(f"nobody holds the alias {alias!r} for {arena.key} yet")
+    return session.get_one(ModelVersion, row.version_id)
+
+
+def _candidate(session: Session, arena: Arena, version: ModelVersion) -> Candidate:
+    player = session.get_one(Player, version.player_id)
+    if player.bot is not None:
+        return Candidate(version=version, player=player, label=player.bot)
+    label = player.name if player.role is Role.HISTORICAL else f"{player.name} v{version.number}"
+    if arena.trial is None or version.trial_id != arena.trial.id:
+        label = f"{session.get_one(Trial, version.trial_id).name}/{label}"
+    return Candidate(version=version, player=player, label=label)

@@ -1,0 +1,252 @@
+"""Schedules of tournaments. The row is the truth; Temporal is brought to agree with it, now or by reconciliation.
+
+A row whose `workflow_started_at` is empty waits to be taken by Temporal: as new, as changed or as deleted.
+"""
+
+from __future__ import annotations
+
+import zoneinfo
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from sqlalchemy import func, select, update
+from sqlalchemy.dialects.postgresql import insert as upsert
+from sqlalchemy.orm import Session
+
+from api.store.core.clock import now
+from api.store.core.errors import Conflict, NotFound
+from api.store.core.events import NewEvent, append_events
+from api.store.core.ids import new_id
+from api.store.core.seeds import derived_seed
+from api.store.tables import Project, Schedule, Tournament, Trial
+from api.store.tables.enums import Overlap, TournamentStatus, TrialStatus
+from api.store.tournaments.entrants import admit_bots
+from api.store.tournaments.lifecycle import close_tournament, create_tournament, find_arena
+from api.store.trials.spec import spec_of
+from orchestrator.spec.tournament import TournamentSpec, check_tournament
+
+NIGHTLY = "nightly-"
+"""Begins the name of the schedule that a trial file asks for."""
+UNFINISHED = (TournamentStatus.PENDING, TournamentStatus.RUNNING)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Timing:
+    """When a schedule fires and what it does about firings that were missed or come too soon."""
+
+    cron: str | None = None
+    every_seconds: int | None = None
+    time_zone: str = "UTC"
+    overlap: Overlap = Overlap.SKIP
+    catchup_window_seconds: int = 3600
+
+    def check(self) -> None:
+        """Raise Conflict for a time zone that nobody knows."""
+        try:
+            zoneinfo.ZoneInfo(self.time_zone)
+        except (zoneinfo.ZoneInfoNotFoundError, ValueError, OSError):
+            raise Conflict(
+                f"there is no time zone {self.time_zone!r}; allowed: names as Europe/Berlin or UTC"
+            ) from None
+
+
+def create_schedule(session: Session, project: str, name: str, timing: Timing, spec: TournamentSpec) -> Schedule:
+    """A new schedule; its trial and game must be there already, its entrants may come later."""
+    schedule = _add_schedule(session, project, name, timing, spec)
+    append_events(session, [_created(schedule)])
+    return schedule
+
+
+def _add_schedule(session: Session, project: str, name: str, timing: Timing, spec: TournamentSpec) -> Schedule:
+    timing.check()
+    arena = find_arena(session, project, spec)
+    made = session.scalar(
+        upsert(Schedule)
+        .values(
+            id=new_id(),
+            project_id=arena.project_id,
+            trial_id=None if arena.trial is None else arena.trial.id,
+            name=name,
+            tournament=spec.to_json(),
+            cron=timing.cron,
+            every_seconds=timing.every_seconds,
+            time_zone=timing.time_zone,
+            overlap=timing.overlap,
+            catchup_window_seconds=timing.catchup_window_seconds,
+        )
+        .on_conflict_do_nothing()
+        .returning(Schedule.id)
+    )
+    if made is None:
+        raise Conflict(f"project {project!r} already has a schedule named {name!r}")
+    return session.get_one(Schedule, made)
+
+
+def change_schedule(session: Session, schedule_id: str, changes: dict[str, Any]) -> Schedule:
+    """Pause, resume or retime; returns the row, which Temporal is yet to take."""
+    schedule = _change(session, schedule_id, changes)
+    append_events(session, [_changed(schedule)])
+    return schedule
+
+
+def _change(session: Session, schedule_id: str, changes: dict[str, Any]) -> Schedule:
+    schedule = lock_schedule(session, schedule_id)
+    for name, value in changes.items():
+        setattr(schedule, name, value)
+    if not schedule.paused:
+        schedule.pause_note = None
+    Timing(time_zone=schedule.time_zone).check()
+    schedule.revision += 1
+    schedule.workflow_started_at = None
+    session.flush()
+    return schedule
+
+
+def delete_schedule(session: Session, schedule_id: str) -> Schedule:
+    """Its tournaments stay; one under way goes on."""
+    schedule = lock_schedule(session, schedule_id)
+    schedule.deleted_at = now(session)
+    schedule.revision += 1
+    schedule.workflow_started_at = None
+    session.flush()
+    append_events(session, [_event(schedule, "schedule.deleted")])
+    return schedule
+
+
+def lock_schedule(session: Session, schedule_id: str) -> Schedule:
+    """The schedule, fresh and unless it was deleted."""
+    schedule = session.get(Schedule, schedule_id, with_for_update={"key_share": True}, populate_existing=True)
+    if schedule is None or schedule.deleted_at is not None:
+        raise NotFound(f"there is no schedule {schedule_id}")
+    return schedule
+
+
+def untaken_schedules(session: Session, limit: int) -> Sequence[str]:
+    """Schedules that Temporal does not agree with yet, the oldest first."""
+    return session.scalars(
+        select(Schedule.id).where(Schedule.workflow_started_at.is_(None)).order_by(Schedule.id).limit(limit)
+    ).all()
+
+
+def mark_taken(session: Session, schedule_id: str, revision: int) -> None:
+    """Temporal agrees with this revision; a change since then is still to be taken."""
+    session.execute(
+        update(Schedule)
+        .where(Schedule.id == schedule_id, Schedule.revision == revision)
+        .values(workflow_started_at=func.now())
+    )
+
+
+def note_refusal(session: Session, schedule_id: str, reason: str) -> None:
+    """Temporal will not take it as it is; shown until it is changed."""
+    session.execute(update(Schedule).where(Schedule.id == schedule_id).values(last_error=reason))
+
+
+def open_firing(session: Session, schedule_id: str, occasion: str) -> Tournament:
+    """The tournament of one firing, made now or found. Each plays games of its own: the occasion is in the seed."""
+    _admit_bots(session, schedule_id)
+    schedule = lock_schedule(session, schedule_id)
+    ended = _end_terminated(session, schedule, occasion) if schedule.overlap is Overlap.TERMINATE_OTHER else []
+    spec = check_tournament(schedule.tournament)
+    seed = derived_seed(spec.seed or 0, occasion)
+    project = session.get_one(Project, schedule.project_id).name
+    tournament = create_tournament(
+        session,
+        project,
+        spec.model_copy(update={"seed": seed}),
+        schedule_id=schedule_id,
+        occasion=occasion,
+        name=schedule.name,
+        started=True,
+    )
+    append_events(session, ended)
+    return tournament
+
+
+def _admit_bots(session: Session, schedule_id: str) -> None:
+    """Before the schedule is locked, for what it holds never changes: a new bot locks the trial that keeps it."""
+    schedule = session.get(Schedule, schedule_id)
+    if schedule is not None and schedule.deleted_at is None:
+        spec = check_tournament(schedule.tournament)
+        arena = find_arena(session, session.get_one(Project, schedule.project_id).name, spec)
+        admit_bots(session, arena, [*spec.challengers, *spec.entrants])
+
+
+def note_failure(session: Session, schedule_id: str, reason: str) -> None:
+    """A firing that opened no tournament; shown until one succeeds."""
+    schedule = session.get(Schedule, schedule_id)
+    if schedule is None:
+        raise NotFound(f"there is no schedule {schedule_id}")
+    schedule.last_error = reason
+    session.flush()
+    append_events(session, [_event(schedule, "schedule.failed", reason=reason)])
+
+
+def follow_trial_files(session: Session) -> list[str]:
+    """Make the schedules that trial files ask for, and pause those whose trial has ended; which were changed."""
+    # by its name, deleted ones too: what a person made or removed is not made again
+    known = (Schedule.project_id == Trial.project_id) & (Schedule.name == func.concat(NIGHTLY, Trial.name))
+    asked = session.scalars(
+        select(Trial)
+        .outerjoin(Schedule, known)
+        .where(
+            Trial.spec["evaluation"]["schedule"].astext.is_not(None),
+            Trial.status.not_in([status for status in TrialStatus if status.final]),
+            Schedule.id.is_(None),
+        )
+        .order_by(Trial.id)
+    ).all()
+    made = [_of_trial_file(session, trial) for trial in asked]
+    over = session.scalars(
+        select(Schedule.id)
+        .join(Trial, Trial.id == Schedule.trial_id)
+        .where(
+            Trial.status.in_([status for status in TrialStatus if status.final]),
+            Schedule.deleted_at.is_(None),
+            Schedule.paused.is_(False),
+            Schedule.name == func.concat(NIGHTLY, Trial.name),
+            Schedule.revision == 1,  # one that a person has touched stays as that person wants it
+        )
+        .order_by(Schedule.id)
+    ).all()
+    pause = {"paused": True, "pause_note": "its trial has ended"}
+    paused = [_change(session, schedule_id, pause) for schedule_id in over]
+    append_events(session, [*map(_created, made), *map(_changed, paused)])
+    return [schedule.id for schedule in (*made, *paused)]
+
+
+def _of_trial_file(session: Session, trial: Trial) -> Schedule:
+    evaluation = spec_of(trial).evaluation
+    spec = TournamentSpec(trial=trial.name, format="swiss", seeding="rating", name=f"{NIGHTLY}{trial.name}"[:63])
+    project = session.get_one(Project, trial.project_id).name
+    return _add_schedule(session, project, f"{NIGHTLY}{trial.name}", Timing(cron=evaluation.schedule), spec)
+
+
+def _end_terminated(session: Session, schedule: Schedule, occasion: str) -> list[NewEvent]:
+    """A terminated workflow cannot say so itself. The events are to be written last."""
+    left = session.scalars(
+        select(Tournament.id)
+        .where(
+            Tournament.schedule_id == schedule.id,
+            Tournament.status.in_(UNFINISHED),
+            Tournament.occasion != occasion,
+        )
+        .order_by(Tournament.id)
+    ).all()
+    reason = "terminated by the schedule's next firing"
+    closed = [close_tournament(session, each, TournamentStatus.CANCELLED, reason) for each in left]
+    return [each.event for each in closed if each is not None]
+
+
+def _created(schedule: Schedule) -> NewEvent:
+    return _event(schedule, "schedule.created")
+
+
+def _changed(schedule: Schedule) -> NewEvent:
+    return _event(schedule, "schedule.changed", paused=schedule.paused)
+
+
+def _event(schedule: Schedule, kind: str, **details: Any) -> NewEvent:
+    payload = {"schedule_id": schedule.id, "name": schedule.name, "revision": schedule.revision, **details}
+    return NewEvent(type=kind, trial_id=schedule.trial_id, payload=payload)

@@ -1,0 +1,1 @@
+"""Trials: created, started, forked, archived, and read."""

@@ -1,0 +1,124 @@
+"""A trial as it stood after one of its commits, read from what is never changed."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from sqlalchemy import func, select
+from sqlalchemy.dialects.postgresql import distinct_on
+from sqlalchemy.orm import Session
+
+from api.store.core.errors import Conflict
+from api.store.players.roster import ADDED, RETIRED, RETUNED, players_of
+from api.store.tables import Event, Generation, ModelVersion, Player, Trial
+
+
+@dataclass(frozen=True, kw_only=True)
+class MemberThen:
+    """A player as of a commit."""
+
+    player: Player
+    version: ModelVersion
+    generation: int
+    steps: int
+    steps_at_snapshot: int
+    hyperparameters: dict[str, Any]
+    retired: bool
+
+
+def members_at(session: Session, trial: Trial, commit: int) -> list[MemberThen]:
+    """Every player of the league after a commit."""
+    versions = versions_at(session, trial.id, commit)
+    retired = _newest_payloads(session, trial.id, (RETIRED,), commit)
+    tuned = _newest_payloads(session, trial.id, (ADDED, RETUNED), commit)
+    players = [player for player in players_of(session, trial.id) if player.created_commit <= commit]
+    frozen_steps = _frozen_steps(players, versions)
+    members = []
+    for player in players:
+        if player.id not in versions:
+            raise Conflict(f"{player.name} has no version as of commit {commit}; the trial had not begun")
+        version = versions[player.id]
+        members.append(
+            MemberThen(
+                player=player,
+                version=version,
+                generation=generation_at(session, trial, player, commit),
+                steps=version.steps,
+                steps_at_snapshot=frozen_steps.get(player.id, 0),
+                hyperparameters=_hyperparameters(player, tuned.get(player.id)),
+                retired=player.id in retired,
+            )
+        )
+    return members
+
+
+def versions_at(session: Session, trial_id: str, commit: int) -> dict[str, ModelVersion]:
+    """Each player's present version as of a commit."""
+    newest = (
+        select(ModelVersion)
+        .ext(distinct_on(ModelVersion.player_id))
+        .where(ModelVersion.trial_id == trial_id, ModelVersion.commit <= commit)
+        .order_by(ModelVersion.player_id, ModelVersion.number.desc())
+    )
+    return {version.player_id: version for version in session.scalars(newest)}
+
+
+def generation_at(session: Session, trial: Trial, player: Player, commit: int) -> int:
+    """The player's newest generation as of a commit; a fork goes on counting where its origin stood."""
+    newest = session.scalar(
+        select(func.max(Generation.number)).where(Generation.player_id == player.id, Generation.commit <= commit)
+    )
+    return first_generation(session, trial, player) if newest is None else newest
+
+
+def first_generation(session: Session, trial: Trial, player: Player) -> int:
+    """The generation that the player had when it entered this trial: 0, or that of its origin at the fork."""
+    if player.forked_from_player_id is None or trial.forked_from_trial_id is None or trial.forked_at_commit is None:
+        return 0
+    origin = session.get_one(Trial, trial.forked_from_trial_id)
+    elder = session.get_one(Player, player.forked_from_player_id)
+    return generation_at(session, origin, elder, trial.forked_at_commit)
+
+
+def trial_steps_at(session: Session, trial: Trial, commit: int) -> int:
+    """Steps of all players as of a commit, those before a fork included."""
+    own = session.scalar(
+        select(func.coalesce(func.sum(Generation.steps), 0)).where(
+            Generation.trial_id == trial.id, Generation.commit <= commit
+        )
+    )
+    return int(own or 0) + first_steps(session, trial)
+
+
+def first_steps(session: Session, trial: Trial) -> int:
+    """The steps that a fork began with."""
+    if trial.forked_from_trial_id is None or trial.forked_at_commit is None:
+        return 0
+    return trial_steps_at(session, session.get_one(Trial, trial.forked_from_trial_id), trial.forked_at_commit)
+
+
+def _newest_payloads(session: Session, trial_id: str, types: tuple[str, ...], commit: int) -> dict[str, dict[str, Any]]:
+    """What the newest event of these types says of each player, as of a commit."""
+    events = session.scalars(
+        select(Event.payload)
+        .where(Event.trial_id == trial_id, Event.type.in_(types), Event.payload["commit"].as_integer() <= commit)
+        .order_by(Event.id)
+    )
+    return {payload["player_id"]: payload for payload in events}
+
+
+def _hyperparameters(player: Player, tuned: dict[str, Any] | None) -> dict[str, Any]:
+    """Those of the newest tuning; a learning player begins without any of its own, and others never change."""
+    if not player.role.learns:
+        return dict(player.hyperparameters)
+    return {} if tuned is None else dict(tuned["hyperparameters"])
+
+
+def _frozen_steps(players: list[Player], versions: dict[str, ModelVersion]) -> dict[str, int]:
+    """The steps at which each player was last frozen, from its snapshots."""
+    steps: dict[str, int] = {}
+    for player in players:
+        if player.parent_id is not None and player.id in versions:
+            steps[player.parent_id] = max(steps.get(player.parent_id, 0), versions[player.id].steps)
+    return steps

@@ -1,0 +1,115 @@
+"""Trials and projects, as lists and one by one."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from sqlalchemy import Row, Select, func, select, update
+from sqlalchemy.orm import Session
+
+from api.store.core.errors import NotFound
+from api.store.tables import Player, Project, Trial
+from api.store.tables.enums import PlayerStatus, TrialStatus
+from league.types import Role
+
+NamedTrial = Row[Trial, str]
+
+
+@dataclass(frozen=True, kw_only=True)
+class TrialFilter:
+    """Which trials."""
+
+    project: str | None = None
+    name: str | None = None
+    statuses: tuple[TrialStatus, ...] = ()
+    archived: bool = False
+
+
+def list_trials(session: Session, which: TrialFilter, *, before: str | None, limit: int) -> Sequence[NamedTrial]:
+    """Trials with their projects' names, the newest first."""
+    query = _NAMED.order_by(Trial.id.desc()).limit(limit)
+    if which.project is not None:
+        query = query.where(Project.name == which.project)
+    if which.name is not None:
+        query = query.where(Trial.name == which.name)
+    if which.statuses:
+        query = query.where(Trial.status.in_(which.statuses))
+    if not which.archived:
+        query = query.where(Trial.archived_at.is_(None))
+    if before is not None:
+        query = query.where(Trial.id < before)
+    return session.execute(query).all()
+
+
+def get_trial(session: Session, trial_id: str) -> NamedTrial:
+    """One trial with its project's name."""
+    row = session.execute(_NAMED.where(Trial.id == trial_id)).one_or_none()
+    if row is None:
+        raise NotFound(f"there is no trial {trial_id}")
+    return row
+
+
+def require_trial(session: Session, trial_id: str) -> int:
+    """The trial's newest commit, cheaply; NotFound where there is no such trial."""
+    commit = session.scalar(select(Trial.last_commit).where(Trial.id == trial_id))
+    if commit is None:
+        raise NotFound(f"there is no trial {trial_id}")
+    return commit
+
+
+def unstarted_trials(session: Session, limit: int) -> Sequence[str]:
+    """Trials whose workflow nobody has confirmed yet, the oldest first."""
+    query = select(Trial.id).where(Trial.workflow_started_at.is_(None)).order_by(Trial.id).limit(limit)
+    return session.scalars(query).all()
+
+
+def mark_started(session: Session, trial_id: str) -> None:
+    """The workflow of the trial exists."""
+    session.execute(
+        update(Trial)
+        .where(Trial.id == trial_id, Trial.workflow_started_at.is_(None))
+        .values(workflow_started_at=func.now())
+    )
+
+
+def learners(session: Session, trial_id: str) -> Sequence[Row[str, str, int]]:
+    """Id, name and newest generation of each player that may be learning at this moment."""
+    running = (TrialStatus.RUNNING, TrialStatus.PAUSING, TrialStatus.STOPPING)
+    learning = [role for role in Role if role.learns]
+    return session.execute(
+        select(Player.id, Player.name, Player.generation)
+        .join(Trial, Trial.id == Player.trial_id)
+        .where(Trial.id == trial_id, Trial.status.in_(running))
+        .where(Player.role.in_(learning), Player.status == PlayerStatus.ACTIVE)
+    ).all()
+
+
+def list_projects(session: Session, *, after: str | None, limit: int) -> Sequence[Row[Project, int, int]]:
+    """Projects by name, with the number of their trials and of those that run."""
+    running = func.count(Trial.id).filter(Trial.status == TrialStatus.RUNNING)
+    query = (
+        select(Project, func.count(Trial.id), running)
+        .outerjoin(Trial, Trial.project_id == Project.id)
+        .group_by(Project.id)
+        .order_by(Project.name)
+        .limit(limit)
+    )
+    if after is not None:
+        query = query.where(Project.name > after)
+    return session.execute(query).all()
+
+
+def project_id(session: Session, name: str) -> str:
+    """The project of this name."""
+    found = session.scalar(select(Project.id).where(Project.name == name))
+    if found is None:
+        raise NotFound(f"there is no project {name!r}")
+    return found
+
+
+def _named() -> Select[Trial, str]:
+    return select(Trial, Project.name).join(Project, Project.id == Trial.project_id)
+
+
+_NAMED = _named()

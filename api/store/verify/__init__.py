@@ -1,0 +1,67 @@
+"""The audit: what is recorded is recomputed from what was played, and compared."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from sqlalchemy import Engine, func, select
+from sqlalchemy.exc import NoResultFound
+from sqlalchemy.orm import Session
+
+from api.store.tables import Gate, Generation, Match, ModelVersion, Payoff, Player, RatingFit, Tally, Trial
+from api.store.verify.aliases import wrong_aliases
+from api.store.verify.commits import wrong_commits
+from api.store.verify.files import referenced_files, wrong_files
+from api.store.verify.games import wrong_games
+from api.store.verify.generations import wrong_generations
+from api.store.verify.payoffs import wrong_payoffs
+from api.store.verify.ratings import wrong_ratings
+from api.store.verify.report import AuditReport, Finding, Wrong
+from api.store.verify.rows import orphaned_rows
+from orchestrator.artifacts import ArtifactStore
+
+__all__ = ["AuditReport", "Finding", "Wrong", "audit", "wrong_rows"]
+
+_CHECKS = (wrong_commits, wrong_generations, wrong_payoffs, wrong_games, wrong_aliases, wrong_ratings)
+
+_COUNTED = {
+    "trials": Trial,
+    "players": Player,
+    "versions": ModelVersion,
+    "generations": Generation,
+    "tallies": Tally,
+    "payoff_cells": Payoff,
+    "matches": Match,
+    "gates": Gate,
+    "rating_fits": RatingFit,
+}
+
+
+def audit(engine: Engine, artifacts: ArtifactStore) -> AuditReport:
+    """Recompute payoffs, ratings and counts of all trials and look at every file. Safe while leagues run."""
+    # one snapshot of the database, so that what commits meanwhile is seen whole or not at all
+    snapshot = engine.connect().execution_options(isolation_level="REPEATABLE READ")
+    with snapshot as connection, Session(connection) as session:
+        counts = {
+            name: session.scalar(select(func.count()).select_from(model)) or 0 for name, model in _COUNTED.items()
+        }
+        findings = list(wrong_rows(session))
+        referenced = referenced_files(session)
+    findings += wrong_files(artifacts, referenced)
+    kept = {checkpoint.sha256 for checkpoint in referenced}
+    garbage = sum(stored.sha256 not in kept for stored in artifacts.stored())
+    return AuditReport(counts={**counts, "files": len(kept)}, garbage=garbage, findings=tuple(findings))
+
+
+def wrong_rows(session: Session) -> Iterator[Finding]:
+    """Everything wrong with the rows that this transaction sees."""
+    orphans = list(orphaned_rows(session))
+    yield from orphans
+    for check in _CHECKS:
+        try:
+            yield from check(session)
+        except (KeyError, NoResultFound):
+            if not orphans:
+                raise
+            detail = "it could not be finished, because rows miss their parents"
+            yield Finding(wrong=Wrong.ORPHANED, subject=f"the search for {check.__name__}", detail=detail)

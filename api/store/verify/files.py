@@ -1,0 +1,40 @@
+"""Files: every checkpoint that a version refers to is there and is what was stored."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from sqlalchemy import func, select
+from sqlalchemy.orm import Session
+
+from api.store.tables import ModelVersion
+from api.store.verify.report import Finding, Wrong
+from league.types import CheckpointRef
+from orchestrator.artifacts import ArtifactStore, DamagedArtifact, MissingArtifact
+
+
+def referenced_files(session: Session) -> dict[CheckpointRef, int]:
+    """Every checkpoint that versions refer to, and how many do."""
+    rows = session.execute(
+        select(ModelVersion.uri, ModelVersion.sha256, ModelVersion.size, func.count())
+        .where(ModelVersion.uri.is_not(None))
+        .group_by(ModelVersion.uri, ModelVersion.sha256, ModelVersion.size)
+        .order_by(ModelVersion.uri)
+    )
+    return {
+        CheckpointRef(uri=uri, sha256=sha256, size=size): versions
+        for uri, sha256, size, versions in rows
+        if uri is not None and sha256 is not None and size is not None
+    }
+
+
+def wrong_files(artifacts: ArtifactStore, referenced: dict[CheckpointRef, int]) -> Iterator[Finding]:
+    """Missing and damaged checkpoints. Each is read whole, for only its hash tells."""
+    for checkpoint, versions in referenced.items():
+        subject = f"checkpoint {checkpoint.sha256} of {versions} versions"
+        try:
+            artifacts.get(checkpoint)
+        except MissingArtifact as error:
+            yield Finding(wrong=Wrong.ORPHANED, subject=subject, detail=str(error))
+        except DamagedArtifact as error:
+            yield Finding(wrong=Wrong.DAMAGED, subject=subject, detail=str(error))

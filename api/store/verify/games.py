@@ -1,0 +1,108 @@
+"""Rating and gating games: as many rows as were played, and every result that rests on them."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Iterator, Sequence
+
+from sqlalchemy import func, select
+from sqlalchemy.orm import Session
+
+from api.store.gates.gates import sprt_of
+from api.store.tables import Gate, GateBatch, Match, Pairing, Tournament
+from api.store.tables.enums import GateStatus, MatchResult
+from api.store.verify.report import Finding, Wrong
+from league.gates import GateStatus as TestStatus
+
+_ENDS = {
+    GateStatus.PASSED: TestStatus.PASSED,
+    GateStatus.FAILED: TestStatus.FAILED,
+    GateStatus.EXHAUSTED: TestStatus.INCONCLUSIVE,
+}
+_SCORES = {MatchResult.WIN: 1.0, MatchResult.DRAW: 0.5, MatchResult.LOSS: 0.0}
+
+
+def wrong_games(session: Session) -> Iterator[Finding]:
+    """Pairings and gates whose games do not add up."""
+    yield from _wrong_pairings(session)
+    for gate in session.scalars(select(Gate).order_by(Gate.id)):
+        yield from _wrong_gate(session, gate)
+
+
+def _wrong_pairings(session: Session) -> Iterator[Finding]:
+    results = session.execute(
+        select(Match.tournament_id, Match.round, Match.pair, Match.result, func.count())
+        .where(Match.tournament_id.is_not(None))
+        .group_by(Match.tournament_id, Match.round, Match.pair, Match.result)
+    )
+    counted: Counter[tuple[str | None, int, int, MatchResult]] = Counter()
+    for tournament_id, number, pair, result, count in results:
+        counted[tournament_id, number, pair, result] += count
+    pairings = session.execute(
+        select(Pairing, Tournament.name).join(Tournament, Tournament.id == Pairing.tournament_id)
+    )
+    for pairing, name in pairings:
+        key = (pairing.tournament_id, pairing.round, pairing.pair)
+        found = (counted[*key, MatchResult.WIN], counted[*key, MatchResult.DRAW], counted[*key, MatchResult.LOSS])
+        yield from _wrong_pairing(pairing, name, found)
+
+
+def _wrong_pairing(pairing: Pairing, tournament: str, found: tuple[int, int, int]) -> Iterator[Finding]:
+    subject = f"round {pairing.round}, pairing {pairing.pair} of tournament {tournament}"
+    kept = (pairing.wins, pairing.draws, pairing.losses)
+    if sum(found) != sum(kept):
+        wrong = Wrong.LOST if sum(found) < sum(kept) else Wrong.DOUBLED
+        yield Finding(wrong=wrong, subject=subject, detail=f"{sum(found)} games are there, {sum(kept)} were counted")
+    elif found != kept:
+        detail = f"wins, draws, losses are kept as {kept}, its games give {found}"
+        yield Finding(wrong=Wrong.DISAGREEING, subject=subject, detail=detail)
+
+
+def _wrong_gate(session: Session, gate: Gate) -> Iterator[Finding]:
+    subject = f"gate {gate.id}"
+    batches = session.scalars(select(GateBatch).where(GateBatch.gate_id == gate.id).order_by(GateBatch.number)).all()
+    if [batch.number for batch in batches] != list(range(1, len(batches) + 1)):
+        yield Finding(wrong=Wrong.LOST, subject=subject, detail="its batches have a gap")
+    yield from _wrong_batches(session, batches, gate, subject)
+    newest = list(batches[-1].pentanomial) if batches else [0, 0, 0, 0, 0]
+    if list(gate.pentanomial) != newest or gate.pairs != sum(batch.pairs for batch in batches):
+        detail = f"kept {gate.pairs} pairs {list(gate.pentanomial)}, its batches give {newest}"
+        yield Finding(wrong=Wrong.DISAGREEING, subject=subject, detail=detail)
+    for batch in batches:
+        llr = sprt_of(gate).judge(batch.pentanomial).llr
+        if not math.isclose(llr, batch.llr, rel_tol=1e-9, abs_tol=1e-9):
+            detail = f"the ratio after batch {batch.number} is kept as {batch.llr!r}, recomputed as {llr!r}"
+            yield Finding(wrong=Wrong.DISAGREEING, subject=subject, detail=detail)
+    yield from _wrong_verdict(gate, subject)
+
+
+def _wrong_batches(session: Session, batches: Sequence[GateBatch], gate: Gate, subject: str) -> Iterator[Finding]:
+    """The counts of each batch, from its games; a pair at a table of more than two keeps too little for that."""
+    pairs: dict[tuple[int, int], list[float]] = {}
+    games = select(Match.round, Match.pair, Match.result).where(Match.gate_id == gate.id)
+    for number, pair, result in session.execute(games):
+        pairs.setdefault((number, pair), []).append(_SCORES[result])
+    whole = max((len(scores) for scores in pairs.values()), default=0)
+    counts = [0, 0, 0, 0, 0]
+    for batch in batches:
+        mine = [scores for (number, _), scores in pairs.items() if number == batch.number]
+        if len(mine) != batch.pairs or any(len(scores) < whole for scores in mine):
+            detail = f"batch {batch.number} counted {batch.pairs} pairs of {whole}, games of {len(mine)} are there"
+            wrong = Wrong.DOUBLED if len(mine) > batch.pairs else Wrong.LOST
+            yield Finding(wrong=wrong, subject=subject, detail=detail)
+            return
+        for scores in mine:
+            counts[round(4 * sum(scores) / len(scores))] += 1
+        if whole <= 2 and counts != list(batch.pentanomial):
+            detail = f"after batch {batch.number} {list(batch.pentanomial)} is kept, its games give {counts}"
+            yield Finding(wrong=Wrong.DISAGREEING, subject=subject, detail=detail)
+
+
+def _wrong_verdict(gate: Gate, subject: str) -> Iterator[Finding]:
+    if gate.status not in _ENDS or gate.champion_version_id is None:
+        return
+    found = sprt_of(gate).judge(gate.pentanomial).status
+    if found is not _ENDS[gate.status]:
+        detail = f"it ended as {gate.status}, its counts say {found}"
+        yield Finding(wrong=Wrong.DISAGREEING, subject=subject, detail=detail)

@@ -1,0 +1,119 @@
+"""Ratings: every recorded fit, fitted again from the games it saw."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from itertools import groupby
+
+from sqlalchemy import select
+from sqlalchemy.orm import Session
+
+from api.store.ratings.bradley_terry import fitted, policies_of, rating_games
+from api.store.ratings.online import METHODS, NOTHING, learn_from_games
+from api.store.tables import ModelVersion, Rating, RatingFit
+from api.store.tables.enums import RatingMethod
+from api.store.verify.report import Finding, Wrong
+
+TOLERANCE = 1e-6
+"""Elo; the fit itself is iterative."""
+
+
+def wrong_ratings(session: Session) -> Iterator[Finding]:
+    """Fits that their games do not confirm."""
+    fits = select(RatingFit).where(RatingFit.method == RatingMethod.BRADLEY_TERRY).order_by(RatingFit.id)
+    for fit in session.scalars(fits):
+        if fit.settings.get("unit") == "elo" and "policies" in fit.settings:
+            yield from _wrong_fit(session, fit)
+    yield from _wrong_online(session)
+
+
+def _wrong_fit(session: Session, fit: RatingFit) -> Iterator[Finding]:
+    # a fit that does not say how many it left out is from before any were
+    whole = "left_out" not in fit.settings
+    games = rating_games(session, fit.project_id, fit.game, up_to=fit.last_match_id, whole=whole)
+    if games.games != fit.games:
+        yield _miscounted(fit, games.games)
+        return
+    ratings = fitted(games)
+    places = _places(session, fit)
+    policies = _policies(session, places)
+    yield from _wrong_places(session, fit, places, policies, {} if ratings is None else ratings.elos())
+    missing = sorted(set(games.policies) - {place.version_id for place in places})
+    if missing:
+        yield Finding(wrong=Wrong.LOST, subject=_subject(fit), detail=f"no places of versions {missing}")
+
+
+def _wrong_online(session: Session) -> Iterator[Finding]:
+    """Fits that learn game by game, in one pass over the games, however many fits there are."""
+    query = select(RatingFit).where(RatingFit.method.in_(METHODS))
+    ordered = query.order_by(
+        RatingFit.project_id, RatingFit.game, RatingFit.method, RatingFit.last_match_id, RatingFit.id
+    )
+    fits = [fit for fit in session.scalars(ordered) if fit.settings == METHODS[fit.method].settings]
+    for (_, _, method), alike in groupby(fits, key=lambda fit: (fit.project_id, fit.game, fit.method)):
+        found = NOTHING
+        for fit in alike:
+            found = learn_from_games(session, fit, method, found)
+            if found.games != fit.games:
+                yield _miscounted(fit, found.games)
+                continue
+            places = _places(session, fit)
+            # whoever was not rated then is forgotten, and begins anew should it play again
+            rated = _rated_beside(session, fit)
+            found = replace(found, standings={name: kept for name, kept in found.standings.items() if name in rated})
+            values = {policy: standing.value for policy, standing in found.standings.items()}
+            policies = _policies(session, places)
+            yield from _wrong_places(session, fit, places, policies, values)
+            missing = sorted(values.keys() - policies.values())
+            if missing:
+                detail = f"no places of those that play by {missing}"
+                yield Finding(wrong=Wrong.LOST, subject=_subject(fit), detail=detail)
+
+
+def _rated_beside(session: Session, fit: RatingFit) -> set[str]:
+    """The policies of the Bradley-Terry fit over the same games."""
+    versions = (
+        select(Rating.version_id)
+        .join(RatingFit, RatingFit.id == Rating.fit_id)
+        .where(
+            RatingFit.project_id == fit.project_id,
+            RatingFit.game == fit.game,
+            RatingFit.method == RatingMethod.BRADLEY_TERRY,
+            RatingFit.last_match_id == fit.last_match_id,
+        )
+    )
+    return set(policies_of(session, set(session.scalars(versions))).values())
+
+
+def _wrong_places(
+    session: Session,
+    fit: RatingFit,
+    places: Sequence[Rating],
+    policies: Mapping[str, str],
+    values: Mapping[str, float],
+) -> Iterator[Finding]:
+    for place in places:
+        again = values.get(policies[place.version_id], math.nan)
+        if not math.isclose(again, place.value, rel_tol=TOLERANCE, abs_tol=TOLERANCE):
+            number = session.get_one(ModelVersion, place.version_id).number
+            detail = f"version {number} ({place.version_id}) is kept at {place.value!r}, recomputed at {again!r}"
+            yield Finding(wrong=Wrong.DISAGREEING, subject=_subject(fit), detail=detail)
+
+
+def _miscounted(fit: RatingFit, games: int) -> Finding:
+    wrong = Wrong.LOST if games < fit.games else Wrong.DOUBLED
+    return Finding(wrong=wrong, subject=_subject(fit), detail=f"it saw {fit.games} games, {games} are there")
+
+
+def _places(session: Session, fit: RatingFit) -> Sequence[Rating]:
+    return session.scalars(select(Rating).where(Rating.fit_id == fit.id)).all()
+
+
+def _policies(session: Session, places: Sequence[Rating]) -> dict[str, str]:
+    return policies_of(session, {place.version_id for place in places})
+
+
+def _subject(fit: RatingFit) -> str:
+    return f"rating fit {fit.id} of {fit.game}"

@@ -1,0 +1,1 @@
+"""The web application: REST API, Server-Sent Events and the page."""

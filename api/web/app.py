@@ -1,0 +1,159 @@
+"""The web application: REST API and page, made from settings; nothing happens on import."""
+
+from __future__ import annotations
+
+import asyncio
+import gc
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager, suppress
+from importlib.metadata import version
+
+import uvicorn
+from anyio import to_thread
+from fastapi import FastAPI
+from sqlalchemy import Engine
+from temporalio.client import Client
+
+from api.settings import ApiSettings
+from api.store.core.engine import create_store_engine, database_url, session_factory
+from api.web import routes
+from api.web.auth.authentication import Authentication
+from api.web.auth.limits import RateLimit
+from api.web.auth.perimeter import Perimeter, allowed_hosts
+from api.web.auth.sessions import SessionSigner
+from api.web.auth.tokens import TokenBook
+from api.web.http_metrics import HttpMetrics, ObserveRequests
+from api.web.live.feed import EventFeed
+from api.web.live.fleet import Fleet
+from api.web.live.progress import ProgressPoller
+from api.web.live.readiness import ReadinessChecks
+from api.web.openapi import install_openapi
+from api.web.page_files import install_page
+from api.web.problems import install_problem_handlers
+from api.web.reports.cached import TournamentReports
+from api.web.reports.payoff import PayoffDocuments
+from api.web.services import Services
+from api.web.temporal.reconcile import Reconciler
+from api.web.temporal.schedules import ScheduleBook
+from api.web.temporal.start import TOURNAMENTS, TRIALS, WorkflowStarter
+from orchestrator.artifacts import ArtifactStore
+from orchestrator.logs import configure_logs
+from orchestrator.temporal import connect
+
+GOODBYE_SECONDS = 3
+THREADS = 4
+"""Requests that read or write Postgres at once; the others wait in line."""
+
+
+def create_app(settings: ApiSettings, temporal: Client | None = None) -> FastAPI:
+    """The application for these settings; a Temporal client may be given instead of made."""
+    signer = _signer(settings)
+
+    @asynccontextmanager
+    async def lifespan(app: FastAPI) -> AsyncIterator[None]:
+        url = settings.database_url.get_secret_value()
+        engine = create_store_engine(url, pool_size=settings.database_connections, application="lanista-api")
+        client = temporal or await connect(settings, lazy=True)
+        # few threads on purpose: those that wait for the interpreter's lock only make each other, and the loop, wait
+        to_thread.current_default_thread_limiter().total_tokens = THREADS
+        services = make_services(settings, engine, client, signer)
+        app.state.services = services
+        app.state.readiness = ReadinessChecks(engine, client, settings.ray_address)
+        poller = ProgressPoller(services.sessions, client, services.feed)
+        tasks = [asyncio.create_task(work.run()) for work in (services.feed, poller, Reconciler(services))]
+        tasks.append(asyncio.create_task(asyncio.to_thread(app.state.write_openapi)))  # the first to ask need not wait
+        try:
+            yield
+        finally:
+            services.feed.close()
+            for task in tasks:
+                task.cancel()
+            for task in tasks:
+                with suppress(asyncio.CancelledError):
+                    await task
+            engine.dispose()
+
+    app = FastAPI(
+        title="Lanista",
+        version=version("lanista"),
+        summary="Durable league training for game-playing agents.",
+        lifespan=lifespan,
+        openapi_url=None,  # ours is made once, complete
+        docs_url=None,  # its page would load scripts from another host
+        redoc_url=None,
+    )
+    app.state.settings = settings
+    app.state.metrics = HttpMetrics()
+    app.state.calls = [route for router in routes.ROUTERS for route in router.routes]
+    _add_middleware(app, settings, signer)
+    install_problem_handlers(app)
+    for router in routes.ROUTERS:
+        app.include_router(router)
+    install_openapi(app)
+    install_page(app)
+    return app
+
+
+def make_services(settings: ApiSettings, engine: Engine, temporal: Client, signer: SessionSigner) -> Services:
+    """Everything the routes work with."""
+    sessions = session_factory(engine)
+    url = database_url(settings.database_url.get_secret_value()).set(drivername="postgresql")
+    return Services(
+        settings=settings,
+        engine=engine,
+        sessions=sessions,
+        temporal=temporal,
+        tokens=TokenBook(sessions),
+        signer=signer,
+        starter=WorkflowStarter(TRIALS, sessions, temporal),
+        tournament_starter=WorkflowStarter(TOURNAMENTS, sessions, temporal),
+        schedules=ScheduleBook(sessions, temporal),
+        feed=EventFeed(url.render_as_string(hide_password=False)),
+        payoffs=PayoffDocuments(sessions),
+        reports=TournamentReports(),
+        artifacts=ArtifactStore(settings.artifacts),
+        fleet=Fleet(temporal),
+    )
+
+
+def _add_middleware(app: FastAPI, settings: ApiSettings, signer: SessionSigner) -> None:
+    """The last one added is the first to see a request."""
+    a_minute = settings.failed_sign_ins
+    app.state.failed_sign_ins = RateLimit(a_minute / 60, max(1, int(a_minute)))
+    app.add_middleware(
+        Authentication,
+        signer=signer,
+        requests=RateLimit(settings.rate_limit, settings.rate_burst),
+        failures=app.state.failed_sign_ins,
+    )
+    app.add_middleware(
+        Perimeter,
+        hosts=allowed_hosts(settings.host, settings.allowed_hosts),
+        max_body=settings.max_body_bytes,
+        uploads={"/api/v1/versions": settings.max_upload_bytes},
+    )
+    app.add_middleware(ObserveRequests, metrics=app.state.metrics)
+
+
+def _signer(settings: ApiSettings) -> SessionSigner:
+    secret = settings.session_secret
+    return SessionSigner(secret.get_secret_value() if secret else None, int(settings.session_hours * 3600))
+
+
+def run_api(settings: ApiSettings) -> None:
+    """Serve until stopped."""
+    configure_logs(settings, role="api")
+    app = create_app(settings)
+    # what was imported stays for good: looking through it for garbage would halt every request for 0.2 s now and then
+    gc.collect()
+    gc.freeze()
+    uvicorn.run(
+        app,
+        host=settings.host,
+        port=settings.port,
+        log_config=None,
+        access_log=False,
+        server_header=False,
+        # followers of events hold their connections open; they come back by themselves
+        timeout_graceful_shutdown=GOODBYE_SECONDS,
+    )

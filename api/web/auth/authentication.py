@@ -1,0 +1,115 @@
+"""Who calls, decided before a body is read: a bearer token or a session cookie, else 401."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from urllib.parse import urlsplit
+
+from sqlalchemy.exc import OperationalError
+from starlette.concurrency import run_in_threadpool
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.types import ASGIApp, Receive, Scope, Send
+
+from api.web.auth.limits import RateLimit
+from api.web.auth.sessions import COOKIE, CSRF_HEADER, SessionSigner
+from api.web.auth.tokens import Principal, TokenBook, token_hash
+from api.web.problems import problem
+
+PREFIX = "/api/"
+OPEN = frozenset({("POST", "/api/v1/session")})
+"""What a caller without a token may do: show one."""
+SAFE = frozenset({"GET", "HEAD", "OPTIONS"})
+CHALLENGE = {"WWW-Authenticate": "Bearer"}
+
+
+class Authentication:
+    """ASGI middleware over everything below /api/: 401 without a valid token, 429 beyond the rate limits.
+
+    What a caller may do is for the routes to say, each by its scope.
+    """
+
+    def __init__(self, app: ASGIApp, signer: SessionSigner, requests: RateLimit, failures: RateLimit) -> None:
+        self._app = app
+        self._signer = signer
+        self._requests = requests
+        self._failures = failures
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http" or not scope["path"].startswith(PREFIX):
+            await self._app(scope, receive, send)
+            return
+        request = Request(scope)
+        try:
+            answer = await self._admit(request)
+        except OperationalError:
+            answer = problem(503, "the database does not answer; try again", headers={"Retry-After": "2"})
+        await (answer or self._app)(scope, receive, send)
+
+    async def _admit(self, request: Request) -> Response | None:
+        """None to go on, with the principal in the request's state; else the refusal."""
+        address = request.client.host if request.client else "unknown"
+        if wait := self._failures.wait_for(address, take=False):
+            return too_many(wait, "too many failed attempts to sign in from this address")
+        if (request.method, request.url.path) in OPEN:
+            return _foreign_origin(request)
+        found = await self._identify(request)
+        if isinstance(found, Response):
+            if found.status_code == 401 and _gave_credentials(request):
+                self._failures.wait_for(address)
+            return found
+        if wait := self._requests.wait_for(found.token_id):
+            return too_many(wait, "this token's rate limit is used up")
+        request.state.principal = found
+        return None
+
+    async def _identify(self, request: Request) -> Principal | Response:
+        tokens: TokenBook = request.app.state.services.tokens
+        header = request.headers.get("authorization")
+        if header is not None:
+            kind, _, secret = header.partition(" ")
+            if kind.lower() != "bearer" or not secret.strip():
+                return problem(401, "send `Authorization: Bearer <token>`", headers=CHALLENGE)
+            found = await _quickly(tokens, secret.strip())
+            return found or problem(401, "this token is unknown, expired or revoked", headers=CHALLENGE)
+        cookie = request.cookies.get(COOKIE)
+        if cookie is None:
+            return problem(401, "sign in, or send `Authorization: Bearer <token>`", headers=CHALLENGE)
+        return await self._by_cookie(request, tokens, cookie)
+
+    async def _by_cookie(self, request: Request, tokens: TokenBook, cookie: str) -> Principal | Response:
+        token_id = self._signer.token_id(cookie)
+        if token_id is None:
+            return problem(401, "this session is over; sign in again", headers=CHALLENGE)
+        found = await run_in_threadpool(tokens.by_id, token_id)
+        if found is None:
+            return problem(401, "the token of this session is expired or revoked", headers=CHALLENGE)
+        if request.method not in SAFE:
+            refused = _foreign_origin(request)
+            if refused is not None:
+                return refused
+            if not self._signer.is_csrf_token(cookie, request.headers.get(CSRF_HEADER, "")):
+                return problem(403, f"a change by a browser session needs the header {CSRF_HEADER} of this session")
+        return replace(found, by_cookie=True)
+
+
+async def _quickly(tokens: TokenBook, secret: str) -> Principal | None:
+    """Without a thread where the token was looked up a moment ago."""
+    return tokens.remembered(token_hash(secret)) or await run_in_threadpool(tokens.by_secret, secret)
+
+
+def _gave_credentials(request: Request) -> bool:
+    return "authorization" in request.headers or COOKIE in request.cookies
+
+
+def _foreign_origin(request: Request) -> Response | None:
+    """A browser tells where a request comes from; another site's page has no business here."""
+    origin = request.headers.get("origin")
+    if origin is None or urlsplit(origin).netloc.lower() == request.headers.get("host", "").lower():
+        return None
+    return problem(403, "this request comes from a page of another site")
+
+
+def too_many(wait: float, detail: str) -> Response:
+    seconds = max(1, round(wait + 0.5))
+    return problem(429, f"{detail}; try again in {seconds} s", headers={"Retry-After": str(seconds)})

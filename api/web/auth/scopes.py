@@ -1,0 +1,50 @@
+"""The one dependency of every route: which scope it takes. 403 for a caller with less."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from fastapi import Request, Security
+from fastapi.security import APIKeyCookie, HTTPBearer
+
+from api.store.tables.enums import Scope
+from api.web.auth.sessions import COOKIE
+from api.web.auth.tokens import Principal
+from api.web.problems import Refusal
+
+# These two only describe, for the OpenAPI document; the middleware has looked at the credentials by then.
+BEARER = HTTPBearer(auto_error=False, scheme_name="token", description="an API token: `lanista token create`")
+SESSION = APIKeyCookie(
+    name=COOKIE,
+    auto_error=False,
+    scheme_name="session",
+    description="a browser session, made from a token by POST /api/v1/session",
+)
+
+
+class Require:
+    """Lets callers of a scope, or a higher one, through."""
+
+    def __init__(self, scope: Scope) -> None:
+        self.scope = scope
+
+    async def __call__(
+        self,
+        request: Request,
+        bearer: Annotated[object, Security(BEARER)],
+        session: Annotated[object, Security(SESSION)],
+    ) -> Principal:
+        principal: Principal = request.state.principal
+        if not principal.may(self.scope):
+            raise Refusal(
+                403,
+                f"this takes a token of scope {self.scope}; yours is of scope {principal.scope}",
+                needed_scope=self.scope,
+                scope=principal.scope,
+            )
+        return principal
+
+
+Viewer = Annotated[Principal, Security(Require(Scope.VIEWER))]
+Operator = Annotated[Principal, Security(Require(Scope.OPERATOR))]
+Admin = Annotated[Principal, Security(Require(Scope.ADMIN))]

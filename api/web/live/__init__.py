@@ -1,0 +1,1 @@
+"""What changes by the second: the event feed, progress of generations, workers and queues, readiness."""

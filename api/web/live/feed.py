@@ -1,0 +1,205 @@
+"""The event feed: one LISTEN connection a process, a ring of the newest events, and readers that pull.
+
+Nobody pushes: a reader that is slow falls behind in the ring and then reads from the table, at its own pace and
+cost. Writers and other readers never wait for it.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections import deque
+from collections.abc import AsyncIterator
+from dataclasses import dataclass
+from datetime import UTC, datetime
+
+import psycopg
+import structlog
+
+from api.store.tables import EVENTS_CHANNEL
+
+log = structlog.get_logger()
+
+RING = 5_000
+PAGE = 500
+NO_END = (1 << 63) - 1
+READING_BACK = 4
+"""Readers that may read from the table at once; more wait for each other, and for nobody else."""
+LISTEN_SECONDS = 5.0
+"""A notification that got lost costs at most this long."""
+RECONNECT_SECONDS = 1.0
+_OF_TRIAL = "(%(trial)s::uuid IS NULL OR trial_id = %(trial)s::uuid)"
+_PAGE = f"""
+SELECT id, trial_id::text, type, payload::text, created_at FROM events
+WHERE id > %(after)s AND id <= %(upto)s AND {_OF_TRIAL} ORDER BY id LIMIT %(most)s
+"""
+_BEFORE_NEWEST = f"""
+SELECT coalesce((SELECT id FROM events WHERE {_OF_TRIAL} ORDER BY id DESC OFFSET %(newest)s LIMIT 1), 0)
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Frame:
+    """One event, ready to be sent: made once, whoever reads it."""
+
+    id: int
+    trial_id: str | None
+    data: bytes
+
+
+def frame_of(id: int, trial_id: str | None, type: str, payload: str, created_at: datetime) -> Frame:
+    """The Server-Sent Event of a row."""
+    trial = "null" if trial_id is None else f'"{trial_id}"'
+    when = created_at.astimezone(UTC).isoformat().replace("+00:00", "Z")
+    text = f'{{"id":{id},"type":"{type}","trial_id":{trial},"created_at":"{when}","payload":{payload}}}'
+    return Frame(id, trial_id, f"id: {id}\nevent: {type}\ndata: {text}\n\n".encode())
+
+
+class FeedUnavailable(Exception):
+    """The feed has no connection to the database yet."""
+
+
+class EventFeed:
+    """Follows the events table for all readers of this process."""
+
+    def __init__(self, url: str) -> None:
+        self._url = url
+        self._ring: deque[Frame] = deque(maxlen=RING)
+        self._floor = 0
+        """Every event above this id, up to the newest, is in the ring."""
+        self._newest: int | None = None
+        self._live: dict[str, tuple[int, bytes]] = {}
+        self._beats = 0
+        self._news = asyncio.Event()
+        self._closed = False
+        self._reading_back = asyncio.Semaphore(READING_BACK)
+        self.listeners: dict[str, int] = {}
+        """How many readers follow each trial."""
+
+    async def run(self) -> None:
+        """Follow until cancelled; a lost connection is made again, and nothing is missed meanwhile."""
+        while True:
+            try:
+                await self._follow_table()
+            except psycopg.Error as error:
+                log.warning("the event feed lost its connection", error=type(error).__name__)
+                await asyncio.sleep(RECONNECT_SECONDS)
+
+    def close(self) -> None:
+        """End every reader, so that the server can stop."""
+        self._closed = True
+        self._wake()
+
+    def show_live(self, trial_id: str, data: bytes) -> None:
+        """Something that is true now and not recorded: readers of the trial get the newest, without an id."""
+        self._beats += 1
+        self._live[trial_id] = (self._beats, data)
+        self._wake()
+
+    async def position_before(self, newest: int, trial_id: str | None) -> int:
+        """Where to begin so that the newest so many events come first, those of one trial or of all."""
+        async with self._reading_back, await self._connection() as connection:
+            asked = {"trial": trial_id, "newest": newest}
+            row = await (await connection.execute(_BEFORE_NEWEST, asked)).fetchone()
+            assert row is not None
+            position: int = row[0]
+            return position
+
+    async def follow(self, after: int | None, trial_id: str | None, idle: float) -> AsyncIterator[bytes]:
+        """Events after an id (None: from now on), in order, each once; b"" whenever nothing was sent for `idle` s.
+
+        The first frame is a bare id, the position itself: who loses the line before the first event still knows it.
+        """
+        position = await self._starting_point() if after is None else after
+        yield f"id: {position}\n\n".encode()
+        seen_beat = self._beats
+        reader = trial_id or ""
+        clock = asyncio.get_running_loop().time
+        sent_at = clock()
+        self.listeners[reader] = self.listeners.get(reader, 0) + 1
+        try:
+            while not self._closed:
+                news = self._news
+                frames, position = await self._after(position, trial_id)
+                for frame in frames:
+                    yield frame.data
+                beat, live = self._live.get(reader, (0, b""))
+                if beat > seen_beat:
+                    seen_beat = beat
+                    yield live
+                elif not frames:
+                    # news of other trials wakes this reader too, and must not keep it from a sign of life
+                    if await _set_within(news, sent_at + idle - clock()):
+                        continue
+                    yield b""
+                sent_at = clock()
+        finally:
+            self.listeners[reader] -= 1
+            if not self.listeners[reader]:
+                del self.listeners[reader]
+                self._live.pop(reader, None)
+
+    async def _starting_point(self) -> int:
+        deadline = asyncio.get_running_loop().time() + LISTEN_SECONDS
+        while self._newest is None:
+            if asyncio.get_running_loop().time() > deadline:
+                raise FeedUnavailable
+            await asyncio.sleep(0.02)
+        return self._newest
+
+    async def _after(self, position: int, trial_id: str | None) -> tuple[list[Frame], int]:
+        """What comes after a position, and the next one: from the ring if it reaches so far, else from the table."""
+        if self._newest is not None and position >= self._floor:
+            newer = []
+            for frame in reversed(self._ring):
+                if frame.id <= position:
+                    break
+                if trial_id is None or frame.trial_id == trial_id:
+                    newer.append(frame)
+            return newer[::-1], max(position, self._newest)
+        upto = await self._starting_point()
+        async with self._reading_back, await self._connection() as connection:
+            frames = await _page(connection, position, upto, trial_id)
+        # a page that is not full has everything up to the newest event that was known before it was asked for
+        return frames, frames[-1].id if len(frames) == PAGE else max(position, upto)
+
+    async def _connection(self) -> psycopg.AsyncConnection:
+        return await psycopg.AsyncConnection.connect(self._url, autocommit=True, application_name="lanista-events")
+
+    async def _follow_table(self) -> None:
+        async with await self._connection() as connection:
+            await connection.execute(f"LISTEN {EVENTS_CHANNEL}")
+            if self._newest is None:
+                row = await (await connection.execute("SELECT coalesce(max(id), 0) FROM events")).fetchone()
+                assert row is not None
+                self._floor = self._newest = row[0]
+            while True:
+                while frames := await _page(connection, self._newest, NO_END):
+                    self._add(frames)
+                async for _ in connection.notifies(timeout=LISTEN_SECONDS, stop_after=1):
+                    pass  # its number is of no use: what is new is read from the table
+
+    def _add(self, frames: list[Frame]) -> None:
+        for frame in frames:
+            if len(self._ring) == RING:
+                self._floor = self._ring[0].id
+            self._ring.append(frame)
+            self._newest = frame.id
+        self._wake()
+
+    def _wake(self) -> None:
+        news, self._news = self._news, asyncio.Event()
+        news.set()
+
+
+async def _page(connection: psycopg.AsyncConnection, after: int, upto: int, trial_id: str | None = None) -> list[Frame]:
+    asked = {"after": after, "upto": upto, "trial": trial_id, "most": PAGE}
+    cursor = await connection.execute(_PAGE, asked)
+    return [frame_of(*row) for row in await cursor.fetchall()]
+
+
+async def _set_within(event: asyncio.Event, seconds: float) -> bool:
+    try:
+        await asyncio.wait_for(event.wait(), seconds)
+    except TimeoutError:
+        return False
+    return True

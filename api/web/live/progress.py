@@ -1,0 +1,75 @@
+"""Live progress: heartbeats of generations under way, asked for each second while somebody watches the trial."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from typing import Any
+
+import structlog
+from sqlalchemy.orm import Session, sessionmaker
+from starlette.concurrency import run_in_threadpool
+from temporalio.api.workflow.v1 import PendingActivityInfo
+from temporalio.client import Client
+from temporalio.service import RPCError
+
+from api.store.trials.reads import learners
+from api.web.live.feed import EventFeed
+from orchestrator.contracts.generations import train_generation
+from orchestrator.contracts.workflows import player_workflow_id
+
+log = structlog.get_logger()
+
+EVERY = 1.0
+AT_ONCE = 16
+
+
+class ProgressPoller:
+    """Puts what running generations say of themselves into the feed, as events without an id."""
+
+    def __init__(self, sessions: sessionmaker[Session], temporal: Client, feed: EventFeed) -> None:
+        self._sessions = sessions
+        self._temporal = temporal
+        self._feed = feed
+        self._slots = asyncio.Semaphore(AT_ONCE)
+
+    async def run(self) -> None:
+        """Poll until cancelled."""
+        while True:
+            for trial_id in [trial for trial in self._feed.listeners if trial]:
+                try:
+                    await self._poll(trial_id)
+                except Exception as error:  # whatever part is away, progress is shown again when it is back
+                    log.debug("no progress to show", trial=trial_id, error=type(error).__name__)
+            await asyncio.sleep(EVERY)
+
+    async def _poll(self, trial_id: str) -> None:
+        players = await run_in_threadpool(self._learners, trial_id)
+        found = await asyncio.gather(*(self._generation(*player) for player in players))
+        under_way = [progress for progress in found if progress is not None]
+        if under_way:
+            text = json.dumps({"type": "progress", "trial_id": trial_id, "generations": under_way})
+            self._feed.show_live(trial_id, f"event: progress\ndata: {text}\n\n".encode())
+
+    def _learners(self, trial_id: str) -> list[tuple[str, str, int]]:
+        with self._sessions() as session:
+            return [(row[0], row[1], row[2]) for row in learners(session, trial_id)]
+
+    async def _generation(self, player_id: str, name: str, generation: int) -> dict[str, Any] | None:
+        handle = self._temporal.get_workflow_handle(player_workflow_id(player_id))
+        try:
+            async with self._slots:
+                description = await handle.describe()
+        except RPCError:
+            return None
+        for activity in description.raw_description.pending_activities:
+            if activity.activity_type.name == train_generation.name:
+                details = await self._details(activity)
+                return {"player_id": player_id, "player": name, "generation": generation + 1, **details}
+        return None
+
+    async def _details(self, activity: PendingActivityInfo) -> dict[str, Any]:
+        payloads = activity.heartbeat_details.payloads
+        values = await self._temporal.data_converter.decode(payloads) if payloads else []
+        progress = values[0] if values and isinstance(values[0], dict) else {}
+        return {"attempt": activity.attempt, "progress": progress}

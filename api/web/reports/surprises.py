@@ -1,0 +1,144 @@
+"""What surprised in a tournament: pairings that the weaker side won, and the games nobody would have bet on."""
+
+from __future__ import annotations
+
+import math
+from collections import defaultdict
+from collections.abc import Sequence
+from heapq import nsmallest
+from typing import Any, Final
+
+from pydantic import BaseModel, ConfigDict, Field
+from sqlalchemy import Row, select, tuple_
+from sqlalchemy.dialects.postgresql import distinct_on
+from sqlalchemy.orm import Session
+
+from api.store.tables import Match, TournamentEntrant
+from api.store.tables.enums import MatchResult, PairingStatus
+from league.ratings import Ratings
+
+MOST_UPSETS: Final = 10
+MOST_GAMES: Final = 10
+
+
+class Part(BaseModel):
+    """A piece of a report."""
+
+    model_config = ConfigDict(frozen=True)
+
+
+class Upset(Part):
+    """A pairing that the weaker side won."""
+
+    round: int = Field(description="the round", examples=[2])
+    pair: int = Field(description="the pairing in it", examples=[0])
+    winner: str = Field(description="who won", examples=["main v3"])
+    loser: str = Field(description="who was expected to", examples=["main v12"])
+    score: float = Field(description="the winner's share of the points", examples=[0.65])
+    expected: float = Field(description="what its rating promised", examples=[0.31])
+
+
+class InstructiveGame(Part):
+    """A game whose result nobody would have bet on."""
+
+    match_id: int = Field(description="the match, for its replay", examples=[4711])
+    round: int = Field(description="the round", examples=[2])
+    pair: int = Field(description="the pairing in it", examples=[0])
+    winner: str = Field(description="who won", examples=["random"])
+    loser: str = Field(description="who lost", examples=["minimax-0.9"])
+    expected: float = Field(description="the winner's expected score before the game", examples=[0.02])
+    surprise_bits: float = Field(description="-log2 of that", examples=[5.6])
+    plies: int = Field(description="its length", examples=[7])
+
+
+def upsets(field: Sequence[TournamentEntrant], pairings: Sequence[Row[Any]], ratings: Ratings) -> list[Upset]:
+    """The pairings whose result was furthest from what the ratings promised, the largest first."""
+    found = []
+    for row in pairings:
+        if row.status is not PairingStatus.PLAYED or row.second is None:
+            continue
+        score = (row.wins + row.draws / 2) / row.games
+        expected = ratings.expected_score(str(row.first), str(row.second))
+        winner, loser = row.first, row.second
+        if score < 0.5:
+            winner, loser, score, expected = loser, winner, 1 - score, 1 - expected
+        if score > 0.5 > expected:
+            found.append(
+                Upset(
+                    round=row.round,
+                    pair=row.pair,
+                    winner=field[winner].label,
+                    loser=field[loser].label,
+                    score=score,
+                    expected=expected,
+                )
+            )
+    return sorted(found, key=lambda upset: upset.expected - upset.score)[:MOST_UPSETS]
+
+
+def instructive_games(
+    session: Session,
+    tournament_id: str,
+    field: Sequence[TournamentEntrant],
+    pairings: Sequence[Row[Any]],
+    ratings: Ratings,
+) -> list[InstructiveGame]:
+    """The won games of largest surprise, one for each two that met and way it went, the longest of its kind."""
+    keys = [key for _, held in _surprising_wins(pairings, ratings) for key in held]
+    numbers = {each.version_id: each.number for each in field}
+    found = []
+    for match_id, round_, pair, version, opponent, result, plies in _longest_games(session, tournament_id, keys):
+        winner, loser = numbers[version], numbers[opponent]
+        if result is MatchResult.LOSS:
+            winner, loser = loser, winner
+        expected = ratings.expected_score(str(winner), str(loser))
+        if expected < 0.5:
+            found.append(
+                InstructiveGame(
+                    match_id=match_id,
+                    round=round_,
+                    pair=pair,
+                    winner=field[winner].label,
+                    loser=field[loser].label,
+                    expected=expected,
+                    surprise_bits=-math.log2(max(expected, 1e-12)),
+                    plies=plies,
+                )
+            )
+    return sorted(found, key=lambda game: game.expected)[:MOST_GAMES]
+
+
+def _surprising_wins(
+    pairings: Sequence[Row[Any]], ratings: Ratings
+) -> list[tuple[tuple[int, int], list[tuple[int, int]]]]:
+    """The least expected winners and losers, and the pairings in which it happened.
+
+    Pairings tell who won against whom: so the games themselves, a thousand times as many, are read for these alone.
+    """
+    held: dict[tuple[int, int], list[tuple[int, int]]] = defaultdict(list)
+    for row in pairings:
+        if row.status is not PairingStatus.PLAYED or row.second is None:
+            continue
+        if row.wins:
+            held[row.first, row.second].append((row.round, row.pair))
+        if row.losses:
+            held[row.second, row.first].append((row.round, row.pair))
+    elo = {int(name): value for name, value in ratings.elos().items()}
+    # an expected score grows with the gap, and is below a half where the winner is rated below the loser
+    gaps = ((elo[won] - elo[lost], (won, lost)) for won, lost in held)
+    return [(sides, held[sides]) for _, sides in nsmallest(MOST_GAMES, (each for each in gaps if each[0] < 0))]
+
+
+def _longest_games(
+    session: Session, tournament_id: str, keys: Sequence[tuple[int, int]]
+) -> Sequence[Row[int, int, int, str, str, MatchResult, int]]:
+    """Of these pairings the longest decided game of each two versions and way it went."""
+    return session.execute(
+        select(
+            Match.id, Match.round, Match.pair, Match.version_id, Match.opponent_version_id, Match.result, Match.plies
+        )
+        .where(Match.tournament_id == tournament_id, tuple_(Match.round, Match.pair).in_(keys))
+        .where(Match.result != MatchResult.DRAW)
+        .ext(distinct_on(Match.version_id, Match.opponent_version_id, Match.result))
+        .order_by(Match.version_id, Match.opponent_version_id, Match.result, Match.plies.desc(), Match.id)
+    ).all()

@@ -1,0 +1,82 @@
+"""A report for people and programs: CSV, Markdown, HTML. JSON is the report itself."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Callable
+from functools import cache
+
+from jinja2 import Environment, PackageLoader
+
+from api.web.reports.tournament import CrossCell, ReportLine, TournamentReport
+
+COLUMNS = (
+    *("rank", "label", "points", "games", "wins", "draws", "losses", "byes"),
+    *("buchholz", "sonneborn_berger", "elo", "low", "high", "prior", "withdrawn", "version_id"),
+)
+
+
+def as_csv(report: TournamentReport) -> str:
+    """The standings, one line an entrant."""
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\r\n")
+    writer.writerow(COLUMNS)
+    for line in report.standings:
+        writer.writerow([getattr(line, column) for column in COLUMNS])
+    return text.getvalue()
+
+
+def as_markdown(report: TournamentReport) -> str:
+    """For a pull request or a notebook."""
+    return _render("tournament.md.j2", report, _in_markdown)
+
+
+def as_html(report: TournamentReport) -> str:
+    """One page without scripts or files of its own."""
+    return _render("tournament.html.j2", report, str)
+
+
+def _render(template: str, report: TournamentReport, words: Callable[[str], str]) -> str:
+    cells = {(cell.first, cell.second): cell for cell in report.cross_table}
+    return (
+        _templates()
+        .get_template(template)
+        .render(
+            report=report,
+            words=words,
+            elo=lambda line: _elo(line),
+            cell=lambda line, other: _cell(cells, line, other),
+        )
+    )
+
+
+@cache
+def _templates() -> Environment:
+    return Environment(
+        loader=PackageLoader("api.web.reports"),
+        autoescape=lambda name: bool(name and name.endswith(".html.j2")),
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+
+
+def _elo(line: ReportLine) -> str:
+    mark = " (prior)" if line.prior else ""
+    return f"{line.elo:+.0f} [{line.low:+.0f}, {line.high:+.0f}]{mark}"
+
+
+def _cell(cells: dict[tuple[int, int], CrossCell], line: ReportLine, other: ReportLine) -> str:
+    """Wins, draws and losses of the row against the column; empty where they did not meet."""
+    if (line.number, other.number) in cells:
+        cell = cells[line.number, other.number]
+        return f"{cell.wins}/{cell.draws}/{cell.losses}"
+    if (other.number, line.number) in cells:
+        cell = cells[other.number, line.number]
+        return f"{cell.losses}/{cell.draws}/{cell.wins}"
+    return ""
+
+
+def _in_markdown(text: str) -> str:
+    """Names cannot break a table."""
+    return text.replace("\\", "\\\\").replace("|", "\\|").replace("\n", " ").replace("<", "&lt;")

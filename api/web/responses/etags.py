@@ -1,0 +1,35 @@
+"""ETags of things that are edited: their revision. If-Match refuses an edit of what changed meanwhile."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from fastapi import Header
+
+from api.web.problems import Refusal
+
+IfMatch = Annotated[
+    str | None,
+    Header(
+        alias="If-Match",
+        pattern=r'^(\*|"[0-9]{1,18}")$',
+        description="the ETag that was read; refuses the change with 412 if it is no longer the present one",
+        examples=['"3"'],
+    ),
+]
+
+
+def etag(revision: int) -> dict[str, str]:
+    return {"ETag": f'"{revision}"'}
+
+
+def revision_of(if_match: str | None) -> int | None:
+    """The revision a caller insists on; None for any."""
+    return None if if_match in (None, "*") else int(if_match.strip('"'))
+
+
+def require_match(if_match: str | None, revision: int) -> None:
+    """412 unless the caller saw the present revision."""
+    wanted = revision_of(if_match)
+    if wanted is not None and wanted != revision:
+        raise Refusal(412, f"it is at revision {revision}, not {wanted}; read it again", headers=etag(revision))

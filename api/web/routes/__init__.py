@@ -1,0 +1,57 @@
+"""HTTP routes, one file a subject. They translate between HTTP and the store, and do nothing else."""
+
+from api.web.routes import (
+    aliases,
+    catalog,
+    decisions,
+    events,
+    gates,
+    health,
+    lifecycle,
+    matches,
+    metrics,
+    payoff,
+    play,
+    players,
+    projects,
+    ratings,
+    replays,
+    schedules,
+    session,
+    system,
+    tokens,
+    tournaments,
+    trials,
+    versions,
+)
+from api.web.routes import audit_log as audit
+
+ROUTERS = tuple(
+    module.router
+    for module in (
+        health,
+        session,
+        trials,
+        lifecycle,
+        players,
+        versions,
+        payoff,
+        ratings,
+        decisions,
+        metrics,
+        matches,
+        replays,
+        play,
+        gates,
+        tournaments,
+        schedules,
+        aliases,
+        events,
+        projects,
+        catalog,
+        system,
+        tokens,
+        audit,
+    )
+)
+"""In the order of the OpenAPI document."""

@@ -1,0 +1,188 @@
+"""Aliases: movable names of versions, promotion by hand, history, rollback."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Annotated, Any
+from uuid import UUID
+
+from fastapi import APIRouter, Path, Query, Response
+from pydantic import Field
+from sqlalchemy.orm import Session
+
+from api.store.aliases.moves import AliasKey, Promotion, alias_history, move_alias, roll_back_alias
+from api.store.aliases.reads import find_alias, home_of, list_aliases
+from api.store.core.errors import Conflict
+from api.store.tables import Alias as AliasRow
+from api.store.tables.enums import AliasMove
+from api.store.trials.reads import project_id
+from api.web.auth.scopes import Operator, Viewer
+from api.web.changes import Answer, Audited, Change, ChangeCall
+from api.web.problems import Refusal
+from api.web.responses.etags import IfMatch, etag, require_match, revision_of
+from api.web.responses.paging import CURSOR, Limit, NumberCursor, Page, page_of
+from api.web.responses.serialization import ReadyRoute, model_response
+from api.web.responses.shapes import Body, Shape, Utc
+from api.web.services import Api
+
+router = APIRouter(route_class=ReadyRoute, prefix="/api/v1/projects/{name}/aliases", tags=["aliases"])
+
+_TEXT = r"^[^\x00]*$"
+ProjectName = Annotated[str, Path(min_length=1, max_length=63, pattern=_TEXT, description="the project")]
+AliasName = Annotated[str, Path(pattern=r"^[a-z0-9][a-z0-9_-]{0,62}$", description="the alias", examples=["champion"])]
+GameQuery = Annotated[
+    str | None, Query(max_length=1000, pattern=_TEXT, description="which game's, where the project has several")
+]
+AliasCursor = Annotated[str | None, Query(min_length=1, max_length=1100, pattern=r"^[^\x00]+$", description=CURSOR)]
+"""Name and game: several games may have an alias of the same name."""
+Reason = Annotated[str, Field(min_length=1, max_length=500, pattern=r"^[^\x00]*[^\s\x00][^\x00]*$")]
+
+
+class Alias(Shape):
+    """A name for a version."""
+
+    name: str = Field(description="the name", examples=["champion"])
+    game: str = Field(description="the game it is for", examples=["connect_four"])
+    version_id: str = Field(description="the version it points at")
+    revision: int = Field(description="counts its moves; the ETag", examples=[3])
+    moved_at: Utc = Field(description="when it last moved")
+
+
+class Move(Shape):
+    """One move of an alias."""
+
+    revision: int = Field(description="the alias's revision after it", examples=[3])
+    move: AliasMove = Field(description="promoted by a gate, set by a person, or rolled back")
+    from_version_id: str | None = Field(description="where it pointed before")
+    to_version_id: str = Field(description="where it points since")
+    reason: str = Field(description="why", examples=["beat the champion in a match"])
+    actor: str = Field(description="on whose word", examples=["admin"])
+    gate_id: str | None = Field(description="the gate that moved it")
+    tournament_id: str | None = Field(description="the tournament that moved it")
+    evidence: dict[str, Any] = Field(description="on what evidence")
+    created_at: Utc = Field(description="when")
+
+
+class PutAlias(Body):
+    """Where to point an alias."""
+
+    version_id: UUID = Field(description="the version")
+    reason: Reason = Field(description="why, for the records", examples=["beat the champion in a match"])
+
+
+class Rollback(Body):
+    """Why to go back."""
+
+    reason: Reason = Field(default="rolled back by an operator", description="why, for the records")
+
+
+@router.get("", summary="List aliases")
+def list_all(
+    name: ProjectName, services: Api, principal: Viewer, limit: Limit = 100, cursor: AliasCursor = None
+) -> Page[Alias]:
+    """The project's aliases, by name and then by game."""
+    after = None
+    if cursor is not None:
+        alias_name, _, game = cursor.partition(":")
+        after = alias_name, game
+    with services.reads() as session:
+        rows = list_aliases(session, project_id(session, name), after=after, limit=limit + 1)
+        return page_of(rows, limit, Alias.model_validate, lambda alias: f"{alias.name}:{alias.game}")
+
+
+@router.get("/{alias}", summary="One alias", response_model=Alias)
+def get_one(name: ProjectName, alias: AliasName, services: Api, principal: Viewer, game: GameQuery = None) -> Response:
+    """Where the alias points. The ETag is its revision."""
+    with services.reads() as session:
+        found = find_alias(session, project_id(session, name), alias, game)
+        return model_response(Alias.model_validate(found), etag(found.revision))
+
+
+@router.put("/{alias}", summary="Promote by hand", response_model=Alias)
+async def put(
+    name: ProjectName,
+    alias: AliasName,
+    target: PutAlias,
+    principal: Operator,
+    change: Change,
+    if_match: IfMatch = None,
+) -> Response:
+    """Point the alias at a version of this project, making it if need be. The move is recorded with its reason."""
+
+    def move(session: Session) -> AliasRow:
+        project = project_id(session, name)
+        version_id = str(target.version_id)
+        home, game = home_of(session, version_id)
+        if home != project:
+            raise Refusal(409, f"version {version_id} belongs to another project than {name!r}")
+        key = AliasKey(project_id=project, game=game, name=alias)
+        promotion = Promotion(reason=target.reason, actor=principal.name)
+        try:
+            return move_alias(session, key, version_id, promotion, if_revision=revision_of(if_match))
+        except Conflict as error:
+            raise Refusal(412 if if_match else 409, str(error)) from None
+
+    return await _moved(change, move, "alias.set", name, target.reason)
+
+
+@router.get("/{alias}/history", summary="Every move of an alias")
+def history(
+    name: ProjectName,
+    alias: AliasName,
+    services: Api,
+    principal: Viewer,
+    game: GameQuery = None,
+    limit: Limit = 100,
+    cursor: NumberCursor = None,
+) -> Page[Move]:
+    """Who held the alias, since when and why; the newest move first."""
+    with services.reads() as session:
+        found = find_alias(session, project_id(session, name), alias, game)
+        moves = alias_history(session, _key(found))
+        older = [move for move in reversed(moves) if cursor is None or move.revision < cursor]
+        return page_of(older, limit, Move.model_validate, lambda move: move.revision)
+
+
+@router.post("/{alias}/rollback", summary="Back to the holder before", response_model=Alias)
+async def rollback(
+    name: ProjectName,
+    alias: AliasName,
+    principal: Operator,
+    change: Change,
+    back: Rollback | None = None,
+    game: GameQuery = None,
+    if_match: IfMatch = None,
+) -> Response:
+    """Point the alias back at the version that held it before; again, at the one before that."""
+
+    reason = (back or Rollback()).reason
+
+    def move(session: Session) -> AliasRow:
+        found = find_alias(session, project_id(session, name), alias, game)
+        require_match(if_match, found.revision)
+        return roll_back_alias(session, _key(found), Promotion(reason=reason, actor=principal.name))
+
+    return await _moved(change, move, "alias.rollback", name, reason)
+
+
+async def _moved(
+    change: ChangeCall, move: Callable[[Session], AliasRow], action: str, project: str, reason: str
+) -> Response:
+    def work(session: Session) -> Answer:
+        row = move(session)
+        session.refresh(row)
+        return Answer(
+            body=Alias.model_validate(row),
+            headers=etag(row.revision),
+            audited=Audited(
+                action=action,
+                target=f"alias/{project}/{row.name}",
+                detail={"game": row.game, "version_id": row.version_id, "reason": reason},
+            ),
+        )
+
+    return await change.commit(work)
+
+
+def _key(alias: AliasRow) -> AliasKey:
+    return AliasKey(project_id=alias.project_id, game=alias.game, name=alias.name)

@@ -1,0 +1,83 @@
+"""What a trial may name, and trial files to start from."""
+
+from __future__ import annotations
+
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from fastapi import APIRouter, Response
+from pydantic import Field
+
+import api
+from api.web.auth.scopes import Viewer
+from api.web.responses.paging import Limit, NameCursor, Page, page_of
+from api.web.responses.serialization import ReadyRoute
+from api.web.responses.shapes import Shape
+from orchestrator.catalog import describe
+from orchestrator.spec import trial_json_schema
+from orchestrator.spec.loading import load_trial_file
+
+router = APIRouter(route_class=ReadyRoute, prefix="/api/v1", tags=["catalog"])
+
+EXAMPLES = Path(api.__path__[0]) / "examples"
+"""In the repository a link to `examples/`, where people look; in a wheel the files themselves."""
+
+
+class CatalogEntry(Shape):
+    """One name."""
+
+    name: str = Field(description="how to write it", examples=["mcts-<simulations>"])
+    description: str = Field(description="what it is", examples=["Monte Carlo tree search"])
+    source: str = Field(description="built-in, or the package it comes from", examples=["built-in"])
+
+
+class Catalog(Shape):
+    """Every name a trial file may use."""
+
+    games: list[CatalogEntry] = Field(description="what can be played")
+    models: list[CatalogEntry] = Field(description="networks")
+    algorithms: list[CatalogEntry] = Field(description="ways to learn")
+    bots: list[CatalogEntry] = Field(description="scripted players")
+    matchmakers: list[CatalogEntry] = Field(description="rules by which opponents are chosen")
+    trial_schema: dict[str, Any] = Field(description="JSON Schema of a trial file")
+
+
+class Example(Shape):
+    """A trial file that works."""
+
+    name: str = Field(description="its name", examples=["alphastar"])
+    title: str = Field(description="its first line of comment")
+    text: str = Field(description="the file, with its comments (YAML)")
+    spec: dict[str, Any] = Field(description="what it asks for, defaults included")
+
+
+@router.get("/catalog", summary="What a trial may name", response_model=Catalog)
+def catalog(principal: Viewer) -> Response:
+    """Games, models, algorithms, bots and matchmakers, built in and from installed packages."""
+    return Response(_catalog(), media_type="application/json")
+
+
+@cache
+def _catalog() -> bytes:
+    """What is installed does not change while the process runs."""
+    whole = Catalog.model_validate({**describe(), "trial_schema": trial_json_schema()})
+    return whole.model_dump_json().encode()
+
+
+@router.get("/examples", summary="Trial files to start from")
+def examples(principal: Viewer, limit: Limit = 50, cursor: NameCursor = None) -> Page[Example]:
+    """One small trial file for each preset, by name."""
+    rest = [example for example in _examples() if cursor is None or example.name > cursor]
+    return page_of(rest, limit, lambda example: example, lambda example: example.name)
+
+
+@cache
+def _examples() -> tuple[Example, ...]:
+    return tuple(_example(path) for path in sorted(EXAMPLES.glob("*.yaml"), key=lambda path: path.stem))
+
+
+def _example(path: Path) -> Example:
+    text = path.read_text(encoding="utf-8")
+    title = next((line.lstrip("# ") for line in text.splitlines() if line.startswith("#")), path.stem)
+    return Example(name=path.stem, title=title, text=text, spec=load_trial_file(path).spec.to_json())

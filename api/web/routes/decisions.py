@@ -1,0 +1,72 @@
+"""Decisions: why this opponent, why this snapshot, why this champion."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Annotated, Any
+from uuid import UUID
+
+from fastapi import APIRouter, Query, Response
+from pydantic import Field
+
+from api.store.core.decision_reads import DecisionFilter, list_decisions
+from api.store.trials.reads import require_trial
+from api.web.auth.scopes import Viewer
+from api.web.responses.csv_export import CSV_RESPONSE, PAGE, Form, FormQuery, csv_download, every_page
+from api.web.responses.paging import EntityId, Limit, NumberCursor, Page, text_of
+from api.web.responses.serialization import ReadyRoute, records_page
+from api.web.responses.shapes import Shape, Utc
+from api.web.services import Api
+from league.types import DecisionKind
+
+router = APIRouter(route_class=ReadyRoute, prefix="/api/v1/trials/{trial_id}", tags=["league"])
+
+
+class Decision(Shape):
+    """One verdict, the sentence that explains it, and the numbers it rests on."""
+
+    id: int = Field(description="its number", examples=[42])
+    kind: DecisionKind = Field(description="about what")
+    verdict: str = Field(description="what was decided", examples=["snapshot"])
+    reason: str = Field(description="why, in a sentence")
+    evidence: dict[str, Any] = Field(description="the numbers it rests on; for a plan, every opponent")
+    player_id: str | None = Field(description="about whom")
+    player: str | None = Field(description="that player's name", examples=["main"])
+    generation: int | None = Field(description="for which generation", examples=[12])
+    attempt: int = Field(description="above 1 when a plan had to be made anew", examples=[1])
+    version_id: str | None = Field(description="the version judged")
+    gate_id: str | None = Field(description="the gate that decided")
+    commit: int | None = Field(description="the commit it belongs to", examples=[17])
+    created_at: Utc = Field(description="when")
+
+
+COLUMNS = tuple(Decision.model_fields)
+
+
+@router.get("/decisions", summary="Why?", response_model=Page[Decision], responses=CSV_RESPONSE)
+def decisions(
+    trial_id: EntityId,
+    services: Api,
+    principal: Viewer,
+    kind: Annotated[list[DecisionKind] | None, Query(description="only of these kinds")] = None,
+    player_id: Annotated[UUID | None, Query(description="only about this player")] = None,
+    generation: Annotated[int | None, Query(ge=0, le=2**31 - 1, description="only for this generation")] = None,
+    form: FormQuery = Form.JSON,
+    limit: Limit = 50,
+    cursor: NumberCursor = None,
+) -> Response:
+    """The append-only record of what the league decided and why, the newest first."""
+    which = DecisionFilter(kinds=tuple(kind or ()), player_id=text_of(player_id), generation=generation)
+
+    def read(before: int | None) -> Sequence[Decision]:
+        with services.reads() as session:
+            rows = list_decisions(session, str(trial_id), which, before=before, limit=PAGE)
+            return [Decision.model_validate(row) for row in rows]
+
+    with services.reads() as session:
+        require_trial(session, str(trial_id))
+        if form is Form.CSV:
+            pages = every_page(read, lambda decision: decision.id)
+            return csv_download(f"decisions-{trial_id}", COLUMNS, pages)
+        rows = list_decisions(session, str(trial_id), which, before=cursor, limit=limit + 1)
+    return records_page(rows, limit, Decision)

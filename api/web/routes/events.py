@@ -1,0 +1,124 @@
+"""Server-Sent Events: what happens, as it happens, resumable without a gap and without a double."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from dataclasses import dataclass
+from typing import Annotated, Any
+
+import psycopg
+from fastapi import APIRouter, Depends, Header, Query
+from fastapi.responses import StreamingResponse
+from starlette.concurrency import run_in_threadpool
+
+from api.store.trials.reads import require_trial
+from api.web.auth.scopes import Viewer
+from api.web.auth.tokens import Principal
+from api.web.live.feed import EventFeed, FeedUnavailable
+from api.web.problems import Refusal
+from api.web.responses.paging import LARGEST, EntityId
+from api.web.responses.serialization import ReadyRoute
+from api.web.services import Api, Services
+
+router = APIRouter(route_class=ReadyRoute, prefix="/api/v1", tags=["events"])
+
+IDLE_SECONDS = 10.0
+TRUSTED_SECONDS = 10.0
+"""A stream goes on for at most so long after its token was revoked or has expired, however much there is to send."""
+LastEventId = Annotated[
+    int | None,
+    Header(alias="Last-Event-ID", ge=0, le=LARGEST, description="the last event you have seen; a browser sends it"),
+]
+After = Annotated[
+    int | None,
+    Query(ge=0, le=LARGEST, description="the same, for a first connection; 0: everything from the beginning"),
+]
+Newest = Annotated[
+    int | None,
+    Query(ge=0, le=1_000, description="begin with the newest so many events and go on from there; not with `after`"),
+]
+STREAM: dict[int | str, dict[str, Any]] = {
+    200: {
+        "description": "A stream that does not end",
+        "content": {
+            "text/event-stream": {
+                "schema": {"type": "string"},
+                "example": "retry: 1000\n\nid: 16\n\n"
+                'id: 17\nevent: trial.status\ndata: {"id":17,"type":"trial.status","trial_id":"...",'
+                '"created_at":"2030-01-01T00:00:00Z","payload":{"from":"pending","to":"running"}}\n\n',
+            }
+        },
+    }
+}
+
+
+@dataclass(frozen=True)
+class Beginning:
+    """Where a stream begins. A browser that comes back sends its first address again, with the header: that wins."""
+
+    last_event_id: LastEventId = None
+    after: After = None
+    newest: Newest = None
+
+    async def position(self, feed: EventFeed, trial_id: str | None) -> int | None:
+        """The event after which to begin; None for now."""
+        if self.last_event_id is not None:
+            return self.last_event_id
+        if self.newest is None:
+            return self.after
+        if self.after is not None:
+            raise Refusal(422, "query.newest: give `newest` or `after`, not both")
+        return await feed.position_before(self.newest, trial_id)
+
+
+From = Annotated[Beginning, Depends()]
+
+
+@router.get("/events", summary="Follow everything", response_class=StreamingResponse, responses=STREAM)
+async def follow_all(services: Api, principal: Viewer, beginning: From) -> StreamingResponse:
+    """Every event of every trial, in the order of commits. Without a position: from now on."""
+    return await _stream(services, principal, beginning, None)
+
+
+@router.get("/trials/{trial_id}/events", summary="Follow a trial", response_class=StreamingResponse, responses=STREAM)
+async def follow_trial(trial_id: EntityId, services: Api, principal: Viewer, beginning: From) -> StreamingResponse:
+    """The trial's events, and between them `progress` without an id: how far its generations under way are."""
+
+    def check() -> None:
+        with services.reads() as session:
+            require_trial(session, str(trial_id))
+
+    await run_in_threadpool(check)
+    return await _stream(services, principal, beginning, str(trial_id))
+
+
+async def _stream(
+    services: Services, principal: Principal, beginning: Beginning, trial_id: str | None
+) -> StreamingResponse:
+    try:
+        after = await beginning.position(services.feed, trial_id)
+    except psycopg.OperationalError:
+        raise Refusal(503, "the database does not answer; try again", headers={"Retry-After": "2"}) from None
+    headers = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
+    return StreamingResponse(_frames(services, principal, after, trial_id), headers=headers, media_type=MEDIA_TYPE)
+
+
+MEDIA_TYPE = "text/event-stream"
+
+
+async def _frames(
+    services: Services, principal: Principal, after: int | None, trial_id: str | None
+) -> AsyncIterator[bytes]:
+    yield b"retry: 1000\n\n"
+    clock = asyncio.get_running_loop().time
+    looked_at = clock()
+    try:
+        async for frame in services.feed.follow(after, trial_id, IDLE_SECONDS):
+            if not frame or clock() - looked_at >= TRUSTED_SECONDS:
+                if await run_in_threadpool(services.tokens.by_id, principal.token_id) is None:
+                    return  # revoked or expired meanwhile
+                looked_at = clock()
+            yield frame or b": still here\n\n"
+    except (FeedUnavailable, psycopg.OperationalError):
+        return  # whoever follows comes back by itself, with the last id it has

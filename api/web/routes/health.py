@@ -1,0 +1,39 @@
+"""Liveness, readiness and metrics, at the root."""
+
+from __future__ import annotations
+
+from fastapi import APIRouter, Request, Response
+from prometheus_client import CONTENT_TYPE_LATEST, generate_latest
+from pydantic import BaseModel, Field
+
+from api.web.live.readiness import Readiness
+
+router = APIRouter(tags=["health"])
+
+
+class Liveness(BaseModel):
+    """The process answers."""
+
+    status: str = Field(default="ok", description="always ok: a process that is not does not answer")
+    version: str = Field(description="version of Lanista", examples=["0.1.0"])
+
+
+@router.get("/healthz", summary="Is the API alive?")
+async def healthz(request: Request) -> Liveness:
+    """Answers as long as the process lives; looks at nothing else."""
+    return Liveness(version=request.app.version)
+
+
+@router.get("/readyz", summary="Are Postgres, Temporal and Ray reachable?", responses={503: {"model": Readiness}})
+async def readyz(request: Request, response: Response) -> Readiness:
+    """Looks at each part by name; 503 when one of them does not answer."""
+    readiness: Readiness = await request.app.state.readiness.run()
+    if not readiness.ready:
+        response.status_code = 503
+    return readiness
+
+
+@router.get("/metrics", summary="Metrics for Prometheus", response_class=Response)
+async def metrics(request: Request) -> Response:
+    """The Prometheus text format."""
+    return Response(generate_latest(request.app.state.metrics.registry), media_type=CONTENT_TYPE_LATEST)

@@ -1,0 +1,110 @@
+"""Matches: gating and rating games, as lists, as files, and one by one."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Annotated, Any
+from uuid import UUID
+
+from fastapi import APIRouter, Query, Response
+from pydantic import Field
+from sqlalchemy import Row
+
+from api.store.matches.reads import MatchFilter, get_match, list_matches
+from api.store.tables.enums import MatchResult
+from api.store.trials.reads import require_trial
+from api.web.auth.scopes import Viewer
+from api.web.responses.csv_export import CSV_RESPONSE, PAGE, Form, FormQuery, csv_download, every_page
+from api.web.responses.paging import EntityId, Limit, NumberCursor, Page, RowNumber, text_of
+from api.web.responses.serialization import ReadyRoute, records_page
+from api.web.responses.shapes import Shape, Utc
+from api.web.services import Api
+from league.types import Stream
+
+router = APIRouter(route_class=ReadyRoute, prefix="/api/v1", tags=["matches"])
+
+
+class MatchSummary(Shape):
+    """One finished game, without its moves."""
+
+    id: int = Field(description="its number", examples=[17])
+    stream: Stream = Field(description="what it was played for")
+    trial_id: str | None = Field(description="its trial; null for a tournament of the whole project")
+    tournament_id: str | None = Field(description="its tournament")
+    gate_id: str | None = Field(description="its gate")
+    round: int = Field(description="the tournament's round, or the gate's batch", examples=[1])
+    pair: int = Field(description="the pairing, or the pair of games with seats swapped", examples=[0])
+    seat: int = Field(description="where the first-named player sat", examples=[0])
+    seed: int = Field(description="seed of the game", examples=[9])
+    player_id: str = Field(description="the first-named player")
+    player: str = Field(description="its name", examples=["main"])
+    version_id: str = Field(description="its version")
+    version_number: int = Field(description="that version's number", examples=[12])
+    opponent_id: str = Field(description="the other player")
+    opponent: str = Field(description="its name", examples=["mcts-100"])
+    opponent_version_id: str = Field(description="its version")
+    opponent_version_number: int = Field(description="that version's number", examples=[0])
+    result: MatchResult = Field(description="for the first-named player")
+    plies: int = Field(description="how many moves were made", examples=[21])
+    played_at: Utc = Field(description="when")
+
+
+class Match(MatchSummary):
+    """One finished game."""
+
+    moves: list[int] = Field(description="every action from the first position on, chance included", examples=[[3, 3]])
+    opening: dict[str, Any] | None = Field(description="how it began, where not from the usual start")
+
+
+COLUMNS = tuple(MatchSummary.model_fields)
+
+
+def match_of(row: Row[Any]) -> Match:
+    return Match.model_validate(row._mapping)
+
+
+@router.get(
+    "/trials/{trial_id}/matches", summary="List matches", response_model=Page[MatchSummary], responses=CSV_RESPONSE
+)
+def matches(
+    trial_id: EntityId,
+    services: Api,
+    principal: Viewer,
+    stream: Annotated[Stream | None, Query(description="only gating, or only rating games")] = None,
+    player_id: Annotated[UUID | None, Query(description="only with this player, on either side")] = None,
+    opponent_id: Annotated[UUID | None, Query(description="and, with it, only against this one")] = None,
+    version_id: Annotated[UUID | None, Query(description="only with this version, on either side")] = None,
+    gate_id: Annotated[UUID | None, Query(description="only of this gate")] = None,
+    tournament_id: Annotated[UUID | None, Query(description="only of this tournament")] = None,
+    form: FormQuery = Form.JSON,
+    limit: Limit = 50,
+    cursor: NumberCursor = None,
+) -> Response:
+    """Gating and rating games, the newest first. Training games are counted in tallies and not kept one by one."""
+    which = MatchFilter(
+        stream=stream,
+        player_id=text_of(player_id),
+        opponent_id=text_of(opponent_id),
+        version_id=text_of(version_id),
+        gate_id=text_of(gate_id),
+        tournament_id=text_of(tournament_id),
+    )
+
+    def read(before: int | None) -> Sequence[MatchSummary]:
+        with services.reads() as session:
+            rows = list_matches(session, str(trial_id), which, before=before, limit=PAGE)
+            return [MatchSummary.model_validate(row) for row in rows]
+
+    with services.reads() as session:
+        require_trial(session, str(trial_id))
+        if form is Form.CSV:
+            return csv_download(f"matches-{trial_id}", COLUMNS, every_page(read, lambda match: match.id))
+        rows = list_matches(session, str(trial_id), which, before=cursor, limit=limit + 1)
+    return records_page(rows, limit, MatchSummary)
+
+
+@router.get("/matches/{match_id}", summary="One match")
+def get_one(match_id: RowNumber, services: Api, principal: Viewer) -> Match:
+    """The game with its moves, as the game's own action numbers."""
+    with services.reads() as session:
+        return match_of(get_match(session, match_id))

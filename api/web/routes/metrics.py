@@ -1,0 +1,65 @@
+"""Metrics: curves of what generations reported."""
+
+from __future__ import annotations
+
+import math
+from typing import Annotated
+from uuid import UUID
+
+from fastapi import APIRouter, Query
+from pydantic import Field
+
+from api.store.generations.metrics import MetricFilter, SeriesRow, metric_series
+from api.store.trials.reads import require_trial
+from api.web.auth.scopes import Viewer
+from api.web.responses.paging import EntityId, Page, text_of
+from api.web.responses.serialization import ReadyRoute
+from api.web.responses.shapes import Shape
+from api.web.services import Api
+
+router = APIRouter(route_class=ReadyRoute, prefix="/api/v1/trials/{trial_id}", tags=["league"])
+
+MetricName = Annotated[str, Field(min_length=1, max_length=200, pattern=r"^[^\x00]+$")]
+
+
+class Series(Shape):
+    """One metric of one player, as columns of equal length."""
+
+    player_id: str = Field(description="the player")
+    player: str = Field(description="its name", examples=["main"])
+    name: str = Field(description="the metric", examples=["loss"])
+    generations: list[int] = Field(description="the generations, in order", examples=[[1, 2]])
+    steps: list[int] = Field(description="the player's steps after each", examples=[[2_000_000, 4_000_000]])
+    values: list[float | None] = Field(description="the values; null where not a finite number", examples=[[0.9, 0.7]])
+
+
+@router.get("/metrics", summary="Curves of what generations reported")
+def metrics(
+    trial_id: EntityId,
+    services: Api,
+    principal: Viewer,
+    player_id: Annotated[UUID | None, Query(description="only of this player")] = None,
+    name: Annotated[list[MetricName] | None, Query(description="only these metrics")] = None,
+    after_generation: Annotated[int, Query(ge=0, le=2**31 - 1, description="only later generations")] = 0,
+    points: Annotated[int, Query(ge=1, le=5000, description="the newest points of each series, at most")] = 500,
+    limit: Annotated[int, Query(ge=1, le=500, description="how many series a page has at most")] = 100,
+    cursor: Annotated[int | None, Query(ge=0, le=1_000_000, description="where the page before ended")] = None,
+) -> Page[Series]:
+    """One series for each player and metric. Ask for what is new with `after_generation`."""
+    which = MetricFilter(
+        player_id=text_of(player_id), names=tuple(name or ()), after_generation=after_generation, points=points
+    )
+    skip = cursor or 0
+    with services.reads() as session:
+        require_trial(session, str(trial_id))
+        rows = metric_series(session, str(trial_id), which, skip=skip, limit=limit + 1)
+    more = len(rows) > limit
+    return Page(items=[_shown(row) for row in rows[:limit]], next_cursor=str(skip + limit) if more else None)
+
+
+def _shown(row: SeriesRow) -> Series:
+    player_id, player, name, generations, steps, values = row
+    if generations == [None]:
+        generations, steps, values = [], [], []
+    finite = [value if math.isfinite(value) else None for value in values]
+    return Series(player_id=player_id, player=player, name=name, generations=generations, steps=steps, values=finite)

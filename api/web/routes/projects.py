@@ -1,0 +1,40 @@
+"""Projects: namespaces of trials and aliases."""
+
+from __future__ import annotations
+
+from fastapi import APIRouter
+from pydantic import Field
+from sqlalchemy import Row
+
+from api.store.tables import Project as ProjectRow
+from api.store.trials.reads import list_projects
+from api.web.auth.scopes import Viewer
+from api.web.responses.paging import Limit, NameCursor, Page, page_of
+from api.web.responses.serialization import ReadyRoute
+from api.web.responses.shapes import Shape, Utc
+from api.web.services import Api
+
+router = APIRouter(route_class=ReadyRoute, prefix="/api/v1/projects", tags=["projects"])
+
+
+class Project(Shape):
+    """A namespace."""
+
+    id: str = Field(description="its id")
+    name: str = Field(description="its name", examples=["connect-four"])
+    created_at: Utc = Field(description="when its first trial was made")
+    trials: int = Field(description="how many trials it has", examples=[3])
+    running: int = Field(description="how many of them run", examples=[1])
+
+
+@router.get("", summary="List projects")
+def projects(services: Api, principal: Viewer, limit: Limit = 100, cursor: NameCursor = None) -> Page[Project]:
+    """Projects by name. A project is made with its first trial."""
+    with services.reads() as session:
+        rows = list_projects(session, after=cursor, limit=limit + 1)
+        return page_of(rows, limit, _shown, lambda project: project.name)
+
+
+def _shown(row: Row[ProjectRow, int, int]) -> Project:
+    project, trials, running = row
+    return Project(id=project.id, name=project.name, created_at=project.created_at, trials=trials, running=running)

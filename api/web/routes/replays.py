@@ -1,0 +1,91 @@
+"""A recorded game, move by move."""
+
+from __future__ import annotations
+
+from typing import Annotated
+from uuid import UUID
+
+from fastapi import APIRouter, Query
+from pydantic import Field
+from starlette.concurrency import run_in_threadpool
+
+from api.store.matches.reads import get_match
+from api.web.auth.scopes import Viewer
+from api.web.problems import Refusal
+from api.web.responses.paging import RowNumber, text_of
+from api.web.responses.serialization import ReadyRoute
+from api.web.responses.shapes import Shape
+from api.web.routes.matches import MatchSummary
+from api.web.services import Api, Services
+from api.web.temporal.ask import ask
+from api.web.temporal.play import opponent_of
+from orchestrator.contracts.interactive import ReplayRequest, render_replay
+
+router = APIRouter(route_class=ReadyRoute, prefix="/api/v1", tags=["matches"])
+
+
+class Action(Shape):
+    """One legal action."""
+
+    action: int = Field(description="its number", examples=[3])
+    name: str = Field(description="what people call it", examples=["d"])
+    probability: float | None = Field(description="by the annotating version; null without one", examples=[0.42])
+
+
+class Position(Shape):
+    """One position of a game."""
+
+    ply: int = Field(description="moves before it", examples=[0])
+    seats: list[int] = Field(description="the seats to act", examples=[[0]])
+    actions: list[int] = Field(description="what they did; empty at the end", examples=[[3]])
+    names: list[str] = Field(description="what people call those actions", examples=[["d"]])
+    legal: list[list[Action]] = Field(description="the legal actions of each of those seats")
+    returns: list[float] = Field(description="what each seat has earned so far", examples=[[0.0, 0.0]])
+    value: float | None = Field(description="what the annotating version expects the first of them to earn")
+    done: bool = Field(description="whether the game is over")
+    text: str = Field(description="the position as text")
+    svg: str = Field(description="the position as a picture (SVG)")
+
+
+class Replay(Shape):
+    """A game, move by move."""
+
+    match: MatchSummary = Field(description="who played whom")
+    notation: str = Field(description="the moves as one line of text", examples=["1. d e 2. d e"])
+    positions: list[Position] = Field(description="every position, the last one included")
+
+
+@router.get("/matches/{match_id}/replay", summary="A game, move by move")
+async def replay(
+    match_id: RowNumber,
+    services: Api,
+    principal: Viewer,
+    seat: Annotated[int | None, Query(ge=0, le=63, description="only what this seat saw; default: everything")] = None,
+    annotate: Annotated[
+        UUID | None, Query(description="a version whose probabilities and values are wanted at each position")
+    ] = None,
+) -> Replay:
+    """Every position with its picture. A worker draws it, for only workers know the games: 409 while none runs."""
+    match, request = await run_in_threadpool(_request, services, match_id, seat, text_of(annotate))
+    found = await ask(services.temporal, render_replay, request)
+    return Replay(
+        match=match,
+        notation=found.notation,
+        positions=[Position.model_validate(position) for position in found.positions],
+    )
+
+
+def _request(
+    services: Services, match_id: int, seat: int | None, annotator: str | None
+) -> tuple[MatchSummary, ReplayRequest]:
+    with services.reads() as session:
+        row = get_match(session, match_id)
+        _, game = opponent_of(session, row.version_id)
+        opinion = None
+        if annotator is not None:
+            opinion, other = opponent_of(session, annotator)
+            if other != game:
+                raise Refusal(409, f"version {annotator} plays another game and has no opinion of this one")
+        return MatchSummary.model_validate(row._mapping), ReplayRequest(
+            game=game, seed=row.seed, moves=list(row.moves), seat=seat, annotator=opinion
+        )

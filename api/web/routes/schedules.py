@@ -1,0 +1,254 @@
+"""Schedules of tournaments."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Query, Response
+from pydantic import AfterValidator, Field
+from sqlalchemy import select
+from sqlalchemy.orm import Session
+from starlette.concurrency import run_in_threadpool
+from temporalio.service import RPCError
+
+from api.store.tables import Tournament
+from api.store.tables.enums import Overlap
+from api.store.tournaments.reads import NamedSchedule, get_schedule, list_schedules
+from api.store.tournaments.schedules import (
+    UNFINISHED,
+    Timing,
+    change_schedule,
+    create_schedule,
+    delete_schedule,
+    lock_schedule,
+)
+from api.web.auth.scopes import Operator, Viewer
+from api.web.changes import Answer, Audited, Change
+from api.web.problems import Refusal
+from api.web.responses import shapes
+from api.web.responses.etags import IfMatch, etag, require_match
+from api.web.responses.paging import EntityId, IdCursor, Limit, Page, page_of, text_of
+from api.web.responses.serialization import ReadyRoute
+from api.web.responses.shapes import Shape, Utc
+from api.web.routes.tournaments import SPEC_EXAMPLE
+from api.web.routes.trials import Name
+from api.web.services import Api, Services
+from api.web.temporal.outages import unreachable
+from orchestrator.contracts.tournaments import firing_id
+from orchestrator.spec.evaluation import check_cron
+from orchestrator.spec.tournament import TournamentSpec, check_tournament
+
+router = APIRouter(route_class=ReadyRoute, prefix="/api/v1/schedules", tags=["schedules"])
+
+Cron = Annotated[str, Field(max_length=100, description="minute hour day month weekday"), AfterValidator(check_cron)]
+Seconds = Annotated[int, Field(ge=1, le=31_536_000)]
+Zone = Annotated[str, Field(max_length=64, pattern=r"^[A-Za-z0-9_+/-]+$")]
+Note = Annotated[str, Field(max_length=500, pattern=r"^[^\x00]*$")]
+
+
+class NewSchedule(shapes.Body):
+    """A schedule to make: `cron` or `every_seconds`, not both."""
+
+    project: Name = Field(default="default", examples=["connect-four"])
+    name: Name = Field(examples=["nightly"])
+    cron: Cron | None = Field(default=None, examples=["0 3 * * *"])
+    every_seconds: Seconds | None = Field(default=None, description="or an interval", examples=[3600])
+    time_zone: Zone = Field(default="UTC", description="what the cron line means", examples=["Europe/Berlin"])
+    overlap: Overlap = Field(
+        default=Overlap.SKIP, description="what a firing does while the last tournament still runs", examples=["skip"]
+    )
+    catchup_window_seconds: Annotated[int, Field(ge=10, le=31_536_000)] = Field(
+        default=3600, description="how late a firing that an outage prevented is still made up for", examples=[3600]
+    )
+    tournament: TournamentSpec = Field(description="what to hold each time", examples=[SPEC_EXAMPLE])
+
+
+class ScheduleChange(shapes.Body):
+    """What to change; what is left out stays."""
+
+    paused: bool | None = Field(default=None, description="true pauses, false resumes", examples=[True])
+    pause_note: Note | None = Field(default=None, description="why it is paused", examples=["maintenance"])
+    overlap: Overlap | None = Field(default=None, description="what overlapping firings do", examples=["buffer_one"])
+    catchup_window_seconds: Annotated[int, Field(ge=10, le=31_536_000)] | None = Field(
+        default=None, description="how late is too late", examples=[600]
+    )
+
+
+class Schedule(Shape):
+    """A schedule."""
+
+    id: str = Field(description="its id")
+    project: str = Field(description="its project", examples=["connect-four"])
+    trial_id: str | None = Field(description="the trial it is about; null: the whole project")
+    name: str = Field(description="its name", examples=["nightly"])
+    cron: str | None = Field(description="when it fires, as a cron line", examples=["0 3 * * *"])
+    every_seconds: int | None = Field(description="or as an interval", examples=[None])
+    time_zone: str = Field(description="what the cron line means", examples=["UTC"])
+    overlap: Overlap = Field(description="what a firing does while the last tournament still runs", examples=["skip"])
+    catchup_window_seconds: int = Field(description="how late a missed firing is still made up for", examples=[3600])
+    paused: bool = Field(description="whether it waits", examples=[False])
+    pause_note: str | None = Field(description="why it is paused")
+    last_error: str | None = Field(description="why its last tournament failed; null after one that did not")
+    revision: int = Field(description="counts changes; the ETag", examples=[1])
+    taken: bool = Field(description="whether Temporal has it as it is here", examples=[True])
+    created_at: Utc = Field(description="when it was made")
+    tournament: dict[str, Any] = Field(description="what it holds each time", examples=[SPEC_EXAMPLE])
+    fired: int | None = Field(default=None, description="firings so far; null where Temporal was not asked")
+    skipped_overlap: int | None = Field(default=None, description="firings skipped because one still ran")
+    missed_catchup: int | None = Field(default=None, description="firings that came too late")
+    next: list[Utc] | None = Field(default=None, description="its next firings")
+
+
+def schedule_of(row: NamedSchedule) -> Schedule:
+    schedule, project = row
+    own = {"project", "taken", "fired", "skipped_overlap", "missed_catchup", "next"}
+    values = {name: getattr(schedule, name) for name in Schedule.model_fields if name not in own}
+    return Schedule.model_validate({**values, "project": project, "taken": schedule.workflow_started_at is not None})
+
+
+@router.post("", summary="Make a schedule", status_code=201, response_model=Schedule)
+async def create(new: NewSchedule, principal: Operator, change: Change) -> Response:
+    """Hold a tournament again and again. The field is found anew at each firing."""
+    if (new.cron is None) == (new.every_seconds is None):
+        raise Refusal(422, "body: give either cron or every_seconds, not both or neither")
+    spec = check_tournament(new.tournament.to_json())
+    timing = Timing(
+        cron=new.cron,
+        every_seconds=new.every_seconds,
+        time_zone=new.time_zone,
+        overlap=new.overlap,
+        catchup_window_seconds=new.catchup_window_seconds,
+    )
+    made: list[str] = []
+
+    def work(session: Session) -> Answer:
+        row = create_schedule(session, new.project, new.name, timing, spec)
+        made.append(row.id)
+        return Answer(
+            status=201,
+            body=schedule_of(get_schedule(session, row.id)),
+            headers={"Location": f"/api/v1/schedules/{row.id}", **etag(row.revision)},
+            audited=Audited(action="schedule.create", target=f"schedule/{row.id}", detail={"name": new.name}),
+        )
+
+    response = await change.commit(work)
+    for schedule_id in made:
+        await change.services.schedules.take(schedule_id)
+    return response
+
+
+@router.get("", summary="List schedules")
+def list_all(
+    services: Api,
+    principal: Viewer,
+    project: Annotated[
+        str | None, Query(max_length=63, pattern=r"^[^\x00]*$", description="only of this project")
+    ] = None,
+    limit: Limit = 50,
+    cursor: IdCursor = None,
+) -> Page[Schedule]:
+    """Schedules, the newest first, without what only Temporal knows."""
+    with services.reads() as session:
+        rows = list_schedules(session, project=project, before=text_of(cursor), limit=limit + 1)
+        return page_of(rows, limit, schedule_of, lambda each: each.id)
+
+
+@router.get("/{schedule_id}", summary="One schedule")
+async def get_one(schedule_id: EntityId, services: Api, principal: Viewer, response: Response) -> Schedule:
+    """The schedule with its past and next firings."""
+    shown = await run_in_threadpool(_present, services, str(schedule_id))
+    response.headers.update(etag(shown.revision))
+    return await _with_firings(services, shown)
+
+
+@router.patch("/{schedule_id}", summary="Pause, resume or change a schedule", response_model=Schedule)
+async def update(
+    schedule_id: EntityId, changes: ScheduleChange, principal: Operator, change: Change, if_match: IfMatch = None
+) -> Response:
+    """A paused schedule does not fire by itself; it can still be triggered."""
+    given = {name: value for name, value in changes.model_dump().items() if value is not None}
+
+    def work(session: Session) -> Answer:
+        require_match(if_match, lock_schedule(session, str(schedule_id)).revision)
+        change_schedule(session, str(schedule_id), given)
+        shown = schedule_of(get_schedule(session, str(schedule_id)))
+        audited = Audited(action="schedule.change", target=f"schedule/{schedule_id}", detail=changes.model_dump())
+        return Answer(body=shown, headers=etag(shown.revision), audited=audited)
+
+    response = await change.commit(work)
+    await change.services.schedules.take(str(schedule_id))
+    return response
+
+
+@router.delete("/{schedule_id}", summary="Delete a schedule", status_code=204)
+async def delete(schedule_id: EntityId, principal: Operator, change: Change) -> Response:
+    """Its tournaments stay; one under way goes on."""
+
+    def work(session: Session) -> Answer:
+        delete_schedule(session, str(schedule_id))
+        return Answer(status=204, audited=Audited(action="schedule.delete", target=f"schedule/{schedule_id}"))
+
+    response = await change.commit(work)
+    await change.services.schedules.take(str(schedule_id))
+    return response
+
+
+@router.post("/{schedule_id}/trigger", summary="Fire a schedule now", status_code=202, response_model=Schedule)
+async def trigger(schedule_id: EntityId, principal: Operator, change: Change) -> Response:
+    """Hold its tournament now, besides its usual times. 409 where its rule would skip this one: one still runs."""
+    services = change.services
+    book = services.schedules
+
+    def check() -> None:
+        shown, running = _present(services, str(schedule_id)), _running(services, str(schedule_id))
+        if running is not None and shown.overlap is Overlap.SKIP:
+            raise Refusal(409, f"tournament {running} of this schedule still runs, and its overlap is skip")
+
+    def done_before() -> Answer | None:
+        moment = change.begun_at()
+        held = moment is not None and _is_held(services, firing_id(str(schedule_id), moment))
+        return Answer(body=_present(services, str(schedule_id)), status=202) if held else None
+
+    async def carry_out() -> Answer:
+        shown = await run_in_threadpool(_present, services, str(schedule_id))
+        if not shown.taken:
+            await book.take(str(schedule_id))
+        try:
+            await book.fire(str(schedule_id), await run_in_threadpool(change.begun_at))
+        except (RPCError, RuntimeError) as error:  # RuntimeError is how the SDK says it cannot connect
+            raise unreachable(error) from None
+        return Answer(body=shown, status=202)
+
+    audited = Audited(action="schedule.trigger", target=f"schedule/{schedule_id}")
+    return await change.order(audited, check, carry_out, done_before)
+
+
+async def _with_firings(services: Services, shown: Schedule) -> Schedule:
+    firings = await services.schedules.firings(shown.id)
+    if firings is None:
+        return shown
+    return shown.model_copy(
+        update={
+            "fired": firings.fired,
+            "skipped_overlap": firings.skipped_overlap,
+            "missed_catchup": firings.missed_catchup,
+            "next": list(firings.next),
+        }
+    )
+
+
+def _present(services: Services, schedule_id: str) -> Schedule:
+    with services.reads() as session:
+        return schedule_of(get_schedule(session, schedule_id))
+
+
+def _is_held(services: Services, occasion: str) -> bool:
+    with services.reads() as session:
+        return session.scalar(select(Tournament.id).where(Tournament.occasion == occasion)) is not None
+
+
+def _running(services: Services, schedule_id: str) -> str | None:
+    with services.reads() as session:
+        return session.scalars(
+            select(Tournament.id).where(Tournament.schedule_id == schedule_id, Tournament.status.in_(UNFINISHED))
+        ).first()

@@ -1,0 +1,177 @@
+"""Signing in with a browser: a token is exchanged for a cookie that scripts cannot read."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+
+from fastapi import APIRouter, Request, Response
+from pydantic import Field, model_validator
+from starlette.concurrency import run_in_threadpool
+
+from api.store.access.used_codes import use_code
+from api.store.core.audit_log import add_audit_entry
+from api.store.tables.enums import Scope
+from api.web.auth.authentication import CHALLENGE
+from api.web.auth.limits import RateLimit
+from api.web.auth.scopes import Viewer
+from api.web.auth.sessions import COOKIE
+from api.web.auth.sign_in_codes import SECONDS, issue_code, read_code
+from api.web.auth.tokens import Principal
+from api.web.changes import Answer, Audited, Change, KeyHeader
+from api.web.problems import Refusal
+from api.web.responses.serialization import ReadyRoute
+from api.web.responses.shapes import Body, Shape, Utc
+from api.web.services import Api, Services
+
+router = APIRouter(route_class=ReadyRoute, prefix="/api/v1/session", tags=["session"])
+
+UNKNOWN_TOKEN = "this token is unknown, expired or revoked"
+USED_CODE = "this code was used before, or is too old; `lanista up` prints a new link"
+
+
+class SignIn(Body):
+    """What to sign in with: a token, or a one-time code."""
+
+    token: str | None = Field(
+        default=None, min_length=1, max_length=200, description="an API token", examples=["lanista_..."]
+    )
+    code: str | None = Field(
+        default=None, min_length=1, max_length=200, description="instead: a code of POST /api/v1/session/codes"
+    )
+
+    @model_validator(mode="after")
+    def _one_of_them(self) -> SignIn:
+        if (self.token is None) == (self.code is None):
+            raise ValueError("give a token or a code, and not both")
+        return self
+
+
+class CodeEnd(Shape):
+    """What is kept of a code, which is made anew from it for a repetition: no secret of it."""
+
+    expires_at: Utc = Field(description="when it is of no use any more")
+
+
+class OneTimeCode(CodeEnd):
+    """A code that opens one browser session."""
+
+    code: str = Field(description="to be sent to POST /api/v1/session, once")
+
+
+class BrowserSession(Shape):
+    """Who is signed in."""
+
+    name: str = Field(description="name of the token", examples=["admin"])
+    scope: Scope = Field(description="what it may do")
+    expires_at: Utc | None = Field(description="when the session ends; null: with a bearer token that does not expire")
+    csrf_token: str | None = Field(
+        description="send it as X-CSRF-Token with every change a browser makes; null for a bearer token"
+    )
+
+
+@router.post("", summary="Sign in", status_code=201, responses={401: {"description": "The token is not valid"}})
+async def sign_in(
+    request: Request, response: Response, sign_in: SignIn, services: Api, idempotency_key: KeyHeader = None
+) -> BrowserSession:
+    """Exchange a token or a one-time code for an HttpOnly, SameSite=Strict cookie.
+
+    Signing in again with a token simply makes another session; a code is good for one. Should its answer be lost, the
+    same code is taken again for a minute under the same Idempotency-Key, if that has 20 characters or more (a UUID).
+    """
+    address = request.client.host if request.client else "unknown"
+    principal = await run_in_threadpool(_principal, services, sign_in, idempotency_key)
+    if principal is None:
+        failures: RateLimit = request.app.state.failed_sign_ins
+        failures.wait_for(address)
+        raise Refusal(401, UNKNOWN_TOKEN if sign_in.code is None else USED_CODE, headers=CHALLENGE)
+    signer = services.signer
+    cookie = signer.issue(principal.token_id)
+    response.set_cookie(
+        COOKIE,
+        cookie,
+        max_age=signer.seconds,
+        httponly=True,
+        samesite="strict",
+        secure=request.url.scheme == "https",
+        path="/",
+    )
+    response.headers["Cache-Control"] = "no-store"
+
+    used = "token" if sign_in.code is None else "code"
+    await run_in_threadpool(_audit, services, principal, address, "session.open", {"with": used})
+    return _shown(principal, _end(principal, signer.seconds), signer.csrf_token(cookie))
+
+
+@router.post(
+    "/codes",
+    summary="Make a one-time code to sign in with",
+    status_code=201,
+    responses={403: {"description": "The caller is a browser session, which must not prolong itself"}},
+)
+async def make_code(response: Response, services: Api, principal: Viewer, change: Change) -> OneTimeCode:
+    """A code for a browser of the caller's: it opens one session of the caller's token, within ten minutes.
+
+    Put it behind the # of an address, `/signin#code=...`: that part never reaches a server or its logs.
+    """
+    if principal.by_cookie:
+        raise Refusal(403, "a browser session cannot make a code: it would go on without end; use the token itself")
+    end = datetime.now(UTC) + timedelta(seconds=SECONDS)
+    audited = Audited(action="session.code", target=f"token/{principal.token_id}")
+    once_id = change.once_id
+    kept = await change.commit(lambda session: Answer(status=201, body=CodeEnd(expires_at=end), audited=audited))
+    end = CodeEnd.model_validate_json(bytes(kept.body)).expires_at
+    response.headers["Cache-Control"] = "no-store"
+    code = issue_code(services.signer, principal.token_id, request=once_id, end=end.timestamp())
+    return OneTimeCode(code=code, expires_at=end)
+
+
+@router.get("", summary="Who am I?")
+async def who_am_i(request: Request, services: Api, principal: Viewer) -> BrowserSession:
+    """The caller's token, and for a browser the word that its changes must carry."""
+    cookie = request.cookies.get(COOKIE, "") if principal.by_cookie else None
+    csrf_token = None if cookie is None else services.signer.csrf_token(cookie)
+    return _shown(principal, principal.expires_at, csrf_token)
+
+
+@router.delete("", summary="Sign out", status_code=204)
+async def sign_out(principal: Viewer, change: Change) -> Response:
+    """Delete the browser's cookie."""
+    audited = Audited(action="session.close", target=f"token/{principal.token_id}")
+    response = await change.commit(lambda session: Answer(status=204, audited=audited))
+    response.delete_cookie(COOKIE, path="/", httponly=True, samesite="strict")
+    return response
+
+
+def _audit(services: Services, principal: Principal, address: str, action: str, detail: dict[str, str]) -> None:
+    with services.sessions.begin() as session:
+        add_audit_entry(
+            session,
+            actor=principal.name,
+            token_id=principal.token_id,
+            action=action,
+            target=f"token/{principal.token_id}",
+            detail=detail,
+            remote_address=address,
+        )
+
+
+def _principal(services: Services, sign_in: SignIn, idempotency_key: str | None) -> Principal | None:
+    """Who signs in; None where the token or the code is good for nothing."""
+    if sign_in.token is not None:
+        return services.tokens.by_secret(sign_in.token)
+    code = read_code(services.signer, sign_in.code or "")
+    if code is None:
+        return None
+    with services.sessions.begin() as session:
+        if not use_code(session, code.token_id, code.number, idempotency_key):
+            return None
+    return services.tokens.by_id(code.token_id)
+
+
+def _end(principal: Principal, seconds: int) -> datetime:
+    end = datetime.now(UTC) + timedelta(seconds=seconds)
+    return end if principal.expires_at is None else min(end, principal.expires_at)
+
+
+def _shown(principal: Principal, end: datetime | None, csrf_token: str | None) -> BrowserSession:
+    return BrowserSession(name=principal.name, scope=principal.scope, expires_at=end, csrf_token=csrf_token)

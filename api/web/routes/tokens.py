@@ -1,0 +1,97 @@
+"""API tokens: made, listed and revoked by an admin."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+
+from fastapi import APIRouter, Response
+from pydantic import Field
+from sqlalchemy.orm import Session
+
+from api.store.access.tokens import add_token, list_tokens, revoke_token
+from api.store.tables.enums import Scope
+from api.web.auth.scopes import Admin
+from api.web.auth.tokens import new_token, token_hash
+from api.web.changes import Answer, Audited, Change
+from api.web.responses.paging import EntityId, IdCursor, Limit, Page, page_of, text_of
+from api.web.responses.serialization import ReadyRoute
+from api.web.responses.shapes import Body, Shape, Utc
+from api.web.services import Api
+
+router = APIRouter(route_class=ReadyRoute, prefix="/api/v1/tokens", tags=["tokens"])
+
+
+class NewToken(Body):
+    """A token to make."""
+
+    name: str = Field(
+        min_length=1, max_length=100, pattern=r"^[!-~]+( [!-~]+)*$", description="what it is for", examples=["ci"]
+    )
+    scope: Scope = Field(default=Scope.VIEWER, description="viewer reads, operator runs trials, admin gives tokens")
+    expires_in_days: float | None = Field(
+        default=None, strict=True, ge=0.001, le=3650, description="days until it ends; null: never", examples=[90]
+    )
+
+
+class Token(Shape):
+    """A token, without its secret."""
+
+    id: str = Field(description="its id")
+    name: str = Field(description="what it is for", examples=["ci"])
+    scope: Scope = Field(description="what it may do")
+    created_at: Utc = Field(description="when it was made")
+    expires_at: Utc | None = Field(description="when it ends by itself")
+    revoked_at: Utc | None = Field(description="when it was revoked")
+    last_used_at: Utc | None = Field(description="when it was last used, to the minute")
+
+
+class MadeToken(Token):
+    """A new token, with its secret."""
+
+    token: str | None = Field(description="the secret, shown this once; null in the answer to a repeated request")
+
+
+@router.get("", summary="List tokens")
+def list_all(services: Api, principal: Admin, limit: Limit = 50, cursor: IdCursor = None) -> Page[Token]:
+    """All tokens, the newest first. Their secrets are not kept anywhere."""
+    with services.reads() as session:
+        rows = list_tokens(session, after=text_of(cursor), limit=limit + 1)
+        return page_of(rows, limit, Token.model_validate, lambda token: token.id)
+
+
+@router.post("", summary="Make a token", status_code=201, response_model=MadeToken)
+async def make(new: NewToken, principal: Admin, change: Change) -> Response:
+    """The answer holds the secret, this once; only its hash is kept."""
+    secret = new_token()
+    expires_at = None if new.expires_in_days is None else datetime.now(UTC) + timedelta(days=new.expires_in_days)
+
+    def work(session: Session) -> Answer:
+        row = add_token(session, name=new.name, scope=new.scope, sha256=token_hash(secret), expires_at=expires_at)
+        shown = Token.model_validate(row).model_dump()
+        return Answer(
+            status=201,
+            body=MadeToken(**shown, token=secret),
+            repeated=MadeToken(**shown, token=None),
+            audited=Audited(
+                action="token.create", target=f"token/{row.id}", detail={"name": new.name, "scope": new.scope}
+            ),
+        )
+
+    response = await change.commit(work)
+    response.headers["Cache-Control"] = "no-store"
+    return response
+
+
+@router.delete("/{token_id}", summary="Revoke a token", status_code=204)
+async def revoke(token_id: EntityId, principal: Admin, change: Change) -> Response:
+    """The token, and every browser session made from it, ends at once. The row stays, for the audit log."""
+
+    def work(session: Session) -> Answer:
+        row = revoke_token(session, str(token_id))
+        return Answer(
+            status=204, audited=Audited(action="token.revoke", target=f"token/{row.id}", detail={"name": row.name})
+        )
+
+    response = await change.commit(work)
+    change.services.tokens.forget()
+    return response

@@ -1,0 +1,321 @@
+"""Tournaments: held on demand, followed, cancelled, reported."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Body, Query, Response
+from pydantic import Field
+from sqlalchemy.orm import Session
+from starlette.concurrency import run_in_threadpool
+from temporalio.service import RPCError, RPCStatusCode
+
+from api.store.tables.enums import PairingStatus, TournamentFormat, TournamentStatus
+from api.store.tournaments.lifecycle import FINAL, create_tournament
+from api.store.tournaments.reads import (
+    NamedTournament,
+    TournamentFilter,
+    get_tournament,
+    list_entrants,
+    list_pairings,
+    list_tournaments,
+    require_tournament,
+)
+from api.web.auth.scopes import Operator, Viewer
+from api.web.changes import Answer, Audited, Change
+from api.web.problems import Refusal
+from api.web.reports.tournament import ReportLine, TournamentReport
+from api.web.reports.writing import as_csv, as_html, as_markdown
+from api.web.responses import shapes
+from api.web.responses.paging import EntityId, IdCursor, Limit, Page, SmallCursor, page_of, text_of
+from api.web.responses.serialization import ReadyRoute, records_page
+from api.web.responses.shapes import Shape, Utc
+from api.web.routes.trials import Name
+from api.web.services import Api
+from api.web.temporal.outages import unreachable
+from api.web.temporal.start import workflow_id_of
+from orchestrator.spec.tournament import TournamentSpec, check_tournament
+
+router = APIRouter(route_class=ReadyRoute, prefix="/api/v1/tournaments", tags=["tournaments"])
+
+SPEC_EXAMPLE = {"trial": "first-league", "format": "swiss", "entrants": ["latest", "snapshots", "bot:random"]}
+
+
+class NewTournament(shapes.Body):
+    """A tournament to hold."""
+
+    project: Name = Field(default="default", examples=["connect-four"])
+    spec: TournamentSpec = Field(description="the tournament file without `project`", examples=[SPEC_EXAMPLE])
+
+
+class Tournament(Shape):
+    """A tournament."""
+
+    id: str = Field(description="its id")
+    project: str = Field(description="its project", examples=["connect-four"])
+    trial_id: str | None = Field(description="the trial it is about; null: the whole project")
+    schedule_id: str | None = Field(description="the schedule that set it off")
+    name: str = Field(description="its name", examples=["nightly"])
+    game: str = Field(description="what is played, options included", examples=["connect_four"])
+    format: TournamentFormat = Field(description="who meets whom", examples=["swiss"])
+    status: TournamentStatus = Field(description="where it stands", examples=["running"])
+    status_reason: str | None = Field(description="why", examples=["cancelled by an operator"])
+    seed: int = Field(description="source of its pairings and games", examples=[7])
+    entrants: int = Field(description="how many take part", examples=[24])
+    pairings_played: int = Field(description="pairings recorded, byes included", examples=[30])
+    pairings_known: int = Field(description="pairings planned so far; a later round is planned from results")
+    created_at: Utc = Field(description="when it was made")
+    started_at: Utc | None = Field(description="when it began")
+    finished_at: Utc | None = Field(description="when it ended")
+    spec: dict[str, Any] = Field(description="its file, defaults included", examples=[SPEC_EXAMPLE])
+
+
+class Entrant(Shape):
+    """A version in the field."""
+
+    number: int = Field(description="its number, which is its seeding", examples=[0])
+    label: str = Field(description="what people call it", examples=["main v12"])
+    version_id: str = Field(description="the version")
+
+
+class Pairing(Shape):
+    """Two entrants in one round, their games one batch."""
+
+    round: int = Field(description="the round", examples=[0])
+    pair: int = Field(description="the pairing in it", examples=[3])
+    first: str = Field(description="the first entrant's label", examples=["main v12"])
+    second: str | None = Field(description="the second's; null: a bye", examples=["random"])
+    games: int = Field(description="games of the batch", examples=[20])
+    seed: int = Field(description="source of its games")
+    status: PairingStatus = Field(description="planned, played or cancelled", examples=["played"])
+    wins: int = Field(description="games the first won", examples=[12])
+    draws: int = Field(description="games drawn", examples=[5])
+    losses: int = Field(description="games the first lost", examples=[3])
+    played_at: Utc | None = Field(description="when it was recorded")
+
+
+class Standings(Shape):
+    """The table as it stands."""
+
+    status: str = Field(description="the tournament's status", examples=["running"])
+    anchor: str = Field(description="who stands at 0 Elo", examples=["random"])
+    leads: str = Field(description="whether the first leads everyone else by more than chance, in words")
+    items: list[ReportLine] = Field(description="the lines of this page, best first")
+    next_cursor: str | None = Field(description="the cursor of the next page; null on the last one")
+
+
+class Cancel(shapes.Body):
+    """Why to end early."""
+
+    reason: str = Field(
+        default="cancelled by an operator", min_length=1, max_length=500, pattern=r"^[^\x00]*$", description="why"
+    )
+
+
+class ReportForm(StrEnum):
+    """How to write a report."""
+
+    JSON = "json"
+    CSV = "csv"
+    MARKDOWN = "markdown"
+    HTML = "html"
+
+
+WRITERS = {
+    ReportForm.CSV: (as_csv, "text/csv; charset=utf-8"),
+    ReportForm.MARKDOWN: (as_markdown, "text/markdown; charset=utf-8"),
+    ReportForm.HTML: (as_html, "text/html; charset=utf-8"),
+}
+REPORTS: dict[int | str, dict[str, Any]] = {
+    200: {
+        "content": {
+            "text/csv": {"schema": {"type": "string"}},
+            "text/markdown": {"schema": {"type": "string"}},
+            "text/html": {"schema": {"type": "string"}},
+        }
+    }
+}
+
+
+def tournament_of(row: NamedTournament) -> Tournament:
+    tournament, project, entrants, played, known = row
+    values = {name: getattr(tournament, name, None) for name in Tournament.model_fields}
+    return Tournament.model_validate(
+        {**values, "project": project, "entrants": entrants, "pairings_played": played, "pairings_known": known}
+    )
+
+
+@router.post("", summary="Hold a tournament", status_code=201, response_model=Tournament)
+async def create(new: NewTournament, principal: Operator, change: Change) -> Response:
+    """Find the field, record the tournament and start its workflow. It is `pending` until the workflow takes it up."""
+    spec = check_tournament(new.spec.to_json())
+    made: list[str] = []
+
+    def work(session: Session) -> Answer:
+        row = create_tournament(session, new.project, spec)
+        made.append(row.id)
+        return Answer(
+            status=201,
+            body=tournament_of(get_tournament(session, row.id)),
+            headers={"Location": f"/api/v1/tournaments/{row.id}"},
+            audited=Audited(
+                action="tournament.create",
+                target=f"tournament/{row.id}",
+                detail={"project": new.project, "name": spec.name, "format": spec.format},
+            ),
+        )
+
+    response = await change.commit(work)
+    for tournament_id in made:
+        await change.services.tournament_starter.start(tournament_id)
+    return response
+
+
+@router.get("", summary="List tournaments")
+def list_all(
+    services: Api,
+    principal: Viewer,
+    project: Annotated[
+        str | None, Query(max_length=63, pattern=r"^[^\x00]*$", description="only of this project")
+    ] = None,
+    trial_id: Annotated[IdCursor, Query(description="only about this trial")] = None,
+    schedule_id: Annotated[IdCursor, Query(description="only set off by this schedule")] = None,
+    status: Annotated[list[TournamentStatus] | None, Query(description="only with one of these statuses")] = None,
+    limit: Limit = 50,
+    cursor: IdCursor = None,
+) -> Page[Tournament]:
+    """Tournaments, the newest first."""
+    which = TournamentFilter(
+        project=project,
+        trial_id=text_of(trial_id),
+        schedule_id=text_of(schedule_id),
+        statuses=tuple(status or ()),
+    )
+    with services.reads() as session:
+        rows = list_tournaments(session, which, before=text_of(cursor), limit=limit + 1)
+        return page_of(rows, limit, tournament_of, lambda each: each.id)
+
+
+@router.get("/{tournament_id}", summary="One tournament")
+def get_one(tournament_id: EntityId, services: Api, principal: Viewer) -> Tournament:
+    """The tournament, its file and how far it is."""
+    with services.reads() as session:
+        return tournament_of(get_tournament(session, str(tournament_id)))
+
+
+@router.get("/{tournament_id}/entrants", summary="Who takes part", response_model=Page[Entrant])
+def entrants(
+    tournament_id: EntityId, services: Api, principal: Viewer, limit: Limit = 100, cursor: SmallCursor = None
+) -> Response:
+    """The field by its numbers."""
+    with services.reads() as session:
+        require_tournament(session, str(tournament_id))
+        rows = list_entrants(session, str(tournament_id), after=cursor, limit=limit + 1)
+    return records_page(rows, limit, Entrant, cursor="number")
+
+
+@router.get("/{tournament_id}/standings", summary="The table, with intervals")
+def standings(
+    tournament_id: EntityId, services: Api, principal: Viewer, limit: Limit = 100, cursor: SmallCursor = None
+) -> Standings:
+    """Points and ratings of the games recorded so far. A page begins at a place of the table, which may change."""
+    with services.reads() as session:
+        table = services.reports.table(session, str(tournament_id))
+    begin = cursor or 0
+    end = begin + limit
+    return Standings(
+        status=table.status,
+        anchor=table.anchor,
+        leads=table.leads,
+        items=table.lines[begin:end],
+        next_cursor=str(end) if end < len(table.lines) else None,
+    )
+
+
+@router.get("/{tournament_id}/pairings", summary="Who met whom")
+def pairings(
+    tournament_id: EntityId,
+    services: Api,
+    principal: Viewer,
+    limit: Limit = 50,
+    cursor: Annotated[
+        str | None, Query(pattern=r"^\d{1,9}:\d{1,9}$", description="where the page before ended: its `next_cursor`")
+    ] = None,
+) -> Page[Pairing]:
+    """Pairings in the order of play."""
+    after = None
+    if cursor is not None:
+        round_, _, pair = cursor.partition(":")
+        after = int(round_), int(pair)
+    with services.reads() as session:
+        require_tournament(session, str(tournament_id))
+        rows = list_pairings(session, str(tournament_id), after=after, limit=limit + 1)
+        return page_of(rows, limit, _pairing_of, lambda each: f"{each.round}:{each.pair}")
+
+
+@router.get("/{tournament_id}/report", summary="The report", response_model=TournamentReport, responses=REPORTS)
+def report(
+    tournament_id: EntityId,
+    services: Api,
+    principal: Viewer,
+    form: Annotated[ReportForm, Query(alias="format", description="json, csv (standings), markdown or html")] = (
+        ReportForm.JSON
+    ),
+) -> Any:
+    """Standings, cross table, upsets and the most instructive games of what has been played so far."""
+    with services.reads() as session:
+        made = services.reports.report(session, str(tournament_id))
+    if form is ReportForm.JSON:
+        return Response(made.json, media_type="application/json")
+    write, media_type = WRITERS[form]
+    return Response(write(made.report), media_type=media_type)
+
+
+@router.post("/{tournament_id}/cancel", summary="End a tournament early", status_code=202, response_model=Tournament)
+async def cancel(
+    tournament_id: EntityId,
+    principal: Operator,
+    change: Change,
+    cancel: Annotated[Cancel | None, Body()] = None,
+) -> Response:
+    """What was played stays and counts; what is under way is given up; the tournament becomes `cancelled`."""
+    reason = (cancel or Cancel()).reason
+    services = change.services
+
+    def present() -> tuple[Tournament, str]:
+        with services.reads() as session:
+            row = get_tournament(session, str(tournament_id))
+            return tournament_of(row), workflow_id_of(row[0])
+
+    def check() -> None:
+        status = present()[0].status
+        if status in FINAL:
+            raise Refusal(409, f"the tournament is {status} already", tournament_status=status)
+
+    def done_before() -> Answer | None:
+        shown, _ = present()
+        cancelled = shown.status is TournamentStatus.CANCELLED and shown.status_reason == reason
+        return Answer(body=shown, status=202) if cancelled else None
+
+    async def carry_out() -> Answer:
+        _, workflow_id = await run_in_threadpool(present)
+        try:
+            await services.temporal.get_workflow_handle(workflow_id).signal("cancel", reason)
+        except RPCError as error:
+            if error.status is not RPCStatusCode.NOT_FOUND:
+                raise unreachable(error) from None
+            raise Refusal(409, "its workflow has ended or not begun yet; look again in a moment") from None
+        except RuntimeError as error:  # how the SDK says it cannot connect
+            raise unreachable(error) from None
+        shown, _ = await run_in_threadpool(present)
+        return Answer(body=shown, status=202)
+
+    audited = Audited(action="tournament.cancel", target=f"tournament/{tournament_id}", detail={"reason": reason})
+    return await change.order(audited, check, carry_out, done_before)
+
+
+def _pairing_of(row: Any) -> Pairing:
+    pairing, first, second = row
+    values = {name: getattr(pairing, name) for name in Pairing.model_fields}
+    return Pairing.model_validate({**values, "first": first, "second": second})

@@ -1,0 +1,235 @@
+"""Trials: made, listed, looked at, checked before they are made."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Query, Response
+from pydantic import Field
+from sqlalchemy.orm import Session
+from starlette.concurrency import run_in_threadpool
+
+from api.store.tables.enums import Scope, TrialStatus
+from api.store.trials.create import create_trial
+from api.store.trials.reads import NamedTrial, TrialFilter, get_trial, list_trials
+from api.web.auth.scopes import Operator, Viewer
+from api.web.auth.tokens import Principal
+from api.web.changes import Answer, Audited, Change, KeyHeader
+from api.web.problems import problems_at
+from api.web.responses.etags import etag
+from api.web.responses.paging import EntityId, IdCursor, Limit, Page, page_of, text_of
+from api.web.responses.serialization import ReadyRoute, model_response
+from api.web.responses.shapes import Body, Shape, Utc
+from api.web.services import Api, Services
+from api.web.temporal.components import Tried, own_components, try_components
+from orchestrator.spec import InvalidTrial, TrialSpec
+from orchestrator.spec.checking import check_spec
+from orchestrator.spec.loading import parse_trial
+from orchestrator.spec.problems import Problem, path_text, shown
+from orchestrator.spec.values import NAME_PATTERN
+from orchestrator.spec.yaml_source import read_yaml
+
+router = APIRouter(route_class=ReadyRoute, prefix="/api/v1/trials", tags=["trials"])
+
+Name = Annotated[str, Field(pattern=NAME_PATTERN, description="1 to 63 small letters, digits and hyphens")]
+SPEC_EXAMPLE = {"game": {"id": "connect_four"}, "league": {"preset": "alphastar"}, "budget": {"steps": 100_000_000}}
+
+
+class NewTrial(Body):
+    """A trial to make."""
+
+    project: Name = Field(default="default", examples=["connect-four"])
+    name: Name = Field(examples=["first-league"])
+    spec: TrialSpec = Field(
+        description="the trial file without `project` and `trial`; everything but `game` has a default",
+        examples=[SPEC_EXAMPLE],
+    )
+
+
+class TrialSummary(Shape):
+    """A trial, without its file."""
+
+    id: str = Field(description="its id")
+    project: str = Field(description="its project", examples=["connect-four"])
+    name: str = Field(description="its name", examples=["first-league"])
+    game: str = Field(description="what is played, options included", examples=["connect_four"])
+    seed: int = Field(description="source of everything random in it", examples=[7])
+    status: TrialStatus = Field(description="where it is in its life", examples=["running"])
+    status_reason: str | None = Field(description="why", examples=["the budget of 100000000 steps is used up"])
+    revision: int = Field(description="counts changes by people; the ETag", examples=[3])
+    steps: int = Field(description="environment steps learnt from, all players together", examples=[12_000_000])
+    budget_steps: int | None = Field(description="its budget of steps; null without one", examples=[100_000_000])
+    last_commit: int = Field(description="number of its newest commit", examples=[17])
+    payoff_revision: int = Field(description="the commit that last changed the payoff", examples=[17])
+    forked_from_trial_id: str | None = Field(description="the trial it was forked from")
+    forked_at_commit: int | None = Field(description="and at which commit")
+    created_at: Utc = Field(description="when it was made")
+    started_at: Utc | None = Field(description="when it first ran")
+    finished_at: Utc | None = Field(description="when it ended")
+    archived_at: Utc | None = Field(description="when it was put away")
+
+
+class Trial(TrialSummary):
+    """A trial."""
+
+    spec: dict[str, Any] = Field(description="its file, defaults included", examples=[SPEC_EXAMPLE])
+
+
+class FileToCheck(Body):
+    """A trial file to check: as text, or as the spec of POST /trials."""
+
+    text: str | None = Field(default=None, description="the file (YAML); problems come with line and column")
+    spec: dict[str, Any] | None = Field(default=None, description="or a spec (JSON)", examples=[SPEC_EXAMPLE])
+
+
+class SpecProblem(Shape):
+    """One thing that is wrong with a trial file."""
+
+    path: str = Field(description="where in the file", examples=["league.players[2].role"])
+    message: str = Field(description="what is wrong and what is allowed")
+    value: str | None = Field(description="the wrong value")
+    line: int | None = Field(description="line of the text, from 1")
+    column: int | None = Field(description="column of the text, from 1")
+
+
+class CheckedFile(Shape):
+    """What became of the check."""
+
+    valid: bool = Field(description="whether a trial can be made of it")
+    problems: list[SpecProblem] = Field(description="everything that is wrong, in order")
+    spec: dict[str, Any] | None = Field(description="what it asks for, defaults included; null unless valid")
+    not_checked: str | None = Field(
+        description="why names of your own code were not tried; null where they were, or there are none",
+        examples=["not checked: no train worker"],
+    )
+
+
+def summary_of(row: NamedTrial) -> TrialSummary:
+    return TrialSummary.model_validate({**_values(row[0]), "project": row[1]})
+
+
+def trial_of(row: NamedTrial) -> Trial:
+    return Trial.model_validate({**_values(row[0]), "project": row[1]})
+
+
+def _values(trial: Any) -> dict[str, Any]:
+    own = {"project", "budget_steps"}
+    values = {name: getattr(trial, name) for name in Trial.model_fields if name not in own}
+    return {**values, "budget_steps": (trial.spec.get("budget") or {}).get("steps")}
+
+
+@router.post("", summary="Make a trial", status_code=201, response_model=Trial)
+async def create(new: NewTrial, principal: Operator, change: Change) -> Response:
+    """Record the trial and start its workflow. It is `pending` until the workflow takes it up.
+
+    Names of your own code (`module:attr`) are tried first by the train worker, where there is one. Should the API
+    die in between, the workflow is started as soon as an API runs again: a recorded trial always starts, and none
+    runs unrecorded.
+    """
+    with problems_at("body.spec"):
+        spec = check_spec(new.spec.to_json())
+    services = change.services
+    made: list[str] = []
+
+    async def try_names() -> None:
+        tried = await try_components(services.temporal, services.fleet, spec)
+        with problems_at("body.spec"):
+            _refuse(_problems(tried))
+
+    def work(session: Session, _: None) -> Answer:
+        row = create_trial(session, project=new.project, name=new.name, spec=spec)
+        made.append(row.id)
+        session.refresh(row)
+        trial = trial_of(get_trial(session, row.id))
+        return Answer(
+            status=201,
+            body=trial,
+            headers={"Location": f"/api/v1/trials/{row.id}", **etag(row.revision)},
+            audited=Audited(
+                action="trial.create", target=f"trial/{row.id}", detail={"project": new.project, "name": new.name}
+            ),
+        )
+
+    response = await change.commit_after(try_names, work)
+    for trial_id in made:
+        await services.starter.start(trial_id)
+    return response
+
+
+@router.get("", summary="List trials")
+def list_all(
+    services: Api,
+    principal: Viewer,
+    project: Annotated[
+        str | None, Query(max_length=63, pattern=r"^[^\x00]*$", description="only of this project")
+    ] = None,
+    name: Annotated[
+        str | None, Query(max_length=63, pattern=r"^[^\x00]*$", description="only of this name, in any project")
+    ] = None,
+    status: Annotated[list[TrialStatus] | None, Query(description="only with one of these statuses")] = None,
+    archived: Annotated[bool, Query(description="with those that were put away")] = False,
+    limit: Limit = 50,
+    cursor: IdCursor = None,
+) -> Page[TrialSummary]:
+    """Trials, the newest first."""
+    which = TrialFilter(project=project, name=name, statuses=tuple(status or ()), archived=archived)
+    with services.reads() as session:
+        rows = list_trials(session, which, before=text_of(cursor), limit=limit + 1)
+        return page_of(rows, limit, summary_of, lambda trial: trial.id)
+
+
+@router.post("/validate", summary="Check a trial file")
+async def validate(
+    file: FileToCheck, services: Api, principal: Viewer, idempotency_key: KeyHeader = None
+) -> CheckedFile:
+    """Say everything that is wrong with a trial file, with its place, without making anything.
+
+    Names of your own code (`module:attr`) are imported by the train worker, where there is one; that takes a token
+    that may start trials.
+    """
+    # nothing is kept under an Idempotency-Key: a repetition changes as little as the first request did
+    try:
+        spec = await run_in_threadpool(_read, file)
+        tried = await _tried(services, principal, spec)
+        _refuse(_problems(tried, file.text))
+    except InvalidTrial as error:
+        problems = [SpecProblem.model_validate(problem) for problem in error.problems]
+        return CheckedFile(valid=False, problems=problems, spec=None, not_checked=None)
+    return CheckedFile(valid=True, problems=[], spec=spec.to_json(), not_checked=tried.not_checked)
+
+
+async def _tried(services: Services, principal: Principal, spec: TrialSpec) -> Tried:
+    """To import code is to run it, which is not for those who may only look."""
+    if not principal.may(Scope.OPERATOR) and any(own_components(spec)):
+        return Tried(unusable=[], not_checked="not checked: needs an operator's token")
+    return await try_components(services.temporal, services.fleet, spec)
+
+
+def _read(file: FileToCheck) -> TrialSpec:
+    return parse_trial(file.text).spec if file.text is not None else check_spec(file.spec or {})
+
+
+def _problems(tried: Tried, text: str | None = None) -> list[Problem]:
+    """What a worker could not use, each with its place in the text."""
+    if not tried.unusable:
+        return []
+    document = None if text is None else read_yaml(text)
+    found = []
+    for each in tried.unusable:
+        line, column = (None, None) if document is None else document.place(each.path)
+        place = path_text(each.path)
+        found.append(Problem(path=place, message=each.problem, value=shown(each.name), line=line, column=column))
+    return found
+
+
+def _refuse(problems: list[Problem]) -> None:
+    if problems:
+        raise InvalidTrial(problems)
+
+
+@router.get("/{trial_id:uuid}", summary="One trial", response_model=Trial)
+def get_one(trial_id: EntityId, services: Api, principal: Viewer) -> Response:
+    """The trial with its file. The ETag is its revision."""
+    with services.reads() as session:
+        trial = trial_of(get_trial(session, str(trial_id)))
+    return model_response(trial, etag(trial.revision))

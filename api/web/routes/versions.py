@@ -1,0 +1,224 @@
+"""Model versions: the registry, lineage, checkpoints, import."""
+
+from __future__ import annotations
+
+import math
+from typing import Annotated
+from uuid import UUID
+
+from fastapi import APIRouter, Query, Request, Response
+from pydantic import AfterValidator, Field
+from sqlalchemy.orm import Session
+from starlette.concurrency import run_in_threadpool
+
+from api.store.checkpoints.garbage import keep_checkpoint
+from api.store.players.import_weights import import_version
+from api.store.players.reads import (
+    VersionColumns,
+    VersionRow,
+    aliases_of,
+    get_version,
+    lineage,
+    list_versions,
+    returns_of,
+)
+from api.store.tables import ReturnTally
+from api.store.tables.enums import VersionOrigin
+from api.store.trials.reads import get_trial, require_trial
+from api.store.trials.spec import spec_of
+from api.web.auth.scopes import Operator, Viewer
+from api.web.changes import Answer, Audited, Change
+from api.web.problems import Refusal
+from api.web.responses.paging import EntityId, IdCursor, Limit, Page, page_of, text_of
+from api.web.responses.serialization import ReadyRoute
+from api.web.responses.shapes import Shape, Utc
+from api.web.services import Api
+from api.web.temporal.ask import ask
+from league.types import CheckpointRef
+from orchestrator.artifacts import ArtifactStoreUnavailable, DamagedArtifact, MissingArtifact
+from orchestrator.contracts.interactive import ImportWeights
+from orchestrator.contracts.interactive import import_weights as question
+from orchestrator.spec.values import NAME_PATTERN
+from orchestrator.uris import without_secrets
+
+router = APIRouter(route_class=ReadyRoute, prefix="/api/v1", tags=["versions"])
+
+
+class Version(Shape):
+    """One immutable checkpoint of a player."""
+
+    id: str = Field(description="its id")
+    trial_id: str = Field(description="its trial")
+    player_id: str = Field(description="its player")
+    player: str = Field(description="the player's name", examples=["main"])
+    number: int = Field(description="its number among the player's versions", examples=[12])
+    origin: VersionOrigin = Field(description="how it came to be")
+    parent_id: str | None = Field(description="the version whose weights it started from")
+    steps: int = Field(description="environment steps learnt from until then", examples=[24_000_000])
+    uri: Annotated[str, AfterValidator(without_secrets)] | None = Field(
+        description="where the checkpoint was put, without what its store may need to be opened; null for a bot",
+        examples=["file:///srv/lanista/artifacts/checkpoint/9f/9f86d0..."],
+    )
+    sha256: str | None = Field(description="hash of the checkpoint; null for a bot")
+    size: int | None = Field(description="size of the checkpoint in bytes", examples=[51_208])
+    commit: int = Field(description="the trial's commit that recorded it", examples=[17])
+    created_at: Utc = Field(description="when it was recorded")
+
+
+class VersionReturns(Shape):
+    """What a version of a game of one seat earned in the generation that made it."""
+
+    games: int = Field(description="games", examples=[512])
+    mean: float = Field(description="mean return", examples=[187.5])
+    deviation: float | None = Field(description="standard deviation of a game's return; null for a single game")
+
+
+class VersionDetail(Version):
+    """A version with its ancestors and names."""
+
+    returns: VersionReturns | None = Field(description="its training returns; null where it had an opponent")
+    aliases: list[str] = Field(description="the aliases that point at it now", examples=[["champion"]])
+    lineage: list[Version] = Field(description="its ancestors, the nearest first, at most a thousand")
+
+
+def version_of(row: VersionRow) -> Version:
+    return Version.model_validate(_values(row))
+
+
+def _listed(row: VersionColumns) -> Version:
+    return Version.model_validate(row._mapping)
+
+
+def _values(row: VersionRow) -> dict[str, object]:
+    version, player = row
+    return {name: getattr(version, name) for name in Version.model_fields if name != "player"} | {"player": player}
+
+
+def _returns(tally: ReturnTally | None) -> VersionReturns | None:
+    if tally is None:
+        return None
+    deviation = math.sqrt(tally.deviations / (tally.games - 1)) if tally.games > 1 else None
+    return VersionReturns(games=tally.games, mean=tally.mean, deviation=deviation)
+
+
+@router.get("/trials/{trial_id}/versions", summary="List versions")
+def list_all(
+    trial_id: EntityId,
+    services: Api,
+    principal: Viewer,
+    player_id: Annotated[UUID | None, Query(description="only of this player")] = None,
+    limit: Limit = 50,
+    cursor: IdCursor = None,
+) -> Page[Version]:
+    """Versions, the newest first."""
+    with services.reads() as session:
+        require_trial(session, str(trial_id))
+        rows = list_versions(
+            session, str(trial_id), before=text_of(cursor), limit=limit + 1, player_id=text_of(player_id)
+        )
+        return page_of(rows, limit, _listed, lambda version: version.id)
+
+
+@router.get("/versions/{version_id}", summary="One version and its lineage")
+def get_one(version_id: EntityId, services: Api, principal: Viewer) -> VersionDetail:
+    """The version, the aliases that point at it, and where its weights come from."""
+    with services.reads() as session:
+        row = get_version(session, str(version_id))
+        return VersionDetail.model_validate(
+            {
+                **_values(row),
+                "returns": _returns(returns_of(session, str(version_id))),
+                "aliases": aliases_of(session, str(version_id)),
+                "lineage": [_listed(ancestor) for ancestor in lineage(session, str(version_id))],
+            }
+        )
+
+
+@router.get(
+    "/versions/{version_id}/checkpoint",
+    summary="Download a checkpoint",
+    response_class=Response,
+    responses={
+        200: {"content": {"application/octet-stream": {"schema": {"type": "string", "format": "binary"}}}},
+        409: {"description": "The checkpoint is missing or damaged"},
+    },
+)
+def checkpoint(version_id: EntityId, services: Api, principal: Viewer) -> Response:
+    """The weights as safetensors, checked against their hash before they are sent."""
+    with services.reads() as session:
+        version, player = get_version(session, str(version_id))
+    if version.uri is None or version.sha256 is None or version.size is None:
+        raise Refusal(404, f"{player} is a bot and has no checkpoint")
+    try:
+        data = services.artifacts.get(CheckpointRef(uri=version.uri, sha256=version.sha256, size=version.size))
+    except (MissingArtifact, DamagedArtifact) as error:
+        words = "missing" if isinstance(error, MissingArtifact) else "damaged"
+        raise Refusal(409, f"the checkpoint of version {version_id} is {words}", sha256=version.sha256) from None
+    except ArtifactStoreUnavailable:
+        raise Refusal(503, "the store of checkpoints does not answer; try again") from None
+    headers = {
+        "ETag": f'"{version.sha256}"',
+        "Content-Disposition": f'attachment; filename="{player}-{version.number}.safetensors"',
+        "Cache-Control": "private, max-age=31536000, immutable",
+    }
+    return Response(data, headers=headers, media_type="application/octet-stream")
+
+
+@router.post(
+    "/versions",
+    summary="Import weights",
+    status_code=201,
+    response_model=Version,
+    openapi_extra={
+        "requestBody": {
+            "required": True,
+            "description": "a safetensors file, such as a checkpoint that was downloaded",
+            "content": {"application/octet-stream": {"schema": {"type": "string", "format": "binary"}}},
+        }
+    },
+)
+async def import_weights(
+    request: Request,
+    principal: Operator,
+    change: Change,
+    trial_id: Annotated[UUID, Query(description="the trial whose league they join")],
+    name: Annotated[str, Query(pattern=NAME_PATTERN, description="name of the new player", examples=["veteran"])],
+) -> Response:
+    """Add a frozen player with weights made elsewhere to a league. A worker checks them against the trial's model.
+
+    The version's id can then be named as `weights` or `initial_weights` of other trials of this game and model.
+    """
+    services, trial = change.services, str(trial_id)
+    data = await request.body()
+    if not data:
+        raise Refusal(422, "the body must be a safetensors file")
+
+    def keep() -> ImportWeights:
+        with services.reads() as session:
+            spec = spec_of(get_trial(session, trial)[0])
+        uploaded = services.artifacts.put(data, kind="upload")
+        return ImportWeights(game=spec.game.component, model=spec.model.component, uploaded=uploaded)
+
+    async def checked_weights() -> CheckpointRef:
+        try:
+            message = await run_in_threadpool(keep)
+        except ArtifactStoreUnavailable:
+            raise Refusal(503, "the store of checkpoints does not answer or is full") from None
+        return await ask(services.temporal, question, message)
+
+    def work(session: Session, checked: CheckpointRef) -> Answer:
+        keep_checkpoint(session, services.artifacts, checked)
+        row = import_version(session, trial, name, checked)
+        session.refresh(row)
+        return Answer(
+            status=201,
+            body=version_of(get_version(session, row.id)),
+            headers={"Location": f"/api/v1/versions/{row.id}"},
+            audited=Audited(
+                action="version.import",
+                target=f"version/{row.id}",
+                detail={"trial_id": trial, "player": name, "sha256": checked.sha256},
+            ),
+        )
+
+    return await change.commit_after(checked_weights, work)

@@ -1,0 +1,58 @@
+"""What every request needs: sessions, Temporal, settings, and the services made from them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Annotated
+
+from fastapi import Depends, Request
+from sqlalchemy import Engine
+from sqlalchemy.orm import Session, sessionmaker
+from temporalio.client import Client
+
+from api.settings import ApiSettings
+from api.store.core.engine import session_factory
+from api.web.auth.sessions import SessionSigner
+from api.web.auth.tokens import TokenBook
+from api.web.live.feed import EventFeed
+from api.web.live.fleet import Fleet
+from api.web.reports.cached import TournamentReports
+from api.web.reports.payoff import PayoffDocuments
+from api.web.temporal.schedules import ScheduleBook
+from api.web.temporal.start import WorkflowStarter
+from orchestrator.artifacts import ArtifactStore
+
+
+@dataclass(frozen=True, kw_only=True)
+class Services:
+    """Made once, when the API starts."""
+
+    settings: ApiSettings
+    engine: Engine
+    sessions: sessionmaker[Session]
+    temporal: Client
+    tokens: TokenBook
+    signer: SessionSigner
+    starter: WorkflowStarter
+    """Of trials."""
+    tournament_starter: WorkflowStarter
+    schedules: ScheduleBook
+    feed: EventFeed
+    payoffs: PayoffDocuments
+    reports: TournamentReports
+    artifacts: ArtifactStore
+    fleet: Fleet
+
+    @cached_property
+    def reads(self) -> sessionmaker[Session]:
+        """Sessions without transactions: a list needs none, and spares itself their round trips."""
+        return session_factory(self.engine.execution_options(isolation_level="AUTOCOMMIT"))
+
+
+async def _services(request: Request) -> Services:
+    services: Services = request.app.state.services
+    return services
+
+
+Api = Annotated[Services, Depends(_services)]

@@ -1,0 +1,1 @@
+"""What the API says to Temporal: starts, orders, questions to workers, schedules, reconciliation."""

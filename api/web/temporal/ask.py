@@ -1,0 +1,57 @@
+"""Asking a worker on the `interactive` queue, for a person who waits."""
+
+from __future__ import annotations
+
+import uuid
+from datetime import timedelta
+from typing import TypeVar
+
+from temporalio.client import ActivityFailureError, Client
+from temporalio.common import RetryPolicy
+from temporalio.exceptions import ApplicationError
+from temporalio.service import RPCError
+
+from api.web.problems import Refusal
+from api.web.temporal.outages import unreachable
+from orchestrator.contracts.errors import Failure
+from orchestrator.contracts.interactive import Question
+from orchestrator.contracts.queues import Queue
+
+Message = TypeVar("Message")
+Answer = TypeVar("Answer")
+
+TO_BE_HEARD = timedelta(seconds=5)
+"""A worker that is there takes a question at once; with none, a person should not wait for the answer's whole time."""
+TWICE = RetryPolicy(maximum_attempts=2, initial_interval=timedelta(milliseconds=200))
+
+
+async def ask(temporal: Client, question: Question[Message, Answer], message: Message) -> Answer:
+    """The answer; 409 for what cannot be answered, or while no worker is there to do so."""
+    try:
+        answer: Answer = await temporal.execute_activity(
+            question.name,
+            message,
+            id=f"{question.name}-{uuid.uuid4()}",
+            task_queue=Queue.INTERACTIVE,
+            result_type=question.answer,
+            schedule_to_start_timeout=TO_BE_HEARD,
+            schedule_to_close_timeout=question.patience,
+            start_to_close_timeout=question.patience,
+            retry_policy=TWICE,
+        )
+    except ActivityFailureError as error:
+        raise _refusal(error.cause) from None
+    except RPCError as error:
+        raise unreachable(error) from None
+    except RuntimeError as error:  # how the SDK says it cannot connect
+        raise unreachable(error) from None
+    return answer
+
+
+def _refusal(cause: BaseException | None) -> Refusal:
+    if isinstance(cause, ApplicationError) and cause.type in (Failure.BAD_INPUT, Failure.DAMAGED_CHECKPOINT):
+        return Refusal(409, cause.message)
+    if isinstance(cause, ApplicationError):
+        return Refusal(503, f"the worker failed: {cause.message}")
+    # 409, for nothing of ours is broken: a league may well be looked at with its train worker switched off
+    return Refusal(409, "no train worker answers; `lanista status` says whether it runs. It serves replays and games")

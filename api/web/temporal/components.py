@@ -1,0 +1,76 @@
+"""What a trial names that this process must not import: a worker that has the code tries it before the trial starts."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from temporalio.client import Client
+
+from api.web.live.fleet import Fleet
+from api.web.problems import Refusal
+from api.web.temporal.ask import ask
+from orchestrator.catalog import BUILT_IN, Component, Kind, resolve
+from orchestrator.contracts.interactive import ComponentCheck, check_component
+from orchestrator.contracts.queues import Queue
+from orchestrator.spec import TrialSpec
+
+Path = tuple[str | int, ...]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Unusable:
+    """A name that cannot be used: where it stands, what it is, and why not."""
+
+    path: Path
+    name: str
+    problem: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class Tried:
+    """What became of the trial's own names."""
+
+    unusable: list[Unusable]
+    not_checked: str | None = None
+    """Why nobody looked; None where somebody did, or there was nothing to look at."""
+
+
+async def try_components(temporal: Client, fleet: Fleet, spec: TrialSpec) -> Tried:
+    """Have the train worker import everything of the trial that is not ours."""
+    wanted = list(own_components(spec))
+    if not wanted:
+        return Tried(unusable=[])
+    attendance = (await fleet.attendance.get()).value
+    if attendance is None or not any(worker.queue is Queue.INTERACTIVE for worker in attendance.workers):
+        return Tried(unusable=[], not_checked="not checked: no train worker")
+    try:
+        verdicts = await asyncio.gather(*(ask(temporal, check_component, check) for _, check in wanted))
+    except Refusal as refusal:
+        return Tried(unusable=[], not_checked=f"not checked: {refusal.detail}")
+    return Tried(
+        unusable=[
+            Unusable(path=path, name=check.component.id, problem=verdict.problem)
+            for (path, check), verdict in zip(wanted, verdicts, strict=True)
+            if not verdict.usable
+        ]
+    )
+
+
+def own_components(spec: TrialSpec) -> Iterator[tuple[Path, ComponentCheck]]:
+    """Names by import path or from another package, and games that are made with options (an OpenSpiel name)."""
+    for path, kind, component in _named(spec):
+        built_in = resolve(kind, component.id).entry.source == BUILT_IN
+        if not built_in or (kind is Kind.GAME and component.options):
+            yield path, ComponentCheck(kind=kind, component=component)
+
+
+def _named(spec: TrialSpec) -> Iterator[tuple[Path, Kind, Component]]:
+    yield ("game", "id"), Kind.GAME, spec.game.component
+    yield ("model", "id"), Kind.MODEL, spec.model.component
+    yield ("algorithm", "id"), Kind.ALGORITHM, spec.algorithm.component
+    yield ("league", "preset"), Kind.MATCHMAKER, Component(id=spec.league.preset)
+    for number, player in enumerate(spec.league.players):
+        if player.bot is not None:
+            yield ("league", "players", number, "bot"), Kind.BOT, Component(id=player.bot)

@@ -1,0 +1,72 @@
+"""Orders to running workflows, as updates and signals; refusals come back as problems."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any, TypeVar
+
+from starlette.concurrency import run_in_threadpool
+from temporalio.client import RPCTimeoutOrCancelledError, WorkflowUpdateFailedError
+from temporalio.exceptions import ActivityError, ApplicationError
+from temporalio.service import RPCError, RPCStatusCode
+
+from api.store.trials.reads import get_trial
+from api.web.problems import Refusal
+from api.web.services import Services
+from api.web.temporal.outages import unreachable
+from orchestrator.contracts.errors import Failure
+from orchestrator.contracts.workflows import trial_workflow_id
+
+Result = TypeVar("Result")
+
+PATIENCE = 20.0
+"""Seconds until an order that no worker takes is given up; it stays in the workflow's history all the same."""
+
+
+async def order_trial(
+    services: Services, trial_id: str, update: str, once_id: str, result: type[Result], *message: Any
+) -> Result:
+    """Have the trial's workflow carry out an update; 409 with the present status where it refuses."""
+    handle = services.temporal.get_workflow_handle(trial_workflow_id(trial_id))
+    try:
+        return await asyncio.wait_for(
+            handle.execute_update(update, args=list(message), id=once_id, result_type=result), PATIENCE
+        )
+    except WorkflowUpdateFailedError as error:
+        raise await _refusal(services, trial_id, error.cause) from None
+    except (TimeoutError, RPCTimeoutOrCancelledError):
+        raise _no_worker() from None
+    except RPCError as error:
+        if error.status is RPCStatusCode.NOT_FOUND:
+            raise await _conflict(services, trial_id, "its workflow does not run") from None
+        raise unreachable(error) from None
+    except RuntimeError as error:  # how the SDK says it cannot connect
+        raise unreachable(error) from None
+
+
+async def _refusal(services: Services, trial_id: str, cause: BaseException | None) -> Refusal:
+    """What the workflow, or the activity it asked, objects to."""
+    if isinstance(cause, ActivityError):
+        cause = cause.cause
+    if isinstance(cause, ApplicationError):
+        if cause.type == Failure.NOT_FOUND:
+            return Refusal(404, cause.message)
+        return await _conflict(services, trial_id, cause.message)
+    return await _conflict(services, trial_id, str(cause))
+
+
+async def _conflict(services: Services, trial_id: str, detail: str) -> Refusal:
+    return Refusal(409, detail, trial_status=await run_in_threadpool(_status, services, trial_id))
+
+
+def _status(services: Services, trial_id: str) -> str:
+    with services.sessions() as session:
+        return get_trial(session, trial_id)[0].status.value
+
+
+def _no_worker() -> Refusal:
+    return Refusal(
+        503,
+        f"no worker took the order within {PATIENCE:g} s; is the store worker running? It may still be carried out",
+        headers={"Retry-After": "5"},
+    )

@@ -1,0 +1,49 @@
+"""What to ask a worker in a game of a person against a version."""
+
+from __future__ import annotations
+
+from sqlalchemy.orm import Session
+
+from api.activities.contenders import contender
+from api.store.matches.people_games import answer_of
+from api.store.players.reads import get_version
+from api.store.tables import PeopleGame, Player, Trial
+from api.store.trials.spec import spec_of
+from orchestrator.catalog import Component
+from orchestrator.contracts.interactive import MoveRequest
+from orchestrator.contracts.play import Contender
+
+
+def opponent_of(session: Session, version_id: str) -> tuple[Contender, Component]:
+    """A version as an opponent, and the game it plays."""
+    version, _ = get_version(session, version_id)
+    player = session.get_one(Player, version.player_id)
+    trial = session.get_one(Trial, version.trial_id)
+    return contender(player, version), spec_of(trial).game.component
+
+
+def first_request(session: Session, version_id: str, *, seat: int, seed: int, sampled: bool) -> MoveRequest:
+    """Begin a game against this version."""
+    return _request(session, version_id, seat=seat, seed=seed, sampled=sampled, moves=[], action=None)
+
+
+def next_request(session: Session, game: PeopleGame, action: int) -> MoveRequest:
+    """Go on with a game by the person's move."""
+    return _request(
+        session,
+        game.version_id,
+        seat=game.seat,
+        seed=game.seed,
+        sampled=game.sampled,
+        moves=answer_of(game).moves,
+        action=action,
+    )
+
+
+def _request(
+    session: Session, version_id: str, *, seat: int, seed: int, sampled: bool, moves: list[int], action: int | None
+) -> MoveRequest:
+    opponent, game = opponent_of(session, version_id)
+    return MoveRequest(
+        game=game, seed=seed, moves=moves, person=seat, opponent=opponent, action=action, sampled=sampled
+    )

@@ -1,0 +1,119 @@
+"""Starting workflows: the row is committed first, the workflow follows; what a crash left between is made up for."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import Any
+
+import structlog
+from sqlalchemy.orm import Session, sessionmaker
+from starlette.concurrency import run_in_threadpool
+from temporalio.client import Client
+from temporalio.common import WorkflowIDReusePolicy
+from temporalio.exceptions import WorkflowAlreadyStartedError
+from temporalio.service import RPCError
+
+from api.store.tables import Tournament
+from api.store.tournaments.reads import mark_tournament_started, unstarted_tournaments
+from api.store.trials.reads import mark_started, unstarted_trials
+from orchestrator.contracts.queues import Queue
+from orchestrator.contracts.tournaments import TournamentState, tournament_workflow_id
+from orchestrator.contracts.workflows import TrialState, trial_workflow_id
+
+log = structlog.get_logger()
+
+BATCH = 100
+AT_ONCE = 10
+RPC_TIMEOUT = timedelta(seconds=5)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Recorded:
+    """A kind of row that lives as a workflow."""
+
+    workflow: str
+    workflow_id: Callable[[str], str]
+    state: Callable[[str], Any]
+    """What the workflow begins with."""
+    unstarted: Callable[[Session, int], Sequence[str]]
+    mark: Callable[[Session, str], None]
+
+
+TRIALS = Recorded(
+    workflow="TrialWorkflow",
+    workflow_id=trial_workflow_id,
+    state=lambda row_id: TrialState(trial=row_id),
+    unstarted=unstarted_trials,
+    mark=mark_started,
+)
+TOURNAMENTS = Recorded(
+    workflow="TournamentWorkflow",
+    workflow_id=tournament_workflow_id,
+    state=lambda row_id: TournamentState(tournament=row_id),
+    unstarted=unstarted_tournaments,
+    mark=mark_tournament_started,
+)
+
+
+def workflow_id_of(tournament: Tournament) -> str:
+    """The id of the workflow that holds it: a schedule's firing is named by Temporal, and is the occasion."""
+    if tournament.schedule_id is not None and tournament.occasion is not None:
+        return tournament.occasion
+    return tournament_workflow_id(tournament.id)
+
+
+class WorkflowStarter:
+    """Gives each recorded row exactly one workflow, however often it is asked to."""
+
+    def __init__(self, recorded: Recorded, sessions: sessionmaker[Session], temporal: Client) -> None:
+        self._recorded = recorded
+        self._sessions = sessions
+        self._temporal = temporal
+
+    async def start(self, row_id: str) -> bool:
+        """Start the row's workflow; False where Temporal does not answer, and reconciliation will see to it."""
+        workflow_id = self._recorded.workflow_id(row_id)
+        try:
+            await self._temporal.start_workflow(
+                self._recorded.workflow,
+                self._recorded.state(row_id),
+                id=workflow_id,
+                task_queue=Queue.LEAGUE,
+                # it lives once: one that has ended is not started again
+                id_reuse_policy=WorkflowIDReusePolicy.REJECT_DUPLICATE,
+                rpc_timeout=RPC_TIMEOUT,
+            )
+        except WorkflowAlreadyStartedError:
+            log.info("the workflow was there already", workflow=workflow_id)
+        except (RPCError, RuntimeError) as error:  # RuntimeError is how the SDK says it cannot connect
+            log.warning("a workflow could not be started yet", workflow=workflow_id, error=str(error))
+            return False
+        await run_in_threadpool(self._mark, row_id)
+        return True
+
+    async def reconcile(self) -> int:
+        """Start every row that has no confirmed workflow; returns how many were started."""
+        started = 0
+        slots = asyncio.Semaphore(AT_ONCE)
+
+        async def one(row_id: str) -> bool:
+            async with slots:
+                return await self.start(row_id)
+
+        while waiting := await run_in_threadpool(self._unstarted):
+            results = await asyncio.gather(*(one(row_id) for row_id in waiting))
+            started += sum(results)
+            if not all(results) or len(waiting) < BATCH:
+                break
+        return started
+
+    def _unstarted(self) -> list[str]:
+        with self._sessions() as session:
+            return list(self._recorded.unstarted(session, BATCH))
+
+    def _mark(self, row_id: str) -> None:
+        with self._sessions.begin() as session:
+            self._recorded.mark(session, row_id)
