@@ -16,9 +16,9 @@ from typing import Any
 
 import psycopg
 
-from benchmarks.api_league import LargeLeague, make_large_league
-from benchmarks.http_clients import UnexpectedAnswer, request_bytes, time_gets
-from benchmarks.local_stack import LocalStack, local_stack
+from benchmarks.stacks.http_clients import UnexpectedAnswer, request_bytes, time_gets
+from benchmarks.stacks.large_league import LargeLeague, make_large_league
+from benchmarks.stacks.local_stack import LocalStack, local_stack
 from lanista.stack.remote import reach
 
 CLIENTS = 20

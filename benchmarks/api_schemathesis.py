@@ -13,7 +13,7 @@ import tempfile
 import time
 from pathlib import Path
 
-from benchmarks.local_stack import LocalStack, local_stack
+from benchmarks.stacks.local_stack import LocalStack, local_stack
 
 CONFIG = Path(__file__).with_name("schemathesis.toml")
 ENDLESS = r"/events$"

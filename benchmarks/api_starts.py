@@ -15,7 +15,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import httpx
 
-from benchmarks.local_stack import LocalStack, local_stack
+from benchmarks.stacks.local_stack import LocalStack, local_stack
 from lanista.stack.remote import reach
 from orchestrator.settings import TemporalSettings
 from orchestrator.temporal import connect

@@ -22,7 +22,7 @@ import torch
 import torch.distributed as dist
 from torch import Tensor
 
-from benchmarks.rates import Slice
+from benchmarks.peers.rates import Slice
 from workers.algorithms.learner import Learner
 from workers.algorithms.ppo import Ppo, PpoOptions
 from workers.games.connect_four import ConnectFour

@@ -16,7 +16,7 @@ from typing import Any
 
 import psutil
 
-from benchmarks.local_stack import LocalStack, local_stack
+from benchmarks.stacks.local_stack import LocalStack, local_stack
 from lanista.stack.processes import leftovers
 
 CHILDREN = ("store-worker", "train-worker", "api", "temporal", "postgres")

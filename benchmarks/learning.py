@@ -17,8 +17,8 @@ from typing import Any
 import ray
 import torch
 
-from benchmarks.rates import say
-from benchmarks.strength import LanistaClimber
+from benchmarks.peers.rates import say
+from benchmarks.peers.strength import LanistaClimber
 from league.types import VersionId
 from orchestrator.artifacts import ArtifactStore
 from orchestrator.catalog import Component

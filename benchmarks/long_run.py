@@ -18,7 +18,7 @@ import psutil
 from temporalio.client import Client
 from temporalio.contrib.pydantic import pydantic_data_converter
 
-from benchmarks.local_stack import LocalStack, local_stack
+from benchmarks.stacks.local_stack import LocalStack, local_stack
 from lanista.stack.processes import leftovers
 from lanista.stack.remote import reach
 

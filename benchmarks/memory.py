@@ -15,7 +15,7 @@ import psutil
 import ray
 import torch
 
-from benchmarks.rates import say
+from benchmarks.peers.rates import say
 from league.types import CheckpointRef
 from orchestrator.artifacts import ArtifactStore
 from orchestrator.catalog import Component

@@ -13,7 +13,7 @@ import tempfile
 import time
 from typing import Any
 
-from benchmarks.local_stack import local_stack
+from benchmarks.stacks.local_stack import local_stack
 
 SPEC: dict[str, Any] = {
     "game": {"id": "connect_four"},

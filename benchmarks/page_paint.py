@@ -14,9 +14,9 @@ from contextlib import contextmanager
 
 from playwright.sync_api import BrowserContext, Page, sync_playwright
 
-from benchmarks.api_league import make_large_league
-from benchmarks.local_stack import LocalStack, local_stack
-from benchmarks.page_lineage import grow_lineage
+from benchmarks.stacks.large_league import make_large_league
+from benchmarks.stacks.large_lineage import grow_lineage
+from benchmarks.stacks.local_stack import LocalStack, local_stack
 from lanista.stack.remote import reach
 
 ARGUMENTS = ["--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-background-networking", "--disable-sync"]

@@ -13,8 +13,8 @@ from dataclasses import replace
 
 import ray
 
-from benchmarks.lanista_peer import LanistaPeer
-from benchmarks.rates import interleave, say
+from benchmarks.peers.lanista import LanistaPeer
+from benchmarks.peers.rates import interleave, say
 from orchestrator.artifacts import ArtifactStore
 from orchestrator.catalog import Component
 from workers.checkpoints import Checkpoint, save

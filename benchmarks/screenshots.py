@@ -11,8 +11,8 @@ from typing import Any, Literal
 from PIL import Image
 from playwright.sync_api import Page, ViewportSize
 
-from benchmarks.local_stack import LocalStack, local_stack
 from benchmarks.page_paint import signed_in
+from benchmarks.stacks.local_stack import LocalStack, local_stack
 
 IMAGES = Path(__file__).parent.parent / "docs" / "images"
 SIZE: ViewportSize = {"width": 1280, "height": 860}

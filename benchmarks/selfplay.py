@@ -17,9 +17,9 @@ import psutil
 import ray
 import torch
 
-from benchmarks.rates import say
-from benchmarks.strength import measure_strength
-from benchmarks.throughput import Throughput
+from benchmarks.peers.rates import say
+from benchmarks.peers.strength import measure_strength
+from benchmarks.peers.throughput import Throughput
 from orchestrator.artifacts import ArtifactStore
 
 PARTS = ("same", "best", "bare", "strength")

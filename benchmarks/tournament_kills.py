@@ -13,7 +13,7 @@ from contextlib import suppress
 from itertools import pairwise
 from typing import Any
 
-from benchmarks.local_stack import LocalStack, local_stack
+from benchmarks.stacks.local_stack import LocalStack, local_stack
 from lanista.stack.processes import leftovers
 
 CHILDREN = ("store-worker", "train-worker", "temporal", "postgres", "everything")

@@ -7,10 +7,11 @@ import pytest
 import torch
 from torch import nn
 
-from benchmarks import selfplay, strength
-from benchmarks.rates import Slice, interleave
-from benchmarks.rllib_peer.venv import requirements
-from benchmarks.strength import NOT_REACHED, Climb, climb, summary, translate
+from benchmarks import selfplay
+from benchmarks.peers import strength
+from benchmarks.peers.rates import Slice, interleave
+from benchmarks.peers.rllib.venv import requirements
+from benchmarks.peers.strength import NOT_REACHED, Climb, climb, summary, translate
 from league.types import CheckpointRef
 from orchestrator.artifacts import ArtifactStore
 from orchestrator.catalog import Component

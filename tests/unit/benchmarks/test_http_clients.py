@@ -9,7 +9,7 @@ from contextlib import contextmanager, suppress
 
 import pytest
 
-from benchmarks.http_clients import Timed, UnexpectedAnswer, request_bytes, time_gets
+from benchmarks.stacks.http_clients import Timed, UnexpectedAnswer, request_bytes, time_gets
 
 BODY = b"x" * 100_000
 

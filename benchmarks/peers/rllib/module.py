@@ -8,7 +8,7 @@ from ray.rllib.core.rl_module.apis.value_function_api import ValueFunctionAPI
 from ray.rllib.core.rl_module.torch import TorchRLModule
 from torch import Tensor, nn
 
-from benchmarks.rllib_peer.game import ACTIONS, OBSERVATION
+from benchmarks.peers.rllib.game import ACTIONS, OBSERVATION
 
 
 class MaskedMlp(TorchRLModule, ValueFunctionAPI):

@@ -18,8 +18,8 @@ from ray.rllib.algorithms.algorithm import Algorithm
 from ray.rllib.algorithms.ppo import PPOConfig
 from ray.rllib.core.rl_module.rl_module import RLModuleSpec
 
-from benchmarks.rllib_peer.game import ConnectFourEnv
-from benchmarks.rllib_peer.module import MaskedMlp
+from benchmarks.peers.rllib.game import ConnectFourEnv
+from benchmarks.peers.rllib.module import MaskedMlp
 
 _POLICY = "shared"
 _STEPS = "num_env_steps_sampled"

@@ -8,10 +8,10 @@ from dataclasses import dataclass
 from typing import TypeVar
 
 from benchmarks.bare import BarePeer, BareSettings
-from benchmarks.lanista_peer import LanistaPeer
-from benchmarks.rates import Peer, interleave, say
-from benchmarks.rllib_peer.client import RllibPeer, RllibSettings
-from benchmarks.strength import BUILT_IN, OPENSPIEL
+from benchmarks.peers.lanista import LanistaPeer
+from benchmarks.peers.rates import Peer, interleave, say
+from benchmarks.peers.rllib.client import RllibPeer, RllibSettings
+from benchmarks.peers.strength import BUILT_IN, OPENSPIEL
 from orchestrator.artifacts import ArtifactStore
 from orchestrator.catalog import Component
 from workers.crews.task import GenerationTask

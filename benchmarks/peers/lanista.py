@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from dataclasses import replace
 
-from benchmarks.rates import Slice
+from benchmarks.peers.rates import Slice
 from league.types import CheckpointRef
 from orchestrator.artifacts import ArtifactStore
 from workers.crews.generation import run_generation

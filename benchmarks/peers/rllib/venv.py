@@ -8,7 +8,7 @@ import venv
 from importlib.metadata import version
 from pathlib import Path
 
-from benchmarks.rates import say
+from benchmarks.peers.rates import say
 
 _SAME_VERSIONS = ("ray[rllib]", "torch", "numpy", "open_spiel")
 

@@ -14,9 +14,9 @@ from typing import Any, Protocol
 import numpy as np
 import torch
 
-from benchmarks.lanista_peer import LanistaPeer
-from benchmarks.rates import Slice, say
-from benchmarks.rllib_peer.client import RllibPeer, RllibSettings
+from benchmarks.peers.lanista import LanistaPeer
+from benchmarks.peers.rates import Slice, say
+from benchmarks.peers.rllib.client import RllibPeer, RllibSettings
 from league.types import CheckpointRef, VersionId
 from orchestrator.artifacts import ArtifactStore
 from orchestrator.catalog import Component

@@ -9,10 +9,10 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from benchmarks.rates import Slice
-from benchmarks.rllib_peer.venv import ensure_python
+from benchmarks.peers.rates import Slice
+from benchmarks.peers.rllib.venv import ensure_python
 
-ROOT = Path(__file__).resolve().parents[2]
+ROOT = Path(__file__).resolve().parents[3]
 BUILD = ROOT / "build"
 
 
@@ -55,7 +55,7 @@ class RllibPeer:
         variables |= {"PYTHONPATH": str(ROOT), "PYTHONWARNINGS": "ignore"}
         with self._log.open("w") as log:
             self._process = subprocess.Popen(
-                [python, "-m", "benchmarks.rllib_peer.serve", json.dumps(asdict(settings))],
+                [python, "-m", "benchmarks.peers.rllib.serve", json.dumps(asdict(settings))],
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=log,

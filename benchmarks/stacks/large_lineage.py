@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import psycopg
 
-from benchmarks.api_league import LargeLeague
+from benchmarks.stacks.large_league import LargeLeague
 
 STEPS = 100_000
 

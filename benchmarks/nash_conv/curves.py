@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from html import escape
 from typing import Any
 
-from benchmarks.exploitability_pools import Point
+from benchmarks.nash_conv.pools import Point
 
 COLOURS = {"self_play": "#c2410c", "pfsp": "#2563eb", "psro": "#15803d"}
 WIDTH, HEIGHT, LEFT, TOP, GAP = 400, 260, 62, 56, 70
