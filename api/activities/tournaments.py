@@ -7,6 +7,7 @@ from sqlalchemy import Engine
 from temporalio import activity
 
 from api.activities.failures import told_apart
+from api.schemas.enums import TournamentStatus
 from api.store.core.engine import session_factory
 from api.store.core.events import NewEvent, append_once
 from api.store.evaluations.field import open_trial_evaluation
@@ -16,7 +17,6 @@ from api.store.ratings.bradley_terry import fit_after
 from api.store.ratings.field import rate_field
 from api.store.ratings.online import rate_in_order_after
 from api.store.tables import ModelVersion, Player, Tournament
-from api.store.tables.enums import TournamentStatus
 from api.store.tournaments import pairings, schedules
 from api.store.tournaments.lifecycle import end_tournament, lock_tournament
 from api.store.tournaments.results import spec_of_tournament

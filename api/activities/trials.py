@@ -9,13 +9,13 @@ from sqlalchemy.orm import Session
 from temporalio import activity
 
 from api.activities.failures import told_apart
+from api.schemas.enums import PlayerStatus, TrialStatus
 from api.store.checkpoints.garbage import collect_garbage, keep_checkpoint
 from api.store.core.engine import session_factory
 from api.store.core.errors import Conflict
 from api.store.players import roster as rosters
 from api.store.players.weights import initial_weights
 from api.store.tables import Player, Project, Trial
-from api.store.tables.enums import PlayerStatus, TrialStatus
 from api.store.trials import create as trials
 from api.store.trials.spec import spec_of
 from api.store.trials.started import mark_begun, note_once

@@ -11,11 +11,11 @@ from numpy.typing import NDArray
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
+from api.schemas.enums import VersionOrigin
 from api.store.core.engine import create_store_engine
 from api.store.payoffs.cells import load_payoff
 from api.store.players.weights import weights_of
 from api.store.tables import ModelVersion, Player, Trial
-from api.store.tables.enums import VersionOrigin
 from lanista.stack.home import Home
 from lanista.stack.remote import reach
 from league.matchmaking.meta_strategies import META_STRATEGIES

@@ -12,12 +12,12 @@ import typer
 from rich.markup import escape
 from sqlalchemy.orm import Session
 
+from api.schemas.enums import Scope
 from api.store.access.tokens import add_token, list_tokens, revoke_token
 from api.store.core.audit_log import add_audit_entry
 from api.store.core.engine import create_store_engine, session_factory
 from api.store.core.errors import NotFound
 from api.store.tables import ApiToken
-from api.store.tables.enums import Scope
 from api.web.auth.tokens import new_token, token_hash
 from lanista.cli.database import reached
 from lanista.cli.stack import HomeOption, JsonOption, load_settings

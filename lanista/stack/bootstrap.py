@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from api.schemas.enums import Scope
 from api.store.access.tokens import add_token, find_token
 from api.store.core.audit_log import add_audit_entry
 from api.store.core.engine import create_store_engine, session_factory
 from api.store.core.migrate import upgrade
-from api.store.tables.enums import Scope
 from api.web.auth.tokens import new_token, token_hash
 from lanista.stack.home import Home, write_atomically
 

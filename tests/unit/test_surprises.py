@@ -5,7 +5,7 @@ from __future__ import annotations
 from types import SimpleNamespace
 from typing import Any
 
-from api.store.tables.enums import PairingStatus
+from api.schemas.enums import PairingStatus
 from api.web.reports.surprises import MOST_GAMES, _surprising_wins
 from league.ratings import Ratings, bradley_terry
 

@@ -8,10 +8,10 @@ from datetime import datetime
 from sqlalchemy import func, or_, select, text, update
 from sqlalchemy.orm import Session
 
+from api.schemas.enums import Scope
 from api.store.core.errors import NotFound
 from api.store.core.ids import new_id
 from api.store.tables import ApiToken
-from api.store.tables.enums import Scope
 
 
 def find_token(session: Session, sha256: str) -> ApiToken | None:

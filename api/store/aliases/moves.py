@@ -10,10 +10,10 @@ from sqlalchemy import Select, func, insert, select, text
 from sqlalchemy.dialects.postgresql import insert as upsert
 from sqlalchemy.orm import Session
 
+from api.schemas.enums import AliasMove
 from api.store.core.errors import Conflict, NotFound
 from api.store.core.events import NewEvent, append_events
 from api.store.tables import Alias, AliasEvent, ModelVersion
-from api.store.tables.enums import AliasMove
 
 
 @dataclass(frozen=True, kw_only=True)

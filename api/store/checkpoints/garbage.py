@@ -10,9 +10,9 @@ from datetime import datetime, timedelta
 from sqlalchemy import func, select, text
 from sqlalchemy.orm import Session, sessionmaker
 
+from api.schemas.enums import GateStatus, TournamentStatus
 from api.store.core.installation import check_alone, leave_mark
 from api.store.tables import Gate, ModelVersion, Tournament
-from api.store.tables.enums import GateStatus, TournamentStatus
 from league.types import CheckpointRef
 from orchestrator.artifacts import ArtifactStore, Collected, MissingArtifact, StoredFile
 from orchestrator.played_games import GAMES_KIND

@@ -9,6 +9,7 @@ from typing import Any
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
+from api.schemas.enums import CommitKind, PlayerStatus
 from api.store.checkpoints.damaged import unreadable_sha256
 from api.store.core.commits import lock_trial, take_commit
 from api.store.core.decisions import Subject, find_decision, record_decision
@@ -19,7 +20,6 @@ from api.store.players.lifecycle import roll_back_player
 from api.store.players.roster import player_of, retire_player
 from api.store.players.weights import checkpoint_of, origin_version, playing_version
 from api.store.tables import ModelVersion, Player, Trial
-from api.store.tables.enums import CommitKind, PlayerStatus
 from league.types import CheckpointRef, Decision, DecisionKind, Role
 from orchestrator.artifacts import ArtifactStore, DamagedArtifact, MissingArtifact, is_called_unreadable
 

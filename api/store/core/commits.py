@@ -9,9 +9,9 @@ from __future__ import annotations
 from sqlalchemy import insert, select
 from sqlalchemy.orm import Session
 
+from api.schemas.enums import CommitKind
 from api.store.core.errors import NotFound
 from api.store.tables import Commit, Trial
-from api.store.tables.enums import CommitKind
 
 
 def lock_trial(session: Session, trial_id: str) -> Trial:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from sqlalchemy import insert, select, update
 from sqlalchemy.orm import Session
 
+from api.schemas.enums import CommitKind, MatchResult, PairingStatus, TournamentFormat, TournamentStatus
 from api.store.core.clock import now
 from api.store.core.commits import lock_trial, take_commit
 from api.store.core.errors import Conflict, NotFound
@@ -30,7 +31,6 @@ from api.store.tables import (
     TournamentEntrant,
     Trial,
 )
-from api.store.tables.enums import CommitKind, MatchResult, PairingStatus, TournamentFormat, TournamentStatus
 from api.store.tournaments.lifecycle import lock_tournament
 from api.store.trials.spec import spec_of
 from league.payoff import wilson

@@ -7,6 +7,7 @@ from typing import Any
 from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
+from api.schemas.enums import AliasMove, GateStatus
 from api.store.aliases.moves import AliasKey, Promotion, lock_alias, move_alias
 from api.store.core.clock import now
 from api.store.core.decisions import Subject, record_decision
@@ -16,7 +17,6 @@ from api.store.core.ids import new_id
 from api.store.core.seeds import derived_seed
 from api.store.matches.openings import opening_plies
 from api.store.tables import Alias, Gate, ModelVersion, Player, Trial
-from api.store.tables.enums import AliasMove, GateStatus
 from league.gates import Sprt
 from league.lifecycle import decide_promotion
 from league.types import Decision as Verdict

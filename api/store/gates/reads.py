@@ -7,10 +7,10 @@ from collections.abc import Sequence
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
+from api.schemas.enums import GateStatus
 from api.store.core.errors import NotFound
 from api.store.core.records import Record, plain, read_records
 from api.store.tables import Gate, GateBatch
-from api.store.tables.enums import GateStatus
 
 
 def list_gates(

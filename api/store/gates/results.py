@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from sqlalchemy import func, insert, select
 from sqlalchemy.orm import Session
 
+from api.schemas.enums import GateStatus
 from api.store.core.errors import Conflict
 from api.store.core.events import NewEvent, append_events
 from api.store.core.seeds import derived_seed
@@ -26,7 +27,6 @@ from api.store.gates.gates import (
 from api.store.matches.openings import with_openings_played
 from api.store.matches.scoring import Contest, contests, longest_opening, match_row, pentanomial
 from api.store.tables import Gate, GateBatch, Match, ModelVersion, Player, Trial
-from api.store.tables.enums import GateStatus
 from league.gates import GateStatus as TestStatus
 from league.gates import GateVerdict
 from league.lifecycle import KEEP, decide_promotion

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from sqlalchemy import Text, cast, select
 from sqlalchemy.orm import Session
 
+from api.schemas.enums import GateStatus
 from api.store.tables import Gate
-from api.store.tables.enums import GateStatus
 
 
 def unfinished(session: Session, trial_id: str) -> list[str]:

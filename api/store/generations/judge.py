@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
+from api.schemas.enums import GateStatus
 from api.store.core.commits import lock_trial
 from api.store.core.decisions import Subject, find_decision, record_decision
 from api.store.core.errors import Conflict
@@ -19,7 +20,6 @@ from api.store.players.roster import player_of, roster_of
 from api.store.players.versions import present_version
 from api.store.players.weights import origin_version
 from api.store.tables import Decision, Gate, Generation, ModelVersion, Player, Trial
-from api.store.tables.enums import GateStatus
 from api.store.trials.spec import spec_of
 from league.lifecycle import RESET, SNAPSHOT, ResetRule, SnapshotRule, decide_reset, decide_snapshot
 from league.types import Decision as Verdict

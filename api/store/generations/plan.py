@@ -11,6 +11,7 @@ from sqlalchemy import select
 from sqlalchemy.dialects.postgresql import distinct_on
 from sqlalchemy.orm import Session
 
+from api.schemas.enums import PlayerStatus, TrialStatus
 from api.store.checkpoints.damaged import damaged_sha256
 from api.store.core.clock import now
 from api.store.core.commits import lock_trial
@@ -23,7 +24,6 @@ from api.store.payoffs.cells import load_payoff
 from api.store.players.roster import player_of, players_of, roster_of
 from api.store.players.weights import playing_version
 from api.store.tables import Decision, ModelVersion, Player, Trial
-from api.store.tables.enums import PlayerStatus, TrialStatus
 from api.store.trials.spec import own_algorithm, spec_of
 from league.matchmaking import (
     BUILT_INS,

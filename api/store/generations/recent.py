@@ -5,8 +5,8 @@ from __future__ import annotations
 from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
+from api.schemas.enums import PlayerStatus
 from api.store.tables import Generation, Player, Trial
-from api.store.tables.enums import PlayerStatus
 from league.training_priority import GENERATIONS_COMPARED
 from league.types import PlayerId, Role
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from sqlalchemy import insert, select
 from sqlalchemy.orm import Session
 
+from api.schemas.enums import CommitKind, VersionOrigin
 from api.store.core.commits import lock_trial, take_commit
 from api.store.core.errors import Conflict, NotFound
 from api.store.core.events import NewEvent, append_events
@@ -13,7 +14,6 @@ from api.store.generations.outcome import GenerationOutcome, OpponentTally, Reco
 from api.store.payoffs.cells import CellKey, Results, summed, update_payoff
 from api.store.players.versions import present_version
 from api.store.tables import Decision, Generation, Metric, ModelVersion, Player, ReturnTally, Tally, Trial
-from api.store.tables.enums import CommitKind, VersionOrigin
 from league.types import Stream
 
 

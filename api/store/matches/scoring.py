@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from itertools import groupby
 from typing import Any
 
+from api.schemas.enums import MatchResult
 from api.store.core.errors import Conflict
 from api.store.payoffs.cells import Results
 from api.store.tables import ModelVersion
-from api.store.tables.enums import MatchResult
 from league.types import Earned, Stream
 from orchestrator.contracts.play import PlayedGame
 

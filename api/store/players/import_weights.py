@@ -5,13 +5,13 @@ from __future__ import annotations
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
+from api.schemas.enums import CommitKind
 from api.store.core.commits import lock_trial, take_commit
 from api.store.core.errors import Conflict
 from api.store.core.events import NewEvent, append_events
 from api.store.core.ids import new_id
 from api.store.players.roster import first_version
 from api.store.tables import ModelVersion, Player
-from api.store.tables.enums import CommitKind
 from league.types import CheckpointRef, Role
 
 

@@ -10,6 +10,7 @@ from dataclasses import replace
 from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
+from api.schemas.enums import CommitKind, VersionOrigin
 from api.store.core.commits import take_commit
 from api.store.core.decisions import Subject, record_decision
 from api.store.core.errors import Conflict
@@ -18,7 +19,6 @@ from api.store.core.ids import new_id
 from api.store.payoffs.cells import inherit_payoff
 from api.store.players.weights import playing_version
 from api.store.tables import ModelVersion, Player, Trial
-from api.store.tables.enums import CommitKind, VersionOrigin
 from league.types import Decision as Verdict
 from league.types import Role
 

@@ -6,10 +6,10 @@ from sqlalchemy import func, insert, select
 from sqlalchemy.dialects.postgresql import insert as upsert
 from sqlalchemy.orm import Session
 
+from api.schemas.enums import CommitKind, TrialStatus, VersionOrigin
 from api.store.core.commits import lock_trial, take_commit
 from api.store.core.ids import new_id
 from api.store.tables import Commit, ModelVersion, Player, Trial
-from api.store.tables.enums import CommitKind, TrialStatus, VersionOrigin
 from api.store.trials.create import game_key
 from league.types import Role
 from orchestrator.spec.game import GameChoice

@@ -8,10 +8,10 @@ from typing import Any
 from sqlalchemy import Row, Select, bindparam, literal, select, true
 from sqlalchemy.orm import Session
 
+from api.schemas.enums import PlayerStatus
 from api.store.core.errors import NotFound
 from api.store.core.records import Record, plain, read_records
 from api.store.tables import Alias, ModelVersion, Player, ReturnTally
-from api.store.tables.enums import PlayerStatus
 from league.types import Role, Stream
 
 VersionRow = Row[ModelVersion, str]

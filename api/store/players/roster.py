@@ -8,6 +8,7 @@ from typing import Any
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
+from api.schemas.enums import CommitKind, PlayerStatus, VersionOrigin
 from api.store.core.clock import now
 from api.store.core.commits import lock_trial, take_commit
 from api.store.core.errors import Conflict, NotFound
@@ -16,7 +17,6 @@ from api.store.core.ids import new_id
 from api.store.players.versions import present_version
 from api.store.players.weights import initial_weights, named_weights
 from api.store.tables import Event, ModelVersion, Player, Trial
-from api.store.tables.enums import CommitKind, PlayerStatus, VersionOrigin
 from api.store.trials.spec import algorithm_of, spec_of
 from league.matchmaking import Member
 from league.types import CheckpointRef, PlayerId, Role

@@ -5,12 +5,12 @@ from __future__ import annotations
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
+from api.schemas.enums import VersionOrigin
 from api.store.core.commits import lock_trial
 from api.store.core.errors import Conflict, NotFound
 from api.store.core.events import NewEvent, append_events
 from api.store.core.ids import new_id
 from api.store.tables import ModelVersion, Player
-from api.store.tables.enums import VersionOrigin
 from league.types import CheckpointRef, Role
 
 

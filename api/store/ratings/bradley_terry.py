@@ -13,11 +13,11 @@ import numpy as np
 from sqlalchemy import delete, func, insert, select, text
 from sqlalchemy.orm import Session, aliased
 
+from api.schemas.enums import MatchResult, RatingMethod, VersionOrigin
 from api.store.core.errors import NotFound
 from api.store.core.events import NewEvent, append_events
 from api.store.core.ids import new_id
 from api.store.tables import Match, ModelVersion, Player, Rating, RatingCovariance, RatingFit, Tournament, Trial
-from api.store.tables.enums import MatchResult, RatingMethod, VersionOrigin
 from league.ratings import Ratings, bradley_terry
 from league.ratings.result import ELO_PER_NAT
 from league.types import Stream

@@ -13,11 +13,11 @@ import numpy as np
 from sqlalchemy import insert, select
 from sqlalchemy.orm import Session
 
+from api.schemas.enums import RatingMethod
 from api.store.core.errors import NotFound
 from api.store.core.ids import new_id
 from api.store.ratings.bradley_terry import RatingGames, fitted, rating_games
 from api.store.tables import Rating, RatingFit, Tournament
-from api.store.tables.enums import RatingMethod
 from api.store.tournaments.results import field_of
 from league.ratings import Ratings, alpha_rank, nash_average
 from league.validation import Floats

@@ -16,11 +16,11 @@ from typing import Any, Final
 from sqlalchemy import ColumnElement, insert, select
 from sqlalchemy.orm import Session, aliased
 
+from api.schemas.enums import MatchResult, RatingMethod
 from api.store.core.errors import NotFound
 from api.store.core.ids import new_id
 from api.store.ratings.bradley_terry import policies_of
 from api.store.tables import Match, ModelVersion, Rating, RatingFit, Tournament, Trial
-from api.store.tables.enums import MatchResult, RatingMethod
 from league.ratings import Skill, TeamMatch, elo_online, team_skills
 from league.types import Stream
 

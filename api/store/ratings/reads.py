@@ -7,9 +7,9 @@ from collections.abc import Iterable, Mapping
 from sqlalchemy import ARRAY, BigInteger, bindparam, func, select, true
 from sqlalchemy.orm import Session
 
+from api.schemas.enums import RatingMethod
 from api.store.core.records import Record, plain, read_records
 from api.store.tables import ModelVersion, Player, Rating, RatingCovariance, RatingFit, Trial
-from api.store.tables.enums import RatingMethod
 
 
 def newest_fit(session: Session, trial_id: str, method: RatingMethod) -> RatingFit | None:

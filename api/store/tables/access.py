@@ -7,8 +7,8 @@ from datetime import datetime
 from sqlalchemy import CheckConstraint, ForeignKey, Index, LargeBinary, UniqueConstraint, text
 from sqlalchemy.orm import Mapped, mapped_column
 
+from api.schemas.enums import Scope
 from api.store.tables.base import Base, CreatedAt, EntityId, Json, Ref, RowId, Small, Word, not_blank, one_of
-from api.store.tables.enums import Scope
 
 
 class ApiToken(Base):

@@ -7,8 +7,8 @@ from datetime import datetime
 from sqlalchemy import CheckConstraint, ForeignKey, ForeignKeyConstraint, Index, UniqueConstraint, func, text
 from sqlalchemy.orm import Mapped, mapped_column
 
+from api.schemas.enums import AliasMove
 from api.store.tables.base import Base, CreatedAt, Json, Ref, RowId, Word, not_blank, one_of
-from api.store.tables.enums import AliasMove
 
 
 class Alias(Base):

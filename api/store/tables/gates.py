@@ -7,6 +7,7 @@ from datetime import datetime
 from sqlalchemy import ARRAY, BigInteger, CheckConstraint, ForeignKey, Index, UniqueConstraint, text
 from sqlalchemy.orm import Mapped, mapped_column
 
+from api.schemas.enums import GateStatus
 from api.store.tables.base import (
     Base,
     Count,
@@ -20,7 +21,6 @@ from api.store.tables.base import (
     one_of,
     same_trial,
 )
-from api.store.tables.enums import GateStatus
 
 _FINISHED = "status NOT IN ('waiting', 'running')"
 # One count for each score of a pair of games: 0, 1/4, 1/2, 3/4, 1.

@@ -14,8 +14,8 @@ from sqlalchemy import (
 )
 from sqlalchemy.orm import Mapped, mapped_column
 
+from api.schemas.enums import MatchResult
 from api.store.tables.base import Base, Count, CreatedAt, Json, Ref, RowId, Small, Word, one_of
-from api.store.tables.enums import MatchResult
 from league.types import Stream
 
 _KEY = ("round", "pair", "seat", "seed")

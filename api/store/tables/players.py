@@ -7,6 +7,7 @@ from datetime import datetime
 from sqlalchemy import CheckConstraint, ForeignKey, Index, UniqueConstraint, text
 from sqlalchemy.orm import Mapped, mapped_column
 
+from api.schemas.enums import PlayerStatus, VersionOrigin
 from api.store.tables.base import (
     Base,
     Count,
@@ -21,7 +22,6 @@ from api.store.tables.base import (
     one_of,
     same_trial,
 )
-from api.store.tables.enums import PlayerStatus, VersionOrigin
 from league.types import Role
 
 

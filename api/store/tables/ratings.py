@@ -5,6 +5,7 @@ from __future__ import annotations
 from sqlalchemy import ARRAY, CheckConstraint, Double, ForeignKey, Index, Uuid, text
 from sqlalchemy.orm import Mapped, mapped_column
 
+from api.schemas.enums import RatingMethod
 from api.store.tables.base import (
     Base,
     Count,
@@ -17,7 +18,6 @@ from api.store.tables.base import (
     not_negative,
     one_of,
 )
-from api.store.tables.enums import RatingMethod
 
 
 class RatingFit(Base):

@@ -7,8 +7,8 @@ from datetime import datetime
 from sqlalchemy import CheckConstraint, ForeignKey, Index, text
 from sqlalchemy.orm import Mapped, mapped_column
 
+from api.schemas.enums import Overlap
 from api.store.tables.base import Base, Count, CreatedAt, EntityId, Json, Ref, Word, not_blank, one_of
-from api.store.tables.enums import Overlap
 
 
 class Schedule(Base):

@@ -7,6 +7,7 @@ from datetime import datetime
 from sqlalchemy import CheckConstraint, ForeignKey, ForeignKeyConstraint, Index, UniqueConstraint, text
 from sqlalchemy.orm import Mapped, mapped_column
 
+from api.schemas.enums import PairingStatus, TournamentFormat, TournamentStatus
 from api.store.tables.base import (
     Base,
     Count,
@@ -20,7 +21,6 @@ from api.store.tables.base import (
     not_negative,
     one_of,
 )
-from api.store.tables.enums import PairingStatus, TournamentFormat, TournamentStatus
 
 
 class Tournament(Base):

@@ -7,8 +7,8 @@ from datetime import datetime
 from sqlalchemy import CheckConstraint, ForeignKey, ForeignKeyConstraint, Index, UniqueConstraint, text
 from sqlalchemy.orm import Mapped, mapped_column
 
+from api.schemas.enums import CommitKind, TrialStatus
 from api.store.tables.base import Base, CreatedAt, EntityId, Json, Ref, Word, not_blank, not_negative, one_of
-from api.store.tables.enums import CommitKind, TrialStatus
 
 
 class Project(Base):

@@ -9,13 +9,13 @@ from typing import Any
 from sqlalchemy import insert, select, update
 from sqlalchemy.orm import Session
 
+from api.schemas.enums import PairingStatus, TournamentStatus
 from api.store.core.clock import now
 from api.store.core.errors import Conflict, NotFound
 from api.store.core.events import NewEvent, append_events
 from api.store.core.ids import new_id
 from api.store.matches.openings import check_variety
 from api.store.tables import Pairing, Project, Schedule, Tournament, TournamentEntrant, Trial
-from api.store.tables.enums import PairingStatus, TournamentStatus
 from api.store.tournaments.entrants import Arena, Candidate, by_rating, resolve_entrants
 from api.store.tournaments.promotion import promote_leader
 from api.store.trials.create import ensure_project

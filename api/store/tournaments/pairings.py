@@ -9,6 +9,7 @@ from datetime import datetime
 from sqlalchemy import insert, select
 from sqlalchemy.orm import Session
 
+from api.schemas.enums import CommitKind, MatchResult, PairingStatus, TournamentStatus
 from api.store.core.clock import now
 from api.store.core.commits import lock_trial, take_commit
 from api.store.core.errors import Conflict, NotFound
@@ -18,7 +19,6 @@ from api.store.matches.openings import game_opening_plies
 from api.store.matches.scoring import Contest, contests, different_games, match_row, seat_results
 from api.store.payoffs.cells import CellKey, summed, update_payoff
 from api.store.tables import Match, ModelVersion, Pairing, Player, Tally, Tournament, TournamentEntrant, Trial
-from api.store.tables.enums import CommitKind, MatchResult, PairingStatus, TournamentStatus
 from api.store.tournaments.lifecycle import lock_tournament, tournament_event
 from api.store.tournaments.results import field_of, next_pairings, pairings_of, results_of, spec_of_tournament
 from league import tournaments as rules

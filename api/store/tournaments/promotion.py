@@ -6,11 +6,11 @@ from dataclasses import replace
 
 from sqlalchemy.orm import Session
 
+from api.schemas.enums import AliasMove
 from api.store.aliases.moves import AliasKey, Promotion, lock_alias, move_alias
 from api.store.core.decisions import Subject, record_decision
 from api.store.core.events import NewEvent
 from api.store.tables import Alias, ModelVersion, Tournament
-from api.store.tables.enums import AliasMove
 from api.store.tournaments.results import field_of, pairings_of, results_of, spec_of_tournament
 from league.ratings import bradley_terry
 from league.tournaments.adaptive import tallies_of

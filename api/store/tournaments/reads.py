@@ -8,10 +8,10 @@ from dataclasses import dataclass
 from sqlalchemy import Row, Select, func, select, true, tuple_, update
 from sqlalchemy.orm import Session, aliased
 
+from api.schemas.enums import PairingStatus, TournamentStatus
 from api.store.core.errors import NotFound
 from api.store.core.records import Record, plain, read_records
 from api.store.tables import Pairing, Project, Schedule, Tournament, TournamentEntrant
-from api.store.tables.enums import PairingStatus, TournamentStatus
 
 NamedTournament = Row[Tournament, str, int, int, int]
 """The tournament, its project's name, its entrants, and its pairings played and known so far."""

@@ -8,8 +8,8 @@ from typing import Any
 from sqlalchemy import Row, select
 from sqlalchemy.orm import Session
 
+from api.schemas.enums import PairingStatus
 from api.store.tables import Pairing, Tournament, TournamentEntrant
-from api.store.tables.enums import PairingStatus
 from league import tournaments as rules
 from league.tournaments.adaptive import mean_width
 from league.tournaments.round_robin import rounds_of

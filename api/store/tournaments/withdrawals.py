@@ -5,11 +5,11 @@ from __future__ import annotations
 from sqlalchemy import or_, select
 from sqlalchemy.orm import Session
 
+from api.schemas.enums import PairingStatus, TournamentStatus
 from api.store.checkpoints.rollback import is_sound
 from api.store.core.errors import Conflict, NotFound
 from api.store.core.events import NewEvent, append_events
 from api.store.tables import ModelVersion, Pairing, Tournament, TournamentEntrant
-from api.store.tables.enums import PairingStatus, TournamentStatus
 from api.store.tournaments.lifecycle import lock_tournament, tournament_event
 from api.store.tournaments.results import field_of
 from orchestrator.artifacts import ArtifactStore

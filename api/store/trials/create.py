@@ -8,12 +8,12 @@ from sqlalchemy import func, insert, select
 from sqlalchemy.dialects.postgresql import insert as upsert
 from sqlalchemy.orm import Session
 
+from api.schemas.enums import CommitKind, TrialStatus, VersionOrigin
 from api.store.core.commits import lock_trial
 from api.store.core.errors import Conflict
 from api.store.core.events import NewEvent, append_events, append_once, is_told
 from api.store.core.ids import new_id
 from api.store.tables import Commit, ModelVersion, Player, Project, Trial
-from api.store.tables.enums import CommitKind, TrialStatus, VersionOrigin
 from league.types import Role
 from orchestrator.spec.components import Choice
 from orchestrator.spec.trial import TrialSpec

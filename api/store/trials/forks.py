@@ -10,6 +10,7 @@ from sqlalchemy import insert, text
 from sqlalchemy.dialects.postgresql import insert as upsert
 from sqlalchemy.orm import Session
 
+from api.schemas.enums import CommitKind, PlayerStatus, VersionOrigin
 from api.store.core.errors import Conflict, NotFound
 from api.store.core.events import NewEvent, append_events
 from api.store.core.ids import new_id
@@ -18,7 +19,6 @@ from api.store.players.roster import RETIRED, RETUNED
 from api.store.ratings.bradley_terry import fit_ratings
 from api.store.ratings.online import rate_in_order
 from api.store.tables import Commit, ModelVersion, Player, RatingFit, Trial
-from api.store.tables.enums import CommitKind, PlayerStatus, VersionOrigin
 from api.store.trials.at_commit import MemberThen, members_at, trial_steps_at
 from api.store.trials.spec import spec_of
 from league.types import Role

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from sqlalchemy import Row, Select, func, select, update
 from sqlalchemy.orm import Session
 
+from api.schemas.enums import PlayerStatus, TrialStatus
 from api.store.core.errors import NotFound
 from api.store.tables import Player, Project, Trial
-from api.store.tables.enums import PlayerStatus, TrialStatus
 from league.types import Role
 
 NamedTrial = Row[Trial, str]

@@ -6,12 +6,12 @@ from typing import Any
 
 from sqlalchemy.orm import Session
 
+from api.schemas.enums import TrialStatus
 from api.store.core.clock import now
 from api.store.core.commits import lock_trial
 from api.store.core.errors import NotFound
 from api.store.core.events import NewEvent, append_once
 from api.store.tables import Trial
-from api.store.tables.enums import TrialStatus
 from api.store.trials.create import change_status
 
 

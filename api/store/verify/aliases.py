@@ -7,9 +7,9 @@ from collections.abc import Iterator
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
+from api.schemas.enums import GateStatus
 from api.store.aliases.moves import AliasKey, alias_history
 from api.store.tables import Alias, AliasEvent, Gate
-from api.store.tables.enums import GateStatus
 from api.store.verify.report import Finding, Wrong
 
 

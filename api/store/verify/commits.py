@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from sqlalchemy import Select, func, select
 from sqlalchemy.orm import Session
 
+from api.schemas.enums import CommitKind, VersionOrigin
 from api.store.tables import Commit, Generation, ModelVersion, Pairing, Trial
-from api.store.tables.enums import CommitKind, VersionOrigin
 from api.store.verify.report import Finding, Wrong
 
 _VERSION_OF = {

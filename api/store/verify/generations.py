@@ -8,8 +8,8 @@ from collections.abc import Iterator
 from sqlalchemy import Integer, cast, exists, func, select
 from sqlalchemy.orm import Session
 
+from api.schemas.enums import VersionOrigin
 from api.store.tables import Decision, Event, Generation, Metric, ModelVersion, Player, ReturnTally, Tally, Trial
-from api.store.tables.enums import VersionOrigin
 from api.store.trials.at_commit import first_generation, first_steps
 from api.store.verify.report import Finding, Wrong
 from league.types import DecisionKind, Role, Stream

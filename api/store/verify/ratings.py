@@ -10,10 +10,10 @@ from itertools import groupby
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
+from api.schemas.enums import RatingMethod
 from api.store.ratings.bradley_terry import fitted, policies_of, rating_games
 from api.store.ratings.online import METHODS, NOTHING, learn_from_games
 from api.store.tables import ModelVersion, Rating, RatingFit
-from api.store.tables.enums import RatingMethod
 from api.store.verify.report import Finding, Wrong
 
 TOLERANCE = 1e-6

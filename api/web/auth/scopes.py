@@ -7,7 +7,7 @@ from typing import Annotated
 from fastapi import Request, Security
 from fastapi.security import APIKeyCookie, HTTPBearer
 
-from api.store.tables.enums import Scope
+from api.schemas.enums import Scope
 from api.web.auth.sessions import COOKIE
 from api.web.auth.tokens import Principal
 from api.web.problems import Refusal

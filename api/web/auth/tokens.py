@@ -11,9 +11,9 @@ from datetime import UTC, datetime
 
 from sqlalchemy.orm import Session, sessionmaker
 
+from api.schemas.enums import Scope
 from api.store.access.tokens import find_token, token_by_id, touch_token
 from api.store.tables import ApiToken
-from api.store.tables.enums import Scope
 
 PREFIX = "lanista_"
 """Lets a scanner for leaked secrets recognise one."""

@@ -13,8 +13,8 @@ from sqlalchemy import Row, select, tuple_
 from sqlalchemy.dialects.postgresql import distinct_on
 from sqlalchemy.orm import Session
 
+from api.schemas.enums import MatchResult, PairingStatus
 from api.store.tables import Match, TournamentEntrant
-from api.store.tables.enums import MatchResult, PairingStatus
 from league.ratings import Ratings
 
 MOST_UPSETS: Final = 10

@@ -10,11 +10,12 @@ from fastapi import APIRouter, Path, Query, Response
 from pydantic import Field
 from sqlalchemy.orm import Session
 
+from api.schemas.base import Body, Shape, Utc
+from api.schemas.enums import AliasMove
 from api.store.aliases.moves import AliasKey, Promotion, alias_history, move_alias, roll_back_alias
 from api.store.aliases.reads import find_alias, home_of, list_aliases
 from api.store.core.errors import Conflict
 from api.store.tables import Alias as AliasRow
-from api.store.tables.enums import AliasMove
 from api.store.trials.reads import project_id
 from api.web.auth.scopes import Operator, Viewer
 from api.web.changes import Answer, Audited, Change, ChangeCall
@@ -22,7 +23,6 @@ from api.web.problems import Refusal
 from api.web.responses.etags import IfMatch, etag, require_match, revision_of
 from api.web.responses.paging import CURSOR, Limit, NumberCursor, Page, page_of
 from api.web.responses.serialization import ReadyRoute, model_response
-from api.web.responses.shapes import Body, Shape, Utc
 from api.web.services import Api
 
 router = APIRouter(route_class=ReadyRoute, prefix="/api/v1/projects/{name}/aliases", tags=["aliases"])

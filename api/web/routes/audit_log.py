@@ -8,11 +8,11 @@ from uuid import UUID
 from fastapi import APIRouter, Query
 from pydantic import Field
 
+from api.schemas.base import Shape, Utc
 from api.store.core.audit_log import list_audit_entries
 from api.web.auth.scopes import Admin
 from api.web.responses.paging import Limit, NumberCursor, Page, page_of, text_of
 from api.web.responses.serialization import ReadyRoute
-from api.web.responses.shapes import Shape, Utc
 from api.web.services import Api
 
 router = APIRouter(route_class=ReadyRoute, prefix="/api/v1/audit", tags=["audit"])

@@ -10,10 +10,10 @@ from fastapi import APIRouter, Response
 from pydantic import Field
 
 import api
+from api.schemas.base import Shape
 from api.web.auth.scopes import Viewer
 from api.web.responses.paging import Limit, NameCursor, Page, page_of
 from api.web.responses.serialization import ReadyRoute
-from api.web.responses.shapes import Shape
 from orchestrator.catalog import describe
 from orchestrator.spec import trial_json_schema
 from orchestrator.spec.loading import load_trial_file

@@ -9,13 +9,13 @@ from uuid import UUID
 from fastapi import APIRouter, Query, Response
 from pydantic import Field
 
+from api.schemas.base import Shape, Utc
 from api.store.core.decision_reads import DecisionFilter, list_decisions
 from api.store.trials.reads import require_trial
 from api.web.auth.scopes import Viewer
 from api.web.responses.csv_export import CSV_RESPONSE, PAGE, Form, FormQuery, csv_download, every_page
 from api.web.responses.paging import EntityId, Limit, NumberCursor, Page, text_of
 from api.web.responses.serialization import ReadyRoute, records_page
-from api.web.responses.shapes import Shape, Utc
 from api.web.services import Api
 from league.types import DecisionKind
 

@@ -9,16 +9,16 @@ from pydantic import Field
 from starlette.concurrency import run_in_threadpool
 from temporalio.service import RPCError, RPCStatusCode
 
+from api.schemas.base import Body, Shape, Utc
+from api.schemas.enums import GateStatus
 from api.store.gates.reads import gate_path, get_gate, list_gates
 from api.store.gates.results import stop_waiting_gate
-from api.store.tables.enums import GateStatus
 from api.store.trials.reads import require_trial
 from api.web.auth.scopes import Operator, Viewer
 from api.web.changes import Answer, Audited, Change
 from api.web.problems import Refusal
 from api.web.responses.paging import EntityId, IdCursor, Limit, Page, page_of, text_of
 from api.web.responses.serialization import ReadyRoute, record_response, shaped
-from api.web.responses.shapes import Body, Shape, Utc
 from api.web.services import Api, Services
 from api.web.temporal.outages import unreachable
 from orchestrator.contracts.workflows import gate_workflow_id

@@ -12,7 +12,8 @@ from sqlalchemy.orm import Session
 from starlette.concurrency import run_in_threadpool
 from temporalio.service import RPCError
 
-from api.store.tables.enums import TrialStatus
+from api.schemas.base import Body
+from api.schemas.enums import TrialStatus
 from api.store.trials.archive import archive_trial
 from api.store.trials.create import was_carried_out
 from api.store.trials.forks import fork_trial
@@ -24,7 +25,6 @@ from api.web.problems import Refusal, problems_at
 from api.web.responses.etags import IfMatch, etag, require_match
 from api.web.responses.paging import LARGEST, EntityId
 from api.web.responses.serialization import ReadyRoute
-from api.web.responses.shapes import Body
 from api.web.routes.trials import Name, Trial, TrialSummary, summary_of, trial_of
 from api.web.services import Services
 from api.web.temporal.orders import order_trial

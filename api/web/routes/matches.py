@@ -10,14 +10,14 @@ from fastapi import APIRouter, Query, Response
 from pydantic import Field
 from sqlalchemy import Row
 
+from api.schemas.base import Shape, Utc
+from api.schemas.enums import MatchResult
 from api.store.matches.reads import MatchFilter, get_match, list_matches
-from api.store.tables.enums import MatchResult
 from api.store.trials.reads import require_trial
 from api.web.auth.scopes import Viewer
 from api.web.responses.csv_export import CSV_RESPONSE, PAGE, Form, FormQuery, csv_download, every_page
 from api.web.responses.paging import EntityId, Limit, NumberCursor, Page, RowNumber, text_of
 from api.web.responses.serialization import ReadyRoute, records_page
-from api.web.responses.shapes import Shape, Utc
 from api.web.services import Api
 from league.types import Stream
 

@@ -9,12 +9,12 @@ from uuid import UUID
 from fastapi import APIRouter, Query
 from pydantic import Field
 
+from api.schemas.base import Shape
 from api.store.generations.metrics import MetricFilter, SeriesRow, metric_series
 from api.store.trials.reads import require_trial
 from api.web.auth.scopes import Viewer
 from api.web.responses.paging import EntityId, Page, text_of
 from api.web.responses.serialization import ReadyRoute
-from api.web.responses.shapes import Shape
 from api.web.services import Api
 
 router = APIRouter(route_class=ReadyRoute, prefix="/api/v1/trials/{trial_id}", tags=["league"])

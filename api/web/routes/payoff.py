@@ -7,11 +7,11 @@ from typing import Annotated, Literal
 from fastapi import APIRouter, Header, Query, Request, Response
 from pydantic import Field
 
+from api.schemas.base import Shape
 from api.web.auth.scopes import Viewer
 from api.web.responses.csv_export import CSV, Form, FormQuery
 from api.web.responses.paging import EntityId
 from api.web.responses.serialization import ReadyRoute
-from api.web.responses.shapes import Shape
 from api.web.services import Api
 from league.types import Role
 

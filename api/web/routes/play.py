@@ -10,6 +10,7 @@ from pydantic import Field
 from sqlalchemy.orm import Session
 from starlette.concurrency import run_in_threadpool
 
+from api.schemas.base import Body, Shape
 from api.store.core.ids import new_id
 from api.store.matches.people_games import answer_of, begin_people_game, continue_people_game, find_people_game
 from api.store.tables import PeopleGame
@@ -18,7 +19,6 @@ from api.web.changes import Answer, Change
 from api.web.problems import Refusal
 from api.web.responses.paging import EntityId
 from api.web.responses.serialization import ReadyRoute
-from api.web.responses.shapes import Body, Shape
 from api.web.routes.replays import Position
 from api.web.services import Api
 from api.web.temporal.ask import ask

@@ -8,8 +8,9 @@ from fastapi import APIRouter, Query, Response
 from pydantic import Field
 from starlette.concurrency import run_in_threadpool
 
+from api.schemas.base import Body, Shape, Utc
+from api.schemas.enums import PlayerStatus
 from api.store.players.reads import get_player, list_players
-from api.store.tables.enums import PlayerStatus
 from api.store.trials.reads import get_trial, require_trial
 from api.store.trials.spec import algorithm_of, spec_of
 from api.web.auth.scopes import Operator, Viewer
@@ -18,7 +19,6 @@ from api.web.problems import Refusal, problems_at
 from api.web.responses.etags import IfMatch, etag, require_match
 from api.web.responses.paging import EntityId, IdCursor, Limit, Page, text_of
 from api.web.responses.serialization import ReadyRoute, model_response, records_page
-from api.web.responses.shapes import Body, Shape, Utc
 from api.web.routes.trials import Name
 from api.web.services import Api, Services
 from api.web.temporal.orders import order_trial

@@ -6,12 +6,12 @@ from fastapi import APIRouter
 from pydantic import Field
 from sqlalchemy import Row
 
+from api.schemas.base import Shape, Utc
 from api.store.tables import Project as ProjectRow
 from api.store.trials.reads import list_projects
 from api.web.auth.scopes import Viewer
 from api.web.responses.paging import Limit, NameCursor, Page, page_of
 from api.web.responses.serialization import ReadyRoute
-from api.web.responses.shapes import Shape, Utc
 from api.web.services import Api
 
 router = APIRouter(route_class=ReadyRoute, prefix="/api/v1/projects", tags=["projects"])

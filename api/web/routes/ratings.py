@@ -11,18 +11,18 @@ from fastapi import APIRouter, Query, Response
 from pydantic import Field
 from sqlalchemy.orm import Session
 
+from api.schemas.base import Shape, Utc
+from api.schemas.enums import RatingMethod
 from api.store.core.records import Record
 from api.store.players.reads import get_version
 from api.store.ratings.reads import difference_variances, newest_fit, ratings_of, value_in_fit
 from api.store.tables import RatingFit
-from api.store.tables.enums import RatingMethod
 from api.store.trials.reads import require_trial
 from api.web.auth.scopes import Viewer
 from api.web.problems import Refusal
 from api.web.responses.csv_export import CSV_RESPONSE, PAGE, Form, FormQuery, csv_download
 from api.web.responses.paging import EntityId, Limit, text_of
 from api.web.responses.serialization import ReadyRoute, record_response, shaped
-from api.web.responses.shapes import Shape, Utc
 from api.web.services import Api
 
 router = APIRouter(route_class=ReadyRoute, prefix="/api/v1/trials/{trial_id}", tags=["league"])

@@ -9,12 +9,12 @@ from fastapi import APIRouter, Query
 from pydantic import Field
 from starlette.concurrency import run_in_threadpool
 
+from api.schemas.base import Shape
 from api.store.matches.reads import get_match
 from api.web.auth.scopes import Viewer
 from api.web.problems import Refusal
 from api.web.responses.paging import RowNumber, text_of
 from api.web.responses.serialization import ReadyRoute
-from api.web.responses.shapes import Shape
 from api.web.routes.matches import MatchSummary
 from api.web.services import Api, Services
 from api.web.temporal.ask import ask

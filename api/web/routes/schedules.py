@@ -11,8 +11,10 @@ from sqlalchemy.orm import Session
 from starlette.concurrency import run_in_threadpool
 from temporalio.service import RPCError
 
+from api.schemas import base as shapes
+from api.schemas.base import Shape, Utc
+from api.schemas.enums import Overlap
 from api.store.tables import Tournament
-from api.store.tables.enums import Overlap
 from api.store.tournaments.reads import NamedSchedule, get_schedule, list_schedules
 from api.store.tournaments.schedules import (
     UNFINISHED,
@@ -25,11 +27,9 @@ from api.store.tournaments.schedules import (
 from api.web.auth.scopes import Operator, Viewer
 from api.web.changes import Answer, Audited, Change
 from api.web.problems import Refusal
-from api.web.responses import shapes
 from api.web.responses.etags import IfMatch, etag, require_match
 from api.web.responses.paging import EntityId, IdCursor, Limit, Page, page_of, text_of
 from api.web.responses.serialization import ReadyRoute
-from api.web.responses.shapes import Shape, Utc
 from api.web.routes.tournaments import SPEC_EXAMPLE
 from api.web.routes.trials import Name
 from api.web.services import Api, Services

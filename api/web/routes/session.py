@@ -8,9 +8,10 @@ from fastapi import APIRouter, Request, Response
 from pydantic import Field, model_validator
 from starlette.concurrency import run_in_threadpool
 
+from api.schemas.base import Body, Shape, Utc
+from api.schemas.enums import Scope
 from api.store.access.used_codes import use_code
 from api.store.core.audit_log import add_audit_entry
-from api.store.tables.enums import Scope
 from api.web.auth.authentication import CHALLENGE
 from api.web.auth.limits import RateLimit
 from api.web.auth.scopes import Viewer
@@ -20,7 +21,6 @@ from api.web.auth.tokens import Principal
 from api.web.changes import Answer, Audited, Change, KeyHeader
 from api.web.problems import Refusal
 from api.web.responses.serialization import ReadyRoute
-from api.web.responses.shapes import Body, Shape, Utc
 from api.web.services import Api, Services
 
 router = APIRouter(route_class=ReadyRoute, prefix="/api/v1/session", tags=["session"])

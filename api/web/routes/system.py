@@ -7,10 +7,10 @@ import asyncio
 from fastapi import APIRouter, Request
 from pydantic import Field
 
+from api.schemas.base import Shape, Utc
 from api.web.auth.scopes import Viewer
 from api.web.live.readiness import Readiness
 from api.web.responses.serialization import ReadyRoute
-from api.web.responses.shapes import Shape, Utc
 from api.web.services import Api
 
 router = APIRouter(route_class=ReadyRoute, prefix="/api/v1", tags=["system"])

@@ -8,14 +8,14 @@ from fastapi import APIRouter, Response
 from pydantic import Field
 from sqlalchemy.orm import Session
 
+from api.schemas.base import Body, Shape, Utc
+from api.schemas.enums import Scope
 from api.store.access.tokens import add_token, list_tokens, revoke_token
-from api.store.tables.enums import Scope
 from api.web.auth.scopes import Admin
 from api.web.auth.tokens import new_token, token_hash
 from api.web.changes import Answer, Audited, Change
 from api.web.responses.paging import EntityId, IdCursor, Limit, Page, page_of, text_of
 from api.web.responses.serialization import ReadyRoute
-from api.web.responses.shapes import Body, Shape, Utc
 from api.web.services import Api
 
 router = APIRouter(route_class=ReadyRoute, prefix="/api/v1/tokens", tags=["tokens"])

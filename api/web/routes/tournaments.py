@@ -11,7 +11,9 @@ from sqlalchemy.orm import Session
 from starlette.concurrency import run_in_threadpool
 from temporalio.service import RPCError, RPCStatusCode
 
-from api.store.tables.enums import PairingStatus, TournamentFormat, TournamentStatus
+from api.schemas import base as shapes
+from api.schemas.base import Shape, Utc
+from api.schemas.enums import PairingStatus, TournamentFormat, TournamentStatus
 from api.store.tournaments.lifecycle import FINAL, create_tournament
 from api.store.tournaments.reads import (
     NamedTournament,
@@ -27,10 +29,8 @@ from api.web.changes import Answer, Audited, Change
 from api.web.problems import Refusal
 from api.web.reports.tournament import ReportLine, TournamentReport
 from api.web.reports.writing import as_csv, as_html, as_markdown
-from api.web.responses import shapes
 from api.web.responses.paging import EntityId, IdCursor, Limit, Page, SmallCursor, page_of, text_of
 from api.web.responses.serialization import ReadyRoute, records_page
-from api.web.responses.shapes import Shape, Utc
 from api.web.routes.trials import Name
 from api.web.services import Api
 from api.web.temporal.outages import unreachable

@@ -9,7 +9,8 @@ from pydantic import Field
 from sqlalchemy.orm import Session
 from starlette.concurrency import run_in_threadpool
 
-from api.store.tables.enums import Scope, TrialStatus
+from api.schemas.base import Body, Shape, Utc
+from api.schemas.enums import Scope, TrialStatus
 from api.store.trials.create import create_trial
 from api.store.trials.reads import NamedTrial, TrialFilter, get_trial, list_trials
 from api.web.auth.scopes import Operator, Viewer
@@ -19,7 +20,6 @@ from api.web.problems import problems_at
 from api.web.responses.etags import etag
 from api.web.responses.paging import EntityId, IdCursor, Limit, Page, page_of, text_of
 from api.web.responses.serialization import ReadyRoute, model_response
-from api.web.responses.shapes import Body, Shape, Utc
 from api.web.services import Api, Services
 from api.web.temporal.components import Tried, own_components, try_components
 from orchestrator.spec import InvalidTrial, TrialSpec

@@ -11,6 +11,8 @@ from pydantic import AfterValidator, Field
 from sqlalchemy.orm import Session
 from starlette.concurrency import run_in_threadpool
 
+from api.schemas.base import Shape, Utc
+from api.schemas.enums import VersionOrigin
 from api.store.checkpoints.garbage import keep_checkpoint
 from api.store.players.import_weights import import_version
 from api.store.players.reads import (
@@ -23,7 +25,6 @@ from api.store.players.reads import (
     returns_of,
 )
 from api.store.tables import ReturnTally
-from api.store.tables.enums import VersionOrigin
 from api.store.trials.reads import get_trial, require_trial
 from api.store.trials.spec import spec_of
 from api.web.auth.scopes import Operator, Viewer
@@ -31,7 +32,6 @@ from api.web.changes import Answer, Audited, Change
 from api.web.problems import Refusal
 from api.web.responses.paging import EntityId, IdCursor, Limit, Page, page_of, text_of
 from api.web.responses.serialization import ReadyRoute
-from api.web.responses.shapes import Shape, Utc
 from api.web.services import Api
 from api.web.temporal.ask import ask
 from league.types import CheckpointRef

@@ -8,7 +8,7 @@ from pathlib import Path
 import httpx
 import pytest
 
-from api.store.tables.enums import Scope
+from api.schemas.enums import Scope
 from tests.integration.api.server import Served, patient_api, running_api, running_store_worker, running_temporal
 from tests.integration.postgres import PostgresServer
 

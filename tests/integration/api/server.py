@@ -24,10 +24,10 @@ from temporalio.contrib.pydantic import pydantic_data_converter
 from temporalio.worker import Worker
 
 from api.activities import store_activities
+from api.schemas.enums import Scope
 from api.settings import ApiSettings
 from api.store.access.tokens import add_token
 from api.store.core.engine import create_store_engine, session_factory
-from api.store.tables.enums import Scope
 from api.web.app import create_app
 from api.web.auth.tokens import new_token, token_hash
 from api.web.live import fleet, readiness

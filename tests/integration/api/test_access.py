@@ -10,9 +10,9 @@ import httpx
 import pytest
 from sqlalchemy import text
 
+from api.schemas.enums import Scope
 from api.settings import ApiSettings
 from api.store.core.ids import new_id
-from api.store.tables.enums import Scope
 from api.web.app import create_app
 from tests.integration.api.server import PLAIN, Served
 

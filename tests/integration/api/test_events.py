@@ -16,9 +16,9 @@ import httpx
 import pytest
 from sqlalchemy.orm import Session, sessionmaker
 
+from api.schemas.enums import Scope
 from api.store.core.events import NewEvent, append_events
 from api.store.tables import ApiToken
-from api.store.tables.enums import Scope
 from api.web.live import feed as feed_module
 from api.web.routes import events as events_module
 from tests.integration.api.server import PLAIN, Served

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from api.store.tables.enums import Scope
+from api.schemas.enums import Scope
 from benchmarks.api_schemathesis import ENDLESS, REVOKING, fuzz
 from tests.integration.api.league import readable_league
 from tests.integration.api.server import Served

@@ -9,7 +9,7 @@ import httpx
 import pytest
 from structlog.testing import capture_logs
 
-from api.store.tables.enums import Scope
+from api.schemas.enums import Scope
 from api.web.auth.limits import RateLimit
 from api.web.auth.perimeter import allowed_hosts
 from api.web.routes import projects

@@ -11,9 +11,9 @@ import httpx
 import pytest
 from sqlalchemy import func, select, update
 
+from api.schemas.enums import GateStatus, Scope
 from api.store.core.ids import new_id
 from api.store.tables import AuditEntry, Event, Gate, IdempotencyKey
-from api.store.tables.enums import GateStatus, Scope
 from api.web import changes
 from api.web.routes import versions
 from tests.integration.api.league import ReadableLeague, readable_league

@@ -8,9 +8,9 @@ import httpx
 import pytest
 from sqlalchemy import select, text
 
+from api.schemas.enums import Scope
 from api.store.core.ids import new_id
 from api.store.tables import AuditEntry
-from api.store.tables.enums import Scope
 from api.web.auth import sign_in_codes
 from api.web.auth.sessions import SessionSigner
 from api.web.auth.sign_in_codes import issue_code, read_code

@@ -10,8 +10,8 @@ import pytest
 from temporalio.client import Client
 from temporalio.contrib.pydantic import pydantic_data_converter
 
+from api.schemas.enums import GateStatus, Scope, TrialStatus
 from api.store.tables import Gate, Trial
-from api.store.tables.enums import GateStatus, Scope, TrialStatus
 from api.web.temporal import orders
 from orchestrator.contracts.workflows import Status, trial_workflow_id
 from tests.integration.api.league import readable_league

@@ -10,7 +10,7 @@ import pytest
 from temporalio.client import Client
 from temporalio.contrib.pydantic import pydantic_data_converter
 
-from api.store.tables.enums import Scope
+from api.schemas.enums import Scope
 from api.web.live import fleet
 from api.web.live.fleet import Attendance, Fleet, Known, Remembered
 from tests.integration.api.server import Served, running_api

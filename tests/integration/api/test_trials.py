@@ -9,8 +9,8 @@ from typing import Any
 
 import httpx
 
+from api.schemas.enums import Scope
 from api.store.core.ids import new_id
-from api.store.tables.enums import Scope
 from tests.integration.api.server import Served, running_api
 
 SPEC: dict[str, Any] = {"game": {"id": "tic_tac_toe"}, "start": "paused"}

@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 from temporalio.exceptions import ApplicationError
 
+from api.schemas.enums import RatingMethod
 from api.store.payoffs.cells import replay_payoff, stored_cells
 from api.store.tables import Match, Pairing, Payoff, Rating, RatingCovariance, RatingFit, Tournament
-from api.store.tables.enums import RatingMethod
 from league.types import Stream
 from orchestrator.contracts.play import EvaluationKey, EvaluationReport, PlayOutcome, PlayRequest, TargetState
 from orchestrator.contracts.tournaments import EvaluationsEnd, TournamentEnd, TrialEvaluation

@@ -8,9 +8,9 @@ import pytest
 from sqlalchemy import text
 from sqlalchemy.orm import Session
 
+from api.schemas.enums import RatingMethod
 from api.store.ratings import bradley_terry as ratings
 from api.store.ratings.bradley_terry import still_rated
-from api.store.tables.enums import RatingMethod
 from api.store.verify.ratings import wrong_ratings
 from tests.integration.league_store.driver import Store
 from tests.integration.league_store.test_online_ratings import evaluate, evaluated, fits, places

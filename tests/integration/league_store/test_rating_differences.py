@@ -7,10 +7,10 @@ import math
 import pytest
 from sqlalchemy import event, text, update
 
+from api.schemas.enums import RatingMethod
 from api.store.ratings.bradley_terry import fitted, rating_games
 from api.store.ratings.reads import difference_variances, newest_fit, value_in_fit
 from api.store.tables import Project, RatingCovariance, RatingFit
-from api.store.tables.enums import RatingMethod
 from tests.integration.league_store.driver import Store
 from tests.integration.league_store.test_online_ratings import evaluate, evaluated, fits
 

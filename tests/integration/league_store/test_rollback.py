@@ -14,12 +14,12 @@ from sqlalchemy.orm import Session
 from temporalio.exceptions import ApplicationError
 
 from api.activities import TrialActivities
+from api.schemas.enums import PlayerStatus
 from api.store.checkpoints import garbage
 from api.store.checkpoints.garbage import collect_garbage
 from api.store.core.errors import Conflict
 from api.store.core.installation import check_alone, installation_id
 from api.store.tables import Decision, ModelVersion
-from api.store.tables.enums import PlayerStatus
 from lanista import doctor
 from league.types import CheckpointRef, DecisionKind
 from orchestrator.artifacts import ArtifactStore, ArtifactStoreFull, MissingArtifact, StoredFile, unreadable

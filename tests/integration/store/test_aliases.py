@@ -8,13 +8,13 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 from sqlalchemy import select
 
+from api.schemas.enums import AliasMove
 from api.store.aliases.moves import AliasKey, Promotion, alias_history, move_alias, roll_back_alias
 from api.store.core.errors import Conflict, NotFound
 from api.store.core.events import events_after
 from api.store.core.ids import new_id
 from api.store.generations.record import record_generation
 from api.store.tables import Alias, Gate, Trial
-from api.store.tables.enums import AliasMove
 from tests.integration.store.league import League
 
 BY_HAND = Promotion(reason="looks strong", actor="ada")

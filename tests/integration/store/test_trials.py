@@ -9,12 +9,12 @@ import pytest
 from sqlalchemy import select
 from sqlalchemy.orm import Session, sessionmaker
 
+from api.schemas.enums import TrialStatus, VersionOrigin
 from api.store.core.errors import Conflict, NotFound
 from api.store.core.events import events_after
 from api.store.core.ids import new_id
 from api.store.players.versions import record_first_version
 from api.store.tables import ModelVersion, Player, Project, Trial
-from api.store.tables.enums import TrialStatus, VersionOrigin
 from api.store.trials.create import TRANSITIONS, change_status, create_trial, game_key
 from league.types import Role
 from orchestrator.spec.trial import TrialSpec

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 from temporalio.client import Client
 
+from api.schemas.enums import PairingStatus, RatingMethod, TournamentStatus
 from api.store.tables import Match, Pairing, Rating, RatingCovariance, RatingFit
-from api.store.tables.enums import PairingStatus, RatingMethod, TournamentStatus
 from orchestrator.contracts.play import PlayRequest
 from orchestrator.contracts.tournaments import tournament_workflow_id
 from orchestrator.workflows import tournament as workflow

@@ -16,8 +16,8 @@ import pytest
 from temporalio.client import Client
 from temporalio.exceptions import ApplicationError
 
+from api.schemas.enums import PairingStatus, RatingMethod, TournamentStatus
 from api.store.tables import Match, Pairing, RatingFit
-from api.store.tables.enums import PairingStatus, RatingMethod, TournamentStatus
 from api.store.verify import audit
 from orchestrator.contracts.play import PlayRequest
 from orchestrator.contracts.tournaments import PairingReport, TournamentEnd, TournamentRequest

@@ -8,9 +8,9 @@ from typing import Any
 
 from sqlalchemy import event
 
+from api.schemas.enums import Overlap, TournamentStatus, TrialStatus
 from api.store.core.ids import new_id
 from api.store.tables import AliasEvent
-from api.store.tables.enums import Overlap, TournamentStatus, TrialStatus
 from api.store.tournaments.schedules import Timing, create_schedule, follow_trial_files
 from api.store.trials.create import change_status, create_trial
 from orchestrator.contracts.tournaments import Firing

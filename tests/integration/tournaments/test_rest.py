@@ -17,10 +17,10 @@ from sqlalchemy import update
 from temporalio.client import Client
 from typer.testing import CliRunner
 
+from api.schemas.enums import Overlap, Scope, TournamentStatus, TrialStatus
 from api.settings import ApiSettings
 from api.store.core.ids import new_id
 from api.store.tables import Schedule, Tournament, Trial
-from api.store.tables.enums import Overlap, Scope, TournamentStatus, TrialStatus
 from api.store.tournaments.schedules import Timing, create_schedule
 from api.store.trials.create import change_status, create_trial
 from api.web.app import make_services

@@ -9,9 +9,9 @@ import pytest
 from temporalio.client import Client
 from temporalio.exceptions import ApplicationError
 
+from api.schemas.enums import PairingStatus, RatingMethod
 from api.store.core.ids import new_id
 from api.store.tables import Event, Match, ModelVersion, Pairing, Player, RatingFit, TournamentEntrant
-from api.store.tables.enums import PairingStatus, RatingMethod
 from api.store.trials.create import create_trial
 from api.store.verify import audit
 from api.web.reports.tournament import tournament_report
