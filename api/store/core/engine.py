@@ -1,4 +1,8 @@
-"""Engines and sessions from a URL. Nothing happens on import."""
+"""Engines and sessions from a database URL. Importing this module opens no connection.
+
+Packages that know no SQLAlchemy take their types from here: `Session`, `Sessions`, `Engine`, and from `core.errors`
+the database's errors.
+"""
 
 from __future__ import annotations
 
@@ -13,6 +17,11 @@ from sqlalchemy.exc import ArgumentError, InvalidatePoolError
 from sqlalchemy.orm import Session, sessionmaker
 
 from api.store.core.errors import InvalidDatabaseUrl
+
+__all__ = ["Engine", "Session", "Sessions", "create_store_engine", "database_url", "session_factory"]
+
+Sessions = sessionmaker[Session]
+"""Makes sessions: `with sessions.begin() as session:` is one transaction."""
 
 _NOTICE_A_LOST_HOST = {
     "connect_timeout": 10,
@@ -73,6 +82,6 @@ def _says_something(socket: int) -> bool:
     return bool(watched.poll(0))
 
 
-def session_factory(engine: Engine) -> sessionmaker[Session]:
+def session_factory(engine: Engine) -> Sessions:
     """Sessions that keep loaded values readable after commit."""
     return sessionmaker(engine, expire_on_commit=False)

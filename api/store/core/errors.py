@@ -12,6 +12,20 @@ from __future__ import annotations
 
 from typing import Any
 
+from sqlalchemy.exc import DataError, OperationalError, StatementError
+
+__all__ = [
+    "Conflict",
+    "DataError",
+    "InvalidDatabaseUrl",
+    "MigrationError",
+    "NotFound",
+    "NotYet",
+    "OperationalError",
+    "StatementError",
+    "StoreError",
+]
+
 
 class StoreError(Exception):
     """Anything the store refuses."""
