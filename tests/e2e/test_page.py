@@ -154,7 +154,7 @@ def test_a_link_asks_before_it_replaces_a_session(stack: LocalStack, browser: Br
 
 
 FORM = """async () => {
-  const { h, patchChildren } = await import("/static/dom.js");
+  const { h, patchChildren } = await import("/static/core/dom.js");
   const form = h("form");
   const options = () => ["a", "b", "c"].map((value) => h("option", { value }, value));
   const show = (value) => patchChildren(form, [h("input", { value }), h("select", { value }, options())]);

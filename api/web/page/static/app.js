@@ -1,11 +1,11 @@
 // The frame: finds the page for an address, loads it, shows it, and keeps it up to date while events come.
-import { resumeSession, session, signIn, signOut, takeCode } from "./api.js";
-import { drawCharts } from "./charts.js";
-import { h, patchChildren } from "./dom.js";
-import { zone } from "./format.js";
-import { follow, stopFollowing } from "./live.js";
-import { interceptLinks, match, query, withQuery } from "./router.js";
-import { ask, toast } from "./dialog.js";
+import { resumeSession, session, signIn, signOut, takeCode } from "./core/api.js";
+import { drawCharts } from "./charts/line_charts.js";
+import { h, patchChildren } from "./core/dom.js";
+import { zone } from "./core/format.js";
+import { follow, stopFollowing } from "./core/event_stream.js";
+import { interceptLinks, match, query, withQuery } from "./core/router.js";
+import { ask, toast } from "./components/dialog.js";
 
 const ROUTES = [
   ["/trials", "trials"], ["/trials/new", "new_trial"], ["/trials/:trial", "trial"], ["/trials/:trial/payoff", "payoff"],
@@ -43,7 +43,7 @@ function pageAt(path) {
     const parameters = match(pattern, path);
     if (parameters) return [name, parameters];
   }
-  return ["nowhere", {}];
+  return ["not_found", {}];
 }
 
 async function show(page, parameters) {

@@ -1,12 +1,12 @@
 // Versions over steps: what came from what, frozen, reset, forked, promoted.
-import { get, getAll } from "../api.js";
-import { seriesColours } from "../colours.js";
-import { h } from "../dom.js";
-import { bytes, short, versionName, words } from "../format.js";
-import { lineageMap } from "../lineage_map.js";
-import { legend, MARKS } from "../marks.js";
-import { card, empty, pick, table, time, versionLink } from "../pieces.js";
-import { trialFrame } from "../trial_frame.js";
+import { get, getAll } from "../core/api.js";
+import { seriesColours } from "../charts/colours.js";
+import { h } from "../core/dom.js";
+import { bytes, short, versionName, words } from "../core/format.js";
+import { lineageMap } from "../charts/lineage_map.js";
+import { legend, MARKS } from "../charts/version_marks.js";
+import { card, empty, pick, table, time, versionLink } from "../components/widgets.js";
+import { trialFrame } from "../components/trial_frame.js";
 
 const FEW = 100; // rows of the table before somebody asks for all
 const FEW_STRAYS = 12;

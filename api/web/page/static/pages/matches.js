@@ -1,9 +1,9 @@
 // Recorded games, filtered by who played and for what.
-import { get, getAll } from "../api.js";
-import { h } from "../dom.js";
-import { empty, pick } from "../pieces.js";
-import { matchTable } from "../match_table.js";
-import { trialFrame } from "../trial_frame.js";
+import { get, getAll } from "../core/api.js";
+import { h } from "../core/dom.js";
+import { empty, pick } from "../components/widgets.js";
+import { matchTable } from "../components/match_table.js";
+import { trialFrame } from "../components/trial_frame.js";
 
 export const title = ({ trial }) => `Matches of ${trial.name}`;
 export const trialOf = (context) => context.parameters.trial;

@@ -1,10 +1,10 @@
 // Whom each learning player meets next, and for any generation why.
-import { get, getAll } from "../api.js";
-import { h } from "../dom.js";
-import { percent, versionName, words } from "../format.js";
-import { heatMap } from "../heat_map.js";
-import { card, empty, facts, pick, shares, table, time, versionLink } from "../pieces.js";
-import { trialFrame } from "../trial_frame.js";
+import { get, getAll } from "../core/api.js";
+import { h } from "../core/dom.js";
+import { percent, versionName, words } from "../core/format.js";
+import { heatMap } from "../charts/heat_map.js";
+import { card, empty, facts, pick, shares, table, time, versionLink } from "../components/widgets.js";
+import { trialFrame } from "../components/trial_frame.js";
 
 const REMEMBERED = 40; // generations whose mixtures are drawn
 const MOST_ROWS = 16;

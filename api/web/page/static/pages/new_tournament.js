@@ -1,9 +1,9 @@
 // Hold a tournament.
-import { getAll, post } from "../api.js";
-import { toast } from "../dialog.js";
-import { h } from "../dom.js";
-import { empty } from "../pieces.js";
-import { tournamentFields, tournamentOf } from "../tournament_form.js";
+import { getAll, post } from "../core/api.js";
+import { toast } from "../components/dialog.js";
+import { h } from "../core/dom.js";
+import { empty } from "../components/widgets.js";
+import { tournamentFields, tournamentOf } from "../components/tournament_form.js";
 
 export const title = () => "Hold a tournament";
 export const hear = () => false;

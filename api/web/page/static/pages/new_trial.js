@@ -1,7 +1,7 @@
 // Start a trial from an example or a pasted file, checked as you type.
-import { getAll, post } from "../api.js";
-import { toast } from "../dialog.js";
-import { h } from "../dom.js";
+import { getAll, post } from "../core/api.js";
+import { toast } from "../components/dialog.js";
+import { h } from "../core/dom.js";
 
 const PAUSE_MS = 250;
 export const title = () => "Start a trial";

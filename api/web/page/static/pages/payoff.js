@@ -1,12 +1,12 @@
 // Who does how well against whom: the heat map, what the whole of it says, and the games of one cell.
-import { get, getAll } from "../api.js";
-import { h, s } from "../dom.js";
-import { percent, short, signed, whole } from "../format.js";
-import { colourKey, heatMap } from "../heat_map.js";
-import { byLikeness, byRating, indices, strongestCycles } from "../payoff_order.js";
-import { card, empty, pick, shares } from "../pieces.js";
-import { matchTable } from "../match_table.js";
-import { trialFrame } from "../trial_frame.js";
+import { get, getAll } from "../core/api.js";
+import { h, s } from "../core/dom.js";
+import { percent, short, signed, whole } from "../core/format.js";
+import { colourKey, heatMap } from "../charts/heat_map.js";
+import { byLikeness, byRating, indices, strongestCycles } from "../charts/payoff_order.js";
+import { card, empty, pick, shares } from "../components/widgets.js";
+import { matchTable } from "../components/match_table.js";
+import { trialFrame } from "../components/trial_frame.js";
 
 const ORDERS = [["rating", "rating"], ["time", "time"], ["cluster", "likeness"]];
 const STREAMS = [["all", "all games"], ["training", "training games"], ["rating", "rating games"]];

@@ -1,10 +1,10 @@
 // A person against a version.
-import { get, getAll, post } from "../api.js";
-import { actionName, board, gridOf, stepFocus } from "../board.js";
-import { toast } from "../dialog.js";
-import { h } from "../dom.js";
-import { versionName, words } from "../format.js";
-import { card, pick, versionLink } from "../pieces.js";
+import { get, getAll, post } from "../core/api.js";
+import { actionName, board, gridOf, stepFocus } from "../components/board.js";
+import { toast } from "../components/dialog.js";
+import { h } from "../core/dom.js";
+import { versionName, words } from "../core/format.js";
+import { card, pick, versionLink } from "../components/widgets.js";
 
 const PATIENCE_MS = 300; // an answer that comes sooner needs no word
 export const title = ({ version }) => `Play against ${versionName(version.player, version.number)}`;

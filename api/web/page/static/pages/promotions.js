@@ -1,12 +1,12 @@
 // Gates with the path of their tests, and who held each alias when and why.
-import { get, getAll, may, post, send } from "../api.js";
-import { chart, warmCharts } from "../charts.js";
-import { colour, seriesColours } from "../colours.js";
-import { ask, toast } from "../dialog.js";
-import { h } from "../dom.js";
-import { fixed, percent, versionName, whole, words } from "../format.js";
-import { badge, card, empty, facts, table, time, versionLink } from "../pieces.js";
-import { trialFrame } from "../trial_frame.js";
+import { get, getAll, may, post, send } from "../core/api.js";
+import { chart, warmCharts } from "../charts/line_charts.js";
+import { colour, seriesColours } from "../charts/colours.js";
+import { ask, toast } from "../components/dialog.js";
+import { h } from "../core/dom.js";
+import { fixed, percent, versionName, whole, words } from "../core/format.js";
+import { badge, card, empty, facts, table, time, versionLink } from "../components/widgets.js";
+import { trialFrame } from "../components/trial_frame.js";
 
 const MOST_STRANGERS = 50;
 export const enter = warmCharts;

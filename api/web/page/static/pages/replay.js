@@ -1,10 +1,10 @@
 // A recorded game, move by move, with what the versions think of each position.
-import { get } from "../api.js";
-import { actionName, board, opinions } from "../board.js";
-import { h, s } from "../dom.js";
-import { percent, signed, versionName, words } from "../format.js";
-import { badge, card, facts, pick, shares, time, versionLink } from "../pieces.js";
-import { replayWithOpinions } from "../replay_opinions.js";
+import { get } from "../core/api.js";
+import { actionName, board, opinions } from "../components/board.js";
+import { h, s } from "../core/dom.js";
+import { percent, signed, versionName, words } from "../core/format.js";
+import { badge, card, facts, pick, shares, time, versionLink } from "../components/widgets.js";
+import { replayWithOpinions } from "../core/replay_annotations.js";
 
 export const title = ({ replay }) => `Game #${replay.match.id}`;
 export const hear = () => false;

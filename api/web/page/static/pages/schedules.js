@@ -1,10 +1,10 @@
 // Schedules of tournaments: made, paused, fired, deleted.
-import { get, getAll, may, post, send } from "../api.js";
-import { ask, toast } from "../dialog.js";
-import { h } from "../dom.js";
-import { duration, whole, words } from "../format.js";
-import { badge, empty, facts, time } from "../pieces.js";
-import { tournamentFields, tournamentOf } from "../tournament_form.js";
+import { get, getAll, may, post, send } from "../core/api.js";
+import { ask, toast } from "../components/dialog.js";
+import { h } from "../core/dom.js";
+import { duration, whole, words } from "../core/format.js";
+import { badge, empty, facts, time } from "../components/widgets.js";
+import { tournamentFields, tournamentOf } from "../components/tournament_form.js";
 
 export const title = () => "Schedules";
 export const hear = (event) => /^(schedule|tournament)\./.test(event.type);

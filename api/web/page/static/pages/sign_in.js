@@ -1,7 +1,7 @@
 // Signing in with a token, and whether the parts of the stack are well.
-import { session, signIn } from "../api.js";
-import { h } from "../dom.js";
-import { partCards, readiness, watchParts } from "../parts.js";
+import { session, signIn } from "../core/api.js";
+import { h } from "../core/dom.js";
+import { partCards, readiness, watchParts } from "../components/health_cards.js";
 
 export const title = () => "Sign in";
 export const load = readiness;

@@ -1,10 +1,10 @@
 // The installation: its parts, pages of others, tokens, and who changed what.
-import { get, getAll, may } from "../api.js";
-import { h } from "../dom.js";
-import { fleetCards } from "../fleet.js";
-import { partCards, watchParts } from "../parts.js";
-import { card, table, time } from "../pieces.js";
-import { tokenCard } from "../token_card.js";
+import { get, getAll, may } from "../core/api.js";
+import { h } from "../core/dom.js";
+import { fleetCards } from "../components/cluster_cards.js";
+import { partCards, watchParts } from "../components/health_cards.js";
+import { card, table, time } from "../components/widgets.js";
+import { tokenCard } from "../components/token_card.js";
 
 const TITLES = { tensorboard: "TensorBoard", temporal: "Temporal" };
 export const title = () => "System";

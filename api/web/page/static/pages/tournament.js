@@ -1,13 +1,13 @@
 // One tournament: standings with intervals, who beat whom, and its rounds.
-import { get, getAll, may, post } from "../api.js";
-import { chart, warmCharts } from "../charts.js";
-import { seriesColours } from "../colours.js";
-import { ask, toast } from "../dialog.js";
-import { h } from "../dom.js";
-import { fixed, percent, words } from "../format.js";
-import { colourKey, heatMap } from "../heat_map.js";
-import { badge, bar, card, empty, table, time, versionLink } from "../pieces.js";
-import { rounds } from "../rounds.js";
+import { get, getAll, may, post } from "../core/api.js";
+import { chart, warmCharts } from "../charts/line_charts.js";
+import { seriesColours } from "../charts/colours.js";
+import { ask, toast } from "../components/dialog.js";
+import { h } from "../core/dom.js";
+import { fixed, percent, words } from "../core/format.js";
+import { colourKey, heatMap } from "../charts/heat_map.js";
+import { badge, bar, card, empty, table, time, versionLink } from "../components/widgets.js";
+import { rounds } from "../components/tournament_rounds.js";
 
 export const title = ({ tournament }) => tournament.name;
 export const enter = warmCharts;

@@ -1,8 +1,8 @@
 // All tournaments, under way and past.
-import { getAll, may } from "../api.js";
-import { h } from "../dom.js";
-import { words } from "../format.js";
-import { badge, bar, empty, pick, table, time } from "../pieces.js";
+import { getAll, may } from "../core/api.js";
+import { h } from "../core/dom.js";
+import { words } from "../core/format.js";
+import { badge, bar, empty, pick, table, time } from "../components/widgets.js";
 
 export const title = () => "Tournaments";
 export const hear = (event) => /^(tournament|pairing|ratings)\./.test(event.type);

@@ -1,13 +1,13 @@
 // What happens in a trial now.
-import { get, getAll } from "../api.js";
-import { bandedLine, chart, warmCharts } from "../charts.js";
-import { seriesColours } from "../colours.js";
-import { h } from "../dom.js";
-import { duration, fixed, percent, short, since, versionName, whole, words } from "../format.js";
-import { badge, bar, card, eventList, facts, table, time, versionLink } from "../pieces.js";
-import { recentEvents } from "../live.js";
-import { trialFrame } from "../trial_frame.js";
-import { isPassing } from "../words.js";
+import { get, getAll } from "../core/api.js";
+import { bandedLine, chart, warmCharts } from "../charts/line_charts.js";
+import { seriesColours } from "../charts/colours.js";
+import { h } from "../core/dom.js";
+import { duration, fixed, percent, short, since, versionName, whole, words } from "../core/format.js";
+import { badge, bar, card, eventList, facts, table, time, versionLink } from "../components/widgets.js";
+import { recentEvents } from "../core/event_stream.js";
+import { trialFrame } from "../components/trial_frame.js";
+import { isPassing } from "../core/event_sentences.js";
 
 const LOSSES = ["value_loss", "entropy", "kl", "explained_variance", "clip_fraction", "return_mean", "game_length"];
 const OVER = ["stopped", "completed", "failed"];

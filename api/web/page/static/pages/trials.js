@@ -1,9 +1,9 @@
 // All trials: how far each is, how fast, who leads, and what can be done about it.
-import { get, getAll, may, session } from "../api.js";
-import { h } from "../dom.js";
-import { percent, short } from "../format.js";
-import { badge, bar, empty, pick, spark, time, versionLink } from "../pieces.js";
-import { orders } from "../trial_frame.js";
+import { get, getAll, may, session } from "../core/api.js";
+import { h } from "../core/dom.js";
+import { percent, short } from "../core/format.js";
+import { badge, bar, empty, pick, spark, time, versionLink } from "../components/widgets.js";
+import { orders } from "../components/trial_frame.js";
 
 const STATUSES = ["pending", "running", "pausing", "paused", "stopping", "stopped", "completed", "failed"];
 const SORTS = { newest: (a, b) => b.created_at.localeCompare(a.created_at), name: (a, b) => a.name.localeCompare(b.name), steps: (a, b) => b.steps - a.steps, status: (a, b) => STATUSES.indexOf(a.status) - STATUSES.indexOf(b.status) };

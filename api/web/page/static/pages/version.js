@@ -1,12 +1,12 @@
 // One version: where it came from, its weights, its games, its names.
-import { get, getAll, may, send } from "../api.js";
-import { chart, warmCharts } from "../charts.js";
-import { seriesColours } from "../colours.js";
-import { ask, toast } from "../dialog.js";
-import { h } from "../dom.js";
-import { bytes, fixed, versionName, whole, words } from "../format.js";
-import { badge, card, facts, table, time, versionLink } from "../pieces.js";
-import { matchTable } from "../match_table.js";
+import { get, getAll, may, send } from "../core/api.js";
+import { chart, warmCharts } from "../charts/line_charts.js";
+import { seriesColours } from "../charts/colours.js";
+import { ask, toast } from "../components/dialog.js";
+import { h } from "../core/dom.js";
+import { bytes, fixed, versionName, whole, words } from "../core/format.js";
+import { badge, card, facts, table, time, versionLink } from "../components/widgets.js";
+import { matchTable } from "../components/match_table.js";
 
 const CURVES = ["value_loss", "entropy", "explained_variance", "kl"];
 export const enter = warmCharts;

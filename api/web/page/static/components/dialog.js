@@ -1,5 +1,5 @@
 // Asking before something is done, and saying what became of it.
-import { h } from "./dom.js";
+import { h } from "../core/dom.js";
 
 /** A question with fields; resolves to their values, or null when it was called off. */
 export function ask({ title, text, fields = [], action = "OK", danger = false, perform }) {

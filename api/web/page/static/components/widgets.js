@@ -1,7 +1,7 @@
 // Small pieces that several pages show.
-import { h, s } from "./dom.js";
-import { clock, day, percent, short, words } from "./format.js";
-import { sentence, weight } from "./words.js";
+import { h, s } from "../core/dom.js";
+import { clock, day, percent, short, words } from "../core/format.js";
+import { sentence, weight } from "../core/event_sentences.js";
 
 export const badge = (status) => h("span", { class: "badge", "data-status": status }, words(status));
 

@@ -1,7 +1,7 @@
 // Who works: the queues and who serves them, the worker processes, and what Ray has left.
-import { h } from "./dom.js";
-import { bytes, clock, duration, fixed, whole } from "./format.js";
-import { badge, card, facts, meter, table } from "./pieces.js";
+import { h } from "../core/dom.js";
+import { bytes, clock, duration, fixed, whole } from "../core/format.js";
+import { badge, card, facts, meter, table } from "./widgets.js";
 
 const PURPOSES = { league: "decides what comes next (workflows)", store: "reads and writes Postgres", train: "trains generations on Ray", play: "plays gates and tournaments on Ray", interactive: "answers people: replays, moves, imports" };
 const SERVED_BY = { league: "store worker", store: "store worker", train: "train worker", play: "train worker", interactive: "train worker" };

@@ -1,8 +1,8 @@
 // API tokens: made, shown once, revoked.
-import { post, send } from "./api.js";
+import { post, send } from "../core/api.js";
 import { ask, toast } from "./dialog.js";
-import { h } from "./dom.js";
-import { badge, table, time } from "./pieces.js";
+import { h } from "../core/dom.js";
+import { badge, table, time } from "./widgets.js";
 
 export function tokenCard(tokens, context) {
   return h("section", { key: "tokens", class: "card", "aria-label": "Tokens" }, h("div", { class: "title" }, h("h2", {}, "Tokens"),

@@ -1,5 +1,5 @@
 // The fields of a tournament, for holding one now and for schedules.
-import { h } from "./dom.js";
+import { h } from "../core/dom.js";
 
 const FORMATS = [["round_robin", "round robin: everybody meets everybody"], ["swiss", "Swiss: rounds of equals"], ["knockout", "knockout: losers leave"], ["gauntlet", "gauntlet: challengers meet the field"], ["adaptive", "adaptive: the most telling pairings"]];
 const ENTRANTS = "latest, snapshots, bots";

@@ -1,5 +1,5 @@
 // The parts of the stack, each by name, looked at again and again while they are shown.
-import { h } from "./dom.js";
+import { h } from "../core/dom.js";
 
 const EVERY_MS = 3000;
 

@@ -1,7 +1,7 @@
 // Recorded games as a table.
-import { h } from "./dom.js";
-import { versionName, words } from "./format.js";
-import { badge, table, time, versionLink } from "./pieces.js";
+import { h } from "../core/dom.js";
+import { versionName, words } from "../core/format.js";
+import { badge, table, time, versionLink } from "./widgets.js";
 
 const OTHER_WAY = { win: "loss", loss: "win", draw: "draw" };
 

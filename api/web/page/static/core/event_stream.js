@@ -1,5 +1,5 @@
 // One connection for all events: of the trial that is looked at (with progress), else of everything.
-import { isPassing } from "./words.js";
+import { isPassing } from "./event_sentences.js";
 
 const KINDS = [
   "trial.created", "trial.status", "trial.forked", "trial.archived", "generation.recorded", "version.recorded",

@@ -1,7 +1,7 @@
 // A position as a picture on light ground, for the games draw with dark ink; over it, where the game is known here,
 // squares to click and to show what a version thinks of each.
-import { h } from "./dom.js";
-import { percent } from "./format.js";
+import { h } from "../core/dom.js";
+import { percent } from "../core/format.js";
 
 /** How actions lie on the picture; `row(moves, action)` is the row, from the top, that the last move took. */
 const GRIDS = {

@@ -1,6 +1,6 @@
 // The signs of versions: one shape each, on the canvas and in the legend alike.
-import { h, s } from "./dom.js";
-import { words } from "./format.js";
+import { h, s } from "../core/dom.js";
+import { words } from "../core/format.js";
 
 /** Paths around 0,0 in a box of 12; `open` ones are outlines. */
 export const MARKS = {

@@ -1,7 +1,7 @@
 // Rows against columns as colours: a share each, a note on hover, a cell for a click, a part of it by dragging.
 import { canvasMap, fitted, FONT } from "./canvas_map.js";
 import { colour, divergingSteps, inkOn, massSteps } from "./colours.js";
-import { h } from "./dom.js";
+import { h } from "../core/dom.js";
 
 const LARGEST_CELL = 84;
 const LARGEST_SIDE = 860;

@@ -1,6 +1,6 @@
 // Plotly, loaded when the first chart is drawn, in the page's colours.
 import { colour, isDark, seriesColours } from "./colours.js";
-import { h } from "./dom.js";
+import { h } from "../core/dom.js";
 
 const ADDRESS = "/static/vendor/plotly.min.js";
 let library = null;

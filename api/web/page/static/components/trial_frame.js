@@ -1,9 +1,9 @@
 // What every page of a trial has: its name and status, its orders, its sections.
-import { may, post } from "./api.js";
+import { may, post } from "../core/api.js";
 import { ask, toast } from "./dialog.js";
-import { h } from "./dom.js";
-import { short } from "./format.js";
-import { badge } from "./pieces.js";
+import { h } from "../core/dom.js";
+import { short } from "../core/format.js";
+import { badge } from "./widgets.js";
 
 const SECTIONS = [["", "Now"], ["/payoff", "Payoff"], ["/matchmaking", "Matchmaking"], ["/lineage", "Lineage"],
   ["/promotions", "Promotions"], ["/matches", "Matches"]];

@@ -1,6 +1,6 @@
 // The rounds of a tournament: a bracket for a knockout, else round beside round.
-import { h } from "./dom.js";
-import { words } from "./format.js";
+import { h } from "../core/dom.js";
+import { words } from "../core/format.js";
 
 const MOST_PAIRS = 200;
 

@@ -1,6 +1,6 @@
 // A drawing of ours on a canvas: sharp on every screen, one listener however many points, a note beside the pointer.
 import { isDark } from "./colours.js";
-import { h } from "./dom.js";
+import { h } from "../core/dom.js";
 
 const DRAG_PX = 6;
 const NOTE_GAP = 14;

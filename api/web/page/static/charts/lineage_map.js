@@ -1,8 +1,8 @@
 // Versions over steps or time: a lane for each player, its frozen selves above it, lines from parent to child.
 import { canvasMap, fitted, FONT } from "./canvas_map.js";
 import { colour, seriesColours } from "./colours.js";
-import { clock, day, short } from "./format.js";
-import { MARKS, stamp } from "./marks.js";
+import { clock, day, short } from "../core/format.js";
+import { MARKS, stamp } from "./version_marks.js";
 
 const TIDY_LANES = 40;
 const NEAR_PX = 12;

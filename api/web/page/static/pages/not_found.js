@@ -1,5 +1,5 @@
 // An address that no page has.
-import { h } from "../dom.js";
+import { h } from "../core/dom.js";
 
 export const title = () => "Not found";
 export const view = () => h("section", { class: "empty" }, h("h1", {}, "There is nothing here"),

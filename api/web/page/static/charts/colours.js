@@ -1,5 +1,5 @@
 // The page's colours as scripts need them, in light and in dark.
-import { h } from "./dom.js";
+import { h } from "../core/dom.js";
 
 const SERIES = ["#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9"]; // Okabe and Ito: told apart by everybody
 const SERIES_DARK = ["#56B4E9", "#FF9D5C", "#2FCB9B", "#E59CC6", "#F0C04A", "#9AD4FF"];
