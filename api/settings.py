@@ -72,7 +72,8 @@ class ApiSettings(StoreSettings):
     session_secret: SecretStr | None = Field(
         default=None,
         min_length=32,
-        description="signs browser sessions; the same for all API processes. Empty: they end when the API restarts",
+        description="signs browser sessions; the same for all API processes; no worker gets it. Empty: `lanista up` "
+        "keeps a secret of its own, an API alone makes one at each start",
     )
     reconcile_seconds: float = Field(
         default=10.0, gt=0, le=3600, description="seconds between looks for trials that were not started"

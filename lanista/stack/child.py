@@ -17,6 +17,9 @@ from lanista.stack.home import ChildState, Home
 from lanista.stack.logs import shorten_log
 from lanista.stack.processes import MARK, kill_group
 
+SESSION_SECRET = "LANISTA_SESSION_SECRET"
+NOT_INHERITED = frozenset({SESSION_SECRET})
+"""Variables that a child gets only if its spec names them: workers run users' code, which must not sign sessions."""
 FIRST_DELAY, LONGEST_DELAY = 0.25, 10.0
 HEALTHY_AFTER = 60.0
 """A child that lived this long starts again with the first delay."""
@@ -33,6 +36,7 @@ class ChildSpec:
     is_ready: Callable[[], Awaitable[bool]]
     """May raise StillStarting, which gives the part its whole time anew."""
     environment: dict[str, str] = field(default_factory=dict)
+    """Besides what the supervisor's own environment has, without the variables that are not inherited."""
     needs: tuple[str, ...] = ()
     follows: str = ""
     """Restarted whenever this other child was: it cannot outlive it."""
@@ -149,7 +153,7 @@ class Child:
         ready_file = self._home.ready_file(self.spec.name)
         ready_file.unlink(missing_ok=True)
         environment = {
-            **os.environ,
+            **{name: value for name, value in os.environ.items() if name not in NOT_INHERITED},
             **self.spec.environment,
             MARK: str(self._home.root),
             "LANISTA_READY_FILE": str(ready_file),

@@ -15,7 +15,7 @@ from temporalio.api.workflowservice.v1 import GetSystemInfoRequest
 
 from api.settings import ApiSettings
 from lanista.settings import StackSettings
-from lanista.stack.child import ChildSpec
+from lanista.stack.child import SESSION_SECRET, ChildSpec
 from lanista.stack.home import Home
 from lanista.stack.ports import answers, choose_ports
 from lanista.stack.postgres import EmbeddedPostgres
@@ -57,7 +57,10 @@ class Parts:
             self.links["temporal"] = f"http://{LOCAL}:{self.ports['temporal_ui']}"
 
     def environment(self) -> dict[str, str]:
-        """What every child is told. Secrets travel here and never in arguments, which anyone on the machine sees."""
+        """What every child is told. Secrets travel here and never in arguments, which anyone on the machine sees.
+
+        The secret that signs browser sessions is not here: the API alone gets it, since workers run users' code.
+        """
         values = {
             "LANISTA_HOME": str(self.home.root),
             "LANISTA_DATABASE_URL": self.database_url,
@@ -69,14 +72,13 @@ class Parts:
             "LANISTA_HOST": self.settings.host,
             "LANISTA_PORT": str(self.settings.port),
             "LANISTA_URL": self.page,
-            "LANISTA_SESSION_SECRET": self._session_secret(),
             "RAY_ADDRESS": self.ray_address,
             "PYTHONUNBUFFERED": "1",
         }
         return {**values, **self._ray_environment()}
 
     def _session_secret(self) -> str:
-        """The user's own, or one that is kept: people stay signed in when the API is restarted."""
+        """The user's setting, else a secret kept in the data folder: browsers stay signed in when the API restarts."""
         chosen = ApiSettings.load().session_secret
         return chosen.get_secret_value() if chosen else self.home.secret("session.secret")
 
@@ -201,8 +203,7 @@ class Parts:
 
     def _api(self) -> ChildSpec:
         spec = self._role("api", "api", needs=("postgres", "temporal"))
-        # browsers stay signed in when the API restarts; only the API needs it
-        spec.environment = {**spec.environment, "LANISTA_SESSION_SECRET": self.home.secret("session.secret")}
+        spec.environment = {**spec.environment, SESSION_SECRET: self._session_secret()}
         spec.is_ready = self._api_answers
         spec.address = self.page
         return spec
