@@ -7,10 +7,10 @@ from dataclasses import asdict
 from sqlalchemy import Engine
 from temporalio import activity
 
-from api.activities.contenders import contender
 from api.activities.failures import told_apart
 from api.store.core.engine import session_factory
 from api.store.evaluations import target as evaluations
+from api.store.players.contenders import contender
 from api.store.ratings.bradley_terry import fit_after
 from api.store.ratings.online import rate_in_order_after
 from api.store.trials.spec import spec_of

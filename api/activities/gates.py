@@ -5,11 +5,11 @@ from __future__ import annotations
 from sqlalchemy import Engine
 from temporalio import activity
 
-from api.activities.contenders import contender
 from api.activities.failures import told_apart
 from api.store.core.engine import session_factory
 from api.store.gates import results as gate_results
 from api.store.gates import unfinished as gate_ends
+from api.store.players.contenders import contender
 from api.store.trials.spec import spec_of
 from orchestrator.artifacts import ArtifactStore
 from orchestrator.contracts import play as contracts

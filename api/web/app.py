@@ -11,31 +11,30 @@ from importlib.metadata import version
 import uvicorn
 from anyio import to_thread
 from fastapi import FastAPI
-from sqlalchemy import Engine
 from temporalio.client import Client
 
 from api.settings import ApiSettings
-from api.store.core.engine import create_store_engine, database_url, session_factory
+from api.store.core.engine import Engine, create_store_engine, database_url, session_factory
 from api.web import routes
 from api.web.auth.authentication import Authentication
-from api.web.auth.limits import RateLimit
-from api.web.auth.perimeter import Perimeter, allowed_hosts
+from api.web.auth.rate_limits import RateLimit
 from api.web.auth.sessions import SessionSigner
 from api.web.auth.tokens import TokenBook
-from api.web.http_metrics import HttpMetrics, ObserveRequests
+from api.web.live.cluster_status import Fleet
 from api.web.live.feed import EventFeed
-from api.web.live.fleet import Fleet
+from api.web.live.health_checks import ReadinessChecks
 from api.web.live.progress import ProgressPoller
-from api.web.live.readiness import ReadinessChecks
+from api.web.middleware.host_and_size import Perimeter, allowed_hosts
+from api.web.middleware.request_metrics import HttpMetrics, ObserveRequests
 from api.web.openapi import install_openapi
 from api.web.page_files import install_page
 from api.web.problems import install_problem_handlers
-from api.web.reports.cached import TournamentReports
-from api.web.reports.payoff import PayoffDocuments
+from api.web.reports.payoff_documents import PayoffDocuments
+from api.web.reports.tournament_cache import TournamentReports
 from api.web.services import Services
 from api.web.temporal.reconcile import Reconciler
 from api.web.temporal.schedules import ScheduleBook
-from api.web.temporal.start import TOURNAMENTS, TRIALS, WorkflowStarter
+from api.web.temporal.start_workflows import TOURNAMENTS, TRIALS, WorkflowStarter
 from orchestrator.artifacts import ArtifactStore
 from orchestrator.logs import configure_logs
 from orchestrator.temporal import connect

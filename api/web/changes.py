@@ -11,10 +11,10 @@ from typing import Annotated, Any, TypeVar
 
 from fastapi import Depends, Header, Request, Response
 from pydantic import BaseModel
-from sqlalchemy.orm import Session
 from starlette.concurrency import run_in_threadpool
 
 from api.store.core.audit_log import add_audit_entry
+from api.store.core.engine import Session
 from api.store.core.errors import Conflict, NotFound
 from api.store.core.idempotency import (
     KeptAnswer,

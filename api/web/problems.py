@@ -12,11 +12,10 @@ import structlog
 from fastapi import FastAPI, Request, Response
 from fastapi.exceptions import RequestValidationError
 from pydantic import BaseModel, ConfigDict, Field
-from sqlalchemy.exc import DataError, OperationalError
 from starlette.exceptions import HTTPException
 from starlette.routing import Match
 
-from api.store.core.errors import Conflict, NotFound
+from api.store.core.errors import Conflict, DataError, NotFound, OperationalError
 from orchestrator.spec import InvalidTrial
 from orchestrator.spec.problems import Problem as SpecProblem
 from orchestrator.spec.problems import path_text

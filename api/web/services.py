@@ -7,20 +7,18 @@ from functools import cached_property
 from typing import Annotated
 
 from fastapi import Depends, Request
-from sqlalchemy import Engine
-from sqlalchemy.orm import Session, sessionmaker
 from temporalio.client import Client
 
 from api.settings import ApiSettings
-from api.store.core.engine import session_factory
+from api.store.core.engine import Engine, Sessions, session_factory
 from api.web.auth.sessions import SessionSigner
 from api.web.auth.tokens import TokenBook
+from api.web.live.cluster_status import Fleet
 from api.web.live.feed import EventFeed
-from api.web.live.fleet import Fleet
-from api.web.reports.cached import TournamentReports
-from api.web.reports.payoff import PayoffDocuments
+from api.web.reports.payoff_documents import PayoffDocuments
+from api.web.reports.tournament_cache import TournamentReports
 from api.web.temporal.schedules import ScheduleBook
-from api.web.temporal.start import WorkflowStarter
+from api.web.temporal.start_workflows import WorkflowStarter
 from orchestrator.artifacts import ArtifactStore
 
 
@@ -30,7 +28,7 @@ class Services:
 
     settings: ApiSettings
     engine: Engine
-    sessions: sessionmaker[Session]
+    sessions: Sessions
     temporal: Client
     tokens: TokenBook
     signer: SessionSigner
@@ -45,7 +43,7 @@ class Services:
     fleet: Fleet
 
     @cached_property
-    def reads(self) -> sessionmaker[Session]:
+    def reads(self) -> Sessions:
         """Sessions without transactions: a list needs none, and spares itself their round trips."""
         return session_factory(self.engine.execution_options(isolation_level="AUTOCOMMIT"))
 

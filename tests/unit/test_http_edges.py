@@ -10,9 +10,9 @@ import pytest
 from fastapi import FastAPI
 from sqlalchemy import create_engine
 
-from api.web.http_metrics import SECURITY_HEADERS, HttpMetrics, ObserveRequests
-from api.web.live import readiness
-from api.web.live.readiness import ReadinessChecks
+from api.web.live import health_checks as readiness
+from api.web.live.health_checks import ReadinessChecks
+from api.web.middleware.request_metrics import SECURITY_HEADERS, HttpMetrics, ObserveRequests
 
 
 @pytest.fixture

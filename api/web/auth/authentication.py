@@ -5,13 +5,13 @@ from __future__ import annotations
 from dataclasses import replace
 from urllib.parse import urlsplit
 
-from sqlalchemy.exc import OperationalError
 from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from api.web.auth.limits import RateLimit
+from api.store.core.errors import OperationalError
+from api.web.auth.rate_limits import RateLimit
 from api.web.auth.sessions import COOKIE, CSRF_HEADER, SessionSigner
 from api.web.auth.tokens import Principal, TokenBook, token_hash
 from api.web.problems import problem

@@ -9,10 +9,9 @@ import time
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
-from sqlalchemy.orm import Session, sessionmaker
-
 from api.schemas.enums import Scope
 from api.store.access.tokens import find_token, token_by_id, touch_token
+from api.store.core.engine import Sessions
 from api.store.tables import ApiToken
 
 PREFIX = "lanista_"
@@ -51,7 +50,7 @@ class Principal:
 class TokenBook:
     """Looks tokens up, remembers them for a second, and notes once a minute that they were used."""
 
-    def __init__(self, sessions: sessionmaker[Session]) -> None:
+    def __init__(self, sessions: Sessions) -> None:
         self._sessions = sessions
         self._known: dict[str, tuple[float, Principal]] = {}
         self._lock = threading.Lock()

@@ -7,12 +7,12 @@ import json
 from typing import Any
 
 import structlog
-from sqlalchemy.orm import Session, sessionmaker
 from starlette.concurrency import run_in_threadpool
 from temporalio.api.workflow.v1 import PendingActivityInfo
 from temporalio.client import Client
 from temporalio.service import RPCError
 
+from api.store.core.engine import Sessions
 from api.store.trials.reads import learners
 from api.web.live.feed import EventFeed
 from orchestrator.contracts.generations import train_generation
@@ -27,7 +27,7 @@ AT_ONCE = 16
 class ProgressPoller:
     """Puts what running generations say of themselves into the feed, as events without an id."""
 
-    def __init__(self, sessions: sessionmaker[Session], temporal: Client, feed: EventFeed) -> None:
+    def __init__(self, sessions: Sessions, temporal: Client, feed: EventFeed) -> None:
         self._sessions = sessions
         self._temporal = temporal
         self._feed = feed

@@ -9,13 +9,13 @@ from typing import Any, Final
 
 from pydantic import Field
 from sqlalchemy import Row
-from sqlalchemy.orm import Session
 
+from api.store.core.engine import Session
 from api.store.ratings.bradley_terry import ANCHOR
 from api.store.tables import Tournament, TournamentEntrant
 from api.store.tournaments.reads import get_tournament
 from api.store.tournaments.results import field_of, pairing_columns, results_of
-from api.web.reports.surprises import InstructiveGame, Part, Upset, instructive_games, upsets
+from api.web.reports.upsets import InstructiveGame, Part, Upset, instructive_games, upsets
 from league import tournaments as rules
 from league.ratings import Ratings, bradley_terry
 from league.tournaments.adaptive import tallies_of

@@ -8,12 +8,12 @@ from uuid import UUID
 
 from fastapi import APIRouter, Path, Query, Response
 from pydantic import Field
-from sqlalchemy.orm import Session
 
 from api.schemas.base import Body, Shape, Utc
 from api.schemas.enums import AliasMove
 from api.store.aliases.moves import AliasKey, Promotion, alias_history, move_alias, roll_back_alias
 from api.store.aliases.reads import find_alias, home_of, list_aliases
+from api.store.core.engine import Session
 from api.store.core.errors import Conflict
 from api.store.tables import Alias as AliasRow
 from api.store.trials.reads import project_id

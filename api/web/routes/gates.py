@@ -20,7 +20,7 @@ from api.web.problems import Refusal
 from api.web.responses.paging import EntityId, IdCursor, Limit, Page, page_of, text_of
 from api.web.responses.serialization import ReadyRoute, record_response, shaped
 from api.web.services import Api, Services
-from api.web.temporal.outages import unreachable
+from api.web.temporal.unavailable import unreachable
 from orchestrator.contracts.workflows import gate_workflow_id
 
 router = APIRouter(route_class=ReadyRoute, prefix="/api/v1", tags=["gates"])

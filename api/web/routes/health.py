@@ -6,7 +6,7 @@ from fastapi import APIRouter, Request, Response
 from prometheus_client import CONTENT_TYPE_LATEST, generate_latest
 from pydantic import BaseModel, Field
 
-from api.web.live.readiness import Readiness
+from api.web.live.health_checks import Readiness
 
 router = APIRouter(tags=["health"])
 

@@ -8,12 +8,12 @@ from typing import Any, Literal
 
 from fastapi import APIRouter, Response
 from pydantic import Field
-from sqlalchemy.orm import Session
 from starlette.concurrency import run_in_threadpool
 from temporalio.service import RPCError
 
 from api.schemas.base import Body
 from api.schemas.enums import TrialStatus
+from api.store.core.engine import Session
 from api.store.trials.archive import archive_trial
 from api.store.trials.create import was_carried_out
 from api.store.trials.forks import fork_trial
@@ -27,7 +27,7 @@ from api.web.responses.paging import LARGEST, EntityId
 from api.web.responses.serialization import ReadyRoute
 from api.web.routes.trials import Name, Trial, TrialSummary, summary_of, trial_of
 from api.web.services import Services
-from api.web.temporal.orders import order_trial
+from api.web.temporal.updates import order_trial
 from orchestrator.contracts.workflows import Mode, Status, StopOrder, trial_workflow_id
 
 router = APIRouter(route_class=ReadyRoute, prefix="/api/v1/trials/{trial_id}", tags=["trials"])

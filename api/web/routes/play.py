@@ -7,11 +7,12 @@ from uuid import UUID
 
 from fastapi import APIRouter, Response
 from pydantic import Field
-from sqlalchemy.orm import Session
 from starlette.concurrency import run_in_threadpool
 
 from api.schemas.base import Body, Shape
+from api.store.core.engine import Session
 from api.store.core.ids import new_id
+from api.store.matches.move_requests import first_request, next_request
 from api.store.matches.people_games import answer_of, begin_people_game, continue_people_game, find_people_game
 from api.store.tables import PeopleGame
 from api.web.auth.scopes import Viewer
@@ -21,8 +22,7 @@ from api.web.responses.paging import EntityId
 from api.web.responses.serialization import ReadyRoute
 from api.web.routes.replays import Position
 from api.web.services import Api
-from api.web.temporal.ask import ask
-from api.web.temporal.play import first_request, next_request
+from api.web.temporal.ask_worker import ask
 from orchestrator.contracts.interactive import MoveAnswer, MoveRequest, choose_move
 
 router = APIRouter(route_class=ReadyRoute, prefix="/api/v1/play", tags=["play"])

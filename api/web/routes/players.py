@@ -21,7 +21,7 @@ from api.web.responses.paging import EntityId, IdCursor, Limit, Page, text_of
 from api.web.responses.serialization import ReadyRoute, model_response, records_page
 from api.web.routes.trials import Name
 from api.web.services import Api, Services
-from api.web.temporal.orders import order_trial
+from api.web.temporal.updates import order_trial
 from league.types import Role
 from orchestrator.contracts.trials import Learner
 from orchestrator.contracts.workflows import NewPlayer as NewPlayerOrder

@@ -9,10 +9,10 @@ from uuid import UUID
 
 from fastapi import APIRouter, Query, Response
 from pydantic import Field
-from sqlalchemy.orm import Session
 
 from api.schemas.base import Shape, Utc
 from api.schemas.enums import RatingMethod
+from api.store.core.engine import Session
 from api.store.core.records import Record
 from api.store.players.reads import get_version
 from api.store.ratings.reads import difference_variances, newest_fit, ratings_of, value_in_fit

@@ -10,6 +10,7 @@ from pydantic import Field
 from starlette.concurrency import run_in_threadpool
 
 from api.schemas.base import Shape
+from api.store.matches.move_requests import opponent_of
 from api.store.matches.reads import get_match
 from api.web.auth.scopes import Viewer
 from api.web.problems import Refusal
@@ -17,8 +18,7 @@ from api.web.responses.paging import RowNumber, text_of
 from api.web.responses.serialization import ReadyRoute
 from api.web.routes.matches import MatchSummary
 from api.web.services import Api, Services
-from api.web.temporal.ask import ask
-from api.web.temporal.play import opponent_of
+from api.web.temporal.ask_worker import ask
 from orchestrator.contracts.interactive import ReplayRequest, render_replay
 
 router = APIRouter(route_class=ReadyRoute, prefix="/api/v1", tags=["matches"])

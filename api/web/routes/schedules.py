@@ -7,13 +7,13 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Query, Response
 from pydantic import AfterValidator, Field
 from sqlalchemy import select
-from sqlalchemy.orm import Session
 from starlette.concurrency import run_in_threadpool
 from temporalio.service import RPCError
 
 from api.schemas import base as shapes
 from api.schemas.base import Shape, Utc
 from api.schemas.enums import Overlap
+from api.store.core.engine import Session
 from api.store.tables import Tournament
 from api.store.tournaments.reads import NamedSchedule, get_schedule, list_schedules
 from api.store.tournaments.schedules import (
@@ -33,7 +33,7 @@ from api.web.responses.serialization import ReadyRoute
 from api.web.routes.tournaments import SPEC_EXAMPLE
 from api.web.routes.trials import Name
 from api.web.services import Api, Services
-from api.web.temporal.outages import unreachable
+from api.web.temporal.unavailable import unreachable
 from orchestrator.contracts.tournaments import firing_id
 from orchestrator.spec.evaluation import check_cron
 from orchestrator.spec.tournament import TournamentSpec, check_tournament

@@ -13,7 +13,7 @@ from api.schemas.enums import Scope
 from api.store.access.used_codes import use_code
 from api.store.core.audit_log import add_audit_entry
 from api.web.auth.authentication import CHALLENGE
-from api.web.auth.limits import RateLimit
+from api.web.auth.rate_limits import RateLimit
 from api.web.auth.scopes import Viewer
 from api.web.auth.sessions import COOKIE
 from api.web.auth.sign_in_codes import SECONDS, issue_code, read_code

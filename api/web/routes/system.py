@@ -9,7 +9,7 @@ from pydantic import Field
 
 from api.schemas.base import Shape, Utc
 from api.web.auth.scopes import Viewer
-from api.web.live.readiness import Readiness
+from api.web.live.health_checks import Readiness
 from api.web.responses.serialization import ReadyRoute
 from api.web.services import Api
 

@@ -6,11 +6,11 @@ from datetime import UTC, datetime, timedelta
 
 from fastapi import APIRouter, Response
 from pydantic import Field
-from sqlalchemy.orm import Session
 
 from api.schemas.base import Body, Shape, Utc
 from api.schemas.enums import Scope
 from api.store.access.tokens import add_token, list_tokens, revoke_token
+from api.store.core.engine import Session
 from api.web.auth.scopes import Admin
 from api.web.auth.tokens import new_token, token_hash
 from api.web.changes import Answer, Audited, Change

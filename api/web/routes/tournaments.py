@@ -7,13 +7,13 @@ from typing import Annotated, Any
 
 from fastapi import APIRouter, Body, Query, Response
 from pydantic import Field
-from sqlalchemy.orm import Session
 from starlette.concurrency import run_in_threadpool
 from temporalio.service import RPCError, RPCStatusCode
 
 from api.schemas import base as shapes
 from api.schemas.base import Shape, Utc
 from api.schemas.enums import PairingStatus, TournamentFormat, TournamentStatus
+from api.store.core.engine import Session
 from api.store.tournaments.lifecycle import FINAL, create_tournament
 from api.store.tournaments.reads import (
     NamedTournament,
@@ -27,14 +27,14 @@ from api.store.tournaments.reads import (
 from api.web.auth.scopes import Operator, Viewer
 from api.web.changes import Answer, Audited, Change
 from api.web.problems import Refusal
+from api.web.reports.formats import as_csv, as_html, as_markdown
 from api.web.reports.tournament import ReportLine, TournamentReport
-from api.web.reports.writing import as_csv, as_html, as_markdown
 from api.web.responses.paging import EntityId, IdCursor, Limit, Page, SmallCursor, page_of, text_of
 from api.web.responses.serialization import ReadyRoute, records_page
 from api.web.routes.trials import Name
 from api.web.services import Api
-from api.web.temporal.outages import unreachable
-from api.web.temporal.start import workflow_id_of
+from api.web.temporal.start_workflows import workflow_id_of
+from api.web.temporal.unavailable import unreachable
 from orchestrator.spec.tournament import TournamentSpec, check_tournament
 
 router = APIRouter(route_class=ReadyRoute, prefix="/api/v1/tournaments", tags=["tournaments"])

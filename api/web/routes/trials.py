@@ -6,11 +6,11 @@ from typing import Annotated, Any
 
 from fastapi import APIRouter, Query, Response
 from pydantic import Field
-from sqlalchemy.orm import Session
 from starlette.concurrency import run_in_threadpool
 
 from api.schemas.base import Body, Shape, Utc
 from api.schemas.enums import Scope, TrialStatus
+from api.store.core.engine import Session
 from api.store.trials.create import create_trial
 from api.store.trials.reads import NamedTrial, TrialFilter, get_trial, list_trials
 from api.web.auth.scopes import Operator, Viewer
@@ -21,7 +21,7 @@ from api.web.responses.etags import etag
 from api.web.responses.paging import EntityId, IdCursor, Limit, Page, page_of, text_of
 from api.web.responses.serialization import ReadyRoute, model_response
 from api.web.services import Api, Services
-from api.web.temporal.components import Tried, own_components, try_components
+from api.web.temporal.check_components import Tried, own_components, try_components
 from orchestrator.spec import InvalidTrial, TrialSpec
 from orchestrator.spec.checking import check_spec
 from orchestrator.spec.loading import parse_trial

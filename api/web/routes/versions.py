@@ -8,12 +8,12 @@ from uuid import UUID
 
 from fastapi import APIRouter, Query, Request, Response
 from pydantic import AfterValidator, Field
-from sqlalchemy.orm import Session
 from starlette.concurrency import run_in_threadpool
 
 from api.schemas.base import Shape, Utc
 from api.schemas.enums import VersionOrigin
 from api.store.checkpoints.garbage import keep_checkpoint
+from api.store.core.engine import Session
 from api.store.players.import_weights import import_version
 from api.store.players.reads import (
     VersionColumns,
@@ -33,7 +33,7 @@ from api.web.problems import Refusal
 from api.web.responses.paging import EntityId, IdCursor, Limit, Page, page_of, text_of
 from api.web.responses.serialization import ReadyRoute
 from api.web.services import Api
-from api.web.temporal.ask import ask
+from api.web.temporal.ask_worker import ask
 from league.types import CheckpointRef
 from orchestrator.artifacts import ArtifactStoreUnavailable, DamagedArtifact, MissingArtifact
 from orchestrator.contracts.interactive import ImportWeights

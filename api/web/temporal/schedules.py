@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 import structlog
-from sqlalchemy.orm import Session, sessionmaker
 from starlette.concurrency import run_in_threadpool
 from temporalio.api.schedule.v1 import SchedulePatch, TriggerImmediatelyRequest
 from temporalio.api.workflowservice.v1 import PatchScheduleRequest
@@ -26,6 +25,7 @@ from temporalio.client import (
 )
 from temporalio.service import RPCError, RPCStatusCode
 
+from api.store.core.engine import Sessions
 from api.store.tables import Schedule as Row
 from api.store.tournaments.schedules import mark_taken, note_refusal
 from orchestrator.contracts.queues import Queue
@@ -49,7 +49,7 @@ class Firings:
 class ScheduleBook:
     """The schedules of tournaments at Temporal."""
 
-    def __init__(self, sessions: sessionmaker[Session], temporal: Client) -> None:
+    def __init__(self, sessions: Sessions, temporal: Client) -> None:
         self._sessions = sessions
         self._temporal = temporal
 

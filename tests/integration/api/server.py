@@ -30,10 +30,12 @@ from api.store.access.tokens import add_token
 from api.store.core.engine import create_store_engine, session_factory
 from api.web.app import create_app
 from api.web.auth.tokens import new_token, token_hash
-from api.web.live import fleet, readiness
-from api.web.temporal import ask as asking
-from api.web.temporal import orders, schedules
-from api.web.temporal import start as starting
+from api.web.live import cluster_status as fleet
+from api.web.live import health_checks as readiness
+from api.web.temporal import ask_worker as asking
+from api.web.temporal import schedules
+from api.web.temporal import start_workflows as starting
+from api.web.temporal import updates as orders
 from api.worker import WORKFLOWS, sandbox
 from lanista.stack.ports import unused_port
 from orchestrator.artifacts import ArtifactStore

@@ -17,7 +17,7 @@ from api.store.core.errors import Conflict
 from api.store.core.ids import new_id
 from api.store.matches.people_games import continue_people_game, forget_people_games
 from api.store.tables import PeopleGame, Tournament, Trial
-from api.web.temporal import ask as asking
+from api.web.temporal import ask_worker as asking
 from orchestrator.contracts.interactive import MoveAnswer, Question
 from tests.integration.api.league import ReadableLeague, readable_league
 from tests.integration.api.server import PLAIN, Served, running_api

@@ -10,8 +10,8 @@ import pytest
 from structlog.testing import capture_logs
 
 from api.schemas.enums import Scope
-from api.web.auth.limits import RateLimit
-from api.web.auth.perimeter import allowed_hosts
+from api.web.auth.rate_limits import RateLimit
+from api.web.middleware.host_and_size import allowed_hosts
 from api.web.routes import projects
 from tests.integration.api.server import PLAIN, Served, running_api
 

@@ -15,7 +15,7 @@ from api.store.core.engine import create_store_engine, session_factory
 from api.store.core.ids import new_id
 from api.store.tables import Trial
 from api.store.trials.create import create_trial
-from api.web.temporal.start import TRIALS, WorkflowStarter
+from api.web.temporal.start_workflows import TRIALS, WorkflowStarter
 from orchestrator.contracts.workflows import trial_workflow_id
 from orchestrator.spec import TrialSpec
 from tests.integration.api.server import Served

@@ -11,8 +11,8 @@ from temporalio.client import Client
 from temporalio.contrib.pydantic import pydantic_data_converter
 
 from api.schemas.enums import Scope
-from api.web.live import fleet
-from api.web.live.fleet import Attendance, Fleet, Known, Remembered
+from api.web.live import cluster_status as fleet
+from api.web.live.cluster_status import Attendance, Fleet, Known, Remembered
 from tests.integration.api.server import Served, running_api
 
 

@@ -14,8 +14,8 @@ from api.store.core.ids import new_id
 from api.store.tables import Event, Match, ModelVersion, Pairing, Player, RatingFit, TournamentEntrant
 from api.store.trials.create import create_trial
 from api.store.verify import audit
+from api.web.reports.formats import as_markdown
 from api.web.reports.tournament import tournament_report
-from api.web.reports.writing import as_markdown
 from orchestrator.catalog import Component
 from orchestrator.contracts.play import PlayRequest
 from orchestrator.contracts.tournaments import DamagedPairing, PairingSetback, TournamentRequest

@@ -11,8 +11,8 @@ from collections import OrderedDict
 from dataclasses import dataclass
 
 import numpy as np
-from sqlalchemy.orm import Session, sessionmaker
 
+from api.store.core.engine import Session, Sessions
 from api.store.core.errors import NotFound
 from api.store.payoffs.matrices import PayoffMatrices, payoff_matrices, payoff_state
 from league.types import Stream
@@ -40,7 +40,7 @@ class Document:
 class PayoffDocuments:
     """Keeps the newest documents of the trials that are looked at."""
 
-    def __init__(self, sessions: sessionmaker[Session]) -> None:
+    def __init__(self, sessions: Sessions) -> None:
         self._sessions = sessions
         self._kept: OrderedDict[tuple[str, str, str], Document] = OrderedDict()
         self._locks: dict[tuple[str, str, str], threading.Lock] = {}

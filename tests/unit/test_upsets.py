@@ -6,7 +6,7 @@ from types import SimpleNamespace
 from typing import Any
 
 from api.schemas.enums import PairingStatus
-from api.web.reports.surprises import MOST_GAMES, _surprising_wins
+from api.web.reports.upsets import MOST_GAMES, _surprising_wins
 from league.ratings import Ratings, bradley_terry
 
 PLAYED, PLANNED = PairingStatus.PLAYED, PairingStatus.PLANNED

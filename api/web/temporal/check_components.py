@@ -8,9 +8,9 @@ from dataclasses import dataclass
 
 from temporalio.client import Client
 
-from api.web.live.fleet import Fleet
+from api.web.live.cluster_status import Fleet
 from api.web.problems import Refusal
-from api.web.temporal.ask import ask
+from api.web.temporal.ask_worker import ask
 from orchestrator.catalog import BUILT_IN, Component, Kind, resolve
 from orchestrator.contracts.interactive import ComponentCheck, check_component
 from orchestrator.contracts.queues import Queue

@@ -9,13 +9,13 @@ from datetime import timedelta
 from typing import Any
 
 import structlog
-from sqlalchemy.orm import Session, sessionmaker
 from starlette.concurrency import run_in_threadpool
 from temporalio.client import Client
 from temporalio.common import WorkflowIDReusePolicy
 from temporalio.exceptions import WorkflowAlreadyStartedError
 from temporalio.service import RPCError
 
+from api.store.core.engine import Session, Sessions
 from api.store.tables import Tournament
 from api.store.tournaments.reads import mark_tournament_started, unstarted_tournaments
 from api.store.trials.reads import mark_started, unstarted_trials
@@ -68,7 +68,7 @@ def workflow_id_of(tournament: Tournament) -> str:
 class WorkflowStarter:
     """Gives each recorded row exactly one workflow, however often it is asked to."""
 
-    def __init__(self, recorded: Recorded, sessions: sessionmaker[Session], temporal: Client) -> None:
+    def __init__(self, recorded: Recorded, sessions: Sessions, temporal: Client) -> None:
         self._recorded = recorded
         self._sessions = sessions
         self._temporal = temporal

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from sqlalchemy.orm import Session
 
-from api.activities.contenders import contender
 from api.store.matches.people_games import answer_of
+from api.store.players.contenders import contender
 from api.store.players.reads import get_version
 from api.store.tables import PeopleGame, Player, Trial
 from api.store.trials.spec import spec_of

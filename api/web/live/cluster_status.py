@@ -20,8 +20,8 @@ from temporalio.client import Client
 from temporalio.service import RPCError
 
 from api.web.problems import Refusal
-from api.web.temporal.ask import ask
-from api.web.temporal.outages import silence
+from api.web.temporal.ask_worker import ask
+from api.web.temporal.unavailable import silence
 from orchestrator.contracts.interactive import RayRequest, RayResources, describe_ray
 from orchestrator.contracts.queues import Queue
 

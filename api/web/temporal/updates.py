@@ -13,7 +13,7 @@ from temporalio.service import RPCError, RPCStatusCode
 from api.store.trials.reads import get_trial
 from api.web.problems import Refusal
 from api.web.services import Services
-from api.web.temporal.outages import unreachable
+from api.web.temporal.unavailable import unreachable
 from orchestrator.contracts.errors import Failure
 from orchestrator.contracts.workflows import trial_workflow_id
 

@@ -6,8 +6,8 @@ from collections.abc import Hashable
 from dataclasses import dataclass
 
 from sqlalchemy import func, select
-from sqlalchemy.orm import Session
 
+from api.store.core.engine import Session
 from api.store.tables import Pairing, TournamentEntrant
 from api.store.tournaments.reads import get_tournament
 from api.web.cache import KeptByState

@@ -12,7 +12,7 @@ from temporalio.exceptions import ApplicationError
 from temporalio.service import RPCError
 
 from api.web.problems import Refusal
-from api.web.temporal.outages import unreachable
+from api.web.temporal.unavailable import unreachable
 from orchestrator.contracts.errors import Failure
 from orchestrator.contracts.interactive import Question
 from orchestrator.contracts.queues import Queue

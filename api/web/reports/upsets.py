@@ -11,9 +11,9 @@ from typing import Any, Final
 from pydantic import BaseModel, ConfigDict, Field
 from sqlalchemy import Row, select, tuple_
 from sqlalchemy.dialects.postgresql import distinct_on
-from sqlalchemy.orm import Session
 
 from api.schemas.enums import MatchResult, PairingStatus
+from api.store.core.engine import Session
 from api.store.tables import Match, TournamentEntrant
 from league.ratings import Ratings
 
