@@ -11,14 +11,14 @@ import select
 import orjson
 import psycopg
 from psycopg.types.string import TextLoader
-from sqlalchemy import Engine, create_engine, event
+from sqlalchemy import Engine, create_engine, event, text
 from sqlalchemy.engine import URL, make_url
 from sqlalchemy.exc import ArgumentError, InvalidatePoolError
 from sqlalchemy.orm import Session, sessionmaker
 
 from api.store.core.errors import InvalidDatabaseUrl
 
-__all__ = ["Engine", "Session", "Sessions", "create_store_engine", "database_url", "session_factory"]
+__all__ = ["Engine", "Session", "Sessions", "create_store_engine", "database_url", "server_version", "session_factory"]
 
 Sessions = sessionmaker[Session]
 """Makes sessions: `with sessions.begin() as session:` is one transaction."""
@@ -85,3 +85,9 @@ def _says_something(socket: int) -> bool:
 def session_factory(engine: Engine) -> Sessions:
     """Sessions that keep loaded values readable after commit."""
     return sessionmaker(engine, expire_on_commit=False)
+
+
+def server_version(engine: Engine) -> str:
+    """The version of Postgres, asked for on a connection of the pool: a health check."""
+    with engine.connect() as connection:
+        return str(connection.execute(text("SHOW server_version")).scalar_one())

@@ -8,9 +8,10 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from pydantic import BaseModel, Field
-from sqlalchemy import Engine, text
 from temporalio.client import Client
 from temporalio.service import RPCError
+
+from api.store.core.engine import Engine, server_version
 
 PATIENCE = 3.0
 
@@ -57,11 +58,7 @@ class ReadinessChecks:
         return asyncio.shield(task)
 
     async def _postgres(self) -> str:
-        def ask() -> str:
-            with self.engine.connect() as connection:
-                return str(connection.execute(text("SHOW server_version")).scalar_one())
-
-        return f"PostgreSQL {await asyncio.to_thread(ask)}"
+        return f"PostgreSQL {await asyncio.to_thread(server_version, self.engine)}"
 
     async def _temporal(self) -> str:
         from temporalio.api.workflowservice.v1 import GetSystemInfoRequest

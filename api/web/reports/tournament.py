@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, Final
+from typing import Final
 
 from pydantic import Field
-from sqlalchemy import Row
 
 from api.store.core.engine import Session
 from api.store.ratings.bradley_terry import ANCHOR
 from api.store.tables import Tournament, TournamentEntrant
 from api.store.tournaments.reads import get_tournament
+from api.store.tournaments.report_reads import PairingRow
 from api.store.tournaments.results import field_of, pairing_columns, results_of
 from api.web.reports.upsets import InstructiveGame, Part, Upset, instructive_games, upsets
 from league import tournaments as rules
@@ -88,7 +88,7 @@ class Table:
     tournament: Tournament
     project: str
     field: Sequence[TournamentEntrant]
-    pairings: Sequence[Row[Any]]
+    pairings: Sequence[PairingRow]
     results: Sequence[rules.Result]
     ratings: Ratings
     lines: list[ReportLine]

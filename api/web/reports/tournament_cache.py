@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable
 from dataclasses import dataclass
 
-from sqlalchemy import func, select
-
 from api.store.core.engine import Session
-from api.store.tables import Pairing, TournamentEntrant
-from api.store.tournaments.reads import get_tournament
+from api.store.tournaments.report_reads import report_state
 from api.web.cache import KeptByState
 from api.web.reports.tournament import ReportLine, TournamentReport, tournament_report, tournament_table
 
@@ -43,24 +39,15 @@ class TournamentReports:
 
     def report(self, session: Session, tournament_id: str) -> Made:
         """The report of what has been played so far."""
-        return self._reports.get(tournament_id, _state(session, tournament_id), lambda: _made(session, tournament_id))
+        return self._reports.get(
+            tournament_id, report_state(session, tournament_id), lambda: _made(session, tournament_id)
+        )
 
     def table(self, session: Session, tournament_id: str) -> MadeTable:
         """The standings of what has been played so far."""
-        return self._tables.get(tournament_id, _state(session, tournament_id), lambda: _table(session, tournament_id))
-
-
-def _state(session: Session, tournament_id: str) -> Hashable:
-    """What a table or report depends on, cheaply."""
-    tournament, _, _, played, known = get_tournament(session, tournament_id)
-    absent = select(func.count()).where(
-        TournamentEntrant.tournament_id == tournament_id, TournamentEntrant.withdrawn.is_not(None)
-    )
-    state: tuple[object, ...] = (tournament.status, tournament.status_reason, tournament.finished_at, played, known)
-    if withdrawn := session.scalar(absent):
-        walkovers = select(func.count()).where(Pairing.tournament_id == tournament_id, Pairing.walkover.is_not(None))
-        state = (*state, withdrawn, session.scalar(walkovers))
-    return state
+        return self._tables.get(
+            tournament_id, report_state(session, tournament_id), lambda: _table(session, tournament_id)
+        )
 
 
 def _made(session: Session, tournament_id: str) -> Made:

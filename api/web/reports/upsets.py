@@ -6,15 +6,14 @@ import math
 from collections import defaultdict
 from collections.abc import Sequence
 from heapq import nsmallest
-from typing import Any, Final
+from typing import Final
 
 from pydantic import BaseModel, ConfigDict, Field
-from sqlalchemy import Row, select, tuple_
-from sqlalchemy.dialects.postgresql import distinct_on
 
 from api.schemas.enums import MatchResult, PairingStatus
 from api.store.core.engine import Session
-from api.store.tables import Match, TournamentEntrant
+from api.store.tables import TournamentEntrant
+from api.store.tournaments.report_reads import PairingRow, longest_decided_games
 from league.ratings import Ratings
 
 MOST_UPSETS: Final = 10
@@ -51,7 +50,7 @@ class InstructiveGame(Part):
     plies: int = Field(description="its length", examples=[7])
 
 
-def upsets(field: Sequence[TournamentEntrant], pairings: Sequence[Row[Any]], ratings: Ratings) -> list[Upset]:
+def upsets(field: Sequence[TournamentEntrant], pairings: Sequence[PairingRow], ratings: Ratings) -> list[Upset]:
     """The pairings whose result was furthest from what the ratings promised, the largest first."""
     found = []
     for row in pairings:
@@ -80,14 +79,14 @@ def instructive_games(
     session: Session,
     tournament_id: str,
     field: Sequence[TournamentEntrant],
-    pairings: Sequence[Row[Any]],
+    pairings: Sequence[PairingRow],
     ratings: Ratings,
 ) -> list[InstructiveGame]:
     """The won games of largest surprise, one for each two that met and way it went, the longest of its kind."""
     keys = [key for _, held in _surprising_wins(pairings, ratings) for key in held]
     numbers = {each.version_id: each.number for each in field}
     found = []
-    for match_id, round_, pair, version, opponent, result, plies in _longest_games(session, tournament_id, keys):
+    for match_id, round_, pair, version, opponent, result, plies in longest_decided_games(session, tournament_id, keys):
         winner, loser = numbers[version], numbers[opponent]
         if result is MatchResult.LOSS:
             winner, loser = loser, winner
@@ -109,7 +108,7 @@ def instructive_games(
 
 
 def _surprising_wins(
-    pairings: Sequence[Row[Any]], ratings: Ratings
+    pairings: Sequence[PairingRow], ratings: Ratings
 ) -> list[tuple[tuple[int, int], list[tuple[int, int]]]]:
     """The least expected winners and losers, and the pairings in which it happened.
 
@@ -127,18 +126,3 @@ def _surprising_wins(
     # an expected score grows with the gap, and is below a half where the winner is rated below the loser
     gaps = ((elo[won] - elo[lost], (won, lost)) for won, lost in held)
     return [(sides, held[sides]) for _, sides in nsmallest(MOST_GAMES, (each for each in gaps if each[0] < 0))]
-
-
-def _longest_games(
-    session: Session, tournament_id: str, keys: Sequence[tuple[int, int]]
-) -> Sequence[Row[int, int, int, str, str, MatchResult, int]]:
-    """Of these pairings the longest decided game of each two versions and way it went."""
-    return session.execute(
-        select(
-            Match.id, Match.round, Match.pair, Match.version_id, Match.opponent_version_id, Match.result, Match.plies
-        )
-        .where(Match.tournament_id == tournament_id, tuple_(Match.round, Match.pair).in_(keys))
-        .where(Match.result != MatchResult.DRAW)
-        .ext(distinct_on(Match.version_id, Match.opponent_version_id, Match.result))
-        .order_by(Match.version_id, Match.opponent_version_id, Match.result, Match.plies.desc(), Match.id)
-    ).all()

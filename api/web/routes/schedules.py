@@ -6,7 +6,6 @@ from typing import Annotated, Any
 
 from fastapi import APIRouter, Query, Response
 from pydantic import AfterValidator, Field
-from sqlalchemy import select
 from starlette.concurrency import run_in_threadpool
 from temporalio.service import RPCError
 
@@ -14,10 +13,9 @@ from api.schemas import base as shapes
 from api.schemas.base import Shape, Utc
 from api.schemas.enums import Overlap
 from api.store.core.engine import Session
-from api.store.tables import Tournament
+from api.store.tournaments.firings import firing_was_held, unfinished_tournament
 from api.store.tournaments.reads import NamedSchedule, get_schedule, list_schedules
 from api.store.tournaments.schedules import (
-    UNFINISHED,
     Timing,
     change_schedule,
     create_schedule,
@@ -244,11 +242,9 @@ def _present(services: Services, schedule_id: str) -> Schedule:
 
 def _is_held(services: Services, occasion: str) -> bool:
     with services.reads() as session:
-        return session.scalar(select(Tournament.id).where(Tournament.occasion == occasion)) is not None
+        return firing_was_held(session, occasion)
 
 
 def _running(services: Services, schedule_id: str) -> str | None:
     with services.reads() as session:
-        return session.scalars(
-            select(Tournament.id).where(Tournament.schedule_id == schedule_id, Tournament.status.in_(UNFINISHED))
-        ).first()
+        return unfinished_tournament(session, schedule_id)

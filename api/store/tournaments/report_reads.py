@@ -1,0 +1,47 @@
+"""What a tournament's report reads besides its pairings, and the state that says whether a cached report is current."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Sequence
+from typing import Any
+
+from sqlalchemy import Row, func, select, tuple_
+from sqlalchemy.dialects.postgresql import distinct_on
+from sqlalchemy.orm import Session
+
+from api.schemas.enums import MatchResult
+from api.store.tables import Match, Pairing, TournamentEntrant
+from api.store.tournaments.reads import get_tournament
+
+PairingRow = Row[Any]
+"""A pairing's columns, as `pairing_columns` reads them."""
+GameRow = Row[int, int, int, str, str, MatchResult, int]
+"""Match id, round, pair, version, opponent's version, result, plies."""
+
+
+def report_state(session: Session, tournament_id: str) -> Hashable:
+    """Changes whenever the tournament's standings or report would; cheap to read."""
+    tournament, _, _, played, known = get_tournament(session, tournament_id)
+    absent = select(func.count()).where(
+        TournamentEntrant.tournament_id == tournament_id, TournamentEntrant.withdrawn.is_not(None)
+    )
+    state: tuple[object, ...] = (tournament.status, tournament.status_reason, tournament.finished_at, played, known)
+    if withdrawn := session.scalar(absent):
+        walkovers = select(func.count()).where(Pairing.tournament_id == tournament_id, Pairing.walkover.is_not(None))
+        state = (*state, withdrawn, session.scalar(walkovers))
+    return state
+
+
+def longest_decided_games(
+    session: Session, tournament_id: str, pairings: Sequence[tuple[int, int]]
+) -> Sequence[GameRow]:
+    """The longest won game of these pairings (round, pair) for each two versions and each winner."""
+    return session.execute(
+        select(
+            Match.id, Match.round, Match.pair, Match.version_id, Match.opponent_version_id, Match.result, Match.plies
+        )
+        .where(Match.tournament_id == tournament_id, tuple_(Match.round, Match.pair).in_(pairings))
+        .where(Match.result != MatchResult.DRAW)
+        .ext(distinct_on(Match.version_id, Match.opponent_version_id, Match.result))
+        .order_by(Match.version_id, Match.opponent_version_id, Match.result, Match.plies.desc(), Match.id)
+    ).all()
