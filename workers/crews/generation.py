@@ -49,7 +49,7 @@ def crew_plan(task: GenerationTask) -> CrewPlan:
 
 
 def _splits(task: GenerationTask) -> bool:
-    """Fused wins at every size of model measured on CPUs (docs/decisions/crews.md); trainers exist in split crews only."""
+    """Fused wins at every measured model size on CPUs (docs/decisions/crews.md); only split crews have trainers."""
     if task.topology == Topology.AUTO:
         return task.trainers > 1
     return task.topology == Topology.SPLIT
