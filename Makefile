@@ -5,6 +5,8 @@ BIN := .venv/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check
 # of the tests; those on the whole stack stay in one of them, which begins with them
 PROCESSES ?= 2
+# JavaScript and CSS of the page
+SCRIPTS := api/web/page/static
 
 .PHONY: help install demo test check format bench screenshots pins clean
 
@@ -22,12 +24,17 @@ test: check tools  ## lint, types, layers and all tests
 check: .venv/.installed-test  ## lint, types and import layers
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
+	$(BIN)/oxlint --quiet $(SCRIPTS)
+	$(BIN)/oxfmt --check $(SCRIPTS)
+	@! LC_ALL=C.UTF-8 grep -rnE --include='*.js' --include='*.css' '.{141,}' $(SCRIPTS) || { echo "lines over 140 characters"; exit 1; }
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 
 format: .venv/.installed-test  ## put the code into the house's form
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
+	$(BIN)/oxlint --quiet --fix $(SCRIPTS)
+	$(BIN)/oxfmt $(SCRIPTS)
 
 bench: .venv/.installed-test  ## list the measurements in benchmarks/ and how to run each
 	@$(BIN)/python -m benchmarks

@@ -8,14 +8,29 @@ import { interceptLinks, match, query, withQuery } from "./core/router.js";
 import { ask, toast } from "./components/dialog.js";
 
 const ROUTES = [
-  ["/trials", "trials"], ["/trials/new", "new_trial"], ["/trials/:trial", "trial"], ["/trials/:trial/payoff", "payoff"],
-  ["/trials/:trial/matchmaking", "matchmaking"], ["/trials/:trial/lineage", "lineage"],
-  ["/trials/:trial/promotions", "promotions"], ["/trials/:trial/matches", "matches"],
-  ["/versions/:version", "version"], ["/matches/:match", "replay"], ["/play/:version", "play"],
-  ["/tournaments", "tournaments"], ["/tournaments/new", "new_tournament"], ["/tournaments/:tournament", "tournament"],
-  ["/schedules", "schedules"], ["/system", "system"],
+  ["/trials", "trials"],
+  ["/trials/new", "new_trial"],
+  ["/trials/:trial", "trial"],
+  ["/trials/:trial/payoff", "payoff"],
+  ["/trials/:trial/matchmaking", "matchmaking"],
+  ["/trials/:trial/lineage", "lineage"],
+  ["/trials/:trial/promotions", "promotions"],
+  ["/trials/:trial/matches", "matches"],
+  ["/versions/:version", "version"],
+  ["/matches/:match", "replay"],
+  ["/play/:version", "play"],
+  ["/tournaments", "tournaments"],
+  ["/tournaments/new", "new_tournament"],
+  ["/tournaments/:tournament", "tournament"],
+  ["/schedules", "schedules"],
+  ["/system", "system"],
 ];
-const NAVIGATION = [["/trials", "Trials"], ["/tournaments", "Tournaments"], ["/schedules", "Schedules"], ["/system", "System"]];
+const NAVIGATION = [
+  ["/trials", "Trials"],
+  ["/tournaments", "Tournaments"],
+  ["/schedules", "Schedules"],
+  ["/system", "System"],
+];
 const REFRESH_MS = 800;
 const element = (id) => document.getElementById(id);
 
@@ -69,7 +84,7 @@ async function refresh() {
   const shown = present;
   const patience = shown.data === undefined ? setTimeout(() => say("Loading …"), 200) : null;
   try {
-    const data = await shown.page.load?.(shown.context) ?? {};
+    const data = (await shown.page.load?.(shown.context)) ?? {};
     if (mine !== visit || shown !== present) return;
     shown.data = data;
     redraw();
@@ -102,7 +117,7 @@ function markSeen() {
 let due = null;
 function hear(event) {
   if (!present) return;
-  const outcome = present.page.hear?.(event, present.context) ?? (event.type !== "progress");
+  const outcome = present.page.hear?.(event, present.context) ?? event.type !== "progress";
   if (outcome === "redraw") redraw();
   else if (outcome) refreshSoon();
 }
@@ -123,11 +138,15 @@ function lineChanged(connected) {
 function failure(problem) {
   const known = problem.status === 404;
   document.title = "Not found · Lanista";
-  patchChildren(element("main"), [h("section", { class: "empty" },
-    h("h1", {}, known ? "There is nothing here" : problem.title ?? "The page cannot be shown"),
-    h("p", { role: "alert" }, problem.message),
-    h("p", {}, h("a", { href: "/trials" }, "All trials"), " · ",
-      h("button", { class: "plain", onclick: () => open() }, "Try again")))]);
+  patchChildren(element("main"), [
+    h(
+      "section",
+      { class: "empty" },
+      h("h1", {}, known ? "There is nothing here" : (problem.title ?? "The page cannot be shown")),
+      h("p", { role: "alert" }, problem.message),
+      h("p", {}, h("a", { href: "/trials" }, "All trials"), " · ", h("button", { class: "plain", onclick: () => open() }, "Try again")),
+    ),
+  ]);
 }
 
 function say(text) {
@@ -141,12 +160,28 @@ function showLine(connected) {
 
 function showNavigation() {
   const links = session.who ? NAVIGATION : [];
-  patchChildren(element("nav"), links.map(([href, name]) => h("a", {
-    href, key: href, "aria-current": location.pathname.startsWith(href) ? "page" : null,
-  }, name)));
+  patchChildren(
+    element("nav"),
+    links.map(([href, name]) =>
+      h(
+        "a",
+        {
+          href,
+          key: href,
+          "aria-current": location.pathname.startsWith(href) ? "page" : null,
+        },
+        name,
+      ),
+    ),
+  );
   patchChildren(element("account"), [
     themeButton(),
-    session.who && h("button", { class: "plain", key: "out", onclick: leave, title: `signed in as ${session.who.name} (${session.who.scope})` }, "Sign out"),
+    session.who &&
+      h(
+        "button",
+        { class: "plain", key: "out", onclick: leave, title: `signed in as ${session.who.name} (${session.who.scope})` },
+        "Sign out",
+      ),
   ]);
 }
 
@@ -154,12 +189,21 @@ function themeButton() {
   const themes = { auto: "light", light: "dark", dark: "auto" };
   const now = document.documentElement.dataset.theme;
   const name = { auto: "◐ Auto", light: "☀ Light", dark: "☾ Dark" }[now];
-  return h("button", { class: "plain", key: "theme", "aria-label": `Colours: ${now}. Change`, onclick: () => {
-    document.documentElement.dataset.theme = themes[now];
-    localStorage.setItem("lanista-theme", themes[now]);
-    showNavigation();
-    redraw();
-  } }, name);
+  return h(
+    "button",
+    {
+      class: "plain",
+      key: "theme",
+      "aria-label": `Colours: ${now}. Change`,
+      onclick: () => {
+        document.documentElement.dataset.theme = themes[now];
+        localStorage.setItem("lanista-theme", themes[now]);
+        showNavigation();
+        redraw();
+      },
+    },
+    name,
+  );
 }
 
 async function leave() {
@@ -190,7 +234,14 @@ async function enterSession(code) {
 
 /** A link may be another's: nobody who is signed in becomes somebody else unasked. */
 async function mayReplace() {
-  return !session.who || ask({ title: "Sign in anew?", action: "Sign in anew", text: `You are signed in as ${session.who.name} (${session.who.scope}). The link you followed signs you in as whoever made it.` });
+  return (
+    !session.who ||
+    ask({
+      title: "Sign in anew?",
+      action: "Sign in anew",
+      text: `You are signed in as ${session.who.name} (${session.who.scope}). The link you followed signs you in as whoever made it.`,
+    })
+  );
 }
 
 async function start() {

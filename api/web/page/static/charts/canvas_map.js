@@ -12,7 +12,14 @@ const NOTE_GAP = 14;
  * Targets are opaque here.
  */
 export function canvasMap(key, label, make, of) {
-  const place = h("div", { class: "map", role: "application", tabindex: 0, "aria-label": `${label}. Arrow keys move, Enter opens.`, "data-keep": key, key });
+  const place = h("div", {
+    class: "map",
+    role: "application",
+    tabindex: 0,
+    "aria-label": `${label}. Arrow keys move, Enter opens.`,
+    "data-keep": key,
+    key,
+  });
   place.draw = (drawn) => draw(drawn, make, of);
   return place;
 }
@@ -37,7 +44,9 @@ function furnish(place) {
   const whole = h("button", { class: "plain whole", hidden: true, onclick: () => zoom(map, null, null) }, "Show all");
   place.append(canvas, band, note, whole);
   const map = { place, canvas, pen: canvas.getContext("2d"), note, band, whole, marked: null, from: null };
-  canvas.addEventListener("pointerdown", (event) => { map.from = event.button === 0 ? at(map, event) : null; });
+  canvas.addEventListener("pointerdown", (event) => {
+    map.from = event.button === 0 ? at(map, event) : null;
+  });
   canvas.addEventListener("pointermove", (event) => moved(map, event));
   canvas.addEventListener("pointerup", (event) => released(map, event));
   canvas.addEventListener("pointerleave", () => !map.from && mark(map, null));
@@ -77,7 +86,8 @@ function moved(map, event) {
   }
   const [left, top] = [Math.min(map.from[0], here[0]), Math.min(map.from[1], here[1])];
   map.band.hidden = false;
-  map.band.style.cssText = `left:${left}px;top:${top}px;width:${Math.abs(here[0] - map.from[0])}px;height:${Math.abs(here[1] - map.from[1])}px`;
+  const [width, height] = [Math.abs(here[0] - map.from[0]), Math.abs(here[1] - map.from[1])];
+  map.band.style.cssText = `left:${left}px;top:${top}px;width:${width}px;height:${height}px`;
   mark(map, null);
 }
 

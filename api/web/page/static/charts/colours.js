@@ -3,8 +3,20 @@ import { h } from "../core/dom.js";
 
 const SERIES = ["#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9"]; // Okabe and Ito: told apart by everybody
 const SERIES_DARK = ["#56B4E9", "#FF9D5C", "#2FCB9B", "#E59CC6", "#F0C04A", "#9AD4FF"];
-const EVEN_LIGHT = [[0, "#b35806"], [0.25, "#f1a95c"], [0.5, "#fdfcfa"], [0.75, "#8bb7dc"], [1, "#1f5fa6"]];
-const EVEN_DARK = [[0, "#f5a04c"], [0.25, "#a86a2d"], [0.5, "#4a4641"], [0.75, "#3377ad"], [1, "#7cc0ff"]];
+const EVEN_LIGHT = [
+  [0, "#b35806"],
+  [0.25, "#f1a95c"],
+  [0.5, "#fdfcfa"],
+  [0.75, "#8bb7dc"],
+  [1, "#1f5fa6"],
+];
+const EVEN_DARK = [
+  [0, "#f5a04c"],
+  [0.25, "#a86a2d"],
+  [0.5, "#4a4641"],
+  [0.75, "#3377ad"],
+  [1, "#7cc0ff"],
+];
 
 export const isDark = () => {
   const theme = document.documentElement.dataset.theme;
@@ -34,13 +46,18 @@ export function divergingSteps() {
 /** From nothing to all, as 256 steps; small shares are told apart too. */
 export function massSteps() {
   const [none, all] = (isDark() ? ["#2d2926", "#7cc0ff"] : ["#f3efe8", "#1f5fa6"]).map(parts);
-  return Array.from({ length: 256 }, (_, step) => none.map((value, place) => Math.round(value + (all[place] - value) * Math.sqrt(step / 255))));
+  return Array.from({ length: 256 }, (_, step) =>
+    none.map((value, place) => Math.round(value + (all[place] - value) * Math.sqrt(step / 255))),
+  );
 }
 
 const parts = (hex) => [1, 3, 5].map((at) => parseInt(hex.slice(at, at + 2), 16));
 
 function between(stops, share) {
-  const next = Math.max(1, stops.findIndex(([at]) => at >= share));
+  const next = Math.max(
+    1,
+    stops.findIndex(([at]) => at >= share),
+  );
   const [[low, from], [high, to]] = [stops[next - 1], stops[next]];
   return from.map((value, place) => Math.round(value + ((to[place] - value) * (share - low)) / (high - low)));
 }

@@ -19,7 +19,14 @@ export function heatMap(key, label, { rows, columns = rows, rate, note, text, pi
 }
 
 /** What the colours mean. */
-export const colourKey = () => h("p", { class: "colour-key" }, h("span", {}, "column wins"), h("span", { class: "ramp", role: "img", "aria-label": "Orange: the column wins; pale: even; blue: the row wins" }), h("span", {}, "row wins"));
+export const colourKey = () =>
+  h(
+    "p",
+    { class: "colour-key" },
+    h("span", {}, "column wins"),
+    h("span", { class: "ramp", role: "img", "aria-label": "Orange: the column wins; pale: even; blue: the row wins" }),
+    h("span", {}, "row wins"),
+  );
 
 class Drawing {
   constructor(spec, before) {
@@ -69,9 +76,13 @@ class Drawing {
     return this.top + this.high + this.foot * Math.sin(SLANT) + 22;
   }
 
-  get across() { return this.wide / (this.view.right - this.view.left); }
+  get across() {
+    return this.wide / (this.view.right - this.view.left);
+  }
 
-  get down() { return this.high / (this.view.bottom - this.view.top); }
+  get down() {
+    return this.high / (this.view.bottom - this.view.top);
+  }
 
   paint(pen, marked) {
     const { left, top, bottom, right } = this.view;
@@ -90,8 +101,14 @@ class Drawing {
     pen.strokeStyle = this.card;
     pen.lineWidth = 1;
     pen.beginPath();
-    for (let x = 1; x < this.view.right - this.view.left; x += 1) { pen.moveTo(this.left + x * this.across, this.top); pen.lineTo(this.left + x * this.across, this.top + this.high); }
-    for (let y = 1; y < this.view.bottom - this.view.top; y += 1) { pen.moveTo(this.left, this.top + y * this.down); pen.lineTo(this.left + this.wide, this.top + y * this.down); }
+    for (let x = 1; x < this.view.right - this.view.left; x += 1) {
+      pen.moveTo(this.left + x * this.across, this.top);
+      pen.lineTo(this.left + x * this.across, this.top + this.high);
+    }
+    for (let y = 1; y < this.view.bottom - this.view.top; y += 1) {
+      pen.moveTo(this.left, this.top + y * this.down);
+      pen.lineTo(this.left + this.wide, this.top + y * this.down);
+    }
     pen.stroke();
   }
 
@@ -120,12 +137,23 @@ class Drawing {
       pen.restore();
     };
     Object.assign(pen, { textAlign: "right", textBaseline: "middle", font: FONT });
-    const shown = (place, first, each, current) => place === current || ((place - first) % Math.ceil(14 / each) === 0 && !(current !== undefined && Math.abs(place - current) * each < 14));
+    const shown = (place, first, each, current) =>
+      place === current ||
+      ((place - first) % Math.ceil(14 / each) === 0 && !(current !== undefined && Math.abs(place - current) * each < 14));
     for (let place = this.view.top; place < this.view.bottom; place += 1) {
-      if (shown(place, this.view.top, this.down, row)) write(this.rows[place], place === row, this.label, this.left - 6, this.corner([place, 0])[1] + this.down / 2, 0);
+      if (shown(place, this.view.top, this.down, row))
+        write(this.rows[place], place === row, this.label, this.left - 6, this.corner([place, 0])[1] + this.down / 2, 0);
     }
     for (let place = this.view.left; place < this.view.right; place += 1) {
-      if (shown(place, this.view.left, this.across, column)) write(this.columns[place], place === column, this.foot, this.corner([0, place])[0] + this.across / 2, this.top + this.high + 8, -SLANT);
+      if (shown(place, this.view.left, this.across, column))
+        write(
+          this.columns[place],
+          place === column,
+          this.foot,
+          this.corner([0, place])[0] + this.across / 2,
+          this.top + this.high + 8,
+          -SLANT,
+        );
     }
   }
 
@@ -145,7 +173,9 @@ class Drawing {
     pen.strokeRect(x, y, this.across, this.down);
   }
 
-  corner([row, column]) { return [this.left + (column - this.view.left) * this.across, this.top + (row - this.view.top) * this.down]; }
+  corner([row, column]) {
+    return [this.left + (column - this.view.left) * this.across, this.top + (row - this.view.top) * this.down];
+  }
 
   find(x, y) {
     const [column, row] = [Math.floor((x - this.left) / this.across), Math.floor((y - this.top) / this.down)];
@@ -161,7 +191,17 @@ class Drawing {
   step(marked, key) {
     if (!marked) return [this.view.top, Math.min(this.view.left + 1, this.columns.length - 1)];
     const [row, column] = marked;
-    const to = { ArrowUp: [row - 1, column], ArrowDown: [row + 1, column], ArrowLeft: [row, column - 1], ArrowRight: [row, column + 1], PageUp: [row - 10, column], PageDown: [row + 10, column], Home: [row, 0], End: [row, this.columns.length] }[key] ?? marked;
+    const to =
+      {
+        ArrowUp: [row - 1, column],
+        ArrowDown: [row + 1, column],
+        ArrowLeft: [row, column - 1],
+        ArrowRight: [row, column + 1],
+        PageUp: [row - 10, column],
+        PageDown: [row + 10, column],
+        Home: [row, 0],
+        End: [row, this.columns.length],
+      }[key] ?? marked;
     return [clamp(to[0], this.view.top, this.view.bottom - 1), clamp(to[1], this.view.left, this.view.right - 1)];
   }
 
@@ -171,12 +211,20 @@ class Drawing {
       this.view = { left: 0, top: 0, right: this.columns.length, bottom: this.rows.length };
       return;
     }
-    const inside = ([x, y]) => this.find(clamp(x, this.left, this.left + this.wide - 0.01), clamp(y, this.top, this.top + this.high - 0.01));
+    const inside = ([x, y]) =>
+      this.find(clamp(x, this.left, this.left + this.wide - 0.01), clamp(y, this.top, this.top + this.high - 0.01));
     const [one, other] = [inside(from), inside(to)];
-    this.view = { top: Math.min(one[0], other[0]), bottom: Math.max(one[0], other[0]) + 1, left: Math.min(one[1], other[1]), right: Math.max(one[1], other[1]) + 1 };
+    this.view = {
+      top: Math.min(one[0], other[0]),
+      bottom: Math.max(one[0], other[0]) + 1,
+      left: Math.min(one[1], other[1]),
+      right: Math.max(one[1], other[1]) + 1,
+    };
   }
 
-  isZoomed() { return this.view.right - this.view.left < this.columns.length || this.view.bottom - this.view.top < this.rows.length; }
+  isZoomed() {
+    return this.view.right - this.view.left < this.columns.length || this.view.bottom - this.view.top < this.rows.length;
+  }
 }
 
 const clamp = (value, low, high) => Math.min(high, Math.max(low, value));

@@ -6,17 +6,23 @@ const ADDRESS = "/static/vendor/plotly.min.js";
 let library = null;
 
 function plotly() {
-  library ??= painted().then(() => new Promise((resolve, reject) => {
-    const script = h("script", { src: ADDRESS });
-    script.onload = () => resolve(window.Plotly);
-    script.onerror = () => reject(new Error("the chart library did not load"));
-    document.head.append(script);
-  }));
+  library ??= painted().then(
+    () =>
+      new Promise((resolve, reject) => {
+        const script = h("script", { src: ADDRESS });
+        script.onload = () => resolve(window.Plotly);
+        script.onerror = () => reject(new Error("the chart library did not load"));
+        document.head.append(script);
+      }),
+  );
   return library;
 }
 
 /** After the next frame: reading five megabytes of script holds everything up, so people see the page before. */
-const painted = () => new Promise((done) => { requestAnimationFrame(() => setTimeout(done)); });
+const painted = () =>
+  new Promise((done) => {
+    requestAnimationFrame(() => setTimeout(done));
+  });
 
 /** Fetch the library while a page's data is on its way; it runs when there is something to draw. */
 export function warmCharts() {
@@ -44,7 +50,7 @@ async function draw(place, { make, of, height, onclick }) {
   const now = [...of, isDark()];
   if (place.of?.length === now.length && place.of.every((value, at) => value === now[at])) return;
   place.of = now;
-  const Plotly = window.Plotly ?? await plotly();
+  const Plotly = window.Plotly ?? (await plotly());
   if (!place.isConnected || place.of !== now) return; // gone, or overtaken by newer data, meanwhile
   const { data, layout = {} } = make();
   await Plotly.react(place, data, themed(layout, height), { displaylogo: false, responsive: true, displayModeBar: false });
@@ -60,26 +66,51 @@ function themed(layout, height) {
   const line = colour("--line");
   const axis = { gridcolor: line, zerolinecolor: line, linecolor: line, automargin: true };
   return {
-    height, font: { family: "system-ui, sans-serif", size: 12, color: ink }, colorway: seriesColours(),
-    paper_bgcolor: "rgba(0,0,0,0)", plot_bgcolor: "rgba(0,0,0,0)", margin: { l: 56, r: 16, t: 12, b: 44 },
-    legend: { orientation: "h", y: 1.02, yanchor: "bottom", x: 0 }, hovermode: "closest",
+    height,
+    font: { family: "system-ui, sans-serif", size: 12, color: ink },
+    colorway: seriesColours(),
+    paper_bgcolor: "rgba(0,0,0,0)",
+    plot_bgcolor: "rgba(0,0,0,0)",
+    margin: { l: 56, r: 16, t: 12, b: 44 },
+    legend: { orientation: "h", y: 1.02, yanchor: "bottom", x: 0 },
+    hovermode: "closest",
     hoverlabel: { bgcolor: colour("--card"), bordercolor: line, font: { color: ink } },
-    uirevision: "kept", ...layout,
-    xaxis: { ...axis, ...layout.xaxis }, yaxis: { ...axis, ...layout.yaxis },
+    uirevision: "kept",
+    ...layout,
+    xaxis: { ...axis, ...layout.xaxis },
+    yaxis: { ...axis, ...layout.yaxis },
   };
 }
 
 /** A line with its 95 % band: two traces of one legend entry. */
 export function bandedLine({ name, x, y, low, high, text, order }) {
   const tint = seriesColours()[order % 6];
-  const lines = [{
-    type: "scatter", mode: "lines+markers", name, legendgroup: name, x, y, text,
-    line: { color: tint, width: 2 }, marker: { size: 5 }, hovertemplate: "%{text}<extra></extra>",
-  }];
+  const lines = [
+    {
+      type: "scatter",
+      mode: "lines+markers",
+      name,
+      legendgroup: name,
+      x,
+      y,
+      text,
+      line: { color: tint, width: 2 },
+      marker: { size: 5 },
+      hovertemplate: "%{text}<extra></extra>",
+    },
+  ];
   if (low?.every((value) => value !== null)) {
     lines.unshift({
-      type: "scatter", mode: "lines", legendgroup: name, showlegend: false, hoverinfo: "skip", fill: "toself",
-      x: [...x, ...[...x].reverse()], y: [...high, ...[...low].reverse()], line: { width: 0 }, fillcolor: `${tint}2e`,
+      type: "scatter",
+      mode: "lines",
+      legendgroup: name,
+      showlegend: false,
+      hoverinfo: "skip",
+      fill: "toself",
+      x: [...x, ...[...x].reverse()],
+      y: [...high, ...[...low].reverse()],
+      line: { width: 0 },
+      fillcolor: `${tint}2e`,
     });
   }
   return lines;

@@ -41,7 +41,9 @@ class Drawing {
     return this.left + ((value - low) / (high - low)) * (this.right - this.left);
   }
 
-  y(node) { return this.top + (node.lane + 0.62) * this.pitch - (node.raised ? Math.min(22, this.pitch / 2) : 0); }
+  y(node) {
+    return this.top + (node.lane + 0.62) * this.pitch - (node.raised ? Math.min(22, this.pitch / 2) : 0);
+  }
 
   paint(pen, marked) {
     this.axes(pen);
@@ -79,7 +81,14 @@ class Drawing {
   }
 
   axes(pen) {
-    Object.assign(pen, { font: FONT, fillStyle: this.quiet, textAlign: "right", textBaseline: "middle", strokeStyle: this.line, lineWidth: 1 });
+    Object.assign(pen, {
+      font: FONT,
+      fillStyle: this.quiet,
+      textAlign: "right",
+      textBaseline: "middle",
+      strokeStyle: this.line,
+      lineWidth: 1,
+    });
     pen.beginPath();
     for (const [lane, name] of this.lanes.entries()) {
       const y = this.y({ lane });
@@ -89,7 +98,8 @@ class Drawing {
     }
     pen.stroke();
     Object.assign(pen, { textAlign: "center", textBaseline: "top" });
-    for (const tick of this.isTime ? evenTicks(this.view) : roundTicks(this.view)) pen.fillText(this.isTime ? this.when(tick) : short(tick), this.x(tick), this.foot + 6);
+    for (const tick of this.isTime ? evenTicks(this.view) : roundTicks(this.view))
+      pen.fillText(this.isTime ? this.when(tick) : short(tick), this.x(tick), this.foot + 6);
     Object.assign(pen, { textAlign: "right" });
     pen.fillText(this.isTime ? "time" : "steps of the player", this.right, this.foot + 24);
   }
@@ -108,11 +118,17 @@ class Drawing {
     return best === null ? null : [best];
   }
 
-  spot([place]) { return [this.x(this.nodes[place].x) + 4, this.y(this.nodes[place])]; }
+  spot([place]) {
+    return [this.x(this.nodes[place].x) + 4, this.y(this.nodes[place])];
+  }
 
-  note([place]) { return this.nodes[place].note; }
+  note([place]) {
+    return this.nodes[place].note;
+  }
 
-  pick([place]) { this.open(this.nodes[place].id); }
+  pick([place]) {
+    this.open(this.nodes[place].id);
+  }
 
   /** Left and right along a lane, up and down to the nearest version of another lane. */
   step(marked, key) {
@@ -138,12 +154,16 @@ class Drawing {
       this.view = this.range;
       return;
     }
-    const value = (x) => this.view[0] + ((Math.min(this.right, Math.max(this.left, x)) - this.left) / (this.right - this.left)) * (this.view[1] - this.view[0]);
+    const value = (x) =>
+      this.view[0] +
+      ((Math.min(this.right, Math.max(this.left, x)) - this.left) / (this.right - this.left)) * (this.view[1] - this.view[0]);
     const [one, other] = [value(from[0]), value(to[0])].sort((a, b) => a - b);
     if (other > one) this.view = [one, other];
   }
 
-  isZoomed() { return this.view !== this.range; }
+  isZoomed() {
+    return this.view !== this.range;
+  }
 }
 
 function roundTicks([low, high]) {

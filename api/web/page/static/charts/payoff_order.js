@@ -4,7 +4,7 @@
 export function byRating(players, rates, ratingOf) {
   const mean = rates.map((row) => average(row.filter((rate) => rate !== null)));
   const rated = players.some((player) => ratingOf.has(player.id));
-  const worth = players.map((player, place) => (rated ? ratingOf.get(player.id) ?? -Infinity : mean[place]));
+  const worth = players.map((player, place) => (rated ? (ratingOf.get(player.id) ?? -Infinity) : mean[place]));
   return indices(players).sort((a, b) => worth[b] - worth[a] || mean[b] - mean[a]);
 }
 
@@ -58,7 +58,10 @@ export function strongestCycles(rates, games, minGames, most = 3) {
       threshold = found.at(-1)[3];
     }
   }
-  return distinct(found.sort((one, other) => other[3] - one[3]), most);
+  return distinct(
+    found.sort((one, other) => other[3] - one[3]),
+    most,
+  );
 }
 
 function distinct(cycles, most) {

@@ -32,10 +32,18 @@ export function stamp(pen, name, x, y, tint, open) {
 
 /** What the signs mean: of those that are there. */
 export function legend(names, colours) {
-  const sign = (path, tint, open) => s("svg", { viewBox: "-10 -10 20 20", width: 18, height: 18, "aria-hidden": "true" },
-    s("path", open ? { d: path, fill: "none", stroke: tint, "stroke-width": 2 } : { d: path, fill: tint }));
-  return h("ul", { class: "legend", "aria-label": "What the signs mean" }, names.map((name) => {
-    const { path, open, tint } = MARKS[name] ?? { path: RING, open: true, tint: 1 };
-    return h("li", { key: name }, sign(path, colours[tint], open), MARKS[name] ? words(name) : "has been champion");
-  }));
+  const sign = (path, tint, open) =>
+    s(
+      "svg",
+      { viewBox: "-10 -10 20 20", width: 18, height: 18, "aria-hidden": "true" },
+      s("path", open ? { d: path, fill: "none", stroke: tint, "stroke-width": 2 } : { d: path, fill: tint }),
+    );
+  return h(
+    "ul",
+    { class: "legend", "aria-label": "What the signs mean" },
+    names.map((name) => {
+      const { path, open, tint } = MARKS[name] ?? { path: RING, open: true, tint: 1 };
+      return h("li", { key: name }, sign(path, colours[tint], open), MARKS[name] ? words(name) : "has been champion");
+    }),
+  );
 }

@@ -5,7 +5,13 @@ import { percent } from "../core/format.js";
 
 /** How actions lie on the picture; `row(moves, action)` is the row, from the top, that the last move took. */
 const GRIDS = {
-  connect_four: { columns: 7, rows: 1, cells: [7, 6], word: "column", row: (moves, action) => 6 - moves.filter((each) => each === action).length },
+  connect_four: {
+    columns: 7,
+    rows: 1,
+    cells: [7, 6],
+    word: "column",
+    row: (moves, action) => 6 - moves.filter((each) => each === action).length,
+  },
   tic_tac_toe: { columns: 3, rows: 3, cells: [3, 3], word: "cell", row: (_, action) => Math.floor(action / 3) },
 };
 
@@ -24,28 +30,64 @@ export function board(position, { game, moves = [], act, disabled = false, opini
   const image = h("img", { src: picture, alt: `The position after ${position.ply} moves: ${position.text}` });
   if (!grid) return h("div", { class: "board" }, image);
   const [across, down] = grid.cells;
-  return h("div", { class: "board", style: `--ratio:${across / down}` }, h("div", { class: "felt" }, image,
-    lastMove(grid, moves),
-    h("div", { class: "squares", role: act ? "group" : null, "aria-label": act ? "The board" : null, style: `grid-template-columns:repeat(${grid.columns},1fr)` },
-      Array.from({ length: grid.columns * grid.rows }, (_, action) => square(action, position, grid, { act, disabled, opinion })))));
+  return h(
+    "div",
+    { class: "board", style: `--ratio:${across / down}` },
+    h(
+      "div",
+      { class: "felt" },
+      image,
+      lastMove(grid, moves),
+      h(
+        "div",
+        {
+          class: "squares",
+          role: act ? "group" : null,
+          "aria-label": act ? "The board" : null,
+          style: `grid-template-columns:repeat(${grid.columns},1fr)`,
+        },
+        Array.from({ length: grid.columns * grid.rows }, (_, action) => square(action, position, grid, { act, disabled, opinion })),
+      ),
+    ),
+  );
 }
 
 function square(action, position, grid, { act, disabled, opinion }) {
   const legal = (position.legal[0] ?? []).find((each) => each.action === action);
   if (act) {
-    return h("button", { key: action, type: "button", class: "square", "data-action": action, "aria-label": `${grid.word} ${action + 1}${legal ? "" : ", not possible"}`,
-      "aria-disabled": !legal || disabled, onclick: () => legal && !disabled && act(action) });
+    return h("button", {
+      key: action,
+      type: "button",
+      class: "square",
+      "data-action": action,
+      "aria-label": `${grid.word} ${action + 1}${legal ? "" : ", not possible"}`,
+      "aria-disabled": !legal || disabled,
+      onclick: () => legal && !disabled && act(action),
+    });
   }
   const share = opinion?.get(action);
   if (share === undefined || !legal || share < 0.005) return h("span", { key: action, class: "square" });
-  return h("span", { key: action, class: `square thought${position.actions.includes(action) ? " played" : ""}`, style: `--share:${share.toFixed(3)}`, "aria-hidden": "true" }, h("b", {}, percent(share)));
+  return h(
+    "span",
+    {
+      key: action,
+      class: `square thought${position.actions.includes(action) ? " played" : ""}`,
+      style: `--share:${share.toFixed(3)}`,
+      "aria-hidden": "true",
+    },
+    h("b", {}, percent(share)),
+  );
 }
 
 function lastMove(grid, moves) {
   if (!moves.length) return null;
   const [across, down] = grid.cells;
   const action = moves.at(-1);
-  return h("span", { class: "last", "aria-hidden": "true", style: `left:${(100 * ((action % across) + 0.5)) / across}%;top:${(100 * (grid.row(moves, action) + 0.5)) / down}%` });
+  return h("span", {
+    class: "last",
+    "aria-hidden": "true",
+    style: `left:${(100 * ((action % across) + 0.5)) / across}%;top:${(100 * (grid.row(moves, action) + 0.5)) / down}%`,
+  });
 }
 
 /** Move the focus over the squares; true if the key was meant for that. */
@@ -61,5 +103,9 @@ export function stepFocus(key, grid) {
 /** The legal actions with the probabilities a version gives them, the largest first. */
 export function opinions(position, game) {
   const legal = [...(position.legal[0] ?? [])].filter((each) => each.probability !== null).sort((a, b) => b.probability - a.probability);
-  return legal.map((each) => ({ key: each.action, name: actionName(game, each.action, each.name) + (position.actions.includes(each.action) ? " ◂ played" : ""), share: each.probability }));
+  return legal.map((each) => ({
+    key: each.action,
+    name: actionName(game, each.action, each.name) + (position.actions.includes(each.action) ? " ◂ played" : ""),
+    share: each.probability,
+  }));
 }

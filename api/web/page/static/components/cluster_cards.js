@@ -3,22 +3,52 @@ import { h } from "../core/dom.js";
 import { bytes, clock, duration, fixed, whole } from "../core/format.js";
 import { badge, card, facts, meter, table } from "./widgets.js";
 
-const PURPOSES = { league: "decides what comes next (workflows)", store: "reads and writes Postgres", train: "trains generations on Ray", play: "plays gates and tournaments on Ray", interactive: "answers people: replays, moves, imports" };
-const SERVED_BY = { league: "store worker", store: "store worker", train: "train worker", play: "train worker", interactive: "train worker" };
+const PURPOSES = {
+  league: "decides what comes next (workflows)",
+  store: "reads and writes Postgres",
+  train: "trains generations on Ray",
+  play: "plays gates and tournaments on Ray",
+  interactive: "answers people: replays, moves, imports",
+};
+const SERVED_BY = {
+  league: "store worker",
+  store: "store worker",
+  train: "train worker",
+  play: "train worker",
+  interactive: "train worker",
+};
 
 export function fleetCards(system) {
   return [queueCard(system), h("div", { class: "grid", key: "fleet" }, workerCard(system), rayCard(system))];
 }
 
-const missing = (reason, advice) => h("p", { class: "away", role: "status" }, h("strong", {}, "Not known now: "), reason ?? "no answer", ". ", advice);
+const missing = (reason, advice) =>
+  h("p", { class: "away", role: "status" }, h("strong", {}, "Not known now: "), reason ?? "no answer", ". ", advice);
 
 function queueCard({ queues, unknown }) {
-  return h("section", { class: "card", key: "queues", "aria-label": "Queues" }, h("h2", {}, "Queues"), !queues
-    ? missing(unknown?.queues, "It comes back by itself when Temporal answers.")
-    : [awayNote(queues), table("Queues", [
-      ["Queue", (queue) => h("strong", {}, queue.name)], ["State", (queue) => badge(stateOf(queue))], ["Workers", (queue) => whole(queue.pollers), "number"],
-      ["Waiting", (queue) => whole(queue.backlog), "number"], ["Oldest waits", (queue) => (queue.backlog ? duration(queue.backlog_age_seconds) : "–"), "number"], ["What for", (queue) => PURPOSES[queue.name] ?? "–"]],
-    queues, (queue) => queue.name)]);
+  return h(
+    "section",
+    { class: "card", key: "queues", "aria-label": "Queues" },
+    h("h2", {}, "Queues"),
+    !queues
+      ? missing(unknown?.queues, "It comes back by itself when Temporal answers.")
+      : [
+          awayNote(queues),
+          table(
+            "Queues",
+            [
+              ["Queue", (queue) => h("strong", {}, queue.name)],
+              ["State", (queue) => badge(stateOf(queue))],
+              ["Workers", (queue) => whole(queue.pollers), "number"],
+              ["Waiting", (queue) => whole(queue.backlog), "number"],
+              ["Oldest waits", (queue) => (queue.backlog ? duration(queue.backlog_age_seconds) : "–"), "number"],
+              ["What for", (queue) => PURPOSES[queue.name] ?? "–"],
+            ],
+            queues,
+            (queue) => queue.name,
+          ),
+        ],
+  );
 }
 
 const stateOf = (queue) => (!queue.pollers ? "worker away" : queue.backlog ? "busy" : "served");
@@ -26,8 +56,14 @@ const stateOf = (queue) => (!queue.pollers ? "worker away" : queue.backlog ? "bu
 function awayNote(queues) {
   const away = [...new Set(queues.filter((queue) => !queue.pollers).map((queue) => SERVED_BY[queue.name] ?? queue.name))];
   if (!away.length) return null;
-  return h("p", { class: "away", role: "alert" }, h("strong", {}, `The ${away.join(" and the ")} ${away.length > 1 ? "are" : "is"} away. `),
-    "Nothing is lost: what is asked for waits in its queue. The local stack restarts a dead worker by itself; ", h("code", {}, "lanista status"), " says why it does not.");
+  return h(
+    "p",
+    { class: "away", role: "alert" },
+    h("strong", {}, `The ${away.join(" and the ")} ${away.length > 1 ? "are" : "is"} away. `),
+    "Nothing is lost: what is asked for waits in its queue. The local stack restarts a dead worker by itself; ",
+    h("code", {}, "lanista status"),
+    " says why it does not.",
+  );
 }
 
 function workerCard({ workers, unknown }) {
@@ -39,19 +75,50 @@ function workerCard({ workers, unknown }) {
     if (seen > known.seen) known.seen = seen;
     processes.set(identity, known);
   }
-  return card("Workers", processes.size ? table("Worker processes", [
-    ["Process", (each) => h("code", {}, each.identity)], ["Serves", (each) => each.queues.join(", ")], ["Asked for work", (each) => h("time", { datetime: each.seen }, clock(each.seen))]],
-  [...processes.values()], (each) => each.identity) : h("p", { class: "away" }, "No worker asks for work. Start one with ", h("code", {}, "lanista up"), "."));
+  return card(
+    "Workers",
+    processes.size
+      ? table(
+          "Worker processes",
+          [
+            ["Process", (each) => h("code", {}, each.identity)],
+            ["Serves", (each) => each.queues.join(", ")],
+            ["Asked for work", (each) => h("time", { datetime: each.seen }, clock(each.seen))],
+          ],
+          [...processes.values()],
+          (each) => each.identity,
+        )
+      : h("p", { class: "away" }, "No worker asks for work. Start one with ", h("code", {}, "lanista up"), "."),
+  );
 }
 
 function rayCard({ ray, unknown }) {
   if (!ray) return card("Ray", missing(unknown?.ray, "The train worker tells what Ray has; it comes back with it."));
   const used = (all, free) => Math.max(0, all - free);
-  const resource = (name, all, free, show) => [name, [meter(used(all, free), all, `${name} in use`), h("small", {}, `${show(used(all, free))} of ${show(all)} reserved`)]];
-  return card("Ray", facts([
-    resource("CPUs", ray.cpus, ray.cpus_available, (value) => fixed(value, 0)), ray.gpus ? resource("GPUs", ray.gpus, ray.gpus_available, (value) => fixed(value, 0)) : ["GPUs", "none"],
-    resource("Memory", ray.memory_bytes, ray.memory_available_bytes, bytes), resource("Object store", ray.object_store_bytes, ray.object_store_available_bytes, bytes)]),
-  table("Machines", [["Machine", (node) => h("code", {}, node.address)], ["State", (node) => badge(node.alive ? "alive" : "away")], ["CPUs", (node) => fixed(node.cpus, 0), "number"],
-    ["Memory", (node) => bytes(node.memory_bytes), "number"], ["Object store", (node) => bytes(node.object_store_bytes), "number"]], ray.nodes, (node) => node.address),
-  h("small", {}, `Ray ${ray.version}`));
+  const resource = (name, all, free, show) => [
+    name,
+    [meter(used(all, free), all, `${name} in use`), h("small", {}, `${show(used(all, free))} of ${show(all)} reserved`)],
+  ];
+  return card(
+    "Ray",
+    facts([
+      resource("CPUs", ray.cpus, ray.cpus_available, (value) => fixed(value, 0)),
+      ray.gpus ? resource("GPUs", ray.gpus, ray.gpus_available, (value) => fixed(value, 0)) : ["GPUs", "none"],
+      resource("Memory", ray.memory_bytes, ray.memory_available_bytes, bytes),
+      resource("Object store", ray.object_store_bytes, ray.object_store_available_bytes, bytes),
+    ]),
+    table(
+      "Machines",
+      [
+        ["Machine", (node) => h("code", {}, node.address)],
+        ["State", (node) => badge(node.alive ? "alive" : "away")],
+        ["CPUs", (node) => fixed(node.cpus, 0), "number"],
+        ["Memory", (node) => bytes(node.memory_bytes), "number"],
+        ["Object store", (node) => bytes(node.object_store_bytes), "number"],
+      ],
+      ray.nodes,
+      (node) => node.address,
+    ),
+    h("small", {}, `Ray ${ray.version}`),
+  );
 }

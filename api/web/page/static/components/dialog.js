@@ -6,14 +6,26 @@ export function ask({ title, text, fields = [], action = "OK", danger = false, p
   return new Promise((resolve) => {
     const refusal = h("p", { role: "alert", class: "refusal" });
     const confirm = h("button", { type: "submit", class: danger ? "danger" : "" }, action);
-    const form = h("form", { method: "dialog" },
+    const form = h(
+      "form",
+      { method: "dialog" },
       h("h2", { id: "ask-title" }, title),
       text && h("p", {}, text),
       fields.map((field) => fieldOf(field)),
       refusal,
-      h("div", { class: "row end" },
-        h("button", { type: "button", class: "plain", onclick: () => box.close() }, "Cancel"), confirm));
-    const box = h("dialog", { "aria-labelledby": "ask-title", onclose: () => { box.remove(); resolve(box.answer ?? null); } }, form);
+      h("div", { class: "row end" }, h("button", { type: "button", class: "plain", onclick: () => box.close() }, "Cancel"), confirm),
+    );
+    const box = h(
+      "dialog",
+      {
+        "aria-labelledby": "ask-title",
+        onclose: () => {
+          box.remove();
+          resolve(box.answer ?? null);
+        },
+      },
+      form,
+    );
     form.addEventListener("submit", async (event) => {
       event.preventDefault();
       const values = Object.fromEntries(new FormData(form));
@@ -33,7 +45,11 @@ export function ask({ title, text, fields = [], action = "OK", danger = false, p
 
 function fieldOf({ name, label, value = "", options, hint, ...rest }) {
   const control = options
-    ? h("select", { name, id: `ask-${name}`, value }, options.map(([key, text]) => h("option", { value: key, selected: key === value }, text)))
+    ? h(
+        "select",
+        { name, id: `ask-${name}`, value },
+        options.map(([key, text]) => h("option", { value: key, selected: key === value }, text)),
+      )
     : h("input", { name, id: `ask-${name}`, value, autocomplete: "off", ...rest });
   return h("div", { class: "field" }, h("label", { for: `ask-${name}` }, label), control, hint && h("small", {}, hint));
 }

@@ -15,7 +15,18 @@ export function partCards(ready) {
   const text = ready.ready ? "All parts are ready." : "A part does not answer; the stack restarts what died.";
   return [
     h("p", { id: "summary", role: "status", class: ready.ready ? "good" : "bad" }, text),
-    h("ul", { class: "cards" }, Object.entries(ready.parts).map(([name, part]) => h("li", { key: name, "data-part": name, "data-ok": part.ok },
-      h("span", { class: "state" }, part.ok ? "ready" : "away"), h("strong", {}, name), h("span", { class: "detail" }, part.detail)))),
+    h(
+      "ul",
+      { class: "cards" },
+      Object.entries(ready.parts).map(([name, part]) =>
+        h(
+          "li",
+          { key: name, "data-part": name, "data-ok": part.ok },
+          h("span", { class: "state" }, part.ok ? "ready" : "away"),
+          h("strong", {}, name),
+          h("span", { class: "detail" }, part.detail),
+        ),
+      ),
+    ),
   ];
 }

@@ -8,14 +8,29 @@ const OTHER_WAY = { win: "loss", loss: "win", draw: "draw" };
 /** Games as they were recorded, or as one version saw them: it stands first, with its own result. */
 export function matchTable(matches, version = null) {
   const seen = matches.map((match) => (version && match.version_id !== version ? turned(match) : match));
-  return table("Recorded games", [
-    ["Game", (match) => h("a", { href: `/matches/${match.id}` }, `#${match.id}`)],
-    ["Player", (match) => versionLink(match.version_id, versionName(match.player, match.version_number))],
-    ["Result", (match) => badge(match.result)],
-    ["Opponent", (match) => versionLink(match.opponent_version_id, versionName(match.opponent, match.opponent_version_number))],
-    ["Moves", (match) => match.plies, "number"], ["For", (match) => words(match.stream)], ["When", (match) => time(match.played_at)],
-  ], seen, (match) => match.id);
+  return table(
+    "Recorded games",
+    [
+      ["Game", (match) => h("a", { href: `/matches/${match.id}` }, `#${match.id}`)],
+      ["Player", (match) => versionLink(match.version_id, versionName(match.player, match.version_number))],
+      ["Result", (match) => badge(match.result)],
+      ["Opponent", (match) => versionLink(match.opponent_version_id, versionName(match.opponent, match.opponent_version_number))],
+      ["Moves", (match) => match.plies, "number"],
+      ["For", (match) => words(match.stream)],
+      ["When", (match) => time(match.played_at)],
+    ],
+    seen,
+    (match) => match.id,
+  );
 }
 
-const turned = (match) => ({ ...match, result: OTHER_WAY[match.result], player: match.opponent, version_id: match.opponent_version_id, version_number: match.opponent_version_number,
-  opponent: match.player, opponent_version_id: match.version_id, opponent_version_number: match.version_number });
+const turned = (match) => ({
+  ...match,
+  result: OTHER_WAY[match.result],
+  player: match.opponent,
+  version_id: match.opponent_version_id,
+  version_number: match.opponent_version_number,
+  opponent: match.player,
+  opponent_version_id: match.version_id,
+  opponent_version_number: match.version_number,
+});

@@ -5,33 +5,80 @@ import { h } from "../core/dom.js";
 import { badge, table, time } from "./widgets.js";
 
 export function tokenCard(tokens, context) {
-  return h("section", { key: "tokens", class: "card", "aria-label": "Tokens" }, h("div", { class: "title" }, h("h2", {}, "Tokens"),
-    h("button", { class: "plain", onclick: () => make(context) }, "Make a token")), tokenTable(tokens, context));
+  return h(
+    "section",
+    { key: "tokens", class: "card", "aria-label": "Tokens" },
+    h("div", { class: "title" }, h("h2", {}, "Tokens"), h("button", { class: "plain", onclick: () => make(context) }, "Make a token")),
+    tokenTable(tokens, context),
+  );
 }
 
 function tokenTable(tokens, context) {
-  return table("Tokens", [
-    ["Name", (token) => token.name], ["Scope", (token) => badge(token.scope)], ["Made", (token) => time(token.created_at)],
-    ["Used", (token) => time(token.last_used_at)], ["Ends", (token) => (token.revoked_at ? "revoked" : time(token.expires_at))],
-    ["", (token) => !token.revoked_at && h("button", { class: "plain", "aria-label": `Revoke ${token.name}`, onclick: () => revoke(token, context) }, "Revoke")],
-  ], tokens, (token) => token.id);
+  return table(
+    "Tokens",
+    [
+      ["Name", (token) => token.name],
+      ["Scope", (token) => badge(token.scope)],
+      ["Made", (token) => time(token.created_at)],
+      ["Used", (token) => time(token.last_used_at)],
+      ["Ends", (token) => (token.revoked_at ? "revoked" : time(token.expires_at))],
+      [
+        "",
+        (token) =>
+          !token.revoked_at &&
+          h("button", { class: "plain", "aria-label": `Revoke ${token.name}`, onclick: () => revoke(token, context) }, "Revoke"),
+      ],
+    ],
+    tokens,
+    (token) => token.id,
+  );
 }
 
 async function make(context) {
-  const made = await ask({ title: "Make a token", action: "Make", fields: [
-    { name: "name", label: "Name", required: true, maxlength: 63, pattern: "[a-z0-9][a-z0-9\\-]{0,62}", hint: "small letters, digits and hyphens" },
-    { name: "scope", label: "Scope", value: "viewer", options: [["viewer", "viewer: reads"], ["operator", "operator: changes trials"], ["admin", "admin: makes tokens"]] },
-    { name: "days", label: "Days until it ends; empty: never", type: "number", min: 1 }],
-  perform: ({ name, scope, days }) => post("/tokens", { name, scope, expires_in_days: days ? Number(days) : null }) });
+  const made = await ask({
+    title: "Make a token",
+    action: "Make",
+    fields: [
+      {
+        name: "name",
+        label: "Name",
+        required: true,
+        maxlength: 63,
+        pattern: "[a-z0-9][a-z0-9\\-]{0,62}",
+        hint: "small letters, digits and hyphens",
+      },
+      {
+        name: "scope",
+        label: "Scope",
+        value: "viewer",
+        options: [
+          ["viewer", "viewer: reads"],
+          ["operator", "operator: changes trials"],
+          ["admin", "admin: makes tokens"],
+        ],
+      },
+      { name: "days", label: "Days until it ends; empty: never", type: "number", min: 1 },
+    ],
+    perform: ({ name, scope, days }) => post("/tokens", { name, scope, expires_in_days: days ? Number(days) : null }),
+  });
   if (!made) return;
-  await ask({ title: `The token ${made.name}`, text: "It is shown this once. Keep it in a safe place.", action: "I have it",
-    fields: [{ name: "token", label: "Token", value: made.token, readonly: true }] });
+  await ask({
+    title: `The token ${made.name}`,
+    text: "It is shown this once. Keep it in a safe place.",
+    action: "I have it",
+    fields: [{ name: "token", label: "Token", value: made.token, readonly: true }],
+  });
   await context.refresh();
 }
 
 async function revoke(token, context) {
-  const said = await ask({ title: `Revoke ${token.name}?`, text: "Whoever uses it is signed out at once.", action: "Revoke", danger: true,
-    perform: () => send("DELETE", `/tokens/${token.id}`) });
+  const said = await ask({
+    title: `Revoke ${token.name}?`,
+    text: "Whoever uses it is signed out at once.",
+    action: "Revoke",
+    danger: true,
+    perform: () => send("DELETE", `/tokens/${token.id}`),
+  });
   if (said) {
     toast(`${token.name} was revoked.`);
     await context.refresh();

@@ -10,10 +10,23 @@ export function rounds(pairings, tournament) {
   if (!found.size) return h("p", { class: "quiet" }, "Nothing is paired yet.");
   const bracket = tournament.format === "knockout";
   const all = [...found].sort(([one], [other]) => one - other).map(([round, pairs]) => [round, bracket ? together(pairs) : pairs]);
-  return h("div", { class: bracket ? "bracket" : "rounds", tabindex: 0, role: "region", "aria-label": bracket ? "Bracket" : "Rounds" }, all.map(([round, pairs]) => {
-    const name = bracket && pairs.length === 1 && round === all.at(-1)[0] ? "Last round" : `Round ${round + 1}`;
-    return h("section", { key: round, "aria-label": name }, h("h3", {}, name), h("ul", {}, pairs.slice(0, MOST_PAIRS).map((pair) => pairingBox(pair))));
-  }));
+  return h(
+    "div",
+    { class: bracket ? "bracket" : "rounds", tabindex: 0, role: "region", "aria-label": bracket ? "Bracket" : "Rounds" },
+    all.map(([round, pairs]) => {
+      const name = bracket && pairs.length === 1 && round === all.at(-1)[0] ? "Last round" : `Round ${round + 1}`;
+      return h(
+        "section",
+        { key: round, "aria-label": name },
+        h("h3", {}, name),
+        h(
+          "ul",
+          {},
+          pairs.slice(0, MOST_PAIRS).map((pair) => pairingBox(pair)),
+        ),
+      );
+    }),
+  );
 }
 
 /** A knockout's pairing that ended even is played again: one box for all of it. */
@@ -23,7 +36,13 @@ function together(pairs) {
     const known = boxes.get([pair.first, pair.second].sort().join(" "));
     const turned = known && known.first !== pair.first;
     if (!known) boxes.set([pair.first, pair.second].sort().join(" "), { ...pair });
-    else Object.assign(known, { wins: known.wins + (turned ? pair.losses : pair.wins), draws: known.draws + pair.draws, losses: known.losses + (turned ? pair.wins : pair.losses), status: pair.status });
+    else
+      Object.assign(known, {
+        wins: known.wins + (turned ? pair.losses : pair.wins),
+        draws: known.draws + pair.draws,
+        losses: known.losses + (turned ? pair.wins : pair.losses),
+        status: pair.status,
+      });
   }
   return [...boxes.values()];
 }
@@ -31,7 +50,14 @@ function together(pairs) {
 /** Two lines: who, and how many games each won. */
 function pairingBox(pair) {
   const played = pair.status === "played" && pair.second !== null;
-  const side = (name, won, lost) => h("div", { class: played && won > lost ? "won" : "" }, h("span", { class: "name", title: name }, name), h("b", {}, played ? won : ""));
+  const side = (name, won, lost) =>
+    h("div", { class: played && won > lost ? "won" : "" }, h("span", { class: "name", title: name }, name), h("b", {}, played ? won : ""));
   const said = pair.second === null ? "no opponent this round" : played ? (pair.draws ? `${pair.draws} drawn` : null) : words(pair.status);
-  return h("li", { key: pair.pair, "data-status": pair.status }, side(pair.first, pair.wins, pair.losses), pair.second === null ? null : side(pair.second, pair.losses, pair.wins), said && h("small", {}, said));
+  return h(
+    "li",
+    { key: pair.pair, "data-status": pair.status },
+    side(pair.first, pair.wins, pair.losses),
+    pair.second === null ? null : side(pair.second, pair.losses, pair.wins),
+    said && h("small", {}, said),
+  );
 }

@@ -9,15 +9,35 @@ export const time = (text) => (text ? h("time", { datetime: text, title: new Dat
 
 export function bar(value, most, label) {
   const share = most ? Math.min(1, value / most) : 0;
-  return h("div", { class: "bar", role: "progressbar", "aria-label": label, "aria-valuemin": 0, "aria-valuemax": 100, "aria-valuenow": Math.round(share * 100) },
-    h("span", { style: `width:${(share * 100).toFixed(1)}%` }));
+  return h(
+    "div",
+    {
+      class: "bar",
+      role: "progressbar",
+      "aria-label": label,
+      "aria-valuemin": 0,
+      "aria-valuemax": 100,
+      "aria-valuenow": Math.round(share * 100),
+    },
+    h("span", { style: `width:${(share * 100).toFixed(1)}%` }),
+  );
 }
 
 /** How much of something is in use. */
 export function meter(value, most, label) {
   const share = most ? Math.min(1, value / most) : 0;
-  return h("div", { class: "bar", role: "meter", "aria-label": label, "aria-valuemin": 0, "aria-valuemax": 100, "aria-valuenow": Math.round(share * 100) },
-    h("span", { style: `width:${(share * 100).toFixed(1)}%` }));
+  return h(
+    "div",
+    {
+      class: "bar",
+      role: "meter",
+      "aria-label": label,
+      "aria-valuemin": 0,
+      "aria-valuemax": 100,
+      "aria-valuenow": Math.round(share * 100),
+    },
+    h("span", { style: `width:${(share * 100).toFixed(1)}%` }),
+  );
 }
 
 export function empty(title, ...text) {
@@ -29,46 +49,110 @@ export function card(title, ...content) {
 }
 
 export function facts(pairs) {
-  return h("dl", { class: "facts" }, pairs.filter(([, value]) => value !== null && value !== undefined)
-    .map(([name, value]) => h("div", {}, h("dt", {}, name), h("dd", {}, value))));
+  return h(
+    "dl",
+    { class: "facts" },
+    pairs
+      .filter(([, value]) => value !== null && value !== undefined)
+      .map(([name, value]) => h("div", {}, h("dt", {}, name), h("dd", {}, value))),
+  );
 }
 
 /** A table; columns are [title, cell, class]. */
 export function table(caption, columns, rows, keyOf) {
-  return h("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": caption }, h("table", {},
-    h("caption", { class: "unseen" }, caption),
-    h("thead", {}, h("tr", {}, columns.map(([title, , kind]) => h("th", { scope: "col", class: kind }, title)))),
-    h("tbody", {}, rows.map((row, place) => h("tr", { key: keyOf ? keyOf(row) : place },
-      columns.map(([, cell, kind]) => h("td", { class: kind }, cell(row))))))));
+  return h(
+    "div",
+    { class: "scroll", tabindex: 0, role: "region", "aria-label": caption },
+    h(
+      "table",
+      {},
+      h("caption", { class: "unseen" }, caption),
+      h(
+        "thead",
+        {},
+        h(
+          "tr",
+          {},
+          columns.map(([title, , kind]) => h("th", { scope: "col", class: kind }, title)),
+        ),
+      ),
+      h(
+        "tbody",
+        {},
+        rows.map((row, place) =>
+          h(
+            "tr",
+            { key: keyOf ? keyOf(row) : place },
+            columns.map(([, cell, kind]) => h("td", { class: kind }, cell(row))),
+          ),
+        ),
+      ),
+    ),
+  );
 }
 
 export function eventList(events) {
-  return h("ol", { class: "events", tabindex: 0, "aria-label": "Events, newest first" }, events.map((event) => h("li", { key: event.id, class: weight(event) },
-    h("time", { datetime: event.created_at }, clock(event.created_at)), " ", sentence(event))));
+  return h(
+    "ol",
+    { class: "events", tabindex: 0, "aria-label": "Events, newest first" },
+    events.map((event) =>
+      h(
+        "li",
+        { key: event.id, class: weight(event) },
+        h("time", { datetime: event.created_at }, clock(event.created_at)),
+        " ",
+        sentence(event),
+      ),
+    ),
+  );
 }
 
 /** A spark line of values. */
 export function spark(values, label) {
   if (values.length < 2) return h("span", { class: "quiet" }, "–");
   const [low, high] = [Math.min(...values), Math.max(...values)];
-  const points = values.map((value, place) =>
-    `${(2 + (place / (values.length - 1)) * 96).toFixed(1)},${(22 - ((value - low) / (high - low || 1)) * 18).toFixed(1)}`);
-  return s("svg", { class: "spark", viewBox: "0 0 100 26", role: "img", "aria-label": label },
-    s("polyline", { points: points.join(" "), fill: "none", stroke: "currentColor", "stroke-width": 2 }));
+  const points = values.map(
+    (value, place) =>
+      `${(2 + (place / (values.length - 1)) * 96).toFixed(1)},${(22 - ((value - low) / (high - low || 1)) * 18).toFixed(1)}`,
+  );
+  return s(
+    "svg",
+    { class: "spark", viewBox: "0 0 100 26", role: "img", "aria-label": label },
+    s("polyline", { points: points.join(" "), fill: "none", stroke: "currentColor", "stroke-width": 2 }),
+  );
 }
 
 /** Bars of shares, the largest first. */
 export function shares(rows, label) {
   if (!rows.length) return h("p", { class: "quiet" }, "Nothing yet.");
   const most = Math.max(...rows.map((row) => row.share));
-  return h("ol", { class: "shares", "aria-label": label }, rows.map((row) => h("li", { key: row.key },
-    h("span", { class: "name" }, row.name), h("span", { class: "track" }, h("span", { style: `width:${(100 * row.share) / (most || 1)}%` })),
-    h("span", { class: "number" }, percent(row.share, 1)))));
+  return h(
+    "ol",
+    { class: "shares", "aria-label": label },
+    rows.map((row) =>
+      h(
+        "li",
+        { key: row.key },
+        h("span", { class: "name" }, row.name),
+        h("span", { class: "track" }, h("span", { style: `width:${(100 * row.share) / (most || 1)}%` })),
+        h("span", { class: "number" }, percent(row.share, 1)),
+      ),
+    ),
+  );
 }
 
-export const pick = (label, name, options, value, onchange) => h("label", { class: "pick" }, label, " ",
-  h("select", { name, value, onchange: (event) => onchange(event.target.value) },
-    options.map(([key, text]) => h("option", { value: key, selected: key === value }, text))));
+export const pick = (label, name, options, value, onchange) =>
+  h(
+    "label",
+    { class: "pick" },
+    label,
+    " ",
+    h(
+      "select",
+      { name, value, onchange: (event) => onchange(event.target.value) },
+      options.map(([key, text]) => h("option", { value: key, selected: key === value }, text)),
+    ),
+  );
 
 export const versionLink = (id, text) => h("a", { href: `/versions/${id}` }, text);
 export const steps = (value) => h("span", { title: String(value) }, short(value));

@@ -36,11 +36,9 @@ export async function getAll(path, parameters = {}, { most = 2000, signal } = {}
 /** A change. The key makes a repeated call harmless. */
 export async function send(method, path, body = undefined, headers = {}) {
   const key = method === "POST" ? { "Idempotency-Key": crypto.randomUUID?.() ?? String(Math.random()) } : {};
-  return read(await fetch(ROOT + path, {
-    method,
-    headers: { "Content-Type": "application/json", "X-CSRF-Token": session.csrf ?? "", ...key, ...headers },
-    body: body === undefined ? undefined : JSON.stringify(body),
-  }));
+  const options = { method, headers: { "Content-Type": "application/json", "X-CSRF-Token": session.csrf ?? "", ...key, ...headers } };
+  if (body !== undefined) options.body = JSON.stringify(body);
+  return read(await fetch(ROOT + path, options));
 }
 
 export const post = (path, body) => send("POST", path, body);

@@ -17,8 +17,14 @@ function fill(element, attributes, children) {
     if (value === null || value === undefined || (value === false && !name.startsWith("aria-"))) continue;
     if (name.startsWith("on")) listen(element, name.slice(2), value);
     else if (name === "key") element.dataset.key = value;
-    else if (name === "value" && "value" in element && element.tagName !== "OPTION" && element.tagName !== "LI"
-      && element.tagName !== "PROGRESS") element.value = value;
+    else if (
+      name === "value" &&
+      "value" in element &&
+      element.tagName !== "OPTION" &&
+      element.tagName !== "LI" &&
+      element.tagName !== "PROGRESS"
+    )
+      element.value = value;
     else if (name === "checked") element.checked = true;
     else element.setAttribute(name, value === true && !name.startsWith("aria-") ? "" : value);
   }
@@ -58,8 +64,12 @@ export function patchChildren(parent, fresh) {
 }
 
 function alike(old, fresh) {
-  return old.nodeType === fresh.nodeType && old.nodeName === fresh.nodeName
-    && old.dataset?.key === fresh.dataset?.key && !(old.nodeType === 1 && old.dataset.keep !== fresh.dataset.keep);
+  return (
+    old.nodeType === fresh.nodeType &&
+    old.nodeName === fresh.nodeName &&
+    old.dataset?.key === fresh.dataset?.key &&
+    !(old.nodeType === 1 && old.dataset.keep !== fresh.dataset.keep)
+  );
 }
 
 function patch(old, fresh) {
@@ -89,7 +99,7 @@ function patchField(field, given) {
 
 function patchAttributes(old, fresh) {
   const drawn = Boolean(old.dataset.keep);
-  for (const { name } of [...old.attributes]) {
+  for (const { name } of Array.from(old.attributes)) {
     const mine = name === "open" || (drawn && ["class", "style", "data-drawn"].includes(name));
     if (!fresh.hasAttribute(name) && !mine) old.removeAttribute(name);
   }

@@ -9,7 +9,8 @@ export const whole = (value) => (value === null || value === undefined ? "–" :
 export const short = (value) => (value === null || value === undefined ? "–" : SHORT.format(value));
 export const fixed = (value, digits = 2) => (value === null || value === undefined ? "–" : value.toFixed(digits));
 export const percent = (value, digits = 0) => (value === null || value === undefined ? "–" : `${(100 * value).toFixed(digits)} %`);
-export const signed = (value, digits = 0) => (value === null || value === undefined ? "–" : `${value >= 0 ? "+" : "−"}${Math.abs(value).toFixed(digits)}`);
+export const signed = (value, digits = 0) =>
+  value === null || value === undefined ? "–" : `${value >= 0 ? "+" : "−"}${Math.abs(value).toFixed(digits)}`;
 export const clock = (text) => CLOCK.format(new Date(text));
 export const day = (text) => (text ? DAY.format(new Date(text)) : "–");
 export const zone = () => Intl.DateTimeFormat().resolvedOptions().timeZone;

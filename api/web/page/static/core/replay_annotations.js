@@ -11,7 +11,7 @@ export async function replayWithOpinions(match, whose) {
   const problem = asked.find((each) => each.status === "rejected")?.reason;
   const found = new Map(versions.flatMap((version, place) => (asked[place].status === "fulfilled" ? [[version, asked[place].value]] : [])));
   if (!found.size && problem.status !== 409) throw problem; // 409: this version's opinion alone is not to be had
-  const base = found.values().next().value ?? await get(path);
+  const base = found.values().next().value ?? (await get(path));
   const opinionOf = (seat) => found.get(seat === plain.seat ? plain.version_id : plain.opponent_version_id);
   return { ...base, problem: problem?.message, positions: base.positions.map((position) => merged(position, opinionOf)) };
 }
@@ -20,5 +20,9 @@ export async function replayWithOpinions(match, whose) {
 function merged(position, opinionOf) {
   const theirs = position.seats.map((seat) => opinionOf(seat)?.positions[position.ply]);
   const without = (legal) => legal.map((each) => ({ ...each, probability: null }));
-  return { ...position, value: theirs[0]?.value ?? null, legal: position.legal.map((legal, place) => theirs[place]?.legal[place] ?? without(legal)) };
+  return {
+    ...position,
+    value: theirs[0]?.value ?? null,
+    legal: position.legal.map((legal, place) => theirs[place]?.legal[place] ?? without(legal)),
+  };
 }

@@ -16,10 +16,23 @@ export const trialOf = (context) => context.parameters.trial;
 export async function load({ parameters }) {
   const root = `/trials/${parameters.trial}`;
   const trial = await get(root);
-  const [players, versions, aliases] = await Promise.all([getAll(`${root}/players`), getAll(`${root}/versions`, {}, { most: 5000 }),
-    getAll(`/projects/${encodeURIComponent(trial.project)}/aliases`)]);
-  const moves = await Promise.all(aliases.filter((alias) => alias.game === trial.game).map(async (alias) => ({
-    alias, moves: await getAll(`/projects/${encodeURIComponent(trial.project)}/aliases/${alias.name}/history`, { game: alias.game }, { most: 500 }) })));
+  const [players, versions, aliases] = await Promise.all([
+    getAll(`${root}/players`),
+    getAll(`${root}/versions`, {}, { most: 5000 }),
+    getAll(`/projects/${encodeURIComponent(trial.project)}/aliases`),
+  ]);
+  const moves = await Promise.all(
+    aliases
+      .filter((alias) => alias.game === trial.game)
+      .map(async (alias) => ({
+        alias,
+        moves: await getAll(
+          `/projects/${encodeURIComponent(trial.project)}/aliases/${alias.name}/history`,
+          { game: alias.game },
+          { most: 500 },
+        ),
+      })),
+  );
   return { trial, players, versions, moves };
 }
 
@@ -32,17 +45,71 @@ export function view(data, context) {
   const signs = Object.keys(MARKS).filter((origin) => versions.some((version) => version.origin === origin));
   const names = new Map(versions.map((version) => [version.id, versionName(version.player, version.number)]));
   const by = context.query.by ?? "steps";
-  return trialFrame(trial, context,
-    h("div", { class: "filters", key: "filters" }, pick("Over", "by", [["steps", "steps"], ["time", "time"]], by, (value) => context.setQuery({ by: value === "steps" ? "" : value }))),
-    h("section", { class: "card", key: "tree", "aria-label": "Lineage" },
-      legend([...signs, ...(versions.some((version) => promoted.has(version.id)) ? ["promoted"] : [])], seriesColours()), h("div", { class: "tall" }, tree(data, promoted, by, context)),
-      h("p", { class: "quiet" }, "A lane for each player, its snapshots raised above it. A click opens the version, dragging shows a part more closely.")),
-    h("div", { key: "table" }, card("Snapshots, resets and forks", table("Versions that mark the league", [
-      ["Version", (version) => versionLink(version.id, versionName(version.player, version.number))], ["Origin", (version) => words(version.origin)],
-      ["Steps", (version) => short(version.steps), "number"], ["Commit", (version) => version.commit, "number"],
-      ["From", (version) => (version.parent_id ? versionLink(version.parent_id, names.get(version.parent_id) ?? "of another trial") : "–")], ["Size", (version) => bytes(version.size), "number"], ["When", (version) => time(version.created_at)]],
-    shown, (version) => version.id),
-    shown.length < marked.length && h("button", { class: "plain", onclick: () => { context.state.all = true; context.redraw(); } }, `Show all ${marked.length}`))));
+  return trialFrame(
+    trial,
+    context,
+    h(
+      "div",
+      { class: "filters", key: "filters" },
+      pick(
+        "Over",
+        "by",
+        [
+          ["steps", "steps"],
+          ["time", "time"],
+        ],
+        by,
+        (value) => context.setQuery({ by: value === "steps" ? "" : value }),
+      ),
+    ),
+    h(
+      "section",
+      { class: "card", key: "tree", "aria-label": "Lineage" },
+      legend([...signs, ...(versions.some((version) => promoted.has(version.id)) ? ["promoted"] : [])], seriesColours()),
+      h("div", { class: "tall" }, tree(data, promoted, by, context)),
+      h(
+        "p",
+        { class: "quiet" },
+        "A lane for each player, its snapshots raised above it. A click opens the version, dragging shows a part more closely.",
+      ),
+    ),
+    h(
+      "div",
+      { key: "table" },
+      card(
+        "Snapshots, resets and forks",
+        table(
+          "Versions that mark the league",
+          [
+            ["Version", (version) => versionLink(version.id, versionName(version.player, version.number))],
+            ["Origin", (version) => words(version.origin)],
+            ["Steps", (version) => short(version.steps), "number"],
+            ["Commit", (version) => version.commit, "number"],
+            [
+              "From",
+              (version) => (version.parent_id ? versionLink(version.parent_id, names.get(version.parent_id) ?? "of another trial") : "–"),
+            ],
+            ["Size", (version) => bytes(version.size), "number"],
+            ["When", (version) => time(version.created_at)],
+          ],
+          shown,
+          (version) => version.id,
+        ),
+        shown.length < marked.length &&
+          h(
+            "button",
+            {
+              class: "plain",
+              onclick: () => {
+                context.state.all = true;
+                context.redraw();
+              },
+            },
+            `Show all ${marked.length}`,
+          ),
+      ),
+    ),
+  );
 }
 
 function tree({ players, versions, moves }, promoted, by, context) {
@@ -50,13 +117,25 @@ function tree({ players, versions, moves }, promoted, by, context) {
   const places = new Map(versions.map((version, place) => [version.id, place]));
   const raised = new Set(players.filter((player) => player.role === "historical").map((player) => player.id));
   return lineageMap("lineage", `Lineage of ${versions.length} versions of ${players.length} players`, {
-    isTime: by === "time", of: [versions[0].id, players.length, moves.flatMap((each) => each.moves).length, by], lanes: lanes.names,
+    isTime: by === "time",
+    of: [versions[0].id, players.length, moves.flatMap((each) => each.moves).length, by],
+    lanes: lanes.names,
     nodes: versions.map((version) => ({
-      id: version.id, x: by === "time" ? Date.parse(version.created_at) : version.steps, lane: lanes.of.get(version.player_id), raised: raised.has(version.player_id),
-      mark: version.origin, ring: promoted.has(version.id),
-      note: [words(version.origin), versionName(version.player, version.number), `${short(version.steps)} steps${promoted.has(version.id) ? ", has been champion" : ""}`] })),
+      id: version.id,
+      x: by === "time" ? Date.parse(version.created_at) : version.steps,
+      lane: lanes.of.get(version.player_id),
+      raised: raised.has(version.player_id),
+      mark: version.origin,
+      ring: promoted.has(version.id),
+      note: [
+        words(version.origin),
+        versionName(version.player, version.number),
+        `${short(version.steps)} steps${promoted.has(version.id) ? ", has been champion" : ""}`,
+      ],
+    })),
     links: versions.flatMap((version, place) => (places.has(version.parent_id) ? [[places.get(version.parent_id), place]] : [])),
-    pick: (id) => context.go(`/versions/${id}`) });
+    pick: (id) => context.go(`/versions/${id}`),
+  });
 }
 
 /** A lane for each player; a snapshot stands in its player's, and many of unknown origin share one. */

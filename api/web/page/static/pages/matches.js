@@ -11,23 +11,61 @@ export const hear = (event) => ["gate.progress", "gate.finished", "ratings.fitte
 
 export async function load({ parameters, query }) {
   const root = `/trials/${parameters.trial}`;
-  const which = { stream: query.stream, player_id: query.player, opponent_id: query.player ? query.opponent : null, gate_id: query.gate, version_id: query.version, tournament_id: query.tournament };
-  const [trial, players, page] = await Promise.all([get(root), getAll(`${root}/players`), get(`${root}/matches`, { ...which, limit: 100, cursor: query.before })]);
+  const which = {
+    stream: query.stream,
+    player_id: query.player,
+    opponent_id: query.player ? query.opponent : null,
+    gate_id: query.gate,
+    version_id: query.version,
+    tournament_id: query.tournament,
+  };
+  const [trial, players, page] = await Promise.all([
+    get(root),
+    getAll(`${root}/players`),
+    get(`${root}/matches`, { ...which, limit: 100, cursor: query.before }),
+  ]);
   return { trial, players, page };
 }
 
 export function view({ trial, players, page }, context) {
   const { query } = context;
   const people = [["", "anybody"], ...players.map((player) => [player.id, player.name])];
-  return trialFrame(trial, context,
-    h("div", { class: "filters", key: "filters" },
-      pick("Games", "stream", [["", "all"], ["gating", "of gates"], ["rating", "for ratings"]], query.stream ?? "", (value) => context.setQuery({ stream: value, before: "" })),
+  return trialFrame(
+    trial,
+    context,
+    h(
+      "div",
+      { class: "filters", key: "filters" },
+      pick(
+        "Games",
+        "stream",
+        [
+          ["", "all"],
+          ["gating", "of gates"],
+          ["rating", "for ratings"],
+        ],
+        query.stream ?? "",
+        (value) => context.setQuery({ stream: value, before: "" }),
+      ),
       pick("Player", "player", people, query.player ?? "", (value) => context.setQuery({ player: value, before: "" })),
-      query.player && pick("Against", "opponent", people, query.opponent ?? "", (value) => context.setQuery({ opponent: value, before: "" })),
-      (query.gate || query.version || query.tournament) && h("button", { class: "plain", onclick: () => context.setQuery({ gate: "", version: "", tournament: "", before: "" }) }, "Show all"),
-      h("a", { href: `/api/v1/trials/${trial.id}/matches?format=csv`, download: true }, "CSV")),
-    page.items.length ? h("section", { class: "card", key: "list", "aria-label": "Games" }, matchTable(page.items), h("div", { class: "row" },
-      query.before && h("button", { class: "plain", onclick: () => context.setQuery({ before: "" }) }, "Newest"),
-      page.next_cursor && h("button", { class: "plain", onclick: () => context.setQuery({ before: page.next_cursor }) }, "Older")))
-      : empty("No recorded games", "Games of gates and tournaments are kept move by move; training games are counted only."));
+      query.player &&
+        pick("Against", "opponent", people, query.opponent ?? "", (value) => context.setQuery({ opponent: value, before: "" })),
+      (query.gate || query.version || query.tournament) &&
+        h("button", { class: "plain", onclick: () => context.setQuery({ gate: "", version: "", tournament: "", before: "" }) }, "Show all"),
+      h("a", { href: `/api/v1/trials/${trial.id}/matches?format=csv`, download: true }, "CSV"),
+    ),
+    page.items.length
+      ? h(
+          "section",
+          { class: "card", key: "list", "aria-label": "Games" },
+          matchTable(page.items),
+          h(
+            "div",
+            { class: "row" },
+            query.before && h("button", { class: "plain", onclick: () => context.setQuery({ before: "" }) }, "Newest"),
+            page.next_cursor && h("button", { class: "plain", onclick: () => context.setQuery({ before: page.next_cursor }) }, "Older"),
+          ),
+        )
+      : empty("No recorded games", "Games of gates and tournaments are kept move by move; training games are counted only."),
+  );
 }

@@ -17,8 +17,11 @@ export async function load({ parameters, query }) {
   const [trial, players] = await Promise.all([get(root), getAll(`${root}/players`)]);
   const learning = players.filter((player) => !["historical", "bot"].includes(player.role));
   const chosen = learning.find((player) => player.id === query.player) ?? learning[0];
-  const plans = (parameters) => (chosen ? get(`${root}/decisions`, { kind: "matchmaking", player_id: chosen.id, ...parameters }) : { items: [] });
-  const [asked, before] = await Promise.all([query.generation ? plans({ generation: query.generation, limit: 1 }) : null, plans({ limit: REMEMBERED })]);
+  const plans = (which) => (chosen ? get(`${root}/decisions`, { kind: "matchmaking", player_id: chosen.id, ...which }) : { items: [] });
+  const [asked, before] = await Promise.all([
+    query.generation ? plans({ generation: query.generation, limit: 1 }) : null,
+    plans({ limit: REMEMBERED }),
+  ]);
   const decision = (asked ?? before).items[0];
   const from = decision?.evidence.plan?.version ? await get(`/versions/${decision.evidence.plan.version}`) : null;
   return { trial, players, learning, chosen, decision, from, before: before.items };
@@ -27,36 +30,87 @@ export async function load({ parameters, query }) {
 export function view({ trial, players, learning, chosen, decision, from, before }, context) {
   if (!chosen) return trialFrame(trial, context, empty("Nobody learns here", "Matchmaking is for learning players."));
   const names = new Map(players.map((player) => [player.id, player]));
-  return trialFrame(trial, context,
-    h("div", { class: "filters", key: "filters" },
-      pick("Player", "player", learning.map((player) => [player.id, player.name]), chosen.id, (value) => context.setQuery({ player: value, generation: "" })),
-      generations(chosen, decision, context)),
+  return trialFrame(
+    trial,
+    context,
+    h(
+      "div",
+      { class: "filters", key: "filters" },
+      pick(
+        "Player",
+        "player",
+        learning.map((player) => [player.id, player.name]),
+        chosen.id,
+        (value) => context.setQuery({ player: value, generation: "" }),
+      ),
+      generations(chosen, decision, context),
+    ),
     before.length > 1 ? history(before, names, decision, context) : null,
-    decision ? why(decision, names, from) : empty("Not decided yet", "The opponents of this generation are drawn when it begins."));
+    decision ? why(decision, names, from) : empty("Not decided yet", "The opponents of this generation are drawn when it begins."),
+  );
 }
 
 function generations(chosen, decision, context) {
   const now = decision?.generation ?? chosen.generation;
-  const step = (change) => h("button", { class: "plain", "aria-label": change < 0 ? "The generation before" : "The generation after",
-    disabled: now + change < 1 || now + change > chosen.generation + 1, onclick: () => context.setQuery({ generation: now + change }) }, change < 0 ? "‹" : "›");
-  return h("div", { class: "row" }, step(-1), h("label", { class: "pick" }, "Generation ", h("input", { type: "number", min: 1, max: chosen.generation + 1, value: now,
-    onchange: (event) => context.setQuery({ generation: event.target.value }) })), step(1),
-  context.query.generation ? h("button", { class: "plain", onclick: () => context.setQuery({ generation: "" }) }, "Newest") : null);
+  const step = (change) =>
+    h(
+      "button",
+      {
+        class: "plain",
+        "aria-label": change < 0 ? "The generation before" : "The generation after",
+        disabled: now + change < 1 || now + change > chosen.generation + 1,
+        onclick: () => context.setQuery({ generation: now + change }),
+      },
+      change < 0 ? "‹" : "›",
+    );
+  return h(
+    "div",
+    { class: "row" },
+    step(-1),
+    h(
+      "label",
+      { class: "pick" },
+      "Generation ",
+      h("input", {
+        type: "number",
+        min: 1,
+        max: chosen.generation + 1,
+        value: now,
+        onchange: (event) => context.setQuery({ generation: event.target.value }),
+      }),
+    ),
+    step(1),
+    context.query.generation ? h("button", { class: "plain", onclick: () => context.setQuery({ generation: "" }) }, "Newest") : null,
+  );
 }
 
 /** Whom the player met over its generations, the most met first. */
 function history(decisions, names, shown, context) {
   const plans = [...decisions].reverse().map((each) => ({ generation: each.generation, met: masses(each.evidence.plan?.opponents ?? []) }));
   const total = masses(plans.flatMap(({ met }) => [...met].map(([player, probability]) => ({ player, probability }))));
-  const rows = [...total].sort(([, one], [, other]) => other - one).slice(0, MOST_ROWS).map(([player]) => player);
+  const rows = [...total]
+    .sort(([, one], [, other]) => other - one)
+    .slice(0, MOST_ROWS)
+    .map(([player]) => player);
   const name = (id) => names.get(id)?.name ?? id.slice(0, 8);
   const column = plans.findIndex(({ generation }) => generation === shown?.generation);
   if (!rows.length) return null;
-  return h("section", { class: "card", key: "history", "aria-label": "Opponents over generations" }, h("h2", {}, "Opponents over generations"), heatMap("mixture", `Probabilities of ${rows.length} opponents over ${plans.length} generations`, {
-    rows: rows.map(name), columns: plans.map(({ generation }) => `${generation}`), isMass: true, chosen: column < 0 ? null : [null, column], of: [decisions[0].id, decisions.length],
-    rate: (row, at) => plans[at].met.get(rows[row]) ?? null, note: (row, at) => [`generation ${plans[at].generation}`, name(rows[row]), percent(plans[at].met.get(rows[row]) ?? 0, 1)],
-    pick: (_, at) => context.setQuery({ generation: plans[at].generation }) }),
-  h("p", { class: "quiet" }, "The stronger the colour, the more often met. A click explains that generation."));
+  return h(
+    "section",
+    { class: "card", key: "history", "aria-label": "Opponents over generations" },
+    h("h2", {}, "Opponents over generations"),
+    heatMap("mixture", `Probabilities of ${rows.length} opponents over ${plans.length} generations`, {
+      rows: rows.map(name),
+      columns: plans.map(({ generation }) => `${generation}`),
+      isMass: true,
+      chosen: column < 0 ? null : [null, column],
+      of: [decisions[0].id, decisions.length],
+      rate: (row, at) => plans[at].met.get(rows[row]) ?? null,
+      note: (row, at) => [`generation ${plans[at].generation}`, name(rows[row]), percent(plans[at].met.get(rows[row]) ?? 0, 1)],
+      pick: (_, at) => context.setQuery({ generation: plans[at].generation }),
+    }),
+    h("p", { class: "quiet" }, "The stronger the colour, the more often met. A click explains that generation."),
+  );
 }
 
 function masses(opponents) {
@@ -69,16 +123,59 @@ function why(decision, names, from) {
   const { evidence } = decision;
   const opponents = [...(evidence.plan?.opponents ?? [])].sort((a, b) => b.probability - a.probability);
   const name = (id) => names.get(id)?.name ?? id.slice(0, 8);
-  return h("div", { class: "beside", key: "why" },
-    h("div", {}, card("Opponents", table("Opponents and their probabilities", [
-      ["Opponent", (each) => versionLink(each.version, name(each.player))],
-      ["Role", (each) => words(names.get(each.player)?.role ?? "–")],
-      ["Probability", (each) => h("span", { class: "share" }, h("span", { style: `width:${Math.max(1, (each.probability / opponents[0].probability) * 100)}%` }), h("b", {}, percent(each.probability, 1)))],
-      ["Win rate then", (each) => percent(each.win_rate, 1), "number"], ["Branch", (each) => words(each.branch).replaceAll("+", " + ")]],
-    opponents, (each) => `${each.version} ${each.branch}`))),
-    h("div", {}, card("Why", facts([["Rule", words(decision.verdict)], ["Reason", decision.reason], ["Generation", `${decision.generation}, attempt ${decision.attempt}`],
-      ["Payoff used", evidence.payoff_revision === undefined ? null : `as of commit ${evidence.payoff_revision}`],
-      ["Trained from", from ? versionLink(from.id, versionName(from.player, from.number)) : null], ["Decided", time(decision.created_at)]])),
-    card("Branches", shares((evidence.branches ?? []).map((branch) => ({ key: branch.branch, name: words(branch.branch), share: branch.mass })), "Branches and their mass")),
-    h("details", { class: "card" }, h("summary", {}, "The whole record"), h("pre", { tabindex: 0 }, JSON.stringify(evidence, null, 2)))));
+  return h(
+    "div",
+    { class: "beside", key: "why" },
+    h(
+      "div",
+      {},
+      card(
+        "Opponents",
+        table(
+          "Opponents and their probabilities",
+          [
+            ["Opponent", (each) => versionLink(each.version, name(each.player))],
+            ["Role", (each) => words(names.get(each.player)?.role ?? "–")],
+            [
+              "Probability",
+              (each) =>
+                h(
+                  "span",
+                  { class: "share" },
+                  h("span", { style: `width:${Math.max(1, (each.probability / opponents[0].probability) * 100)}%` }),
+                  h("b", {}, percent(each.probability, 1)),
+                ),
+            ],
+            ["Win rate then", (each) => percent(each.win_rate, 1), "number"],
+            ["Branch", (each) => words(each.branch).replaceAll("+", " + ")],
+          ],
+          opponents,
+          (each) => `${each.version} ${each.branch}`,
+        ),
+      ),
+    ),
+    h(
+      "div",
+      {},
+      card(
+        "Why",
+        facts([
+          ["Rule", words(decision.verdict)],
+          ["Reason", decision.reason],
+          ["Generation", `${decision.generation}, attempt ${decision.attempt}`],
+          ["Payoff used", evidence.payoff_revision === undefined ? null : `as of commit ${evidence.payoff_revision}`],
+          ["Trained from", from ? versionLink(from.id, versionName(from.player, from.number)) : null],
+          ["Decided", time(decision.created_at)],
+        ]),
+      ),
+      card(
+        "Branches",
+        shares(
+          (evidence.branches ?? []).map((branch) => ({ key: branch.branch, name: words(branch.branch), share: branch.mass })),
+          "Branches and their mass",
+        ),
+      ),
+      h("details", { class: "card" }, h("summary", {}, "The whole record"), h("pre", { tabindex: 0 }, JSON.stringify(evidence, null, 2))),
+    ),
+  );
 }

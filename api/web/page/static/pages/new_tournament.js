@@ -10,10 +10,25 @@ export const hear = () => false;
 export const load = async () => ({ trials: await getAll("/trials") });
 
 export function view({ trials }, context) {
-  if (!trials.length) return empty("No trials yet", "A tournament is between versions of trials. ", h("a", { href: "/trials/new" }, "Start a trial"), " first.");
-  return h("div", { class: "narrow" }, h("h1", {}, "Hold a tournament"),
-    h("form", { class: "card form", onsubmit: (event) => submit(event, trials, context) }, tournamentFields(trials, context.query),
-      h("p", { class: "refusal", role: "alert" }, context.state.refusal ?? ""), h("button", { type: "submit" }, "Hold it")));
+  if (!trials.length)
+    return empty(
+      "No trials yet",
+      "A tournament is between versions of trials. ",
+      h("a", { href: "/trials/new" }, "Start a trial"),
+      " first.",
+    );
+  return h(
+    "div",
+    { class: "narrow" },
+    h("h1", {}, "Hold a tournament"),
+    h(
+      "form",
+      { class: "card form", onsubmit: (event) => submit(event, trials, context) },
+      tournamentFields(trials, context.query),
+      h("p", { class: "refusal", role: "alert" }, context.state.refusal ?? ""),
+      h("button", { type: "submit" }, "Hold it"),
+    ),
+  );
 }
 
 async function submit(event, trials, context) {

@@ -14,23 +14,81 @@ export function view({ examples }, context) {
   const { checked } = state;
   return [
     h("h1", { key: "h" }, "Start a trial"),
-    h("div", { class: "split", key: "split" },
-      h("section", { "aria-label": "Examples" }, h("h2", {}, "Examples"), h("ul", { class: "choices" }, examples.map((each) => h("li", { key: each.name },
-        h("button", { class: "choice", "aria-pressed": state.example === each.name, onclick: () => { choose(each, context); context.redraw(); } },
-          h("strong", {}, each.name), h("span", {}, each.title)))))),
-      h("section", { "aria-label": "Trial file" }, h("label", { for: "file" }, h("strong", {}, "Trial file"), " (YAML): change it, or paste your own"),
-        h("textarea", { id: "file", rows: 26, spellcheck: "false", value: state.text, "aria-describedby": "verdict", oninput: (event) => typed(event.target.value, context) }),
+    h(
+      "div",
+      { class: "split", key: "split" },
+      h(
+        "section",
+        { "aria-label": "Examples" },
+        h("h2", {}, "Examples"),
+        h(
+          "ul",
+          { class: "choices" },
+          examples.map((each) =>
+            h(
+              "li",
+              { key: each.name },
+              h(
+                "button",
+                {
+                  class: "choice",
+                  "aria-pressed": state.example === each.name,
+                  onclick: () => {
+                    choose(each, context);
+                    context.redraw();
+                  },
+                },
+                h("strong", {}, each.name),
+                h("span", {}, each.title),
+              ),
+            ),
+          ),
+        ),
+      ),
+      h(
+        "section",
+        { "aria-label": "Trial file" },
+        h("label", { for: "file" }, h("strong", {}, "Trial file"), " (YAML): change it, or paste your own"),
+        h("textarea", {
+          id: "file",
+          rows: 26,
+          spellcheck: "false",
+          value: state.text,
+          "aria-describedby": "verdict",
+          oninput: (event) => typed(event.target.value, context),
+        }),
         h("div", { id: "verdict", role: "status" }, verdict(checked)),
-        h("div", { class: "row" }, h("button", { disabled: !checked?.valid || state.starting, onclick: () => start(context) }, "Start the trial"))))];
+        h(
+          "div",
+          { class: "row" },
+          h("button", { disabled: !checked?.valid || state.starting, onclick: () => start(context) }, "Start the trial"),
+        ),
+      ),
+    ),
+  ];
 }
 
 function verdict(checked) {
   if (!checked) return h("p", { class: "quiet" }, "Checking …");
   if (checked.valid) return h("p", { class: "good" }, "✓ This file is valid.");
-  return [h("p", { class: "bad" }, checked.problems.length === 1 ? "One thing is wrong:" : `${checked.problems.length} things are wrong:`),
-    h("ul", { class: "problems" }, checked.problems.map((problem) => h("li", {},
-      problem.line ? h("strong", {}, `line ${problem.line}: `) : null, problem.path ? h("code", {}, problem.path) : null, " ", problem.message,
-      problem.value === null ? "" : ` (given: ${problem.value})`)))];
+  return [
+    h("p", { class: "bad" }, checked.problems.length === 1 ? "One thing is wrong:" : `${checked.problems.length} things are wrong:`),
+    h(
+      "ul",
+      { class: "problems" },
+      checked.problems.map((problem) =>
+        h(
+          "li",
+          {},
+          problem.line ? h("strong", {}, `line ${problem.line}: `) : null,
+          problem.path ? h("code", {}, problem.path) : null,
+          " ",
+          problem.message,
+          problem.value === null ? "" : ` (given: ${problem.value})`,
+        ),
+      ),
+    ),
+  ];
 }
 
 function choose(example, context) {
@@ -67,7 +125,11 @@ async function start(context) {
   state.starting = true;
   context.redraw();
   try {
-    const made = await post("/trials", { project: named(state.text, "project", "default"), name: named(state.text, "trial", "trial"), spec: state.checked.spec });
+    const made = await post("/trials", {
+      project: named(state.text, "project", "default"),
+      name: named(state.text, "trial", "trial"),
+      spec: state.checked.spec,
+    });
     toast(`${made.name} was made.`);
     await context.go(`/trials/${made.id}`);
   } catch (problem) {

@@ -8,9 +8,20 @@ import { card, empty, pick, shares } from "../components/widgets.js";
 import { matchTable } from "../components/match_table.js";
 import { trialFrame } from "../components/trial_frame.js";
 
-const ORDERS = [["rating", "rating"], ["time", "time"], ["cluster", "likeness"]];
-const STREAMS = [["all", "all games"], ["training", "training games"], ["rating", "rating games"]];
-const MEASURES = [["rate", "win rates"], ["return", "mean returns"]];
+const ORDERS = [
+  ["rating", "rating"],
+  ["time", "time"],
+  ["cluster", "likeness"],
+];
+const STREAMS = [
+  ["all", "all games"],
+  ["training", "training games"],
+  ["rating", "rating games"],
+];
+const MEASURES = [
+  ["rate", "win rates"],
+  ["return", "mean returns"],
+];
 export const title = ({ trial }) => `Payoff of ${trial.name}`;
 export const trialOf = (context) => context.parameters.trial;
 
@@ -18,9 +29,13 @@ export async function load(context) {
   const root = `/trials/${context.parameters.trial}`;
   const { stream = "all", row, column } = context.query;
   const [trial, payoff, ratings, alphaRank, nash, games] = await Promise.all([
-    get(root), get(`${root}/payoff`, { stream }), getAll(`${root}/ratings`, {}, { most: 1000 }),
-    get(`${root}/ratings`, { method: "alpha_rank", limit: 12 }), get(`${root}/ratings`, { method: "nash_averaging", limit: 500 }),
-    row && column ? get(`${root}/matches`, { player_id: row, opponent_id: column, limit: 25 }) : null]);
+    get(root),
+    get(`${root}/payoff`, { stream }),
+    getAll(`${root}/ratings`, {}, { most: 1000 }),
+    get(`${root}/ratings`, { method: "alpha_rank", limit: 12 }),
+    get(`${root}/ratings`, { method: "nash_averaging", limit: 500 }),
+    row && column ? get(`${root}/matches`, { player_id: row, opponent_id: column, limit: 25 }) : null,
+  ]);
   const kept = context.state.payoff; // the same object while nothing changed, so that nothing is reckoned twice
   if (!kept || kept.revision !== payoff.revision || kept.stream !== payoff.stream) context.state.payoff = payoff;
   return { trial, payoff: context.state.payoff, ratings, alphaRank: alphaRank.items, nash, games };
@@ -28,18 +43,38 @@ export async function load(context) {
 
 export function view(data, context) {
   const { trial, payoff } = data;
-  if (payoff.players.length < 2) return trialFrame(trial, context, empty("Too few players", "The heat map needs two players; they come as the trial goes on."));
+  if (payoff.players.length < 2)
+    return trialFrame(trial, context, empty("Too few players", "The heat map needs two players; they come as the trial goes on."));
   const { order = "rating", stream = "all", show = "rate" } = context.query;
-  return trialFrame(trial, context,
-    h("div", { class: "filters", key: "filters" },
+  return trialFrame(
+    trial,
+    context,
+    h(
+      "div",
+      { class: "filters", key: "filters" },
       pick("Order by", "order", ORDERS, order, (value) => context.setQuery({ order: value === "rating" ? "" : value })),
       pick("Games", "stream", STREAMS, stream, (value) => context.setQuery({ stream: value === "all" ? "" : value })),
       pick("Show", "show", MEASURES, show, (value) => context.setQuery({ show: value === "rate" ? "" : value })),
-      h("a", { href: `/api/v1/trials/${trial.id}/payoff?stream=${stream}&format=csv`, download: true }, "CSV")),
-    h("div", { class: "beside", key: "map" },
-      h("section", { class: "card", "aria-label": "Heat map" }, payoff.win_rate.every((row) => row.every((rate) => rate === null)) ? empty("Nobody has met yet", "Colours come with the first games.") : [colourKey(), map(data, context)],
-        h("p", { class: "quiet" }, "Rows against columns; plain ground: they have not met. A click shows a cell's games, dragging shows a part more closely.")),
-      h("div", {}, cell(data, context), masses(data), cycles(data, context))));
+      h("a", { href: `/api/v1/trials/${trial.id}/payoff?stream=${stream}&format=csv`, download: true }, "CSV"),
+    ),
+    h(
+      "div",
+      { class: "beside", key: "map" },
+      h(
+        "section",
+        { class: "card", "aria-label": "Heat map" },
+        payoff.win_rate.every((row) => row.every((rate) => rate === null))
+          ? empty("Nobody has met yet", "Colours come with the first games.")
+          : [colourKey(), map(data, context)],
+        h(
+          "p",
+          { class: "quiet" },
+          "Rows against columns; plain ground: they have not met. A click shows a cell's games, dragging shows a part more closely.",
+        ),
+      ),
+      h("div", {}, cell(data, context), masses(data), cycles(data, context)),
+    ),
+  );
 }
 
 function sorted(data, context) {
@@ -61,31 +96,48 @@ function map(data, context) {
   const chosen = [place(context.query.row), place(context.query.column)];
   const { name, rate, text } = measure(payoff, context.query.show);
   return heatMap("payoff", `${name} of ${order.length} players against each other`, {
-    rows: order.map((each) => payoff.players[each].name), of: [payoff, order, name], chosen: chosen.includes(-1) ? null : chosen,
+    rows: order.map((each) => payoff.players[each].name),
+    of: [payoff, order, name],
+    chosen: chosen.includes(-1) ? null : chosen,
     rate: (row, column) => rate(order[row], order[column]),
     text: (row, column) => text(order[row], order[column]),
     note: (row, column) => hover(payoff, order[row], order[column]),
-    pick: (row, column) => context.setQuery({ row: payoff.players[order[row]].id, column: payoff.players[order[column]].id }) });
+    pick: (row, column) => context.setQuery({ row: payoff.players[order[row]].id, column: payoff.players[order[column]].id }),
+  });
 }
 
 /** What the colours stand for; returns of any size are spread over them, with nothing earned in the middle. */
 function measure(payoff, show) {
-  if (show !== "return") return { name: "Win rates", rate: (row, column) => payoff.win_rate[row][column], text: (row, column) => percent(payoff.win_rate[row][column]) };
+  if (show !== "return")
+    return {
+      name: "Win rates",
+      rate: (row, column) => payoff.win_rate[row][column],
+      text: (row, column) => percent(payoff.win_rate[row][column]),
+    };
   const most = payoff.mean_return.flat().reduce((most_yet, each) => Math.max(most_yet, Math.abs(each ?? 0)), 1e-9);
   const earned = (row, column) => payoff.mean_return[row][column];
-  return { name: "Mean returns", text: (row, column) => signed(earned(row, column), 2),
-    rate: (row, column) => (earned(row, column) === null ? null : 0.5 + earned(row, column) / (2 * most)) };
+  return {
+    name: "Mean returns",
+    text: (row, column) => signed(earned(row, column), 2),
+    rate: (row, column) => (earned(row, column) === null ? null : 0.5 + earned(row, column) / (2 * most)),
+  };
 }
 
 /** "earns +0.12 a game", where returns were counted. */
-const earns = (payoff, row, column) => (payoff.mean_return[row][column] === null ? null : `earns ${signed(payoff.mean_return[row][column], 2)} a game`);
+const earns = (payoff, row, column) =>
+  payoff.mean_return[row][column] === null ? null : `earns ${signed(payoff.mean_return[row][column], 2)} a game`;
 
 function hover(payoff, row, column) {
   const rate = payoff.win_rate[row][column];
   const who = `${payoff.players[row].name} against ${payoff.players[column].name}`;
   if (rate === null) return row === column ? [] : [who, "have not met"];
   const count = payoff.wins[row][column] + payoff.draws[row][column] + payoff.losses[row][column];
-  return [who, percent(rate, 1), `${percent(payoff.low[row][column])} to ${percent(payoff.high[row][column])} in ${short(count)} games`, earns(payoff, row, column)].filter(Boolean);
+  return [
+    who,
+    percent(rate, 1),
+    `${percent(payoff.low[row][column])} to ${percent(payoff.high[row][column])} in ${short(count)} games`,
+    earns(payoff, row, column),
+  ].filter(Boolean);
 }
 
 function cell({ payoff, games, trial }, context) {
@@ -95,28 +147,63 @@ function cell({ payoff, games, trial }, context) {
   const [one, other] = [payoff.players[row], payoff.players[column]];
   const count = [payoff.wins, payoff.draws, payoff.losses].map((matrix) => matrix[row][column]);
   const [rate, earned] = [payoff.win_rate[row][column], earns(payoff, row, column)];
-  return h("section", { class: "card", key: "cell", "aria-label": "The chosen cell" },
-    h("div", { class: "title" }, h("h2", {}, `${one.name} against ${other.name}`), h("button", { class: "plain", onclick: () => context.setQuery({ row: "", column: "" }) }, "Close")),
-    h("p", {}, rate === null ? "They have never met." : [h("strong", {}, percent(rate, 1)), ` (${percent(payoff.low[row][column], 1)} to ${percent(payoff.high[row][column], 1)}): ${whole(count[0])} won, ${whole(count[1])} drawn, ${whole(count[2])} lost`, earned && `; ${earned}`].filter(Boolean)),
-    games?.items.length ? [matchTable(games.items), h("a", { href: `/trials/${trial.id}/matches?player=${one.id}&opponent=${other.id}` }, "All their recorded games")]
-      : h("p", { class: "quiet" }, "No recorded games: training games are counted, not kept one by one."));
+  return h(
+    "section",
+    { class: "card", key: "cell", "aria-label": "The chosen cell" },
+    h(
+      "div",
+      { class: "title" },
+      h("h2", {}, `${one.name} against ${other.name}`),
+      h("button", { class: "plain", onclick: () => context.setQuery({ row: "", column: "" }) }, "Close"),
+    ),
+    h(
+      "p",
+      {},
+      rate === null
+        ? "They have never met."
+        : [
+            h("strong", {}, percent(rate, 1)),
+            ` (${percent(payoff.low[row][column], 1)} to ${percent(payoff.high[row][column], 1)}): `,
+            `${whole(count[0])} won, ${whole(count[1])} drawn, ${whole(count[2])} lost`,
+            earned && `; ${earned}`,
+          ].filter(Boolean),
+    ),
+    games?.items.length
+      ? [
+          matchTable(games.items),
+          h("a", { href: `/trials/${trial.id}/matches?player=${one.id}&opponent=${other.id}` }, "All their recorded games"),
+        ]
+      : h("p", { class: "quiet" }, "No recorded games: training games are counted, not kept one by one."),
+  );
 }
 
 function masses({ alphaRank, nash }) {
-  const rows = (items) => items.filter((item) => item.value > 0.0005).slice(0, 10)
-    .map((item) => ({ key: item.version_id, name: h("a", { href: `/versions/${item.version_id}` }, `${item.player} v${item.number}`), share: item.value }));
+  const rows = (items) =>
+    items
+      .filter((item) => item.value > 0.0005)
+      .slice(0, 10)
+      .map((item) => ({
+        key: item.version_id,
+        name: h("a", { href: `/versions/${item.version_id}` }, `${item.player} v${item.number}`),
+        share: item.value,
+      }));
   const missing = h("p", { class: "quiet" }, "Comes with the first tournament of rating games.");
   // the heat map counts other games too, so the two may differ
   const of = () => h("p", { class: "quiet" }, "Of the newest tournament's field, by rating games alone.");
-  return h("div", { key: "masses" },
+  return h(
+    "div",
+    { key: "masses" },
     card("α-rank mass", alphaRank.length ? [shares(rows(alphaRank), "alpha-rank mass"), of()] : missing),
-    card("Nash mass", nash.fit ? [shares(mixture(nash), "Nash mass"), of()] : missing));
+    card("Nash mass", nash.fit ? [shares(mixture(nash), "Nash mass"), of()] : missing),
+  );
 }
 
 /** The equilibrium of the field by how much of it each version is. */
 function mixture({ fit, items }) {
   const names = new Map(items.map((item) => [item.version_id, `${item.player} v${item.number}`]));
-  return Object.entries(fit.settings.mixture ?? {}).sort(([, one], [, other]) => other - one).slice(0, 10)
+  return Object.entries(fit.settings.mixture ?? {})
+    .sort(([, one], [, other]) => other - one)
+    .slice(0, 10)
     .map(([id, share]) => ({ key: id, name: h("a", { href: `/versions/${id}` }, names.get(id) ?? "of another trial"), share }));
 }
 
@@ -127,24 +214,52 @@ function cycles({ payoff }, { state }) {
     state.cycles = { key, found: strongestCycles(payoff.win_rate, games, payoff.min_games) };
   }
   const { found } = state.cycles;
-  return h("div", { key: "cycles" }, card("Strongest cycles", found.length
-    ? h("div", { class: "triangles" }, found.map((cycle) => triangle(cycle, payoff)))
-    : h("p", { class: "quiet" }, "None: nobody beats somebody who beats somebody who beats them.")));
+  return h(
+    "div",
+    { key: "cycles" },
+    card(
+      "Strongest cycles",
+      found.length
+        ? h(
+            "div",
+            { class: "triangles" },
+            found.map((cycle) => triangle(cycle, payoff)),
+          )
+        : h("p", { class: "quiet" }, "None: nobody beats somebody who beats somebody who beats them."),
+    ),
+  );
 }
 
 function triangle([a, b, c], payoff) {
-  const corners = [[110, 26], [196, 112], [24, 112]];
+  const corners = [
+    [110, 26],
+    [196, 112],
+    [24, 112],
+  ];
   const names = [a, b, c].map((place) => payoff.players[place].name);
   const rates = [payoff.win_rate[a][b], payoff.win_rate[b][c], payoff.win_rate[c][a]];
   const label = names.map((name, place) => `${name} beats ${names[(place + 1) % 3]} at ${percent(rates[place])}`).join(", ");
-  return s("svg", { class: "triangle", viewBox: "-40 0 300 142", role: "img", "aria-label": label },
-    s("defs", {}, s("marker", { id: "arrow", viewBox: "0 0 8 8", refX: 7, refY: 4, markerWidth: 7, markerHeight: 7, orient: "auto" }, s("path", { d: "M0 0 8 4 0 8z", fill: "currentColor" }))),
+  return s(
+    "svg",
+    { class: "triangle", viewBox: "-40 0 300 142", role: "img", "aria-label": label },
+    s(
+      "defs",
+      {},
+      s(
+        "marker",
+        { id: "arrow", viewBox: "0 0 8 8", refX: 7, refY: 4, markerWidth: 7, markerHeight: 7, orient: "auto" },
+        s("path", { d: "M0 0 8 4 0 8z", fill: "currentColor" }),
+      ),
+    ),
     corners.map(([x1, y1], place) => {
       const [x2, y2] = corners[(place + 1) % 3];
       const at = (share) => [x1 + (x2 - x1) * share, y1 + (y2 - y1) * share];
       const [[sx, sy], [ex, ey], [mx, my]] = [at(0.14), at(0.86), at(0.5)];
-      return [s("line", { x1: sx, y1: sy, x2: ex, y2: ey, stroke: "currentColor", "stroke-width": 1.6, "marker-end": "url(#arrow)" }),
-        s("text", { x: mx + [24, 0, -24][place], y: my + [0, -6, 0][place], class: "rate" }, percent(rates[place]))];
+      return [
+        s("line", { x1: sx, y1: sy, x2: ex, y2: ey, stroke: "currentColor", "stroke-width": 1.6, "marker-end": "url(#arrow)" }),
+        s("text", { x: mx + [24, 0, -24][place], y: my + [0, -6, 0][place], class: "rate" }, percent(rates[place])),
+      ];
     }),
-    corners.map(([x, y], place) => s("text", { x, y: y + [-10, 20, 20][place], class: "corner" }, names[place])));
+    corners.map(([x, y], place) => s("text", { x, y: y + [-10, 20, 20][place], class: "corner" }, names[place])),
+  );
 }

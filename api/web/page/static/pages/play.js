@@ -37,7 +37,8 @@ export function enter(context) {
   context.keys = (event) => {
     const { state } = context;
     const grid = gridOf(state.rules);
-    if (!grid || !state.game || /^(INPUT|SELECT|TEXTAREA)$/.test(event.target.tagName) || event.altKey || event.ctrlKey || event.metaKey) return;
+    if (!grid || !state.game || /^(INPUT|SELECT|TEXTAREA)$/.test(event.target.tagName) || event.altKey || event.ctrlKey || event.metaKey)
+      return;
     const legal = state.game.position.legal[0] ?? [];
     const action = /^[1-9]$/.test(event.key) ? Number(event.key) - 1 : -1;
     if (legal.some((each) => each.action === action)) move(action, context);
@@ -53,14 +54,54 @@ export function view({ version, trial, players }, context) {
   const { game } = context.state;
   context.state.rules = trial.game;
   return [
-    h("div", { key: "h" }, h("p", { class: "crumbs" }, h("a", { href: "/trials" }, "Trials"), " / ", h("a", { href: `/trials/${trial.id}` }, trial.name), " / ", words(trial.game)),
-      h("h1", {}, "You against ", versionLink(version.id, versionName(version.player, version.number)))),
-    h("div", { class: "filters", key: "filters" }, opponent(version, players, context),
-      pick("You move", "seat", [["0", "first"], ["1", "second"]], context.query.seat ?? "0", (value) => context.setQuery({ seat: value })),
-      pick("It plays", "best", [["", "by its probabilities"], ["best", "its best move"]], context.query.best ?? "", (value) => context.setQuery({ best: value })),
-      h("button", { onclick: () => begin(version, context) }, game ? "New game" : "Begin")),
-    game ? h("div", { class: "beside", key: "game" }, table(game, trial, context), beside(game, trial, version, context))
-      : h("section", { class: "empty", key: "none" }, h("h2", {}, "Ready when you are"), h("p", {}, "Choose who begins, then press Begin. Games of people are not recorded.")),
+    h(
+      "div",
+      { key: "h" },
+      h(
+        "p",
+        { class: "crumbs" },
+        h("a", { href: "/trials" }, "Trials"),
+        " / ",
+        h("a", { href: `/trials/${trial.id}` }, trial.name),
+        " / ",
+        words(trial.game),
+      ),
+      h("h1", {}, "You against ", versionLink(version.id, versionName(version.player, version.number))),
+    ),
+    h(
+      "div",
+      { class: "filters", key: "filters" },
+      opponent(version, players, context),
+      pick(
+        "You move",
+        "seat",
+        [
+          ["0", "first"],
+          ["1", "second"],
+        ],
+        context.query.seat ?? "0",
+        (value) => context.setQuery({ seat: value }),
+      ),
+      pick(
+        "It plays",
+        "best",
+        [
+          ["", "by its probabilities"],
+          ["best", "its best move"],
+        ],
+        context.query.best ?? "",
+        (value) => context.setQuery({ best: value }),
+      ),
+      h("button", { onclick: () => begin(version, context) }, game ? "New game" : "Begin"),
+    ),
+    game
+      ? h("div", { class: "beside", key: "game" }, table(game, trial, context), beside(game, trial, version, context))
+      : h(
+          "section",
+          { class: "empty", key: "none" },
+          h("h2", {}, "Ready when you are"),
+          h("p", {}, "Choose who begins, then press Begin. Games of people are not recorded."),
+        ),
   ];
 }
 
@@ -74,29 +115,70 @@ function opponent(version, players, context) {
 function table(game, trial, context) {
   const { done } = game.position;
   const act = done ? undefined : (action) => move(action, context);
-  return h("section", { class: "card", "aria-label": "Board" }, board(game.position, { game: trial.game, moves: game.moves, act, disabled: context.state.waiting }),
-    h("p", { role: "status", class: "say", "data-outcome": done ? Math.sign(game.position.returns[game.seat]) : null }, say(game, context)), hint(trial.game, done));
+  return h(
+    "section",
+    { class: "card", "aria-label": "Board" },
+    board(game.position, { game: trial.game, moves: game.moves, act, disabled: context.state.waiting }),
+    h("p", { role: "status", class: "say", "data-outcome": done ? Math.sign(game.position.returns[game.seat]) : null }, say(game, context)),
+    hint(trial.game, done),
+  );
 }
 
 function hint(game, done) {
   const grid = gridOf(game);
   if (!grid || done) return null;
-  return h("p", { class: "quiet center" }, `Click a ${grid.word}, press 1 to ${grid.columns * grid.rows}, or use the arrow keys and Enter.`);
+  return h(
+    "p",
+    { class: "quiet center" },
+    `Click a ${grid.word}, press 1 to ${grid.columns * grid.rows}, or use the arrow keys and Enter.`,
+  );
 }
 
 function beside(game, trial, version, context) {
   const { done } = game.position;
   const it = versionName(version.player, version.number);
-  return h("div", {},
-    done ? card("The game is over", h("p", {}, `${say(game, context)} ${game.moves.length} moves.`), h("button", { onclick: () => begin(version, context) }, "Play again"))
-      : gridOf(trial.game) ? null : card("Your moves", choices(game, context)),
-    card("Sides", ["moves first", "moves second"].map((what, seat) => h("p", { class: "side", key: seat }, h("span", { class: "seat", "data-seat": seat }), h("strong", {}, seat === game.seat ? "You" : it), ` ${what}`)),
-      game.moves.length ? h("p", { class: "quiet" }, "So far: ", game.moves.map((action) => actionName(trial.game, action, action)).join(" ")) : null));
+  return h(
+    "div",
+    {},
+    done
+      ? card(
+          "The game is over",
+          h("p", {}, `${say(game, context)} ${game.moves.length} moves.`),
+          h("button", { onclick: () => begin(version, context) }, "Play again"),
+        )
+      : gridOf(trial.game)
+        ? null
+        : card("Your moves", choices(game, context)),
+    card(
+      "Sides",
+      ["moves first", "moves second"].map((what, seat) =>
+        h(
+          "p",
+          { class: "side", key: seat },
+          h("span", { class: "seat", "data-seat": seat }),
+          h("strong", {}, seat === game.seat ? "You" : it),
+          ` ${what}`,
+        ),
+      ),
+      game.moves.length
+        ? h("p", { class: "quiet" }, "So far: ", game.moves.map((action) => actionName(trial.game, action, action)).join(" "))
+        : null,
+    ),
+  );
 }
 
 function choices(game, context) {
-  return h("div", { class: "choose", role: "group", "aria-label": "Legal moves" }, (game.position.legal[0] ?? []).map((each) =>
-    h("button", { key: each.action, class: "plain", disabled: context.state.waiting, onclick: () => move(each.action, context) }, each.name)));
+  return h(
+    "div",
+    { class: "choose", role: "group", "aria-label": "Legal moves" },
+    (game.position.legal[0] ?? []).map((each) =>
+      h(
+        "button",
+        { key: each.action, class: "plain", disabled: context.state.waiting, onclick: () => move(each.action, context) },
+        each.name,
+      ),
+    ),
+  );
 }
 
 function say(game, { state }) {
@@ -108,7 +190,9 @@ function say(game, { state }) {
 
 async function begin(version, context) {
   const { query } = context;
-  if (await answered(context, () => post("/play", { version_id: version.id, seat: Number(query.seat ?? 0), sampled: query.best !== "best" }))) {
+  if (
+    await answered(context, () => post("/play", { version_id: version.id, seat: Number(query.seat ?? 0), sampled: query.best !== "best" }))
+  ) {
     await context.setQuery({ game: context.state.game.id });
     document.querySelector(".squares button")?.focus({ preventScroll: true }); // so that the keys are for the board
   }
@@ -121,7 +205,10 @@ async function answered(context, call) {
   if (state.waiting) return false;
   state.waiting = true;
   context.redraw(); // the board takes no other move meanwhile
-  const patience = setTimeout(() => { state.slow = true; context.redraw(); }, PATIENCE_MS);
+  const patience = setTimeout(() => {
+    state.slow = true;
+    context.redraw();
+  }, PATIENCE_MS);
   try {
     state.game = await call();
     return true;

@@ -18,90 +18,256 @@ export async function load({ parameters, query }) {
   const root = `/trials/${parameters.trial}`;
   const trial = await get(root);
   const project = `/projects/${encodeURIComponent(trial.project)}/aliases`;
-  const [gates, aliases, versions] = await Promise.all([getAll(`${root}/gates`, {}, { most: 200 }), getAll(project), getAll(`${root}/versions`, {}, { most: 5000 })]);
+  const [gates, aliases, versions] = await Promise.all([
+    getAll(`${root}/gates`, {}, { most: 200 }),
+    getAll(project),
+    getAll(`${root}/versions`, {}, { most: 5000 }),
+  ]);
   const mine = aliases.filter((alias) => alias.game === trial.game);
   const chosen = gates.find((gate) => gate.id === query.gate) ?? gates[0];
-  const [gate, ...histories] = await Promise.all([chosen ? get(`/gates/${chosen.id}`) : null,
-    ...mine.map((alias) => getAll(`${project}/${alias.name}/history`, { game: alias.game }, { most: 200 }))]);
+  const [gate, ...histories] = await Promise.all([
+    chosen ? get(`/gates/${chosen.id}`) : null,
+    ...mine.map((alias) => getAll(`${project}/${alias.name}/history`, { game: alias.game }, { most: 200 })),
+  ]);
   const names = new Map(versions.map((each) => [each.id, versionName(each.player, each.number)]));
-  const strangers = new Set(histories.flat().flatMap((move) => [move.to_version_id, move.from_version_id]).filter((id) => id && !names.has(id)));
-  await Promise.all([...strangers].slice(0, MOST_STRANGERS).map(async (id) => { // a champion may come from another trial of the project
-    const { player, number } = await get(`/versions/${id}`);
-    names.set(id, versionName(player, number));
-  }));
+  const strangers = new Set(
+    histories
+      .flat()
+      .flatMap((move) => [move.to_version_id, move.from_version_id])
+      .filter((id) => id && !names.has(id)),
+  );
+  await Promise.all(
+    [...strangers].slice(0, MOST_STRANGERS).map(async (id) => {
+      // a champion may come from another trial of the project
+      const { player, number } = await get(`/versions/${id}`);
+      names.set(id, versionName(player, number));
+    }),
+  );
   return { trial, gates, gate, names, aliases: mine.map((alias, place) => ({ ...alias, moves: histories[place] })) };
 }
 
 export function view(data, context) {
   const { trial, gates, gate, aliases } = data;
   const name = (id) => (id ? versionLink(id, data.names.get(id) ?? "of another trial") : "–");
-  return trialFrame(trial, context,
-    aliases.map((alias) => h("section", { class: "card", key: `alias ${alias.name}`, "aria-label": alias.name },
-      h("div", { class: "title" }, h("h2", {}, `${alias.name}: `, name(alias.version_id)), may("operator") && h("div", { class: "row" },
-        h("button", { class: "plain", onclick: () => promote(trial, alias, context) }, "Promote by hand"),
-        alias.moves.length > 1 && h("button", { class: "plain", onclick: () => rollBack(trial, alias, context) }, "Roll back"))),
-      table(`History of ${alias.name}`, [["When", (move) => time(move.created_at)], ["Holder", (move) => name(move.to_version_id)], ["Before", (move) => name(move.from_version_id)],
-        ["How", (move) => badge(move.move)], ["Why", (move) => move.reason, "long"], ["By", (move) => (move.gate_id ? "its gate" : move.tournament_id ? "a tournament" : move.actor)],
-        ["Gate", (move) => (move.gate_id ? h("a", { href: `?gate=${move.gate_id}` }, "gate") : move.tournament_id ? h("a", { href: `/tournaments/${move.tournament_id}` }, "tournament") : "–")]], alias.moves, (move) => move.revision))),
-    !aliases.length && h("section", { class: "card", key: "none" }, h("h2", {}, "No champion yet"), h("p", { class: "quiet" }, "A snapshot of the main player becomes champion by a gate, or by hand."),
-      may("operator") && h("button", { class: "plain", onclick: () => promote(trial, { name: "champion", version_id: "" }, context) }, "Promote by hand")),
+  return trialFrame(
+    trial,
+    context,
+    aliases.map((alias) =>
+      h(
+        "section",
+        { class: "card", key: `alias ${alias.name}`, "aria-label": alias.name },
+        h(
+          "div",
+          { class: "title" },
+          h("h2", {}, `${alias.name}: `, name(alias.version_id)),
+          may("operator") &&
+            h(
+              "div",
+              { class: "row" },
+              h("button", { class: "plain", onclick: () => promote(trial, alias, context) }, "Promote by hand"),
+              alias.moves.length > 1 && h("button", { class: "plain", onclick: () => rollBack(trial, alias, context) }, "Roll back"),
+            ),
+        ),
+        table(
+          `History of ${alias.name}`,
+          [
+            ["When", (move) => time(move.created_at)],
+            ["Holder", (move) => name(move.to_version_id)],
+            ["Before", (move) => name(move.from_version_id)],
+            ["How", (move) => badge(move.move)],
+            ["Why", (move) => move.reason, "long"],
+            ["By", (move) => (move.gate_id ? "its gate" : move.tournament_id ? "a tournament" : move.actor)],
+            [
+              "Gate",
+              (move) =>
+                move.gate_id
+                  ? h("a", { href: `?gate=${move.gate_id}` }, "gate")
+                  : move.tournament_id
+                    ? h("a", { href: `/tournaments/${move.tournament_id}` }, "tournament")
+                    : "–",
+            ],
+          ],
+          alias.moves,
+          (move) => move.revision,
+        ),
+      ),
+    ),
+    !aliases.length &&
+      h(
+        "section",
+        { class: "card", key: "none" },
+        h("h2", {}, "No champion yet"),
+        h("p", { class: "quiet" }, "A snapshot of the main player becomes champion by a gate, or by hand."),
+        may("operator") &&
+          h("button", { class: "plain", onclick: () => promote(trial, { name: "champion", version_id: "" }, context) }, "Promote by hand"),
+      ),
     gate ? h("div", { class: "beside", key: "gate" }, card("Log-likelihood ratio", llrPath(gate)), gateFacts(gate, name, context)) : null,
-    gates.length ? h("div", { key: "gates" }, card("Gates", table("Gates", [
-      ["Opened", (each) => h("a", { href: `?gate=${each.id}`, "aria-current": each.id === gate?.id ? "true" : null }, time(each.created_at))], ["Candidate", (each) => name(each.candidate_version_id)],
-      ["Champion", (each) => name(each.champion_version_id)], ["Status", (each) => badge(each.status)], ["Pairs", (each) => whole(each.pairs), "number"],
-      ["LLR", (each) => fixed(each.llr), "number"], ["Why", (each) => each.status_reason ?? "–", "long"]], gates, (each) => each.id)))
-      : empty("No gates yet", trial.spec.league?.champion_gate ? "A gate opens when the main player is frozen." : "This trial has no champion_gate in its file."));
+    gates.length
+      ? h(
+          "div",
+          { key: "gates" },
+          card(
+            "Gates",
+            table(
+              "Gates",
+              [
+                [
+                  "Opened",
+                  (each) =>
+                    h("a", { href: `?gate=${each.id}`, "aria-current": each.id === gate?.id ? "true" : null }, time(each.created_at)),
+                ],
+                ["Candidate", (each) => name(each.candidate_version_id)],
+                ["Champion", (each) => name(each.champion_version_id)],
+                ["Status", (each) => badge(each.status)],
+                ["Pairs", (each) => whole(each.pairs), "number"],
+                ["LLR", (each) => fixed(each.llr), "number"],
+                ["Why", (each) => each.status_reason ?? "–", "long"],
+              ],
+              gates,
+              (each) => each.id,
+            ),
+          ),
+        )
+      : empty(
+          "No gates yet",
+          trial.spec.league?.champion_gate
+            ? "A gate opens when the main player is frozen."
+            : "This trial has no champion_gate in its file.",
+        ),
+  );
 }
 
 function llrPath(gate) {
   let pairs = 0;
-  const points = gate.path.map((point) => [pairs += point.pairs, point.llr]);
-  if (!points.length) return h("p", { class: "quiet" }, gate.champion_version_id ? "No games yet." : "The first champion stands unopposed.");
-  const level = (value, name, tint) => ({ type: "scatter", mode: "lines", name, x: [0, points.at(-1)[0]], y: [value, value], line: { color: tint, dash: "dash", width: 1.5 }, hovertemplate: `${name} at ${fixed(value)}<extra></extra>` });
-  return chart("llr", `Path of the log-likelihood ratio, ${fixed(gate.lower_bound)} to ${fixed(gate.upper_bound)}, now ${fixed(gate.llr)}`, () => ({
-    data: [level(gate.upper_bound, "promoted", seriesColours()[2]), level(gate.lower_bound, "refused", seriesColours()[1]),
-      { type: "scatter", mode: "lines+markers", name: "LLR", x: [0, ...points.map((point) => point[0])], y: [0, ...points.map((point) => point[1])], line: { color: colour("--ink"), width: 2 }, hovertemplate: "%{x} pairs: LLR %{y:.2f}<extra></extra>" }],
-    layout: { uirevision: gate.id, xaxis: { title: { text: "pairs of games" }, rangemode: "tozero" }, yaxis: { title: { text: "LLR" } } } }), [gate.id, points.length], { height: 400 });
+  const points = gate.path.map((point) => [(pairs += point.pairs), point.llr]);
+  if (!points.length)
+    return h("p", { class: "quiet" }, gate.champion_version_id ? "No games yet." : "The first champion stands unopposed.");
+  const level = (value, name, tint) => ({
+    type: "scatter",
+    mode: "lines",
+    name,
+    x: [0, points.at(-1)[0]],
+    y: [value, value],
+    line: { color: tint, dash: "dash", width: 1.5 },
+    hovertemplate: `${name} at ${fixed(value)}<extra></extra>`,
+  });
+  return chart(
+    "llr",
+    `Path of the log-likelihood ratio, ${fixed(gate.lower_bound)} to ${fixed(gate.upper_bound)}, now ${fixed(gate.llr)}`,
+    () => ({
+      data: [
+        level(gate.upper_bound, "promoted", seriesColours()[2]),
+        level(gate.lower_bound, "refused", seriesColours()[1]),
+        {
+          type: "scatter",
+          mode: "lines+markers",
+          name: "LLR",
+          x: [0, ...points.map((point) => point[0])],
+          y: [0, ...points.map((point) => point[1])],
+          line: { color: colour("--ink"), width: 2 },
+          hovertemplate: "%{x} pairs: LLR %{y:.2f}<extra></extra>",
+        },
+      ],
+      layout: { uirevision: gate.id, xaxis: { title: { text: "pairs of games" }, rangemode: "tozero" }, yaxis: { title: { text: "LLR" } } },
+    }),
+    [gate.id, points.length],
+    { height: 400 },
+  );
 }
 
 function gateFacts(gate, name, context) {
   const total = gate.pentanomial.reduce((sum, count) => sum + count, 0);
-  const score = gate.pentanomial.reduce((sum, count, place) => sum + count * place / 4, 0) / (total || 1);
-  return h("section", { class: "card", "aria-label": "Evidence" }, h("div", { class: "title" }, h("h2", {}, "Evidence"),
-    may("operator") && ["waiting", "running"].includes(gate.status) && h("button", { class: "plain", onclick: () => stopGate(gate, context) }, "Stop the gate")),
-  facts([["Status", badge(gate.status)], ["Why", gate.status_reason], ["Candidate", name(gate.candidate_version_id)], ["Champion", name(gate.champion_version_id)],
-    ["Pairs", `${whole(gate.pairs)} of at most ${whole(gate.max_pairs)}`], ["Score", total ? percent(score, 1) : null],
-    ["Pairs by score", total ? pentanomial(gate.pentanomial) : null], ["Elo", `${gate.elo0} is not enough, ${gate.elo1} is (${gate.model})`],
-    ["Bounds", `${fixed(gate.lower_bound)} refuses, ${fixed(gate.upper_bound)} promotes`],
-    ["Errors", `α ${fixed(gate.alpha, 3)}, β ${fixed(gate.beta, 3)}`], ["Games", h("a", { href: `/trials/${gate.trial_id}/matches?gate=${gate.id}` }, "recorded games")]]));
+  const score = gate.pentanomial.reduce((sum, count, place) => sum + (count * place) / 4, 0) / (total || 1);
+  return h(
+    "section",
+    { class: "card", "aria-label": "Evidence" },
+    h(
+      "div",
+      { class: "title" },
+      h("h2", {}, "Evidence"),
+      may("operator") &&
+        ["waiting", "running"].includes(gate.status) &&
+        h("button", { class: "plain", onclick: () => stopGate(gate, context) }, "Stop the gate"),
+    ),
+    facts([
+      ["Status", badge(gate.status)],
+      ["Why", gate.status_reason],
+      ["Candidate", name(gate.candidate_version_id)],
+      ["Champion", name(gate.champion_version_id)],
+      ["Pairs", `${whole(gate.pairs)} of at most ${whole(gate.max_pairs)}`],
+      ["Score", total ? percent(score, 1) : null],
+      ["Pairs by score", total ? pentanomial(gate.pentanomial) : null],
+      ["Elo", `${gate.elo0} is not enough, ${gate.elo1} is (${gate.model})`],
+      ["Bounds", `${fixed(gate.lower_bound)} refuses, ${fixed(gate.upper_bound)} promotes`],
+      ["Errors", `α ${fixed(gate.alpha, 3)}, β ${fixed(gate.beta, 3)}`],
+      ["Games", h("a", { href: `/trials/${gate.trial_id}/matches?gate=${gate.id}` }, "recorded games")],
+    ]),
+  );
 }
 
 /** Pairs of games by what the candidate scored in both together. */
 function pentanomial(counts) {
   const most = Math.max(...counts);
-  return h("ol", { class: "columns", "aria-label": "Pairs by the candidate's score" }, counts.map((count, place) => h("li", { key: place },
-    h("span", { class: "number" }, whole(count)), h("span", { class: "column", style: `height:${((3 * count) / most).toFixed(2)}rem` }), h("span", {}, ["0", "¼", "½", "¾", "1"][place]))));
+  return h(
+    "ol",
+    { class: "columns", "aria-label": "Pairs by the candidate's score" },
+    counts.map((count, place) =>
+      h(
+        "li",
+        { key: place },
+        h("span", { class: "number" }, whole(count)),
+        h("span", { class: "column", style: `height:${((3 * count) / most).toFixed(2)}rem` }),
+        h("span", {}, ["0", "¼", "½", "¾", "1"][place]),
+      ),
+    ),
+  );
 }
 
 async function promote(trial, alias, context) {
-  const said = await ask({ title: `Promote a version to ${alias.name}`, action: "Promote", text: "The move is recorded with its reason, and can be rolled back.",
-    fields: [{ name: "version_id", label: "Version id", value: context.query.version ?? "", required: true, pattern: "[0-9a-f\\-]{36}", hint: "each version's page shows its id" }, { name: "reason", label: "Reason", required: true, maxlength: 500 }],
-    perform: (values) => send("PUT", `/projects/${encodeURIComponent(trial.project)}/aliases/${alias.name}`, values) });
+  const said = await ask({
+    title: `Promote a version to ${alias.name}`,
+    action: "Promote",
+    text: "The move is recorded with its reason, and can be rolled back.",
+    fields: [
+      {
+        name: "version_id",
+        label: "Version id",
+        value: context.query.version ?? "",
+        required: true,
+        pattern: "[0-9a-f\\-]{36}",
+        hint: "each version's page shows its id",
+      },
+      { name: "reason", label: "Reason", required: true, maxlength: 500 },
+    ],
+    perform: (values) => send("PUT", `/projects/${encodeURIComponent(trial.project)}/aliases/${alias.name}`, values),
+  });
   if (said) toast(`${words(alias.name)} moved.`);
   await context.refresh();
 }
 
 async function rollBack(trial, alias, context) {
-  const said = await ask({ title: `Roll ${alias.name} back?`, action: "Roll back", danger: true, text: "It points again at the version that held it before.",
+  const said = await ask({
+    title: `Roll ${alias.name} back?`,
+    action: "Roll back",
+    danger: true,
+    text: "It points again at the version that held it before.",
     fields: [{ name: "reason", label: "Reason", value: "rolled back by an operator", required: true, maxlength: 500 }],
-    perform: (values) => post(`/projects/${encodeURIComponent(trial.project)}/aliases/${alias.name}/rollback?game=${encodeURIComponent(alias.game)}`, values) });
+    perform: (values) =>
+      post(`/projects/${encodeURIComponent(trial.project)}/aliases/${alias.name}/rollback?game=${encodeURIComponent(alias.game)}`, values),
+  });
   if (said) toast(`${words(alias.name)} was rolled back.`);
   await context.refresh();
 }
 
 async function stopGate(gate, context) {
-  const said = await ask({ title: "Stop the gate?", action: "Stop", danger: true, text: "It ends without a verdict and never passes.",
-    fields: [{ name: "reason", label: "Reason", value: "stopped by an operator", required: true, maxlength: 500 }], perform: (values) => post(`/gates/${gate.id}/stop`, values) });
+  const said = await ask({
+    title: "Stop the gate?",
+    action: "Stop",
+    danger: true,
+    text: "It ends without a verdict and never passes.",
+    fields: [{ name: "reason", label: "Reason", value: "stopped by an operator", required: true, maxlength: 500 }],
+    perform: (values) => post(`/gates/${gate.id}/stop`, values),
+  });
   if (said) toast("The gate stops.");
   await context.refresh();
 }

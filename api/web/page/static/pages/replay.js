@@ -45,34 +45,88 @@ export function view({ replay, game }, context) {
   const links = [versionLink(match.version_id, names[0]), versionLink(match.opponent_version_id, names[1])];
   const seats = match.seat === 0 ? names : [names[1], names[0]];
   return [
-    h("div", { key: "title" }, h("p", { class: "crumbs" }, match.trial_id ? h("a", { href: `/trials/${match.trial_id}/matches` }, "Matches") : "Game"), h("h1", {}, `Game #${match.id} `, badge(match.result)),
-      h("p", { class: "quiet" }, `${seats.join(" against ")}: ${match.result} for ${names[0]}`)),
-    h("div", { class: "beside", key: "game" },
-      h("section", { class: "card", "aria-label": "Board" }, shownBoard(positions, ply, game), controls(ply, last, context), values(positions, ply, seats, context)),
-      h("div", {}, opinionCard(replay, positions[ply], { names, seats, game }, context), card("Moves", moveList(positions, ply, game, context)),
-        card("Players", facts([["First", match.seat === 0 ? links[0] : links[1]], ["Second", match.seat === 0 ? links[1] : links[0]],
-          ["Played for", words(match.stream)], ["When", time(match.played_at)], ["Seed", h("code", {}, match.seed)]])))),
+    h(
+      "div",
+      { key: "title" },
+      h("p", { class: "crumbs" }, match.trial_id ? h("a", { href: `/trials/${match.trial_id}/matches` }, "Matches") : "Game"),
+      h("h1", {}, `Game #${match.id} `, badge(match.result)),
+      h("p", { class: "quiet" }, `${seats.join(" against ")}: ${match.result} for ${names[0]}`),
+    ),
+    h(
+      "div",
+      { class: "beside", key: "game" },
+      h(
+        "section",
+        { class: "card", "aria-label": "Board" },
+        shownBoard(positions, ply, game),
+        controls(ply, last, context),
+        values(positions, ply, seats, context),
+      ),
+      h(
+        "div",
+        {},
+        opinionCard(replay, positions[ply], { names, seats, game }, context),
+        card("Moves", moveList(positions, ply, game, context)),
+        card(
+          "Players",
+          facts([
+            ["First", match.seat === 0 ? links[0] : links[1]],
+            ["Second", match.seat === 0 ? links[1] : links[0]],
+            ["Played for", words(match.stream)],
+            ["When", time(match.played_at)],
+            ["Seed", h("code", {}, match.seed)],
+          ]),
+        ),
+      ),
+    ),
   ];
 }
 
 function shownBoard(positions, ply, game) {
   const position = positions[ply];
   const thoughts = (position.legal[0] ?? []).filter((each) => each.probability !== null).map((each) => [each.action, each.probability]);
-  return board(position, { game, moves: positions.slice(0, ply).flatMap((each) => each.actions), opinion: thoughts.length ? new Map(thoughts) : null });
+  return board(position, {
+    game,
+    moves: positions.slice(0, ply).flatMap((each) => each.actions),
+    opinion: thoughts.length ? new Map(thoughts) : null,
+  });
 }
 
 function controls(ply, last, context) {
-  const jump = (to, text, label) => h("button", { class: "plain", "aria-label": label, disabled: to < 0 || to > last || to === ply, onclick: () => goTo(to, context) }, text);
-  return [h("div", { class: "row center", role: "group", "aria-label": "Moves" }, jump(0, "«", "First position"), jump(ply - 1, "‹", "Move before"), h("span", { role: "status", class: "ply" }, `${ply} of ${last}`), jump(ply + 1, "›", "Next move"), jump(last, "»", "Last position")),
-    h("label", { class: "unseen", for: "ply" }, "Position"), h("input", { id: "ply", type: "range", min: 0, max: last, value: ply, oninput: (event) => goTo(event.target.value, context) }),
-    h("p", { class: "quiet center" }, "Arrow keys step; Home and End jump.")];
+  const jump = (to, text, label) =>
+    h(
+      "button",
+      { class: "plain", "aria-label": label, disabled: to < 0 || to > last || to === ply, onclick: () => goTo(to, context) },
+      text,
+    );
+  return [
+    h(
+      "div",
+      { class: "row center", role: "group", "aria-label": "Moves" },
+      jump(0, "«", "First position"),
+      jump(ply - 1, "‹", "Move before"),
+      h("span", { role: "status", class: "ply" }, `${ply} of ${last}`),
+      jump(ply + 1, "›", "Next move"),
+      jump(last, "»", "Last position"),
+    ),
+    h("label", { class: "unseen", for: "ply" }, "Position"),
+    h("input", { id: "ply", type: "range", min: 0, max: last, value: ply, oninput: (event) => goTo(event.target.value, context) }),
+    h("p", { class: "quiet center" }, "Arrow keys step; Home and End jump."),
+  ];
 }
 
 /** What each seat expected to earn when it was to move, and what it got. */
 function values(positions, ply, seats, context) {
   const end = positions.length - 1;
-  const lines = seats.map((_, seat) => positions.flatMap((each, place) => (each.done && place === end ? [[place, each.returns[seat]]]
-    : each.seats[0] === seat && each.value !== null ? [[place, each.value]] : [])));
+  const lines = seats.map((_, seat) =>
+    positions.flatMap((each, place) =>
+      each.done && place === end
+        ? [[place, each.returns[seat]]]
+        : each.seats[0] === seat && each.value !== null
+          ? [[place, each.value]]
+          : [],
+    ),
+  );
   if (lines.every((line) => line.length < 2)) return null;
   const [wide, high, most] = [600, 120, Math.max(1, ...lines.flat().map(([, value]) => Math.abs(value)))];
   const x = (place) => 8 + (place / Math.max(1, end)) * (wide - 16);
@@ -81,32 +135,92 @@ function values(positions, ply, seats, context) {
     const box = event.currentTarget.getBoundingClientRect();
     goTo(Math.round(((event.clientX - box.left) / box.width) * end), context);
   };
-  return h("figure", { class: "values" },
-    h("figcaption", {}, "What each expects to earn when it is to move: ", seats.map((name, seat) => h("span", { class: "who" }, h("span", { class: "seat", "data-seat": seat }), name))),
-    s("svg", { viewBox: `0 0 ${wide} ${high}`, role: "img", "aria-label": `Expected returns of ${seats.join(" and ")} over the game`, onclick: jump },
-      s("line", { class: "zero", x1: 0, y1: high / 2, x2: wide, y2: high / 2 }), s("line", { class: "now", x1: x(ply), y1: 0, x2: x(ply), y2: high }),
-      lines.map((line, seat) => [s("polyline", { "data-seat": seat, points: line.map(([place, value]) => `${x(place).toFixed(1)},${y(value).toFixed(1)}`).join(" ") }),
-        line.filter(([place]) => place === ply).map(([place, value]) => s("circle", { "data-seat": seat, cx: x(place), cy: y(value), r: 5 }))])));
+  return h(
+    "figure",
+    { class: "values" },
+    h(
+      "figcaption",
+      {},
+      "What each expects to earn when it is to move: ",
+      seats.map((name, seat) => h("span", { class: "who" }, h("span", { class: "seat", "data-seat": seat }), name)),
+    ),
+    s(
+      "svg",
+      {
+        viewBox: `0 0 ${wide} ${high}`,
+        role: "img",
+        "aria-label": `Expected returns of ${seats.join(" and ")} over the game`,
+        onclick: jump,
+      },
+      s("line", { class: "zero", x1: 0, y1: high / 2, x2: wide, y2: high / 2 }),
+      s("line", { class: "now", x1: x(ply), y1: 0, x2: x(ply), y2: high }),
+      lines.map((line, seat) => [
+        s("polyline", {
+          "data-seat": seat,
+          points: line.map(([place, value]) => `${x(place).toFixed(1)},${y(value).toFixed(1)}`).join(" "),
+        }),
+        line
+          .filter(([place]) => place === ply)
+          .map(([place, value]) => s("circle", { "data-seat": seat, cx: x(place), cy: y(value), r: 5 })),
+      ]),
+    ),
+  );
 }
 
 function opinionCard(replay, position, { names, seats, game }, context) {
   const { match } = replay;
-  const whose = [["", "whoever is to move"], [match.version_id, names[0]], [match.opponent_version_id, names[1]], ["nobody", "nobody"]];
+  const whose = [
+    ["", "whoever is to move"],
+    [match.version_id, names[0]],
+    [match.opponent_version_id, names[1]],
+    ["nobody", "nobody"],
+  ];
   const thoughts = opinions(position, game);
   const asked = context.query.annotate !== "nobody";
-  return h("section", { class: "card", "aria-label": "Opinion" }, h("h2", {}, "What a version thinks here"),
+  return h(
+    "section",
+    { class: "card", "aria-label": "Opinion" },
+    h("h2", {}, "What a version thinks here"),
     pick("Opinion of", "annotate", whose, context.query.annotate ?? "", (value) => context.setQuery({ annotate: value })),
     replay.problem ? h("p", { class: "bad", role: "alert" }, replay.problem) : null,
-    position.done ? h("p", {}, h("strong", {}, `The game is over: ${position.returns.map((value) => signed(value, 0)).join(" : ")}.`))
-      : [h("p", {}, "To move: ", h("strong", {}, position.seats.map((seat) => seats[seat] ?? `seat ${seat}`).join(", ")), position.value === null ? "" : [", expects ", h("strong", { class: "value" }, signed(position.value, 2))]),
-        thoughts.length ? shares(thoughts, "Policy") : asked ? h("p", { class: "quiet" }, "A bot has no opinion to show.") : null]);
+    position.done
+      ? h("p", {}, h("strong", {}, `The game is over: ${position.returns.map((value) => signed(value, 0)).join(" : ")}.`))
+      : [
+          h(
+            "p",
+            {},
+            "To move: ",
+            h("strong", {}, position.seats.map((seat) => seats[seat] ?? `seat ${seat}`).join(", ")),
+            position.value === null ? "" : [", expects ", h("strong", { class: "value" }, signed(position.value, 2))],
+          ),
+          thoughts.length ? shares(thoughts, "Policy") : asked ? h("p", { class: "quiet" }, "A bot has no opinion to show.") : null,
+        ],
+  );
 }
 
 function moveList(positions, ply, game, context) {
-  return h("ol", { class: "moves", tabindex: 0, "aria-label": "Every move, its probability and the value before it" }, positions.slice(0, -1).map((each, place) => {
-    const chosen = (each.legal[0] ?? []).find((legal) => legal.action === each.actions[0]);
-    return h("li", { key: place }, h("button", { class: "move", "aria-current": place + 1 === ply ? "step" : null, onclick: () => goTo(place + 1, context) },
-      h("span", { class: "number" }, `${place + 1}.`), h("span", { class: "seat", "data-seat": each.seats[0] }), h("b", {}, each.actions.map((action, at) => actionName(game, action, each.names[at])).join(", ") || "–"),
-      h("span", { class: "number" }, chosen?.probability === null || chosen?.probability === undefined ? "" : percent(chosen.probability)), h("span", { class: "number" }, each.value === null ? "" : signed(each.value, 2))));
-  }));
+  return h(
+    "ol",
+    { class: "moves", tabindex: 0, "aria-label": "Every move, its probability and the value before it" },
+    positions.slice(0, -1).map((each, place) => {
+      const chosen = (each.legal[0] ?? []).find((legal) => legal.action === each.actions[0]);
+      return h(
+        "li",
+        { key: place },
+        h(
+          "button",
+          { class: "move", "aria-current": place + 1 === ply ? "step" : null, onclick: () => goTo(place + 1, context) },
+          h("span", { class: "number" }, `${place + 1}.`),
+          h("span", { class: "seat", "data-seat": each.seats[0] }),
+          h("b", {}, each.actions.map((action, at) => actionName(game, action, each.names[at])).join(", ") || "–"),
+          h(
+            "span",
+            { class: "number" },
+            chosen?.probability === null || chosen?.probability === undefined ? "" : percent(chosen.probability),
+          ),
+          h("span", { class: "number" }, each.value === null ? "" : signed(each.value, 2)),
+        ),
+      );
+    }),
+  );
 }

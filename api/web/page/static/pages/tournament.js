@@ -11,11 +11,16 @@ import { rounds } from "../components/tournament_rounds.js";
 
 export const title = ({ tournament }) => tournament.name;
 export const enter = warmCharts;
-export const hear = (event, context) => /^(tournament|pairing|ratings)\./.test(event.type) && [undefined, context.parameters.tournament].includes(event.payload.tournament_id);
+export const hear = (event, context) =>
+  /^(tournament|pairing|ratings)\./.test(event.type) && [undefined, context.parameters.tournament].includes(event.payload.tournament_id);
 
 export async function load({ parameters }) {
   const root = `/tournaments/${parameters.tournament}`;
-  const [tournament, pairings, report] = await Promise.all([get(root), getAll(`${root}/pairings`, {}, { most: 1000 }), get(`${root}/report`)]);
+  const [tournament, pairings, report] = await Promise.all([
+    get(root),
+    getAll(`${root}/pairings`, {}, { most: 1000 }),
+    get(`${root}/report`),
+  ]);
   return { tournament, pairings, report };
 }
 
@@ -23,13 +28,50 @@ export function view({ tournament, pairings, report }, context) {
   const over = !["pending", "running"].includes(tournament.status);
   const { standings } = report;
   return [
-    h("div", { class: "title", key: "title" }, h("div", {}, h("p", { class: "crumbs" }, h("a", { href: "/tournaments" }, "Tournaments"), " / ", tournament.project), h("h1", {}, tournament.name, " ", badge(tournament.status)),
-      h("p", { class: "quiet" }, `${words(tournament.format)} · ${tournament.game} · ${tournament.entrants} entrants · made `, time(tournament.created_at), tournament.status_reason ? ` · ${tournament.status_reason}` : "")),
-    h("div", { class: "row" }, over && h("a", { class: "button plain", href: `/api/v1/tournaments/${tournament.id}/report?format=html`, "data-outside": true }, "Report"), !over && may("operator") && h("button", { class: "plain", onclick: () => cancel(tournament, context) }, "Cancel"))),
-    h("div", { key: "bar" }, bar(tournament.pairings_played, tournament.pairings_known, "Pairings played"), h("small", {}, `${tournament.pairings_played} of ${tournament.pairings_known} pairings played`)),
+    h(
+      "div",
+      { class: "title", key: "title" },
+      h(
+        "div",
+        {},
+        h("p", { class: "crumbs" }, h("a", { href: "/tournaments" }, "Tournaments"), " / ", tournament.project),
+        h("h1", {}, tournament.name, " ", badge(tournament.status)),
+        h(
+          "p",
+          { class: "quiet" },
+          `${words(tournament.format)} · ${tournament.game} · ${tournament.entrants} entrants · made `,
+          time(tournament.created_at),
+          tournament.status_reason ? ` · ${tournament.status_reason}` : "",
+        ),
+      ),
+      h(
+        "div",
+        { class: "row" },
+        over &&
+          h(
+            "a",
+            { class: "button plain", href: `/api/v1/tournaments/${tournament.id}/report?format=html`, "data-outside": true },
+            "Report",
+          ),
+        !over && may("operator") && h("button", { class: "plain", onclick: () => cancel(tournament, context) }, "Cancel"),
+      ),
+    ),
+    h(
+      "div",
+      { key: "bar" },
+      bar(tournament.pairings_played, tournament.pairings_known, "Pairings played"),
+      h("small", {}, `${tournament.pairings_played} of ${tournament.pairings_known} pairings played`),
+    ),
     standings.length && report.games ? h("p", { key: "leads", class: "leads" }, capital(report.leads), ".") : null,
-    standings.length ? h("div", { class: "grid", key: "grid" }, card("Standings", standingTable(standings, tournament)), card("Ratings with 95 % intervals", intervals(standings)), card("Cross table", crossTable(standings, report.cross_table, tournament, context)),
-      card("Surprises", surprises(report)))
+    standings.length
+      ? h(
+          "div",
+          { class: "grid", key: "grid" },
+          card("Standings", standingTable(standings, tournament)),
+          card("Ratings with 95 % intervals", intervals(standings)),
+          card("Cross table", crossTable(standings, report.cross_table, tournament, context)),
+          card("Surprises", surprises(report)),
+        )
       : empty("No standings yet", "They come with the first pairing."),
     h("div", { key: "rounds" }, card(tournament.format === "knockout" ? "Bracket" : "Rounds", rounds(pairings, tournament))),
   ];
@@ -40,22 +82,93 @@ const capital = (text) => text[0].toUpperCase() + text.slice(1);
 function surprises({ upsets, instructive_games: games }) {
   if (!upsets.length && !games.length) return h("p", { class: "quiet" }, "None: everybody scored about what their rating promised.");
   return [
-    upsets.length ? table("Pairings that the weaker side won", [["Winner", (each) => each.winner], ["Against", (each) => each.loser], ["Score", (each) => percent(each.score), "number"], ["Expected", (each) => percent(each.expected), "number"]], upsets.slice(0, 8), (each) => `${each.round} ${each.pair}`) : null,
-    games.length ? [h("h3", {}, "Games worth a look"), table("Games nobody would have bet on", [["Game", (each) => h("a", { href: `/matches/${each.match_id}` }, `#${each.match_id}`)], ["Winner", (each) => each.winner], ["Against", (each) => each.loser], ["Expected", (each) => percent(each.expected), "number"], ["Moves", (each) => each.plies, "number"]], games.slice(0, 8), (each) => each.match_id)] : null];
+    upsets.length
+      ? table(
+          "Pairings that the weaker side won",
+          [
+            ["Winner", (each) => each.winner],
+            ["Against", (each) => each.loser],
+            ["Score", (each) => percent(each.score), "number"],
+            ["Expected", (each) => percent(each.expected), "number"],
+          ],
+          upsets.slice(0, 8),
+          (each) => `${each.round} ${each.pair}`,
+        )
+      : null,
+    games.length
+      ? [
+          h("h3", {}, "Games worth a look"),
+          table(
+            "Games nobody would have bet on",
+            [
+              ["Game", (each) => h("a", { href: `/matches/${each.match_id}` }, `#${each.match_id}`)],
+              ["Winner", (each) => each.winner],
+              ["Against", (each) => each.loser],
+              ["Expected", (each) => percent(each.expected), "number"],
+              ["Moves", (each) => each.plies, "number"],
+            ],
+            games.slice(0, 8),
+            (each) => each.match_id,
+          ),
+        ]
+      : null,
+  ];
 }
 
 function standingTable(standings, tournament) {
   const swiss = tournament.format === "swiss";
-  return table("Standings", [["Place", (line) => line.rank, "number"], ["Entrant", (line) => [versionLink(line.version_id, line.label), line.withdrawn && h("span", { class: "badge", "data-status": "away", title: line.withdrawn }, "withdrawn")]], ["Points", (line) => line.points, "number"], ["Won", (line) => line.wins, "number"], ["Drawn", (line) => line.draws, "number"], ["Lost", (line) => line.losses, "number"],
-    ["Elo", (line) => `${fixed(line.elo, 0)}`, "number"], ["95 %", (line) => `${fixed(line.low, 0)} to ${fixed(line.high, 0)}`, "number"], ...(swiss ? [["Buchholz", (line) => line.buchholz, "number"]] : [])], standings, (line) => line.number);
+  return table(
+    "Standings",
+    [
+      ["Place", (line) => line.rank, "number"],
+      [
+        "Entrant",
+        (line) => [
+          versionLink(line.version_id, line.label),
+          line.withdrawn && h("span", { class: "badge", "data-status": "away", title: line.withdrawn }, "withdrawn"),
+        ],
+      ],
+      ["Points", (line) => line.points, "number"],
+      ["Won", (line) => line.wins, "number"],
+      ["Drawn", (line) => line.draws, "number"],
+      ["Lost", (line) => line.losses, "number"],
+      ["Elo", (line) => `${fixed(line.elo, 0)}`, "number"],
+      ["95 %", (line) => `${fixed(line.low, 0)} to ${fixed(line.high, 0)}`, "number"],
+      ...(swiss ? [["Buchholz", (line) => line.buchholz, "number"]] : []),
+    ],
+    standings,
+    (line) => line.number,
+  );
 }
 
 function intervals(standings) {
   const rows = [...standings].sort((a, b) => a.elo - b.elo);
-  return chart("intervals", "Elo of each entrant with its 95 percent interval", () => ({
-    data: [{ type: "scatter", mode: "markers", x: rows.map((line) => line.elo), y: rows.map((line) => line.label), marker: { size: 9, color: seriesColours()[0] }, hovertemplate: "%{y}: %{x:.0f} Elo<extra></extra>",
-      error_x: { type: "data", symmetric: false, array: rows.map((line) => line.high - line.elo), arrayminus: rows.map((line) => line.elo - line.low), color: seriesColours()[0] } }],
-    layout: { xaxis: { title: { text: "Elo" } }, yaxis: { type: "category" } } }), [standings], { height: Math.min(900, Math.max(220, 90 + 24 * rows.length)) });
+  return chart(
+    "intervals",
+    "Elo of each entrant with its 95 percent interval",
+    () => ({
+      data: [
+        {
+          type: "scatter",
+          mode: "markers",
+          x: rows.map((line) => line.elo),
+          y: rows.map((line) => line.label),
+          marker: { size: 9, color: seriesColours()[0] },
+          hovertemplate: "%{y}: %{x:.0f} Elo<extra></extra>",
+          error_x: {
+            type: "data",
+            symmetric: false,
+            array: rows.map((line) => line.high - line.elo),
+            arrayminus: rows.map((line) => line.elo - line.low),
+            color: seriesColours()[0],
+          },
+        },
+      ],
+      layout: { xaxis: { title: { text: "Elo" } }, yaxis: { type: "category" } },
+    }),
+    [standings],
+    { height: Math.min(900, Math.max(220, 90 + 24 * rows.length)) },
+  );
 }
 
 function crossTable(standings, cells, { id, trial_id: trial }, context) {
@@ -70,15 +183,40 @@ function crossTable(standings, cells, { id, trial_id: trial }, context) {
     texts[a][b] = `${wins}–${draws}–${losses}`;
     texts[b][a] ||= `${losses}–${draws}–${wins}`;
   }
-  return [colourKey(), heatMap("cross", `Scores of ${standings.length} entrants against each other`, {
-    rows: standings.map((line) => line.label), of: [cells], rate: (row, column) => rates[row][column],
-    text: (row, column) => texts[row][column], pick: (row) => context.go(trial ? `/trials/${trial}/matches?tournament=${id}&version=${standings[row].version_id}` : `/versions/${standings[row].version_id}`),
-    note: (row, column) => (rates[row][column] === null ? [] : [`${standings[row].label} against ${standings[column].label}`, percent(rates[row][column]), `${texts[row][column]} (won, drawn, lost)`]) })];
+  return [
+    colourKey(),
+    heatMap("cross", `Scores of ${standings.length} entrants against each other`, {
+      rows: standings.map((line) => line.label),
+      of: [cells],
+      rate: (row, column) => rates[row][column],
+      text: (row, column) => texts[row][column],
+      pick: (row) =>
+        context.go(
+          trial
+            ? `/trials/${trial}/matches?tournament=${id}&version=${standings[row].version_id}`
+            : `/versions/${standings[row].version_id}`,
+        ),
+      note: (row, column) =>
+        rates[row][column] === null
+          ? []
+          : [
+              `${standings[row].label} against ${standings[column].label}`,
+              percent(rates[row][column]),
+              `${texts[row][column]} (won, drawn, lost)`,
+            ],
+    }),
+  ];
 }
 
 async function cancel(tournament, context) {
-  const said = await ask({ title: `Cancel ${tournament.name}?`, action: "Cancel it", danger: true, text: "What was played stays.", fields: [{ name: "reason", label: "Reason", value: "cancelled by an operator", required: true, maxlength: 500 }],
-    perform: (values) => post(`/tournaments/${tournament.id}/cancel`, values) });
+  const said = await ask({
+    title: `Cancel ${tournament.name}?`,
+    action: "Cancel it",
+    danger: true,
+    text: "What was played stays.",
+    fields: [{ name: "reason", label: "Reason", value: "cancelled by an operator", required: true, maxlength: 500 }],
+    perform: (values) => post(`/tournaments/${tournament.id}/cancel`, values),
+  });
   if (said) toast("It is being cancelled.");
   await context.refresh();
 }

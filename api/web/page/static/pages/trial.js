@@ -19,8 +19,13 @@ export async function load({ parameters }) {
   const root = `/trials/${parameters.trial}`;
   const asked = get(root);
   const [trial, champion, players, ratings, metrics, decisions] = await Promise.all([
-    asked, asked.then(championOf), getAll(`${root}/players`), getAll(`${root}/ratings`, {}, { most: 1000 }),
-    getAll(`${root}/metrics`, { points: 300 }, { most: 500 }), get(`${root}/decisions`, { limit: 25, kind: ["snapshot", "promotion", "reset", "rollback"] })]);
+    asked,
+    asked.then(championOf),
+    getAll(`${root}/players`),
+    getAll(`${root}/ratings`, {}, { most: 1000 }),
+    getAll(`${root}/metrics`, { points: 300 }, { most: 500 }),
+    get(`${root}/decisions`, { limit: 25, kind: ["snapshot", "promotion", "reset", "rollback"] }),
+  ]);
   return { trial, champion, players, ratings, metrics, decisions: decisions.items };
 }
 
@@ -39,16 +44,30 @@ export function hear(event, context) {
 export function view(data, context) {
   const { trial, players, ratings } = data;
   const learning = players.filter((player) => !["historical", "bot"].includes(player.role) && player.status === "active");
-  return trialFrame(trial, context,
-    h("div", { class: "grid", key: "now" },
-      trial.status === "running" ? card("Under way", underWay(learning, context)) : card(OVER.includes(trial.status) ? "Outcome" : "Where it stands", standing(data)),
-      card("Budget", budget(data, context))),
-    h("div", { class: "grid", key: "curves" },
+  return trialFrame(
+    trial,
+    context,
+    h(
+      "div",
+      { class: "grid", key: "now" },
+      trial.status === "running"
+        ? card("Under way", underWay(learning, context))
+        : card(OVER.includes(trial.status) ? "Outcome" : "Where it stands", standing(data)),
+      card("Budget", budget(data, context)),
+    ),
+    h(
+      "div",
+      { class: "grid", key: "curves" },
       card("Rating over steps", ratings.length ? ratingChart(ratings, players) : noRatings(trial)),
-      card("Throughput", lines("throughput", "Steps a second over steps, one line for each player", data.metrics, "steps_per_second", "steps/s")),
+      card(
+        "Throughput",
+        metricChart("throughput", "Steps a second over steps, one line for each player", data.metrics, "steps_per_second", "steps/s"),
+      ),
       card("Losses", losses(data, context)),
-      card("Events", events(data))),
-    h("div", { key: "players" }, card(`Players (${players.length})`, playerTable(players, ratings))));
+      card("Events", events(data)),
+    ),
+    h("div", { key: "players" }, card(`Players (${players.length})`, playerTable(players, ratings))),
+  );
 }
 
 function standing({ trial, champion, players, ratings }) {
@@ -59,29 +78,58 @@ function standing({ trial, champion, players, ratings }) {
     OVER.includes(trial.status) ? null : h("p", {}, `Nothing is under way: the trial is ${trial.status}.`),
     facts([
       ["Champion", champion ? versionLink(champion.id, versionName(champion.player, champion.number)) : "none yet"],
-      ["Best rated", best ? [versionLink(best.version_id, versionName(best.player, best.number)), ` at ${fixed(best.value, 0)} Elo`] : "no rating games yet"],
-      ["Took", took === null ? null : duration(took)], ["On average", took && trial.steps ? `${whole(trial.steps / took)} steps/s` : null],
-      ["Learning players", whole(count(["main", "main_exploiter", "league_exploiter"]))], ["Frozen", whole(count(["historical"]))],
-      ["Next", trial.status === "paused" ? "Resume goes on where it stood." : OVER.includes(trial.status) && champion ? h("a", { href: `/play/${champion.id}` }, "Play against the champion") : null]])];
+      [
+        "Best rated",
+        best
+          ? [versionLink(best.version_id, versionName(best.player, best.number)), ` at ${fixed(best.value, 0)} Elo`]
+          : "no rating games yet",
+      ],
+      ["Took", took === null ? null : duration(took)],
+      ["On average", took && trial.steps ? `${whole(trial.steps / took)} steps/s` : null],
+      ["Learning players", whole(count(["main", "main_exploiter", "league_exploiter"]))],
+      ["Frozen", whole(count(["historical"]))],
+      [
+        "Next",
+        trial.status === "paused"
+          ? "Resume goes on where it stood."
+          : OVER.includes(trial.status) && champion
+            ? h("a", { href: `/play/${champion.id}` }, "Play against the champion")
+            : null,
+      ],
+    ]),
+  ];
 }
 
 function underWay(learning, { state }) {
   const live = new Map((state.progress?.generations ?? []).map((each) => [each.player_id, each]));
-  return h("ul", { class: "underway" }, learning.map((player) => {
-    const now = live.get(player.id);
-    const { steps = 0, target, steps_per_second: speed } = now?.progress ?? {};
-    return h("li", { key: player.id }, h("div", { class: "title" }, h("strong", {}, player.name), h("small", {}, words(player.role))),
-      bar(steps, target ?? 1, `${player.name}: generation under way`),
-      h("small", {}, `generation ${now?.generation ?? player.generation + 1}`,
-        now?.attempt > 1 ? ` · attempt ${now.attempt}` : "",
-        target ? ` · ${short(steps)} of ${short(target)} steps · ${short(speed)} steps/s` : " · waits for a crew"));
-  }));
+  return h(
+    "ul",
+    { class: "underway" },
+    learning.map((player) => {
+      const now = live.get(player.id);
+      const { steps = 0, target, steps_per_second: speed } = now?.progress ?? {};
+      return h(
+        "li",
+        { key: player.id },
+        h("div", { class: "title" }, h("strong", {}, player.name), h("small", {}, words(player.role))),
+        bar(steps, target ?? 1, `${player.name}: generation under way`),
+        h(
+          "small",
+          {},
+          `generation ${now?.generation ?? player.generation + 1}`,
+          now?.attempt > 1 ? ` · attempt ${now.attempt}` : "",
+          target ? ` · ${short(steps)} of ${short(target)} steps · ${short(speed)} steps/s` : " · waits for a crew",
+        ),
+      );
+    }),
+  );
 }
 
 function budget({ trial, metrics }, { state }) {
   const limits = trial.spec.budget ?? {};
   const live = (state.progress?.generations ?? []).map((each) => each.progress.steps_per_second ?? 0).reduce((a, b) => a + b, 0);
-  const speed = live || metrics.filter((line) => line.name === "steps_per_second").reduce((sum, line) => sum + (line.values.at(-1) ?? 0), 0);
+  const speed =
+    live || metrics.filter((line) => line.name === "steps_per_second").reduce((sum, line) => sum + (line.values.at(-1) ?? 0), 0);
   const left = limits.steps ? Math.max(0, limits.steps - trial.steps) : null;
   const running = trial.status === "running";
   return [
@@ -94,10 +142,18 @@ function budget({ trial, metrics }, { state }) {
       ["Target", limits.until ? `${percent(limits.until.win_rate)} against ${limits.until.opponent}` : null],
       ["Started", trial.started_at ? [time(trial.started_at), trial.finished_at ? "" : ` (${since(trial.started_at)} ago)`] : null],
       ["Ended", trial.finished_at ? time(trial.finished_at) : null],
-      ["Forked from", trial.forked_from_trial_id ? h("a", { href: `/trials/${trial.forked_from_trial_id}` }, `commit ${trial.forked_at_commit}`) : null],
-      ["Commit", whole(trial.last_commit)], ["Seed", h("code", {}, trial.seed)]]),
-    h("details", {}, h("summary", {}, "Trial file, defaults included"), h("pre", { tabindex: 0 }, JSON.stringify(trial.spec, null, 2)))];
+      [
+        "Forked from",
+        trial.forked_from_trial_id ? h("a", { href: `/trials/${trial.forked_from_trial_id}` }, `commit ${trial.forked_at_commit}`) : null,
+      ],
+      ["Commit", whole(trial.last_commit)],
+      ["Seed", h("code", {}, trial.seed)],
+    ]),
+    h("details", {}, h("summary", {}, "Trial file, defaults included"), h("pre", { tabindex: 0 }, JSON.stringify(trial.spec, null, 2))),
+  ];
 }
+
+const elo = (rating) => `${fixed(rating.value, 0)} Elo (${fixed(rating.low, 0)} to ${fixed(rating.high, 0)})`;
 
 function ratingChart(ratings, players) {
   const lines = new Map();
@@ -107,30 +163,78 @@ function ratingChart(ratings, players) {
   }
   const place = (name) => players.findIndex((player) => player.name === name); // the order, and so the colours, of the other charts
   const many = [...lines].sort(([one], [other]) => place(one) - place(other));
-  const data = many.slice(0, 6).flatMap(([name, rated], order) => bandedLine({
-    name, order, x: rated.map((each) => each.steps), y: rated.map((each) => each.value), low: rated.map((each) => each.low), high: rated.map((each) => each.high),
-    text: rated.map((each) => `${versionName(each.player, each.number)}<br>${fixed(each.value, 0)} Elo (${fixed(each.low, 0)} to ${fixed(each.high, 0)})<br>${each.games} games`) }));
-  return chart("ratings", "Elo over steps with 95 percent bands", () => ({ data, layout: { xaxis: { title: { text: "steps" } }, yaxis: { title: { text: "Elo" } } } }), [ratings]);
+  const data = many.slice(0, 6).flatMap(([name, rated], order) =>
+    bandedLine({
+      name,
+      order,
+      x: rated.map((each) => each.steps),
+      y: rated.map((each) => each.value),
+      low: rated.map((each) => each.low),
+      high: rated.map((each) => each.high),
+      text: rated.map((each) => `${versionName(each.player, each.number)}<br>${elo(each)}<br>${each.games} games`),
+    }),
+  );
+  return chart(
+    "ratings",
+    "Elo over steps with 95 percent bands",
+    () => ({ data, layout: { xaxis: { title: { text: "steps" } }, yaxis: { title: { text: "Elo" } } } }),
+    [ratings],
+  );
 }
 
-const noRatings = (trial) => h("p", { class: "quiet" }, "No rating games yet. Ratings come from tournaments, by the trial's schedule or ",
-  h("a", { href: `/tournaments/new?project=${trial.project}&trial=${trial.name}` }, "held by hand"), ".");
+const noRatings = (trial) =>
+  h(
+    "p",
+    { class: "quiet" },
+    "No rating games yet. Ratings come from tournaments, by the trial's schedule or ",
+    h("a", { href: `/tournaments/new?project=${trial.project}&trial=${trial.name}` }, "held by hand"),
+    ".",
+  );
 
-function lines(key, label, metrics, name, unit) {
+function metricChart(key, label, metrics, name, unit) {
   const found = metrics.filter((line) => line.name === name);
   if (!found.length) return h("p", { class: "quiet" }, "Comes with the first generation.");
-  return chart(key, label, () => ({
-    data: found.map((line, place) => ({ type: "scatter", mode: "lines", name: line.player, x: line.steps, y: line.values, line: { color: seriesColours()[place % 6], width: 2 } })),
-    layout: { xaxis: { title: { text: "steps of the player" } }, yaxis: { title: { text: unit }, rangemode: "tozero" } } }), [metrics, name]);
+  return chart(
+    key,
+    label,
+    () => ({
+      data: found.map((line, place) => ({
+        type: "scatter",
+        mode: "lines",
+        name: line.player,
+        x: line.steps,
+        y: line.values,
+        line: { color: seriesColours()[place % 6], width: 2 },
+      })),
+      layout: { xaxis: { title: { text: "steps of the player" } }, yaxis: { title: { text: unit }, rangemode: "tozero" } },
+    }),
+    [metrics, name],
+  );
 }
 
 function losses({ metrics }, context) {
   const names = LOSSES.filter((name) => metrics.some((line) => line.name === name));
   if (!names.length) return h("p", { class: "quiet" }, "They come with the first generation.");
   const chosen = names.includes(context.query.metric) ? context.query.metric : names[0];
-  return [h("div", { class: "tabs", role: "group", "aria-label": "Which metric" }, names.map((name) => h("button", {
-    class: "tab", key: name, "aria-pressed": name === chosen, onclick: () => context.setQuery({ metric: name }) }, words(name)))),
-  lines("losses", `${words(chosen)} over steps`, metrics, chosen, words(chosen))];
+  return [
+    h(
+      "div",
+      { class: "tabs", role: "group", "aria-label": "Which metric" },
+      names.map((name) =>
+        h(
+          "button",
+          {
+            class: "tab",
+            key: name,
+            "aria-pressed": name === chosen,
+            onclick: () => context.setQuery({ metric: name }),
+          },
+          words(name),
+        ),
+      ),
+    ),
+    metricChart("losses", `${words(chosen)} over steps`, metrics, chosen, words(chosen)),
+  ];
 }
 
 /** Reasons name players by their ids; people know them by name. */
@@ -142,18 +246,45 @@ function events({ decisions, players }) {
   const came = recentEvents();
   return [
     came.length ? eventList(came) : h("p", { class: "quiet" }, "New events show here as they come."),
-    decisions.length ? [h("h3", {}, "Decided"), h("ol", { class: "events", tabindex: 0, "aria-label": "Decided" }, decisions.map((each) => h("li", { key: each.id },
-      h("time", { datetime: each.created_at }, time(each.created_at)), ` ${each.player ?? ""} ${words(each.kind)}: `, h("strong", {}, each.verdict), ` – ${named(each.reason, players)}`)))] : null];
+    decisions.length
+      ? [
+          h("h3", {}, "Decided"),
+          h(
+            "ol",
+            { class: "events", tabindex: 0, "aria-label": "Decided" },
+            decisions.map((each) =>
+              h(
+                "li",
+                { key: each.id },
+                h("time", { datetime: each.created_at }, time(each.created_at)),
+                ` ${each.player ?? ""} ${words(each.kind)}: `,
+                h("strong", {}, each.verdict),
+                ` – ${named(each.reason, players)}`,
+              ),
+            ),
+          ),
+        ]
+      : null,
+  ];
 }
 
 function playerTable(players, ratings) {
   const best = new Map(ratings.map((rating) => [rating.version_id, rating]));
   const order = { main: 0, main_exploiter: 1, league_exploiter: 2, bot: 3, historical: 4 };
   const rows = [...players].sort((a, b) => order[a.role] - order[b.role] || b.created_at.localeCompare(a.created_at));
-  return table("Players", [
-    ["Player", (player) => player.name], ["Role", (player) => words(player.role)], ["Status", (player) => badge(player.status)],
-    ["Generation", (player) => whole(player.generation), "number"], ["Steps", (player) => short(player.steps), "number"],
-    ["Version", (player) => (player.version_id ? versionLink(player.version_id, `v${player.version_number}`) : "–")],
-    ["Elo", (player) => fixed(best.get(player.version_id)?.value ?? null, 0), "number"],
-    ["Since", (player) => time(player.created_at)]], rows, (player) => player.id);
+  return table(
+    "Players",
+    [
+      ["Player", (player) => player.name],
+      ["Role", (player) => words(player.role)],
+      ["Status", (player) => badge(player.status)],
+      ["Generation", (player) => whole(player.generation), "number"],
+      ["Steps", (player) => short(player.steps), "number"],
+      ["Version", (player) => (player.version_id ? versionLink(player.version_id, `v${player.version_number}`) : "–")],
+      ["Elo", (player) => fixed(best.get(player.version_id)?.value ?? null, 0), "number"],
+      ["Since", (player) => time(player.created_at)],
+    ],
+    rows,
+    (player) => player.id,
+  );
 }

@@ -6,7 +6,12 @@ import { badge, bar, empty, pick, spark, time, versionLink } from "../components
 import { orders } from "../components/trial_frame.js";
 
 const STATUSES = ["pending", "running", "pausing", "paused", "stopping", "stopped", "completed", "failed"];
-const SORTS = { newest: (a, b) => b.created_at.localeCompare(a.created_at), name: (a, b) => a.name.localeCompare(b.name), steps: (a, b) => b.steps - a.steps, status: (a, b) => STATUSES.indexOf(a.status) - STATUSES.indexOf(b.status) };
+const SORTS = {
+  newest: (a, b) => b.created_at.localeCompare(a.created_at),
+  name: (a, b) => a.name.localeCompare(b.name),
+  steps: (a, b) => b.steps - a.steps,
+  status: (a, b) => STATUSES.indexOf(a.status) - STATUSES.indexOf(b.status),
+};
 const known = new Map(); // what is dear to ask for, by trial and commit
 
 export const title = () => "Trials";
@@ -14,7 +19,9 @@ export const title = () => "Trials";
 export async function load(context) {
   const { project, status, archived } = context.query;
   const [trials, projects] = await Promise.all([
-    getAll("/trials", { project, status, archived: archived || undefined, limit: 100 }, { most: 300 }), getAll("/projects")]);
+    getAll("/trials", { project, status, archived: archived || undefined, limit: 100 }, { most: 300 }),
+    getAll("/projects"),
+  ]);
   const champions = await championsOf(new Set(trials.map((trial) => trial.project)));
   loadDetails(trials.slice(0, 30), context).catch(() => {}); // extras: the list stands without them
   return { trials, projects, champions };
@@ -22,14 +29,16 @@ export async function load(context) {
 
 async function championsOf(projects) {
   const found = new Map();
-  await Promise.all([...projects].map(async (project) => {
-    for (const alias of await getAll(`/projects/${encodeURIComponent(project)}/aliases`)) {
-      if (alias.name !== "champion") continue;
-      const key = `version ${alias.version_id}`;
-      if (!known.has(key)) known.set(key, await get(`/versions/${alias.version_id}`));
-      found.set(`${project} ${alias.game}`, known.get(key));
-    }
-  }));
+  await Promise.all(
+    [...projects].map(async (project) => {
+      for (const alias of await getAll(`/projects/${encodeURIComponent(project)}/aliases`)) {
+        if (alias.name !== "champion") continue;
+        const key = `version ${alias.version_id}`;
+        if (!known.has(key)) known.set(key, await get(`/versions/${alias.version_id}`));
+        found.set(`${project} ${alias.game}`, known.get(key));
+      }
+    }),
+  );
   return found;
 }
 
@@ -41,7 +50,8 @@ async function loadDetails(trials, context) {
     if (known.has(key)) continue;
     const [ratings, speed] = await Promise.all([
       get(`/trials/${trial.id}/ratings`, { limit: 500 }),
-      get(`/trials/${trial.id}/metrics`, { name: "steps_per_second", points: 1, limit: 50 })]);
+      get(`/trials/${trial.id}/metrics`, { name: "steps_per_second", points: 1, limit: 50 }),
+    ]);
     known.set(key, { spark: sparkOf(ratings.items), speed: speed.items.reduce((sum, line) => sum + (line.values.at(-1) ?? 0), 0) });
     known.set(trial.id, known.get(key));
     news = true;
@@ -52,7 +62,10 @@ async function loadDetails(trials, context) {
 /** The ratings of the leader and its snapshots, over steps. */
 function sparkOf(ratings) {
   const line = (rating) => rating.player.replace(/-\d+$/, "");
-  return ratings.filter((rating) => rating.steps > 0 && line(rating) === line(ratings[0])).sort((a, b) => a.steps - b.steps).map((rating) => rating.value);
+  return ratings
+    .filter((rating) => rating.steps > 0 && line(rating) === line(ratings[0]))
+    .sort((a, b) => a.steps - b.steps)
+    .map((rating) => rating.value);
 }
 
 export function view({ trials, projects, champions }, context) {
@@ -60,33 +73,89 @@ export function view({ trials, projects, champions }, context) {
   const wanted = trials.filter((trial) => `${trial.project} ${trial.name} ${trial.game}`.toLowerCase().includes(q.toLowerCase()));
   wanted.sort(SORTS[sort] ?? SORTS.newest);
   return [
-    h("div", { class: "title", key: "title" }, h("h1", {}, "Trials"),
-      may("operator") && h("a", { class: "button", href: "/trials/new" }, "Start a trial")),
-    h("form", { class: "filters", role: "search", key: "filters", onsubmit: (event) => event.preventDefault() },
-      h("label", { class: "pick" }, "Search ", h("input", { type: "search", name: "q", value: q, oninput: (event) => context.setQuery({ q: event.target.value }) })),
-      pick("Project", "project", [["", "all"], ...projects.map((each) => [each.name, each.name])], project, (value) => context.setQuery({ project: value })),
-      pick("Status", "status", [["", "all"], ...STATUSES.map((each) => [each, each])], status, (value) => context.setQuery({ status: value })),
-      pick("Sort by", "sort", Object.keys(SORTS).map((each) => [each, each]), sort, (value) => context.setQuery({ sort: value === "newest" ? "" : value }))),
-    wanted.length ? h("ul", { class: "trials", key: "list" }, wanted.map((trial) => row(trial, champions, context)))
+    h(
+      "div",
+      { class: "title", key: "title" },
+      h("h1", {}, "Trials"),
+      may("operator") && h("a", { class: "button", href: "/trials/new" }, "Start a trial"),
+    ),
+    h(
+      "form",
+      { class: "filters", role: "search", key: "filters", onsubmit: (event) => event.preventDefault() },
+      h(
+        "label",
+        { class: "pick" },
+        "Search ",
+        h("input", { type: "search", name: "q", value: q, oninput: (event) => context.setQuery({ q: event.target.value }) }),
+      ),
+      pick("Project", "project", [["", "all"], ...projects.map((each) => [each.name, each.name])], project, (value) =>
+        context.setQuery({ project: value }),
+      ),
+      pick("Status", "status", [["", "all"], ...STATUSES.map((each) => [each, each])], status, (value) =>
+        context.setQuery({ status: value }),
+      ),
+      pick(
+        "Sort by",
+        "sort",
+        Object.keys(SORTS).map((each) => [each, each]),
+        sort,
+        (value) => context.setQuery({ sort: value === "newest" ? "" : value }),
+      ),
+    ),
+    wanted.length
+      ? h(
+          "ul",
+          { class: "trials", key: "list" },
+          wanted.map((trial) => row(trial, champions, context)),
+        )
       : nothing(trials.length || q || status || project),
   ];
 }
 
-const nothing = (filtered) => (filtered
-  ? empty("No trial fits", "Change the filter, or ", h("a", { href: "/trials" }, "show all"), ".")
-  : empty("No trials yet", "A trial is one league in training. ", h("a", { href: "/trials/new" }, "Start one from an example"), ", or run ", h("code", {}, "lanista demo"), "."));
+const nothing = (filtered) =>
+  filtered
+    ? empty("No trial fits", "Change the filter, or ", h("a", { href: "/trials" }, "show all"), ".")
+    : empty(
+        "No trials yet",
+        "A trial is one league in training. ",
+        h("a", { href: "/trials/new" }, "Start one from an example"),
+        ", or run ",
+        h("code", {}, "lanista demo"),
+        ".",
+      );
 
 function row(trial, champions, context) {
   const more = known.get(`${trial.id} ${trial.last_commit}`) ?? known.get(trial.id);
   const champion = champions.get(`${trial.project} ${trial.game}`);
   const running = trial.status === "running";
-  return h("li", { class: "card", key: trial.id },
-    h("div", { class: "who" }, h("h2", {}, h("a", { href: `/trials/${trial.id}` }, trial.name), " ", badge(trial.status)),
-      h("p", { class: "quiet" }, trial.project, " · ", trial.game, " · made ", time(trial.created_at))),
-    h("div", { class: "far" }, trial.budget_steps ? bar(trial.steps, trial.budget_steps, `Progress of ${trial.name}`) : null,
-      h("small", {}, short(trial.steps), " steps", trial.budget_steps ? ` · ${percent(Math.min(1, trial.steps / trial.budget_steps))}` : "",
-        running && more?.speed ? ` · ${short(more.speed)} steps/s` : "")),
-    h("div", { class: "lead" }, more ? spark(more.spark, `Ratings of ${trial.name} over steps`) : null,
-      h("small", {}, "Champion ", champion ? versionLink(champion.id, `${champion.player} v${champion.number}`) : "–")),
-    orders(trial, context));
+  return h(
+    "li",
+    { class: "card", key: trial.id },
+    h(
+      "div",
+      { class: "who" },
+      h("h2", {}, h("a", { href: `/trials/${trial.id}` }, trial.name), " ", badge(trial.status)),
+      h("p", { class: "quiet" }, trial.project, " · ", trial.game, " · made ", time(trial.created_at)),
+    ),
+    h(
+      "div",
+      { class: "far" },
+      trial.budget_steps ? bar(trial.steps, trial.budget_steps, `Progress of ${trial.name}`) : null,
+      h(
+        "small",
+        {},
+        short(trial.steps),
+        " steps",
+        trial.budget_steps ? ` · ${percent(Math.min(1, trial.steps / trial.budget_steps))}` : "",
+        running && more?.speed ? ` · ${short(more.speed)} steps/s` : "",
+      ),
+    ),
+    h(
+      "div",
+      { class: "lead" },
+      more ? spark(more.spark, `Ratings of ${trial.name} over steps`) : null,
+      h("small", {}, "Champion ", champion ? versionLink(champion.id, `${champion.player} v${champion.number}`) : "–"),
+    ),
+    orders(trial, context),
+  );
 }

@@ -18,43 +18,145 @@ export async function load(context) {
   context.state.trial = version.trial_id;
   const root = `/trials/${version.trial_id}`;
   const learner = version.lineage.find((each) => each.origin === "trained") ?? version; // a frozen copy learnt as somebody else
-  const [trial, ratings, games, metrics] = await Promise.all([get(root), getAll(`${root}/ratings`, {}, { most: 1000 }),
-    get(`${root}/matches`, { version_id: version.id, limit: 25 }), getAll(`${root}/metrics`, { player_id: version.origin === "snapshot" ? learner.player_id : version.player_id, points: 300 }, { most: 100 })]);
+  const [trial, ratings, games, metrics] = await Promise.all([
+    get(root),
+    getAll(`${root}/ratings`, {}, { most: 1000 }),
+    get(`${root}/matches`, { version_id: version.id, limit: 25 }),
+    getAll(
+      `${root}/metrics`,
+      { player_id: version.origin === "snapshot" ? learner.player_id : version.player_id, points: 300 },
+      { most: 100 },
+    ),
+  ]);
   return { version, trial, rating: ratings.find((each) => each.version_id === version.id), games: games.items, metrics };
 }
 
 export function view({ version, trial, rating, games, metrics }, context) {
-  const download = version.sha256 && h("a", { class: "button plain", href: `/api/v1/versions/${version.id}/checkpoint`, download: true }, "Download");
+  const download =
+    version.sha256 && h("a", { class: "button plain", href: `/api/v1/versions/${version.id}/checkpoint`, download: true }, "Download");
   return [
-    h("div", { class: "title", key: "title" }, h("div", {}, h("p", { class: "crumbs" }, h("a", { href: "/trials" }, "Trials"), " / ", h("a", { href: `/trials/${trial.id}` }, trial.name), " / ", h("a", { href: `/trials/${trial.id}/lineage` }, "Lineage")),
-      h("h1", {}, versionName(version.player, version.number), " ", version.aliases.map((alias) => badge(alias)))),
-    h("div", { class: "row" }, h("a", { class: "button", href: `/play/${version.id}` }, "Play against it"), download,
-      may("operator") && h("button", { class: "plain", onclick: () => promote(version, trial, context) }, "Promote"))),
-    h("div", { class: "grid", key: "grid" },
-      card("Version", facts([["Origin", words(version.origin)], ["Steps", whole(version.steps)], ["Commit", whole(version.commit)], ["Made", time(version.created_at)],
-        ["Elo", rating ? `${fixed(rating.value, 0)} (${fixed(rating.low, 0)} to ${fixed(rating.high, 0)}) in ${rating.games} games` : "not rated yet"],
-        ["Size", bytes(version.size)], ["SHA-256", version.sha256 ? h("code", { class: "hash" }, version.sha256) : "no weights"], ["Id", h("code", { class: "hash" }, version.id)]])),
-      card("How it learnt", curves(metrics, version))),
-    h("div", { key: "ancestors" }, card("Ancestors", version.lineage.length ? table("Ancestors, nearest first", [
-        ["Version", (each) => versionLink(each.id, versionName(each.player, each.number))], ["Origin", (each) => words(each.origin)], ["Steps", (each) => whole(each.steps), "number"], ["Made", (each) => time(each.created_at)]],
-      version.lineage.filter((each) => each.id !== version.id).slice(0, 50), (each) => each.id) : h("p", { class: "quiet" }, "It is the first of its line."))),
-    h("div", { key: "games" }, card("Games", games.length ? [matchTable(games, version.id), h("a", { href: `/trials/${trial.id}/matches?version=${version.id}` }, "All recorded games")]
-      : h("p", { class: "quiet" }, "No recorded games. Gates and tournaments record theirs."))),
+    h(
+      "div",
+      { class: "title", key: "title" },
+      h(
+        "div",
+        {},
+        h(
+          "p",
+          { class: "crumbs" },
+          h("a", { href: "/trials" }, "Trials"),
+          " / ",
+          h("a", { href: `/trials/${trial.id}` }, trial.name),
+          " / ",
+          h("a", { href: `/trials/${trial.id}/lineage` }, "Lineage"),
+        ),
+        h(
+          "h1",
+          {},
+          versionName(version.player, version.number),
+          " ",
+          version.aliases.map((alias) => badge(alias)),
+        ),
+      ),
+      h(
+        "div",
+        { class: "row" },
+        h("a", { class: "button", href: `/play/${version.id}` }, "Play against it"),
+        download,
+        may("operator") && h("button", { class: "plain", onclick: () => promote(version, trial, context) }, "Promote"),
+      ),
+    ),
+    h(
+      "div",
+      { class: "grid", key: "grid" },
+      card(
+        "Version",
+        facts([
+          ["Origin", words(version.origin)],
+          ["Steps", whole(version.steps)],
+          ["Commit", whole(version.commit)],
+          ["Made", time(version.created_at)],
+          [
+            "Elo",
+            rating
+              ? `${fixed(rating.value, 0)} (${fixed(rating.low, 0)} to ${fixed(rating.high, 0)}) in ${rating.games} games`
+              : "not rated yet",
+          ],
+          ["Size", bytes(version.size)],
+          ["SHA-256", version.sha256 ? h("code", { class: "hash" }, version.sha256) : "no weights"],
+          ["Id", h("code", { class: "hash" }, version.id)],
+        ]),
+      ),
+      card("How it learnt", curves(metrics, version)),
+    ),
+    h(
+      "div",
+      { key: "ancestors" },
+      card(
+        "Ancestors",
+        version.lineage.length
+          ? table(
+              "Ancestors, nearest first",
+              [
+                ["Version", (each) => versionLink(each.id, versionName(each.player, each.number))],
+                ["Origin", (each) => words(each.origin)],
+                ["Steps", (each) => whole(each.steps), "number"],
+                ["Made", (each) => time(each.created_at)],
+              ],
+              version.lineage.filter((each) => each.id !== version.id).slice(0, 50),
+              (each) => each.id,
+            )
+          : h("p", { class: "quiet" }, "It is the first of its line."),
+      ),
+    ),
+    h(
+      "div",
+      { key: "games" },
+      card(
+        "Games",
+        games.length
+          ? [matchTable(games, version.id), h("a", { href: `/trials/${trial.id}/matches?version=${version.id}` }, "All recorded games")]
+          : h("p", { class: "quiet" }, "No recorded games. Gates and tournaments record theirs."),
+      ),
+    ),
   ];
 }
 
 function curves(metrics, version) {
   const found = metrics.filter((line) => CURVES.includes(line.name));
   if (!found.length) return h("p", { class: "quiet" }, "It was not trained here.");
-  return chart("curves", `Metrics of ${version.player} over steps`, () => ({
-    data: found.map((line, place) => ({ type: "scatter", mode: "lines", name: words(line.name), x: line.steps, y: line.values, line: { color: seriesColours()[place % 6], width: 2 } })),
-    layout: { xaxis: { title: { text: "steps" } }, shapes: [{ type: "line", x0: version.steps, x1: version.steps, y0: 0, y1: 1, yref: "paper", line: { dash: "dot", width: 1 } }] } }), [metrics]);
+  return chart(
+    "curves",
+    `Metrics of ${version.player} over steps`,
+    () => ({
+      data: found.map((line, place) => ({
+        type: "scatter",
+        mode: "lines",
+        name: words(line.name),
+        x: line.steps,
+        y: line.values,
+        line: { color: seriesColours()[place % 6], width: 2 },
+      })),
+      layout: {
+        xaxis: { title: { text: "steps" } },
+        shapes: [{ type: "line", x0: version.steps, x1: version.steps, y0: 0, y1: 1, yref: "paper", line: { dash: "dot", width: 1 } }],
+      },
+    }),
+    [metrics],
+  );
 }
 
 async function promote(version, trial, context) {
-  const said = await ask({ title: `Promote ${versionName(version.player, version.number)}`, action: "Promote",
-    fields: [{ name: "alias", label: "To", value: "champion", required: true, pattern: "[a-z0-9][a-z0-9_\\-]{0,62}" }, { name: "reason", label: "Reason", required: true, maxlength: 500 }],
-    perform: ({ alias, reason }) => send("PUT", `/projects/${encodeURIComponent(trial.project)}/aliases/${alias}`, { version_id: version.id, reason }) });
+  const said = await ask({
+    title: `Promote ${versionName(version.player, version.number)}`,
+    action: "Promote",
+    fields: [
+      { name: "alias", label: "To", value: "champion", required: true, pattern: "[a-z0-9][a-z0-9_\\-]{0,62}" },
+      { name: "reason", label: "Reason", required: true, maxlength: 500 },
+    ],
+    perform: ({ alias, reason }) =>
+      send("PUT", `/projects/${encodeURIComponent(trial.project)}/aliases/${alias}`, { version_id: version.id, reason }),
+  });
   if (said) toast("Promoted.");
   await context.refresh();
 }
