@@ -16,7 +16,7 @@ class TrialStatus(StrEnum):
     FAILED = "failed"
 
     @property
-    def final(self) -> bool:
+    def is_final(self) -> bool:
         return self in (TrialStatus.STOPPED, TrialStatus.COMPLETED, TrialStatus.FAILED)
 
 

@@ -1,0 +1,37 @@
+"""Names that a trial file may use, and example trial files."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from pydantic import Field
+
+from api.schemas.base import Answer
+
+
+class CatalogEntry(Answer):
+    """One name."""
+
+    name: str = Field(description="how to write it", examples=["mcts-<simulations>"])
+    description: str = Field(description="what it is", examples=["Monte Carlo tree search"])
+    source: str = Field(description="built-in, or the package it comes from", examples=["built-in"])
+
+
+class Catalog(Answer):
+    """Every name that a trial file may use."""
+
+    games: list[CatalogEntry] = Field(description="games")
+    models: list[CatalogEntry] = Field(description="networks")
+    algorithms: list[CatalogEntry] = Field(description="training algorithms")
+    bots: list[CatalogEntry] = Field(description="scripted players")
+    matchmakers: list[CatalogEntry] = Field(description="rules that choose opponents")
+    trial_schema: dict[str, Any] = Field(description="JSON Schema of a trial file")
+
+
+class Example(Answer):
+    """A trial file that works."""
+
+    name: str = Field(description="its name", examples=["alphastar"])
+    title: str = Field(description="its first comment line")
+    text: str = Field(description="the file, with its comments (YAML)")
+    spec: dict[str, Any] = Field(description="its spec, with defaults")

@@ -1,0 +1,18 @@
+"""Metrics of generations, as series."""
+
+from __future__ import annotations
+
+from pydantic import Field
+
+from api.schemas.base import Answer
+
+
+class Series(Answer):
+    """One metric of one player, as columns of equal length."""
+
+    player_id: str = Field(description="the player")
+    player: str = Field(description="its name", examples=["main"])
+    name: str = Field(description="the metric", examples=["loss"])
+    generations: list[int] = Field(description="the generations, in order", examples=[[1, 2]])
+    steps: list[int] = Field(description="the player's steps after each", examples=[[2_000_000, 4_000_000]])
+    values: list[float | None] = Field(description="the values; null where not a finite number", examples=[[0.9, 0.7]])

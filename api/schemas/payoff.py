@@ -1,0 +1,59 @@
+"""The payoff of a league, as matrices."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Literal
+
+from pydantic import Field
+
+from api.schemas.base import Answer
+from league.types import Role
+
+if TYPE_CHECKING:
+    import pandas
+
+PayoffStream = Literal["all", "training", "rating"]
+Matrix = list[list[float | None]]
+Counts = list[list[int]]
+
+
+class PayoffPlayer(Answer):
+    """The player of one row, and of the column of the same number."""
+
+    id: str = Field(description="its id")
+    name: str = Field(description="its name", examples=["main"])
+    role: Role = Field(description="its role")
+    status: str = Field(description="active or retired", examples=["active"])
+
+
+class Payoff(Answer):
+    """Win rates and results of every pair of players: row against column."""
+
+    trial_id: str = Field(description="the trial")
+    stream: str = Field(description="which games are counted", examples=["all"])
+    revision: int = Field(description="the commit that last changed the payoff", examples=[17])
+    decay: float = Field(description="factor by which a game decays the weight of earlier games", examples=[0.99995])
+    min_games: int = Field(description="with fewer games, a win rate counts as 0.5", examples=[8])
+    players: list[PayoffPlayer] = Field(description="the players, in the order of rows and columns")
+    win_rate: Matrix = Field(description="decayed win rate, the mean over seats; null where the two never met")
+    low: Matrix = Field(description="lower end of its 95 % interval")
+    high: Matrix = Field(description="upper end of its 95 % interval")
+    wins: Counts = Field(description="games won, not decayed")
+    draws: Counts = Field(description="games drawn, not decayed")
+    losses: Counts = Field(description="games lost, not decayed")
+    mean_return: Matrix = Field(
+        description="the row's mean return a game, decayed, the mean over seats; null where the two never met or "
+        "their games were counted without returns"
+    )
+
+    def games(self, row: int, column: int) -> int:
+        """How many games the two played, not decayed."""
+        return self.wins[row][column] + self.draws[row][column] + self.losses[row][column]
+
+    def to_frame(
+        self, values: Literal["win_rate", "low", "high", "wins", "draws", "losses", "mean_return"] = "win_rate"
+    ) -> pandas.DataFrame:
+        """One of the matrices, with the players' names as rows and columns; needs pandas."""
+        from api.schemas.frames import matrix_frame
+
+        return matrix_frame([player.name for player in self.players], getattr(self, values))

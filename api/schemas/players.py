@@ -1,0 +1,54 @@
+"""Players of a league."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from pydantic import Field
+
+from api.schemas.base import Answer, Body, Name, Utc
+from api.schemas.enums import PlayerStatus
+from league.types import Role
+
+
+class Player(Answer):
+    """A player of a league."""
+
+    id: str = Field(description="its id")
+    trial_id: str = Field(description="its trial")
+    name: str = Field(description="its name", examples=["main"])
+    role: Role = Field(description="its role in the league")
+    status: PlayerStatus = Field(description="active or retired")
+    bot: str | None = Field(description="for a bot: which one", examples=["mcts-100"])
+    parent_id: str | None = Field(description="for a historical player: the player it is a snapshot of")
+    forked_from_player_id: str | None = Field(description="the player it was forked from")
+    hyperparameters: dict[str, Any] = Field(description="its own, on top of the trial's", examples=[{"entropy": 0.02}])
+    revision: int = Field(description="number of changes by users; the ETag", examples=[1])
+    created_commit: int = Field(description="the commit that added it", examples=[0])
+    generation: int = Field(description="its newest recorded generation", examples=[12])
+    steps: int = Field(description="environment steps it was trained on", examples=[24_000_000])
+    steps_at_snapshot: int = Field(description="its steps at its last snapshot", examples=[20_000_000])
+    version_id: str | None = Field(description="its newest version; null before the first one")
+    version_number: int | None = Field(description="number of that version", examples=[12])
+    created_at: Utc = Field(description="when it was added")
+    retired_at: Utc | None = Field(description="when it was retired")
+
+
+class NewPlayer(Body):
+    """A player to add to a running league."""
+
+    name: Name = Field(examples=["second-main"])
+    role: Role = Field(default=Role.MAIN, description="its role in the league")
+    bot: str | None = Field(default=None, description="for a bot: which one", examples=["mcts-100"])
+    hyperparameters: dict[str, Any] = Field(
+        default_factory=dict, description="options of the algorithm that differ from the trial's"
+    )
+
+
+class PlayerEdit(Body):
+    """What to change of a player."""
+
+    retire: bool = Field(default=False, strict=True, description="true: it neither trains nor plays any more")
+    hyperparameters: dict[str, Any] | None = Field(
+        default=None, description="its own options of the algorithm, from its next generation on", examples=[{}]
+    )

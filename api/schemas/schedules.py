@@ -1,0 +1,75 @@
+"""Schedules of tournaments."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+from pydantic import AfterValidator, Field
+
+from api.schemas.base import Answer, Body, Name, Utc
+from api.schemas.enums import Overlap
+from api.schemas.tournaments import SPEC_EXAMPLE
+from orchestrator.spec.evaluation import check_cron
+from orchestrator.spec.tournament import TournamentSpec
+
+Cron = Annotated[str, Field(max_length=100, description="minute hour day month weekday"), AfterValidator(check_cron)]
+Seconds = Annotated[int, Field(ge=1, le=31_536_000)]
+Zone = Annotated[str, Field(max_length=64, pattern=r"^[A-Za-z0-9_+/-]+$")]
+Note = Annotated[str, Field(max_length=500, pattern=r"^[^\x00]*$")]
+
+
+class NewSchedule(Body):
+    """A schedule to create: `cron` or `every_seconds`, not both."""
+
+    project: Name = Field(default="default", examples=["connect-four"])
+    name: Name = Field(examples=["nightly"])
+    cron: Cron | None = Field(default=None, examples=["0 3 * * *"])
+    every_seconds: Seconds | None = Field(default=None, description="or an interval", examples=[3600])
+    time_zone: Zone = Field(default="UTC", description="time zone of the cron line", examples=["Europe/Berlin"])
+    overlap: Overlap = Field(
+        default=Overlap.SKIP,
+        description="what a firing does while the last tournament still runs",
+        examples=["skip"],
+    )
+    catchup_window_seconds: Annotated[int, Field(ge=10, le=31_536_000)] = Field(
+        default=3600, description="how late a firing that an outage prevented may still happen", examples=[3600]
+    )
+    tournament: TournamentSpec = Field(description="the tournament to hold each time", examples=[SPEC_EXAMPLE])
+
+
+class ScheduleChange(Body):
+    """What to change; fields that are left out stay."""
+
+    paused: bool | None = Field(default=None, description="true pauses, false resumes", examples=[True])
+    pause_note: Note | None = Field(default=None, description="why it is paused", examples=["maintenance"])
+    overlap: Overlap | None = Field(
+        default=None, description="what a firing does while the last tournament still runs", examples=["buffer_one"]
+    )
+    catchup_window_seconds: Annotated[int, Field(ge=10, le=31_536_000)] | None = Field(
+        default=None, description="how late a firing may still happen", examples=[600]
+    )
+
+
+class Schedule(Answer):
+    """A schedule."""
+
+    id: str = Field(description="its id")
+    project: str = Field(description="its project", examples=["connect-four"])
+    trial_id: str | None = Field(description="the trial it is about; null: the whole project")
+    name: str = Field(description="its name", examples=["nightly"])
+    cron: str | None = Field(description="when it fires, as a cron line", examples=["0 3 * * *"])
+    every_seconds: int | None = Field(description="or as an interval", examples=[None])
+    time_zone: str = Field(description="time zone of the cron line", examples=["UTC"])
+    overlap: Overlap = Field(description="what a firing does while the last tournament still runs", examples=["skip"])
+    catchup_window_seconds: int = Field(description="how late a missed firing may still happen", examples=[3600])
+    paused: bool = Field(description="whether it is paused", examples=[False])
+    pause_note: str | None = Field(description="why it is paused")
+    last_error: str | None = Field(description="why its last tournament failed; null after a success")
+    revision: int = Field(description="number of changes; the ETag", examples=[1])
+    taken: bool = Field(description="whether Temporal has this revision", examples=[True])
+    created_at: Utc = Field(description="when it was created")
+    tournament: dict[str, Any] = Field(description="the tournament it holds each time", examples=[SPEC_EXAMPLE])
+    fired: int | None = Field(default=None, description="firings so far; null where Temporal was not asked")
+    skipped_overlap: int | None = Field(default=None, description="firings skipped because a tournament still ran")
+    missed_catchup: int | None = Field(default=None, description="firings missed because they came too late")
+    next: list[Utc] | None = Field(default=None, description="its next firings")

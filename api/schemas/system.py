@@ -1,0 +1,89 @@
+"""The installation: liveness, readiness, workers, queues and Ray."""
+
+from __future__ import annotations
+
+from pydantic import Field
+
+from api.schemas.base import Answer, Utc
+
+
+class Liveness(Answer):
+    """The process answers."""
+
+    status: str = Field(default="ok", description="always ok: a dead process does not answer")
+    version: str = Field(description="version of Lanista", examples=["0.1.0"])
+
+
+class PartReadiness(Answer):
+    """Readiness of one part."""
+
+    ok: bool = Field(description="whether the part answered")
+    detail: str = Field(description="its version, or what went wrong", examples=["PostgreSQL 18.4"])
+
+
+class Readiness(Answer):
+    """Readiness of all parts."""
+
+    ready: bool = Field(description="true when every part answered")
+    parts: dict[str, PartReadiness] = Field(description="postgres, temporal and ray, each by name")
+
+
+class WorkerShown(Answer):
+    """A worker process at one queue; a process that serves three queues is three of these."""
+
+    identity: str = Field(description="process and host, as Temporal knows them", examples=["4711@host-a"])
+    queue: str = Field(description="league, store, train, play or interactive", examples=["train"])
+    last_seen: Utc = Field(
+        description="when it last polled: every minute, or when a task ends; removed after 5 minutes"
+    )
+
+
+class QueueShown(Answer):
+    """A task queue."""
+
+    name: str = Field(description="league, store, train, play or interactive", examples=["train"])
+    backlog: int = Field(description="tasks that wait for a worker, approximately", examples=[3])
+    backlog_age_seconds: float = Field(description="age of the oldest of them, approximately", examples=[1.5])
+    pollers: int = Field(description="worker processes that poll this queue", examples=[1])
+
+
+class RayNodeShown(Answer):
+    """A machine of the Ray cluster."""
+
+    address: str = Field(description="its address", examples=["10.0.0.1"])
+    alive: bool = Field(description="whether Ray considers it alive")
+    cpus: float = Field(description="its CPUs", examples=[8.0])
+    memory_bytes: int = Field(description="its memory", examples=[17179869184])
+    object_store_bytes: int = Field(description="its shared memory for objects", examples=[4294967296])
+
+
+class RayShown(Answer):
+    """Resources of the Ray cluster, in all and not reserved."""
+
+    version: str = Field(description="version of Ray", examples=["2.60.0"])
+    cpus: float = Field(description="CPUs of the cluster", examples=[8.0])
+    cpus_available: float = Field(description="CPUs that are free", examples=[2.0])
+    gpus: float = Field(description="GPUs of the cluster", examples=[0.0])
+    gpus_available: float = Field(description="GPUs that are free", examples=[0.0])
+    memory_bytes: int = Field(description="memory for tasks and actors", examples=[17179869184])
+    memory_available_bytes: int = Field(description="memory that is not reserved", examples=[17179869184])
+    object_store_bytes: int = Field(description="shared memory for objects", examples=[4294967296])
+    object_store_available_bytes: int = Field(description="shared memory that is free", examples=[4290000000])
+    nodes: list[RayNodeShown] = Field(description="the machines")
+
+
+class System(Answer):
+    """The installation at a glance."""
+
+    version: str = Field(description="version of Lanista", examples=["0.1.0"])
+    readiness: Readiness = Field(description="which parts answer")
+    links: dict[str, str] = Field(
+        description="web pages of other parts by name: tensorboard, temporal", examples=[{"tensorboard": "http://..."}]
+    )
+    workers: list[WorkerShown] | None = Field(description="worker processes; null while Temporal does not answer")
+    queues: list[QueueShown] | None = Field(description="task queues; null while Temporal does not answer")
+    ray: RayShown | None = Field(description="Ray's resources; null while no train worker answers")
+    unknown: dict[str, str] = Field(
+        description="why `workers`, `queues` or `ray` is null, by name",
+        examples=[{"ray": "no train worker is there to ask"}],
+    )

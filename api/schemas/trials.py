@@ -1,0 +1,128 @@
+"""Trials, and the check of a trial file."""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+from pydantic import Field
+
+from api.schemas.base import LARGEST, Answer, Body, Name, Utc
+from api.schemas.enums import TrialStatus
+from orchestrator.spec import TrialSpec
+
+SPEC_EXAMPLE = {"game": {"id": "connect_four"}, "league": {"preset": "alphastar"}, "budget": {"steps": 100_000_000}}
+
+
+class TrialSummary(Answer):
+    """A trial, without its file."""
+
+    id: str = Field(description="its id")
+    project: str = Field(description="its project", examples=["connect-four"])
+    name: str = Field(description="its name", examples=["first-league"])
+    game: str = Field(description="the game, with its options", examples=["connect_four"])
+    seed: int = Field(description="seed of everything random in the trial", examples=[7])
+    status: TrialStatus = Field(description="its status", examples=["running"])
+    status_reason: str | None = Field(
+        description="why it has this status", examples=["the budget of 100000000 steps is used up"]
+    )
+    revision: int = Field(description="number of changes by users; the ETag", examples=[3])
+    steps: int = Field(description="environment steps trained on, over all players", examples=[12_000_000])
+    budget_steps: int | None = Field(description="its budget of steps; null without one", examples=[100_000_000])
+    last_commit: int = Field(description="number of its newest commit", examples=[17])
+    payoff_revision: int = Field(description="the commit that last changed the payoff", examples=[17])
+    forked_from_trial_id: str | None = Field(description="the trial it was forked from")
+    forked_at_commit: int | None = Field(description="the commit of that trial it was forked at")
+    created_at: Utc = Field(description="when it was created")
+    started_at: Utc | None = Field(description="when it first ran")
+    finished_at: Utc | None = Field(description="when it ended")
+    archived_at: Utc | None = Field(description="when it was archived")
+
+    @property
+    def label(self) -> str:
+        """How users write it: `project/name`."""
+        return f"{self.project}/{self.name}"
+
+    @property
+    def is_over(self) -> bool:
+        return self.status.is_final
+
+
+class Trial(TrialSummary):
+    """A trial."""
+
+    spec: dict[str, Any] = Field(description="its trial file, with defaults", examples=[SPEC_EXAMPLE])
+
+
+class NewTrial(Body):
+    """A trial to create."""
+
+    project: Name = Field(default="default", examples=["connect-four"])
+    name: Name = Field(examples=["first-league"])
+    spec: TrialSpec = Field(
+        description="the trial file without `project` and `trial`; everything but `game` has a default",
+        examples=[SPEC_EXAMPLE],
+    )
+
+
+class Fork(Body):
+    """A trial to fork from another."""
+
+    name: Name = Field(description="name of the new trial", examples=["second-league"])
+    at_commit: int | None = Field(
+        default=None,
+        strict=True,
+        ge=0,
+        le=LARGEST,
+        description="the commit to start from; null: the newest",
+        examples=[17],
+    )
+    changes: dict[str, Any] = Field(
+        default_factory=dict,
+        description="options of the trial file to change; game, model and players stay",
+        examples=[{"algorithm": {"learning_rate": 1e-4}}],
+    )
+
+
+class Stop(Body):
+    """How to stop a trial."""
+
+    mode: Literal["drain", "now"] = Field(
+        default="drain",
+        description="drain: finish and record the generations in progress; now: discard them, within seconds",
+    )
+    reason: str = Field(
+        default="stopped by an operator",
+        min_length=1,
+        max_length=500,
+        pattern=r"^[^\x00]*$",
+        description="why; kept in the trial and in the audit log",
+    )
+
+
+class FileToCheck(Body):
+    """A trial file to check: as text, or as the spec of POST /trials."""
+
+    text: str | None = Field(default=None, description="the file (YAML); problems have line and column")
+    spec: dict[str, Any] | None = Field(default=None, description="or a spec (JSON)", examples=[SPEC_EXAMPLE])
+
+
+class SpecProblem(Answer):
+    """One problem of a trial file."""
+
+    path: str = Field(description="the field", examples=["league.players[2].role"])
+    message: str = Field(description="what is wrong and what is allowed")
+    value: str | None = Field(description="the wrong value")
+    line: int | None = Field(description="line of the text, from 1")
+    column: int | None = Field(description="column of the text, from 1")
+
+
+class CheckedFile(Answer):
+    """The result of checking a trial file."""
+
+    valid: bool = Field(description="whether a trial can be created from it")
+    problems: list[SpecProblem] = Field(description="all problems, in the order of the file")
+    spec: dict[str, Any] | None = Field(description="the spec, with defaults; null unless valid")
+    not_checked: str | None = Field(
+        description="why names of your own code were not imported; null where they were, or there are none",
+        examples=["not checked: no train worker"],
+    )
