@@ -23,7 +23,7 @@ Name = Annotated[str, Field(pattern=NAME_PATTERN, description="1 to 63 lower-cas
 class Answer(BaseModel):
     """Base of every answer. Frozen; fields that a newer server adds are ignored."""
 
-    model_config = ConfigDict(frozen=True, extra="ignore")
+    model_config = ConfigDict(frozen=True, extra="ignore", from_attributes=True)
 
 
 class Body(BaseModel):
@@ -37,6 +37,3 @@ class Page(Answer, Generic[Item]):
 
     items: list[Item] = Field(description="the items of this page")
     next_cursor: str | None = Field(description="the cursor of the next page; null on the last one")
-
-
-Shape = Answer

@@ -126,7 +126,7 @@ def _check_turn(player: Player, generation: int) -> None:
 
 def _check_measured(session: Session, trial: Trial, player: Player) -> None:
     """A response to the pool's equilibrium waits until the newest member's games are in; for ever it does not."""
-    ending = trial.status is TrialStatus.STOPPING or trial.status.final
+    ending = trial.status is TrialStatus.STOPPING or trial.status.is_final
     if ending or spec_of(trial).league.preset not in WHOLE_PAYOFF:
         return
     evaluation = evaluation_under_way(session, trial.id)

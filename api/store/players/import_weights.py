@@ -18,7 +18,7 @@ from league.types import CheckpointRef, Role
 def import_version(session: Session, trial_id: str, name: str, weights: CheckpointRef) -> ModelVersion:
     """Add a frozen player with these weights to the league, as one commit of the trial."""
     trial = lock_trial(session, trial_id)
-    if trial.status.final:
+    if trial.status.is_final:
         raise Conflict(f"trial {trial.name!r} is {trial.status}; weights are imported into one that has not ended")
     if session.scalar(select(Player.id).where(Player.trial_id == trial_id, Player.name == name)) is not None:
         raise Conflict(f"trial {trial.name!r} already has a player named {name!r}")

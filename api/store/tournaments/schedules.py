@@ -192,7 +192,7 @@ def follow_trial_files(session: Session) -> list[str]:
         .outerjoin(Schedule, known)
         .where(
             Trial.spec["evaluation"]["schedule"].astext.is_not(None),
-            Trial.status.not_in([status for status in TrialStatus if status.final]),
+            Trial.status.not_in([status for status in TrialStatus if status.is_final]),
             Schedule.id.is_(None),
         )
         .order_by(Trial.id)
@@ -202,7 +202,7 @@ def follow_trial_files(session: Session) -> list[str]:
         select(Schedule.id)
         .join(Trial, Trial.id == Schedule.trial_id)
         .where(
-            Trial.status.in_([status for status in TrialStatus if status.final]),
+            Trial.status.in_([status for status in TrialStatus if status.is_final]),
             Schedule.deleted_at.is_(None),
             Schedule.paused.is_(False),
             Schedule.name == func.concat(NIGHTLY, Trial.name),

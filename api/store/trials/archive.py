@@ -16,7 +16,7 @@ def archive_trial(session: Session, trial_id: str) -> Trial:
     trial = lock_trial(session, trial_id)
     if trial.archived_at is not None:
         return trial
-    if not trial.status.final:
+    if not trial.status.is_final:
         raise Conflict(
             f"trial {trial.name!r} is {trial.status}; only one that has ended can be archived: stop it first",
             trial_status=trial.status.value,

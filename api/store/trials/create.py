@@ -93,7 +93,7 @@ def change_status(
     trial.revision += 1
     if status is TrialStatus.RUNNING and trial.started_at is None:
         trial.started_at = now
-    if status.final:
+    if status.is_final:
         trial.finished_at = now
     _tell_status(session, trial, before, reason, order)
     return trial

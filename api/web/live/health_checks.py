@@ -7,27 +7,13 @@ from collections.abc import Awaitable, Callable, Coroutine
 from dataclasses import dataclass, field
 from typing import Any
 
-from pydantic import BaseModel, Field
 from temporalio.client import Client
 from temporalio.service import RPCError
 
+from api.schemas.system import PartReadiness, Readiness
 from api.store.core.engine import Engine, server_version
 
 PATIENCE = 3.0
-
-
-class PartReadiness(BaseModel):
-    """One part."""
-
-    ok: bool = Field(description="whether the part answered")
-    detail: str = Field(description="its version, or what went wrong", examples=["PostgreSQL 18.4"])
-
-
-class Readiness(BaseModel):
-    """All parts."""
-
-    ready: bool = Field(description="true when every part answered")
-    parts: dict[str, PartReadiness] = Field(description="postgres, temporal and ray, each by name")
 
 
 @dataclass(frozen=True)

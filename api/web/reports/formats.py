@@ -9,7 +9,7 @@ from functools import cache
 
 from jinja2 import Environment, PackageLoader
 
-from api.web.reports.tournament import CrossCell, ReportLine, TournamentReport
+from api.schemas.reports import CrossCell, ReportLine, TournamentReport
 
 COLUMNS = (
     *("rank", "label", "points", "games", "wins", "draws", "losses", "byes"),

@@ -4,81 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import datetime
 from typing import Final
 
-from pydantic import Field
-
+from api.schemas.reports import CrossCell, ReportLine, TournamentReport
 from api.store.core.engine import Session
 from api.store.ratings.bradley_terry import ANCHOR
 from api.store.tables import Tournament, TournamentEntrant
 from api.store.tournaments.reads import get_tournament
 from api.store.tournaments.report_reads import PairingRow
 from api.store.tournaments.results import field_of, pairing_columns, results_of
-from api.web.reports.upsets import InstructiveGame, Part, Upset, instructive_games, upsets
+from api.web.reports.upsets import instructive_games, upsets
 from league import tournaments as rules
 from league.ratings import Ratings, bradley_terry
 from league.tournaments.adaptive import tallies_of
 from league.tournaments.leading import lead_of
 
 RANDOM: Final = ANCHOR.removeprefix("bot:")
-
-
-class ReportLine(Part):
-    """One entrant."""
-
-    rank: int = Field(description="by points, then Buchholz, then Sonneborn-Berger", examples=[1])
-    number: int = Field(description="the entrant's number in the field", examples=[0])
-    label: str = Field(description="what people call it", examples=["main v12"])
-    version_id: str = Field(description="the version that played")
-    points: float = Field(
-        description="wins and half of the draws; a bye or a walkover has its batch's points", examples=[31.5]
-    )
-    games: int = Field(description="games played", examples=[40])
-    wins: int = Field(description="games won", examples=[28])
-    draws: int = Field(description="games drawn", examples=[7])
-    losses: int = Field(description="games lost", examples=[5])
-    byes: int = Field(description="rounds without an opponent, also where that one was withdrawn", examples=[0])
-    buchholz: float = Field(description="points of all opponents met", examples=[120.0])
-    sonneborn_berger: float = Field(description="points of those beaten, half of those drawn with", examples=[88.5])
-    elo: float = Field(description="Bradley-Terry over this tournament's games, the anchor at 0", examples=[212.0])
-    low: float = Field(description="lower end of its 95 % interval against the anchor", examples=[150.0])
-    high: float = Field(description="upper end", examples=[274.0])
-    prior: bool = Field(description="held finite only by the stated prior (all won, all lost, or unconnected)")
-    withdrawn: str | None = Field(
-        description="why it takes part no longer; null: it does", examples=["its checkpoint is damaged"]
-    )
-
-
-class CrossCell(Part):
-    """All games of two entrants, from the first one's view."""
-
-    first: int = Field(description="number of the first", examples=[0])
-    second: int = Field(description="number of the second", examples=[1])
-    wins: int = Field(description="games the first won", examples=[11])
-    draws: int = Field(description="games drawn", examples=[4])
-    losses: int = Field(description="games the first lost", examples=[5])
-
-
-class TournamentReport(Part):
-    """A tournament, whole."""
-
-    id: str = Field(description="its id")
-    name: str = Field(description="its name", examples=["nightly"])
-    project: str = Field(description="its project", examples=["connect-four"])
-    game: str = Field(description="what was played", examples=["connect_four"])
-    format: str = Field(description="who met whom", examples=["swiss"])
-    status: str = Field(description="completed, or why not all was played", examples=["completed"])
-    status_reason: str | None = Field(description="in words")
-    seed: int = Field(description="source of its pairings and games", examples=[7])
-    finished_at: datetime | None = Field(description="when it ended")
-    games: int = Field(description="games played", examples=[480])
-    anchor: str = Field(description="who stands at 0 Elo", examples=["random"])
-    leads: str = Field(description="whether the first leads everyone else by more than chance, in words")
-    standings: list[ReportLine] = Field(description="best first")
-    cross_table: list[CrossCell] = Field(description="every two that met")
-    upsets: list[Upset] = Field(description="largest first")
-    instructive_games: list[InstructiveGame] = Field(description="largest surprise first")
 
 
 @dataclass(frozen=True, kw_only=True)

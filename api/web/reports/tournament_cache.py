@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from api.schemas.reports import ReportLine, TournamentReport
 from api.store.core.engine import Session
 from api.store.tournaments.report_reads import report_state
 from api.web.cache import KeptByState
-from api.web.reports.tournament import ReportLine, TournamentReport, tournament_report, tournament_table
+from api.web.reports.tournament import tournament_report, tournament_table
 
 MOST_KEPT = 16
 

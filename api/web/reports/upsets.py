@@ -8,9 +8,8 @@ from collections.abc import Sequence
 from heapq import nsmallest
 from typing import Final
 
-from pydantic import BaseModel, ConfigDict, Field
-
 from api.schemas.enums import MatchResult, PairingStatus
+from api.schemas.reports import InstructiveGame, Upset
 from api.store.core.engine import Session
 from api.store.tables import TournamentEntrant
 from api.store.tournaments.report_reads import PairingRow, longest_decided_games
@@ -18,36 +17,6 @@ from league.ratings import Ratings
 
 MOST_UPSETS: Final = 10
 MOST_GAMES: Final = 10
-
-
-class Part(BaseModel):
-    """A piece of a report."""
-
-    model_config = ConfigDict(frozen=True)
-
-
-class Upset(Part):
-    """A pairing that the weaker side won."""
-
-    round: int = Field(description="the round", examples=[2])
-    pair: int = Field(description="the pairing in it", examples=[0])
-    winner: str = Field(description="who won", examples=["main v3"])
-    loser: str = Field(description="who was expected to", examples=["main v12"])
-    score: float = Field(description="the winner's share of the points", examples=[0.65])
-    expected: float = Field(description="what its rating promised", examples=[0.31])
-
-
-class InstructiveGame(Part):
-    """A game whose result nobody would have bet on."""
-
-    match_id: int = Field(description="the match, for its replay", examples=[4711])
-    round: int = Field(description="the round", examples=[2])
-    pair: int = Field(description="the pairing in it", examples=[0])
-    winner: str = Field(description="who won", examples=["random"])
-    loser: str = Field(description="who lost", examples=["minimax-0.9"])
-    expected: float = Field(description="the winner's expected score before the game", examples=[0.02])
-    surprise_bits: float = Field(description="-log2 of that", examples=[5.6])
-    plies: int = Field(description="its length", examples=[7])
 
 
 def upsets(field: Sequence[TournamentEntrant], pairings: Sequence[PairingRow], ratings: Ratings) -> list[Upset]:

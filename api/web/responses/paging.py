@@ -3,25 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Annotated, Any, Generic, TypeVar
+from typing import Annotated, Any, TypeVar
 from uuid import UUID
 
 from fastapi import Path, Query
-from pydantic import BaseModel, Field
 
-Item = TypeVar("Item")
+from api.schemas.base import LARGEST, Page
+
 Shown = TypeVar("Shown")
 
-LARGEST = 2**53 - 1
-"""The largest whole number that every reader of JSON keeps exact."""
 CURSOR = "where the page before ended: its `next_cursor`"
-
-
-class Page(BaseModel, Generic[Item]):
-    """One page of a list."""
-
-    items: list[Item] = Field(description="the items of this page")
-    next_cursor: str | None = Field(description="the cursor of the next page; null on the last one")
 
 
 Limit = Annotated[int, Query(ge=1, le=500, description="how many items a page has at most", examples=[50])]

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Annotated, Any
-from uuid import UUID
+from typing import Annotated
 
 from fastapi import APIRouter, Path, Query, Response
-from pydantic import Field
 
-from api.schemas.base import Body, Shape, Utc
-from api.schemas.enums import AliasMove
+from api.schemas.aliases import Alias, Move, PutAlias, Rollback
+from api.schemas.base import Page
 from api.store.aliases.moves import AliasKey, Promotion, alias_history, move_alias, roll_back_alias
 from api.store.aliases.reads import find_alias, home_of, list_aliases
 from api.store.core.engine import Session
@@ -21,7 +19,7 @@ from api.web.auth.scopes import Operator, Viewer
 from api.web.changes import Answer, Audited, Change, ChangeCall
 from api.web.problems import Refusal
 from api.web.responses.etags import IfMatch, etag, require_match, revision_of
-from api.web.responses.paging import CURSOR, Limit, NumberCursor, Page, page_of
+from api.web.responses.paging import CURSOR, Limit, NumberCursor, page_of
 from api.web.responses.serialization import ReadyRoute, model_response
 from api.web.services import Api
 
@@ -35,45 +33,6 @@ GameQuery = Annotated[
 ]
 AliasCursor = Annotated[str | None, Query(min_length=1, max_length=1100, pattern=r"^[^\x00]+$", description=CURSOR)]
 """Name and game: several games may have an alias of the same name."""
-Reason = Annotated[str, Field(min_length=1, max_length=500, pattern=r"^[^\x00]*[^\s\x00][^\x00]*$")]
-
-
-class Alias(Shape):
-    """A name for a version."""
-
-    name: str = Field(description="the name", examples=["champion"])
-    game: str = Field(description="the game it is for", examples=["connect_four"])
-    version_id: str = Field(description="the version it points at")
-    revision: int = Field(description="counts its moves; the ETag", examples=[3])
-    moved_at: Utc = Field(description="when it last moved")
-
-
-class Move(Shape):
-    """One move of an alias."""
-
-    revision: int = Field(description="the alias's revision after it", examples=[3])
-    move: AliasMove = Field(description="promoted by a gate, set by a person, or rolled back")
-    from_version_id: str | None = Field(description="where it pointed before")
-    to_version_id: str = Field(description="where it points since")
-    reason: str = Field(description="why", examples=["beat the champion in a match"])
-    actor: str = Field(description="on whose word", examples=["admin"])
-    gate_id: str | None = Field(description="the gate that moved it")
-    tournament_id: str | None = Field(description="the tournament that moved it")
-    evidence: dict[str, Any] = Field(description="on what evidence")
-    created_at: Utc = Field(description="when")
-
-
-class PutAlias(Body):
-    """Where to point an alias."""
-
-    version_id: UUID = Field(description="the version")
-    reason: Reason = Field(description="why, for the records", examples=["beat the champion in a match"])
-
-
-class Rollback(Body):
-    """Why to go back."""
-
-    reason: Reason = Field(default="rolled back by an operator", description="why, for the records")
 
 
 @router.get("", summary="List aliases")

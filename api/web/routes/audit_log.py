@@ -2,33 +2,20 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import Annotated
 from uuid import UUID
 
 from fastapi import APIRouter, Query
-from pydantic import Field
 
-from api.schemas.base import Shape, Utc
+from api.schemas.audit_log import Entry
+from api.schemas.base import Page
 from api.store.core.audit_log import list_audit_entries
 from api.web.auth.scopes import Admin
-from api.web.responses.paging import Limit, NumberCursor, Page, page_of, text_of
+from api.web.responses.paging import Limit, NumberCursor, page_of, text_of
 from api.web.responses.serialization import ReadyRoute
 from api.web.services import Api
 
 router = APIRouter(route_class=ReadyRoute, prefix="/api/v1/audit", tags=["audit"])
-
-
-class Entry(Shape):
-    """One change that somebody made."""
-
-    id: int = Field(description="its number in the log", examples=[42])
-    at: Utc = Field(description="when")
-    actor: str = Field(description="name of the token, or of the user on the command line", examples=["admin"])
-    token_id: str | None = Field(description="the token")
-    action: str = Field(description="what was done", examples=["trial.create"])
-    target: str | None = Field(description="to what, as kind/id", examples=["trial/0198c5a2-..."])
-    detail: dict[str, Any] = Field(description="with what", examples=[{"mode": "drain"}])
-    remote_address: str | None = Field(description="from where", examples=["127.0.0.1"])
 
 
 @router.get("", summary="Who changed what, when")

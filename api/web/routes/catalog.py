@@ -4,15 +4,14 @@ from __future__ import annotations
 
 from functools import cache
 from pathlib import Path
-from typing import Any
 
 from fastapi import APIRouter, Response
-from pydantic import Field
 
 import api
-from api.schemas.base import Shape
+from api.schemas.base import Page
+from api.schemas.catalog import Catalog, Example
 from api.web.auth.scopes import Viewer
-from api.web.responses.paging import Limit, NameCursor, Page, page_of
+from api.web.responses.paging import Limit, NameCursor, page_of
 from api.web.responses.serialization import ReadyRoute
 from orchestrator.catalog import describe
 from orchestrator.spec import trial_json_schema
@@ -22,34 +21,6 @@ router = APIRouter(route_class=ReadyRoute, prefix="/api/v1", tags=["catalog"])
 
 EXAMPLES = Path(api.__path__[0]) / "examples"
 """In the repository a link to `examples/`, where people look; in a wheel the files themselves."""
-
-
-class CatalogEntry(Shape):
-    """One name."""
-
-    name: str = Field(description="how to write it", examples=["mcts-<simulations>"])
-    description: str = Field(description="what it is", examples=["Monte Carlo tree search"])
-    source: str = Field(description="built-in, or the package it comes from", examples=["built-in"])
-
-
-class Catalog(Shape):
-    """Every name a trial file may use."""
-
-    games: list[CatalogEntry] = Field(description="what can be played")
-    models: list[CatalogEntry] = Field(description="networks")
-    algorithms: list[CatalogEntry] = Field(description="ways to learn")
-    bots: list[CatalogEntry] = Field(description="scripted players")
-    matchmakers: list[CatalogEntry] = Field(description="rules by which opponents are chosen")
-    trial_schema: dict[str, Any] = Field(description="JSON Schema of a trial file")
-
-
-class Example(Shape):
-    """A trial file that works."""
-
-    name: str = Field(description="its name", examples=["alphastar"])
-    title: str = Field(description="its first line of comment")
-    text: str = Field(description="the file, with its comments (YAML)")
-    spec: dict[str, Any] = Field(description="what it asks for, defaults included")
 
 
 @router.get("/catalog", summary="What a trial may name", response_model=Catalog)

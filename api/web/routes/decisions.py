@@ -3,41 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Annotated, Any
+from typing import Annotated
 from uuid import UUID
 
 from fastapi import APIRouter, Query, Response
-from pydantic import Field
 
-from api.schemas.base import Shape, Utc
+from api.schemas.base import Page
+from api.schemas.decisions import Decision
 from api.store.core.decision_reads import DecisionFilter, list_decisions
 from api.store.trials.reads import require_trial
 from api.web.auth.scopes import Viewer
 from api.web.responses.csv_export import CSV_RESPONSE, PAGE, Form, FormQuery, csv_download, every_page
-from api.web.responses.paging import EntityId, Limit, NumberCursor, Page, text_of
+from api.web.responses.paging import EntityId, Limit, NumberCursor, text_of
 from api.web.responses.serialization import ReadyRoute, records_page
 from api.web.services import Api
 from league.types import DecisionKind
 
 router = APIRouter(route_class=ReadyRoute, prefix="/api/v1/trials/{trial_id}", tags=["league"])
-
-
-class Decision(Shape):
-    """One verdict, the sentence that explains it, and the numbers it rests on."""
-
-    id: int = Field(description="its number", examples=[42])
-    kind: DecisionKind = Field(description="about what")
-    verdict: str = Field(description="what was decided", examples=["snapshot"])
-    reason: str = Field(description="why, in a sentence")
-    evidence: dict[str, Any] = Field(description="the numbers it rests on; for a plan, every opponent")
-    player_id: str | None = Field(description="about whom")
-    player: str | None = Field(description="that player's name", examples=["main"])
-    generation: int | None = Field(description="for which generation", examples=[12])
-    attempt: int = Field(description="above 1 when a plan had to be made anew", examples=[1])
-    version_id: str | None = Field(description="the version judged")
-    gate_id: str | None = Field(description="the gate that decided")
-    commit: int | None = Field(description="the commit it belongs to", examples=[17])
-    created_at: Utc = Field(description="when")
 
 
 COLUMNS = tuple(Decision.model_fields)

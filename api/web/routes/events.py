@@ -12,12 +12,13 @@ from fastapi import APIRouter, Depends, Header, Query
 from fastapi.responses import StreamingResponse
 from starlette.concurrency import run_in_threadpool
 
+from api.schemas.base import LARGEST
 from api.store.trials.reads import require_trial
 from api.web.auth.scopes import Viewer
 from api.web.auth.tokens import Principal
 from api.web.live.feed import EventFeed, FeedUnavailable
 from api.web.problems import Refusal
-from api.web.responses.paging import LARGEST, EntityId
+from api.web.responses.paging import EntityId
 from api.web.responses.serialization import ReadyRoute
 from api.web.services import Api, Services
 

@@ -2,86 +2,28 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal
+from typing import Annotated
 
 from fastapi import APIRouter, Query, Response
-from pydantic import Field
 from starlette.concurrency import run_in_threadpool
 from temporalio.service import RPCError, RPCStatusCode
 
-from api.schemas.base import Body, Shape, Utc
+from api.schemas.base import Page
 from api.schemas.enums import GateStatus
+from api.schemas.gates import Gate, GateSummary, PathPoint, StopGate
 from api.store.gates.reads import gate_path, get_gate, list_gates
 from api.store.gates.results import stop_waiting_gate
 from api.store.trials.reads import require_trial
 from api.web.auth.scopes import Operator, Viewer
 from api.web.changes import Answer, Audited, Change
 from api.web.problems import Refusal
-from api.web.responses.paging import EntityId, IdCursor, Limit, Page, page_of, text_of
+from api.web.responses.paging import EntityId, IdCursor, Limit, page_of, text_of
 from api.web.responses.serialization import ReadyRoute, record_response, shaped
 from api.web.services import Api, Services
 from api.web.temporal.unavailable import unreachable
 from orchestrator.contracts.workflows import gate_workflow_id
 
 router = APIRouter(route_class=ReadyRoute, prefix="/api/v1", tags=["gates"])
-
-
-class GateSummary(Shape):
-    """A candidate against the holder of an alias."""
-
-    id: str = Field(description="its id")
-    trial_id: str = Field(description="the candidate's trial")
-    game: str = Field(description="what is played", examples=["connect_four"])
-    alias: str = Field(description="what it is about", examples=["champion"])
-    candidate_version_id: str = Field(description="the candidate")
-    champion_version_id: str | None = Field(description="the holder; null: the first one stands unopposed")
-    status: GateStatus = Field(description="where it stands; `invalid`: stopped early, never passed")
-    status_reason: str | None = Field(description="why")
-    elo0: float = Field(description="the difference that is not enough", examples=[0])
-    elo1: float = Field(description="the difference that is", examples=[35])
-    model: Literal["logistic", "normalized"] = Field(
-        description="what elo0 and elo1 are: usual Elo, or Elo normalised by the spread of scores"
-    )
-    alpha: float = Field(description="chance of promoting one that is no better", examples=[0.05])
-    beta: float = Field(description="chance of refusing one that is", examples=[0.05])
-    lower_bound: float = Field(description="the ratio at which the candidate is refused", examples=[-2.94])
-    upper_bound: float = Field(description="the ratio at which it is promoted", examples=[2.94])
-    max_pairs: int = Field(description="pairs of games after which it ends undecided", examples=[2000])
-    pairs: int = Field(description="pairs of games played", examples=[120])
-    pentanomial: list[int] = Field(description="pairs by score 0, 1/4, 1/2, 3/4, 1", examples=[[4, 20, 50, 30, 16]])
-    llr: float = Field(description="the log-likelihood ratio now", examples=[1.2])
-    settings: dict[str, Any] = Field(description="the rest of its rules")
-    created_at: Utc = Field(description="when it was opened")
-    started_at: Utc | None = Field(description="when its first game began")
-    finished_at: Utc | None = Field(description="when it was decided")
-
-
-class PathPoint(Shape):
-    """The test after one batch."""
-
-    number: int = Field(description="the batch", examples=[3])
-    pairs: int = Field(description="its pairs", examples=[40])
-    pentanomial: list[int] = Field(description="all pairs so far, by score")
-    llr: float = Field(description="the log-likelihood ratio after it", examples=[1.2])
-    created_at: Utc = Field(description="when")
-
-
-class Gate(GateSummary):
-    """A gate with the path of its test."""
-
-    path: list[PathPoint] = Field(description="the log-likelihood ratio, batch by batch")
-
-
-class StopGate(Body):
-    """Why to stop."""
-
-    reason: str = Field(
-        default="stopped by an operator",
-        min_length=1,
-        max_length=500,
-        pattern=r"^[^\x00]*$",
-        description="why, for the records",
-    )
 
 
 @router.get("/trials/{trial_id}/gates", summary="List gates")

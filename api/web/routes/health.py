@@ -4,18 +4,10 @@ from __future__ import annotations
 
 from fastapi import APIRouter, Request, Response
 from prometheus_client import CONTENT_TYPE_LATEST, generate_latest
-from pydantic import BaseModel, Field
 
-from api.web.live.health_checks import Readiness
+from api.schemas.system import Liveness, Readiness
 
 router = APIRouter(tags=["health"])
-
-
-class Liveness(BaseModel):
-    """The process answers."""
-
-    status: str = Field(default="ok", description="always ok: a process that is not does not answer")
-    version: str = Field(description="version of Lanista", examples=["0.1.0"])
 
 
 @router.get("/healthz", summary="Is the API alive?")

@@ -4,15 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
-from typing import Any, Literal
+from typing import Any
 
 from fastapi import APIRouter, Response
-from pydantic import Field
 from starlette.concurrency import run_in_threadpool
 from temporalio.service import RPCError
 
-from api.schemas.base import Body
 from api.schemas.enums import TrialStatus
+from api.schemas.trials import Fork, Stop, Trial, TrialSummary
 from api.store.core.engine import Session
 from api.store.trials.archive import archive_trial
 from api.store.trials.create import was_carried_out
@@ -23,9 +22,9 @@ from api.web.auth.scopes import Operator
 from api.web.changes import Answer, Audited, Change, ChangeCall
 from api.web.problems import Refusal, problems_at
 from api.web.responses.etags import IfMatch, etag, require_match
-from api.web.responses.paging import LARGEST, EntityId
+from api.web.responses.paging import EntityId
 from api.web.responses.serialization import ReadyRoute
-from api.web.routes.trials import Name, Trial, TrialSummary, summary_of, trial_of
+from api.web.routes.trials import summary_of, trial_of
 from api.web.services import Services
 from api.web.temporal.updates import order_trial
 from orchestrator.contracts.workflows import Mode, Status, StopOrder, trial_workflow_id
@@ -38,40 +37,6 @@ ALLOWED: dict[str, tuple[TrialStatus, ...]] = {
     "stop": (TrialStatus.PENDING, TrialStatus.RUNNING, TrialStatus.PAUSING, TrialStatus.PAUSED, TrialStatus.STOPPING),
 }
 """In which status an order makes sense; the workflow has the last word."""
-
-
-class Fork(Body):
-    """A trial to make from another."""
-
-    name: Name = Field(description="name of the new trial", examples=["second-league"])
-    at_commit: int | None = Field(
-        default=None,
-        strict=True,
-        ge=0,
-        le=LARGEST,
-        description="the commit to start from; null: the newest",
-        examples=[17],
-    )
-    changes: dict[str, Any] = Field(
-        default_factory=dict,
-        description="what to change of the trial file, option by option; game, model and players stay",
-        examples=[{"algorithm": {"learning_rate": 1e-4}}],
-    )
-
-
-class Stop(Body):
-    """How to stop."""
-
-    mode: Literal["drain", "now"] = Field(
-        default="drain", description="drain: finish and record what is under way; now: give it up, within seconds"
-    )
-    reason: str = Field(
-        default="stopped by an operator",
-        min_length=1,
-        max_length=500,
-        pattern=r"^[^\x00]*$",
-        description="why, for the records",
-    )
 
 
 @router.post("/pause", summary="Pause a trial", response_model=TrialSummary)

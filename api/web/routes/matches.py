@@ -7,53 +7,20 @@ from typing import Annotated, Any
 from uuid import UUID
 
 from fastapi import APIRouter, Query, Response
-from pydantic import Field
 from sqlalchemy import Row
 
-from api.schemas.base import Shape, Utc
-from api.schemas.enums import MatchResult
+from api.schemas.base import Page
+from api.schemas.matches import Match, MatchSummary
 from api.store.matches.reads import MatchFilter, get_match, list_matches
 from api.store.trials.reads import require_trial
 from api.web.auth.scopes import Viewer
 from api.web.responses.csv_export import CSV_RESPONSE, PAGE, Form, FormQuery, csv_download, every_page
-from api.web.responses.paging import EntityId, Limit, NumberCursor, Page, RowNumber, text_of
+from api.web.responses.paging import EntityId, Limit, NumberCursor, RowNumber, text_of
 from api.web.responses.serialization import ReadyRoute, records_page
 from api.web.services import Api
 from league.types import Stream
 
 router = APIRouter(route_class=ReadyRoute, prefix="/api/v1", tags=["matches"])
-
-
-class MatchSummary(Shape):
-    """One finished game, without its moves."""
-
-    id: int = Field(description="its number", examples=[17])
-    stream: Stream = Field(description="what it was played for")
-    trial_id: str | None = Field(description="its trial; null for a tournament of the whole project")
-    tournament_id: str | None = Field(description="its tournament")
-    gate_id: str | None = Field(description="its gate")
-    round: int = Field(description="the tournament's round, or the gate's batch", examples=[1])
-    pair: int = Field(description="the pairing, or the pair of games with seats swapped", examples=[0])
-    seat: int = Field(description="where the first-named player sat", examples=[0])
-    seed: int = Field(description="seed of the game", examples=[9])
-    player_id: str = Field(description="the first-named player")
-    player: str = Field(description="its name", examples=["main"])
-    version_id: str = Field(description="its version")
-    version_number: int = Field(description="that version's number", examples=[12])
-    opponent_id: str = Field(description="the other player")
-    opponent: str = Field(description="its name", examples=["mcts-100"])
-    opponent_version_id: str = Field(description="its version")
-    opponent_version_number: int = Field(description="that version's number", examples=[0])
-    result: MatchResult = Field(description="for the first-named player")
-    plies: int = Field(description="how many moves were made", examples=[21])
-    played_at: Utc = Field(description="when")
-
-
-class Match(MatchSummary):
-    """One finished game."""
-
-    moves: list[int] = Field(description="every action from the first position on, chance included", examples=[[3, 3]])
-    opening: dict[str, Any] | None = Field(description="how it began, where not from the usual start")
 
 
 COLUMNS = tuple(MatchSummary.model_fields)

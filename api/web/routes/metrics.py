@@ -9,28 +9,18 @@ from uuid import UUID
 from fastapi import APIRouter, Query
 from pydantic import Field
 
-from api.schemas.base import Shape
+from api.schemas.base import Page
+from api.schemas.metrics import Series
 from api.store.generations.metrics import MetricFilter, SeriesRow, metric_series
 from api.store.trials.reads import require_trial
 from api.web.auth.scopes import Viewer
-from api.web.responses.paging import EntityId, Page, text_of
+from api.web.responses.paging import EntityId, text_of
 from api.web.responses.serialization import ReadyRoute
 from api.web.services import Api
 
 router = APIRouter(route_class=ReadyRoute, prefix="/api/v1/trials/{trial_id}", tags=["league"])
 
 MetricName = Annotated[str, Field(min_length=1, max_length=200, pattern=r"^[^\x00]+$")]
-
-
-class Series(Shape):
-    """One metric of one player, as columns of equal length."""
-
-    player_id: str = Field(description="the player")
-    player: str = Field(description="its name", examples=["main"])
-    name: str = Field(description="the metric", examples=["loss"])
-    generations: list[int] = Field(description="the generations, in order", examples=[[1, 2]])
-    steps: list[int] = Field(description="the player's steps after each", examples=[[2_000_000, 4_000_000]])
-    values: list[float | None] = Field(description="the values; null where not a finite number", examples=[[0.9, 0.7]])
 
 
 @router.get("/metrics", summary="Curves of what generations reported")

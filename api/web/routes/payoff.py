@@ -5,50 +5,15 @@ from __future__ import annotations
 from typing import Annotated, Literal
 
 from fastapi import APIRouter, Header, Query, Request, Response
-from pydantic import Field
 
-from api.schemas.base import Shape
+from api.schemas.payoff import Payoff
 from api.web.auth.scopes import Viewer
 from api.web.responses.csv_export import CSV, Form, FormQuery
 from api.web.responses.paging import EntityId
 from api.web.responses.serialization import ReadyRoute
 from api.web.services import Api
-from league.types import Role
 
 router = APIRouter(route_class=ReadyRoute, prefix="/api/v1/trials/{trial_id}", tags=["league"])
-
-Matrix = list[list[float | None]]
-Counts = list[list[int]]
-
-
-class PayoffPlayer(Shape):
-    """The player of one row, and of the column of the same number."""
-
-    id: str = Field(description="its id")
-    name: str = Field(description="its name", examples=["main"])
-    role: Role = Field(description="its role")
-    status: str = Field(description="active or retired", examples=["active"])
-
-
-class Payoff(Shape):
-    """Who does how well against whom: row against column."""
-
-    trial_id: str = Field(description="the trial")
-    stream: str = Field(description="which games are counted", examples=["all"])
-    revision: int = Field(description="the commit that last changed the payoff", examples=[17])
-    decay: float = Field(description="what a game leaves of the weight of those before it", examples=[0.99995])
-    min_games: int = Field(description="games below which a win rate counts as 0.5", examples=[8])
-    players: list[PayoffPlayer] = Field(description="the players, in the order of rows and columns")
-    win_rate: Matrix = Field(description="decayed win rate, the mean over seats; null where the two never met")
-    low: Matrix = Field(description="lower end of its 95 % interval")
-    high: Matrix = Field(description="upper end of its 95 % interval")
-    wins: Counts = Field(description="games won, undecayed")
-    draws: Counts = Field(description="games drawn, undecayed")
-    losses: Counts = Field(description="games lost, undecayed")
-    mean_return: Matrix = Field(
-        description="what the row earned a game, decayed, the mean over seats; null where the two never met or "
-        "their games were counted without returns"
-    )
 
 
 @router.get(

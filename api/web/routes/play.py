@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import secrets
-from uuid import UUID
 
 from fastapi import APIRouter, Response
-from pydantic import Field
 from starlette.concurrency import run_in_threadpool
 
-from api.schemas.base import Body, Shape
+from api.schemas.play import Game, NewGame, PersonMove
+from api.schemas.replays import Position
 from api.store.core.engine import Session
 from api.store.core.ids import new_id
 from api.store.matches.move_requests import first_request, next_request
@@ -20,40 +19,11 @@ from api.web.changes import Answer, Change
 from api.web.problems import Refusal
 from api.web.responses.paging import EntityId
 from api.web.responses.serialization import ReadyRoute
-from api.web.routes.replays import Position
 from api.web.services import Api
 from api.web.temporal.ask_worker import ask
 from orchestrator.contracts.interactive import MoveAnswer, MoveRequest, choose_move
 
 router = APIRouter(route_class=ReadyRoute, prefix="/api/v1/play", tags=["play"])
-
-
-class NewGame(Body):
-    """A game to begin."""
-
-    version_id: UUID = Field(description="the opponent: a version, a bot's too")
-    seat: int = Field(default=0, strict=True, ge=0, le=63, description="where the person sits; seat 0 begins")
-    seed: int | None = Field(default=None, strict=True, ge=0, le=2**53 - 1, description="of the game; null: any")
-    sampled: bool = Field(
-        default=True, strict=True, description="whether the opponent draws its moves or always takes its best"
-    )
-
-
-class Move(Body):
-    """The person's move."""
-
-    action: int = Field(strict=True, ge=0, le=2**31 - 1, description="number of a legal action", examples=[3])
-
-
-class Game(Shape):
-    """A game between a person and a version."""
-
-    id: str = Field(description="its id")
-    version_id: str = Field(description="the opponent")
-    seat: int = Field(description="where the person sits", examples=[0])
-    moves: list[int] = Field(description="every action so far, both sides", examples=[[3, 2]])
-    answered: list[int] = Field(description="the opponent's actions since the person's last", examples=[[2]])
-    position: Position = Field(description="what the person sees, and may do")
 
 
 @router.post("", summary="Play against a version", status_code=201, response_model=Game)
@@ -85,7 +55,7 @@ def look(game_id: EntityId, services: Api, principal: Viewer) -> Game:
 
 
 @router.post("/{game_id}/moves", summary="Make a move", response_model=Game)
-async def move(game_id: EntityId, move: Move, principal: Viewer, change: Change) -> Response:
+async def move(game_id: EntityId, move: PersonMove, principal: Viewer, change: Change) -> Response:
     """Make the person's move and get the opponent's answer. An action that is not legal is refused with 409."""
     services = change.services
 

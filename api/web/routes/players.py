@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Query, Response
-from pydantic import Field
 from starlette.concurrency import run_in_threadpool
 
-from api.schemas.base import Body, Shape, Utc
+from api.schemas.base import Page
 from api.schemas.enums import PlayerStatus
+from api.schemas.players import NewPlayer, Player, PlayerEdit
 from api.store.players.reads import get_player, list_players
 from api.store.trials.reads import get_trial, require_trial
 from api.store.trials.spec import algorithm_of, spec_of
@@ -17,9 +17,8 @@ from api.web.auth.scopes import Operator, Viewer
 from api.web.changes import Answer, Audited, Change
 from api.web.problems import Refusal, problems_at
 from api.web.responses.etags import IfMatch, etag, require_match
-from api.web.responses.paging import EntityId, IdCursor, Limit, Page, text_of
+from api.web.responses.paging import EntityId, IdCursor, Limit, text_of
 from api.web.responses.serialization import ReadyRoute, model_response, records_page
-from api.web.routes.trials import Name
 from api.web.services import Api, Services
 from api.web.temporal.updates import order_trial
 from league.types import Role
@@ -29,49 +28,6 @@ from orchestrator.contracts.workflows import PlayerChange
 from orchestrator.spec.checking import check_player
 
 router = APIRouter(route_class=ReadyRoute, prefix="/api/v1", tags=["players"])
-
-
-class Player(Shape):
-    """A member of a league."""
-
-    id: str = Field(description="its id")
-    trial_id: str = Field(description="its trial")
-    name: str = Field(description="its name", examples=["main"])
-    role: Role = Field(description="what it is in the league for")
-    status: PlayerStatus = Field(description="whether it still plays")
-    bot: str | None = Field(description="which bot it is, if it is one", examples=["mcts-100"])
-    parent_id: str | None = Field(description="for a historical player: whose snapshot it is")
-    forked_from_player_id: str | None = Field(description="the player it was forked from")
-    hyperparameters: dict[str, Any] = Field(description="its own, on top of the trial's", examples=[{"entropy": 0.02}])
-    revision: int = Field(description="counts changes by people; the ETag", examples=[1])
-    created_commit: int = Field(description="the commit that made it", examples=[0])
-    generation: int = Field(description="its newest recorded generation", examples=[12])
-    steps: int = Field(description="environment steps it has learnt from", examples=[24_000_000])
-    steps_at_snapshot: int = Field(description="its steps when it was last frozen", examples=[20_000_000])
-    version_id: str | None = Field(description="its present version; null before it has one")
-    version_number: int | None = Field(description="and that version's number", examples=[12])
-    created_at: Utc = Field(description="when it joined")
-    retired_at: Utc | None = Field(description="when it was retired")
-
-
-class NewPlayer(Body):
-    """A player to add to a running league."""
-
-    name: Name = Field(examples=["second-main"])
-    role: Role = Field(default=Role.MAIN, description="what it is in the league for")
-    bot: str | None = Field(default=None, description="for a bot: which one", examples=["mcts-100"])
-    hyperparameters: dict[str, Any] = Field(
-        default_factory=dict, description="options of the algorithm that differ from the trial's"
-    )
-
-
-class PlayerEdit(Body):
-    """What to change of a player."""
-
-    retire: bool = Field(default=False, strict=True, description="true: it learns and plays no more")
-    hyperparameters: dict[str, Any] | None = Field(
-        default=None, description="its own options of the algorithm, from its next generation on", examples=[{}]
-    )
 
 
 @router.get("/trials/{trial_id}/players", summary="List players", response_model=Page[Player])

@@ -3,28 +3,18 @@
 from __future__ import annotations
 
 from fastapi import APIRouter
-from pydantic import Field
 from sqlalchemy import Row
 
-from api.schemas.base import Shape, Utc
+from api.schemas.base import Page
+from api.schemas.projects import Project
 from api.store.tables import Project as ProjectRow
 from api.store.trials.reads import list_projects
 from api.web.auth.scopes import Viewer
-from api.web.responses.paging import Limit, NameCursor, Page, page_of
+from api.web.responses.paging import Limit, NameCursor, page_of
 from api.web.responses.serialization import ReadyRoute
 from api.web.services import Api
 
 router = APIRouter(route_class=ReadyRoute, prefix="/api/v1/projects", tags=["projects"])
-
-
-class Project(Shape):
-    """A namespace."""
-
-    id: str = Field(description="its id")
-    name: str = Field(description="its name", examples=["connect-four"])
-    created_at: Utc = Field(description="when its first trial was made")
-    trials: int = Field(description="how many trials it has", examples=[3])
-    running: int = Field(description="how many of them run", examples=[1])
 
 
 @router.get("", summary="List projects")

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from typing import Annotated, Any
+from typing import Annotated
 from uuid import UUID
 
 from fastapi import APIRouter, Query, Response
-from pydantic import Field
 
-from api.schemas.base import Shape, Utc
 from api.schemas.enums import RatingMethod
+from api.schemas.ratings import Fit, Rating, Ratings
 from api.store.core.engine import Session
 from api.store.core.records import Record
 from api.store.players.reads import get_version
@@ -32,51 +31,6 @@ COLUMNS = ("rank", "player", "number", "version_id", "value", "deviation", "low"
 DIFFERENCES = ("difference", "difference_low", "difference_high")
 TRIES = 3
 """Looks for a fit with its covariance: a newer one may take its place between two reads."""
-
-
-class Fit(Shape):
-    """What the ratings were reckoned from."""
-
-    id: str = Field(description="its id")
-    method: RatingMethod = Field(description="how")
-    games: int = Field(description="from how many rating games", examples=[1200])
-    last_match_id: int = Field(description="the newest game among them", examples=[5000])
-    anchor_version_id: str | None = Field(description="the version whose rating is 0 by definition")
-    tournament_id: str | None = Field(description="the tournament after which it was made")
-    settings: dict[str, Any] = Field(description="how it was fitted; with nash_averaging the equilibrium: `mixture`")
-    depends_on_order: bool = Field(
-        description="true: reckoned game by game as they were recorded, for the live view; in another order the same "
-        "games give other values"
-    )
-    created_at: Utc = Field(description="when")
-
-
-class Rating(Shape):
-    """One version's place."""
-
-    rank: int = Field(description="its place among all versions of the fit", examples=[1])
-    version_id: str = Field(description="the version")
-    player_id: str = Field(description="its player")
-    player: str = Field(description="the player's name", examples=["main"])
-    number: int = Field(description="the version's number", examples=[12])
-    steps: int = Field(description="environment steps its player had learnt from", examples=[12_000_000])
-    value: float = Field(description="Elo above the anchor, or the method's own measure", examples=[212.5])
-    deviation: float | None = Field(description="standard error against the anchor", examples=[14.2])
-    low: float | None = Field(description="lower end of the 95 % interval against the anchor")
-    high: float | None = Field(description="upper end of it")
-    games: int = Field(description="its rating games", examples=[400])
-    prior: bool = Field(description="true: held finite only by the stated prior")
-    difference: float | None = Field(description="Elo above the version `against`; null without it", examples=[35.5])
-    difference_low: float | None = Field(description="lower end of the difference's 95 % interval, by full covariance")
-    difference_high: float | None = Field(description="upper end of it")
-
-
-class Ratings(Shape):
-    """A page of ratings, and the fit they belong to."""
-
-    fit: Fit | None = Field(description="null while there are no rating games")
-    items: list[Rating] = Field(description="the best first")
-    next_cursor: str | None = Field(description="the cursor of the next page; null on the last one")
 
 
 @router.get("/ratings", summary="Ratings", response_model=Ratings, responses=CSV_RESPONSE)

@@ -6,53 +6,21 @@ from typing import Annotated
 from uuid import UUID
 
 from fastapi import APIRouter, Query
-from pydantic import Field
 from starlette.concurrency import run_in_threadpool
 
-from api.schemas.base import Shape
+from api.schemas.matches import MatchSummary
+from api.schemas.replays import Position, Replay
 from api.store.matches.move_requests import opponent_of
 from api.store.matches.reads import get_match
 from api.web.auth.scopes import Viewer
 from api.web.problems import Refusal
 from api.web.responses.paging import RowNumber, text_of
 from api.web.responses.serialization import ReadyRoute
-from api.web.routes.matches import MatchSummary
 from api.web.services import Api, Services
 from api.web.temporal.ask_worker import ask
 from orchestrator.contracts.interactive import ReplayRequest, render_replay
 
 router = APIRouter(route_class=ReadyRoute, prefix="/api/v1", tags=["matches"])
-
-
-class Action(Shape):
-    """One legal action."""
-
-    action: int = Field(description="its number", examples=[3])
-    name: str = Field(description="what people call it", examples=["d"])
-    probability: float | None = Field(description="by the annotating version; null without one", examples=[0.42])
-
-
-class Position(Shape):
-    """One position of a game."""
-
-    ply: int = Field(description="moves before it", examples=[0])
-    seats: list[int] = Field(description="the seats to act", examples=[[0]])
-    actions: list[int] = Field(description="what they did; empty at the end", examples=[[3]])
-    names: list[str] = Field(description="what people call those actions", examples=[["d"]])
-    legal: list[list[Action]] = Field(description="the legal actions of each of those seats")
-    returns: list[float] = Field(description="what each seat has earned so far", examples=[[0.0, 0.0]])
-    value: float | None = Field(description="what the annotating version expects the first of them to earn")
-    done: bool = Field(description="whether the game is over")
-    text: str = Field(description="the position as text")
-    svg: str = Field(description="the position as a picture (SVG)")
-
-
-class Replay(Shape):
-    """A game, move by move."""
-
-    match: MatchSummary = Field(description="who played whom")
-    notation: str = Field(description="the moves as one line of text", examples=["1. d e 2. d e"])
-    positions: list[Position] = Field(description="every position, the last one included")
 
 
 @router.get("/matches/{match_id}/replay", summary="A game, move by move")

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import Annotated
 
 from fastapi import APIRouter, Query, Response
-from pydantic import AfterValidator, Field
 from starlette.concurrency import run_in_threadpool
 from temporalio.service import RPCError
 
-from api.schemas import base as shapes
-from api.schemas.base import Shape, Utc
+from api.schemas.base import Page
 from api.schemas.enums import Overlap
+from api.schemas.schedules import NewSchedule, Schedule, ScheduleChange
 from api.store.core.engine import Session
 from api.store.tournaments.firings import firing_was_held, unfinished_tournament
 from api.store.tournaments.reads import NamedSchedule, get_schedule, list_schedules
@@ -26,75 +25,14 @@ from api.web.auth.scopes import Operator, Viewer
 from api.web.changes import Answer, Audited, Change
 from api.web.problems import Refusal
 from api.web.responses.etags import IfMatch, etag, require_match
-from api.web.responses.paging import EntityId, IdCursor, Limit, Page, page_of, text_of
+from api.web.responses.paging import EntityId, IdCursor, Limit, page_of, text_of
 from api.web.responses.serialization import ReadyRoute
-from api.web.routes.tournaments import SPEC_EXAMPLE
-from api.web.routes.trials import Name
 from api.web.services import Api, Services
 from api.web.temporal.unavailable import unreachable
 from orchestrator.contracts.tournaments import firing_id
-from orchestrator.spec.evaluation import check_cron
-from orchestrator.spec.tournament import TournamentSpec, check_tournament
+from orchestrator.spec.tournament import check_tournament
 
 router = APIRouter(route_class=ReadyRoute, prefix="/api/v1/schedules", tags=["schedules"])
-
-Cron = Annotated[str, Field(max_length=100, description="minute hour day month weekday"), AfterValidator(check_cron)]
-Seconds = Annotated[int, Field(ge=1, le=31_536_000)]
-Zone = Annotated[str, Field(max_length=64, pattern=r"^[A-Za-z0-9_+/-]+$")]
-Note = Annotated[str, Field(max_length=500, pattern=r"^[^\x00]*$")]
-
-
-class NewSchedule(shapes.Body):
-    """A schedule to make: `cron` or `every_seconds`, not both."""
-
-    project: Name = Field(default="default", examples=["connect-four"])
-    name: Name = Field(examples=["nightly"])
-    cron: Cron | None = Field(default=None, examples=["0 3 * * *"])
-    every_seconds: Seconds | None = Field(default=None, description="or an interval", examples=[3600])
-    time_zone: Zone = Field(default="UTC", description="what the cron line means", examples=["Europe/Berlin"])
-    overlap: Overlap = Field(
-        default=Overlap.SKIP, description="what a firing does while the last tournament still runs", examples=["skip"]
-    )
-    catchup_window_seconds: Annotated[int, Field(ge=10, le=31_536_000)] = Field(
-        default=3600, description="how late a firing that an outage prevented is still made up for", examples=[3600]
-    )
-    tournament: TournamentSpec = Field(description="what to hold each time", examples=[SPEC_EXAMPLE])
-
-
-class ScheduleChange(shapes.Body):
-    """What to change; what is left out stays."""
-
-    paused: bool | None = Field(default=None, description="true pauses, false resumes", examples=[True])
-    pause_note: Note | None = Field(default=None, description="why it is paused", examples=["maintenance"])
-    overlap: Overlap | None = Field(default=None, description="what overlapping firings do", examples=["buffer_one"])
-    catchup_window_seconds: Annotated[int, Field(ge=10, le=31_536_000)] | None = Field(
-        default=None, description="how late is too late", examples=[600]
-    )
-
-
-class Schedule(Shape):
-    """A schedule."""
-
-    id: str = Field(description="its id")
-    project: str = Field(description="its project", examples=["connect-four"])
-    trial_id: str | None = Field(description="the trial it is about; null: the whole project")
-    name: str = Field(description="its name", examples=["nightly"])
-    cron: str | None = Field(description="when it fires, as a cron line", examples=["0 3 * * *"])
-    every_seconds: int | None = Field(description="or as an interval", examples=[None])
-    time_zone: str = Field(description="what the cron line means", examples=["UTC"])
-    overlap: Overlap = Field(description="what a firing does while the last tournament still runs", examples=["skip"])
-    catchup_window_seconds: int = Field(description="how late a missed firing is still made up for", examples=[3600])
-    paused: bool = Field(description="whether it waits", examples=[False])
-    pause_note: str | None = Field(description="why it is paused")
-    last_error: str | None = Field(description="why its last tournament failed; null after one that did not")
-    revision: int = Field(description="counts changes; the ETag", examples=[1])
-    taken: bool = Field(description="whether Temporal has it as it is here", examples=[True])
-    created_at: Utc = Field(description="when it was made")
-    tournament: dict[str, Any] = Field(description="what it holds each time", examples=[SPEC_EXAMPLE])
-    fired: int | None = Field(default=None, description="firings so far; null where Temporal was not asked")
-    skipped_overlap: int | None = Field(default=None, description="firings skipped because one still ran")
-    missed_catchup: int | None = Field(default=None, description="firings that came too late")
-    next: list[Utc] | None = Field(default=None, description="its next firings")
 
 
 def schedule_of(row: NamedSchedule) -> Schedule:

@@ -5,11 +5,9 @@ from __future__ import annotations
 from datetime import UTC, datetime, timedelta
 
 from fastapi import APIRouter, Request, Response
-from pydantic import Field, model_validator
 from starlette.concurrency import run_in_threadpool
 
-from api.schemas.base import Body, Shape, Utc
-from api.schemas.enums import Scope
+from api.schemas.session import BrowserSession, CodeEnd, OneTimeCode, SignIn
 from api.store.access.used_codes import use_code
 from api.store.core.audit_log import add_audit_entry
 from api.web.auth.authentication import CHALLENGE
@@ -27,46 +25,6 @@ router = APIRouter(route_class=ReadyRoute, prefix="/api/v1/session", tags=["sess
 
 UNKNOWN_TOKEN = "this token is unknown, expired or revoked"
 USED_CODE = "this code was used before, or is too old; `lanista up` prints a new link"
-
-
-class SignIn(Body):
-    """What to sign in with: a token, or a one-time code."""
-
-    token: str | None = Field(
-        default=None, min_length=1, max_length=200, description="an API token", examples=["lanista_..."]
-    )
-    code: str | None = Field(
-        default=None, min_length=1, max_length=200, description="instead: a code of POST /api/v1/session/codes"
-    )
-
-    @model_validator(mode="after")
-    def _one_of_them(self) -> SignIn:
-        if (self.token is None) == (self.code is None):
-            raise ValueError("give a token or a code, and not both")
-        return self
-
-
-class CodeEnd(Shape):
-    """What is kept of a code, which is made anew from it for a repetition: no secret of it."""
-
-    expires_at: Utc = Field(description="when it is of no use any more")
-
-
-class OneTimeCode(CodeEnd):
-    """A code that opens one browser session."""
-
-    code: str = Field(description="to be sent to POST /api/v1/session, once")
-
-
-class BrowserSession(Shape):
-    """Who is signed in."""
-
-    name: str = Field(description="name of the token", examples=["admin"])
-    scope: Scope = Field(description="what it may do")
-    expires_at: Utc | None = Field(description="when the session ends; null: with a bearer token that does not expire")
-    csrf_token: str | None = Field(
-        description="send it as X-CSRF-Token with every change a browser makes; null for a bearer token"
-    )
 
 
 @router.post("", summary="Sign in", status_code=201, responses={401: {"description": "The token is not valid"}})

@@ -5,50 +5,19 @@ from __future__ import annotations
 from datetime import UTC, datetime, timedelta
 
 from fastapi import APIRouter, Response
-from pydantic import Field
 
-from api.schemas.base import Body, Shape, Utc
-from api.schemas.enums import Scope
+from api.schemas.base import Page
+from api.schemas.tokens import MadeToken, NewToken, Token
 from api.store.access.tokens import add_token, list_tokens, revoke_token
 from api.store.core.engine import Session
 from api.web.auth.scopes import Admin
 from api.web.auth.tokens import new_token, token_hash
 from api.web.changes import Answer, Audited, Change
-from api.web.responses.paging import EntityId, IdCursor, Limit, Page, page_of, text_of
+from api.web.responses.paging import EntityId, IdCursor, Limit, page_of, text_of
 from api.web.responses.serialization import ReadyRoute
 from api.web.services import Api
 
 router = APIRouter(route_class=ReadyRoute, prefix="/api/v1/tokens", tags=["tokens"])
-
-
-class NewToken(Body):
-    """A token to make."""
-
-    name: str = Field(
-        min_length=1, max_length=100, pattern=r"^[!-~]+( [!-~]+)*$", description="what it is for", examples=["ci"]
-    )
-    scope: Scope = Field(default=Scope.VIEWER, description="viewer reads, operator runs trials, admin gives tokens")
-    expires_in_days: float | None = Field(
-        default=None, strict=True, ge=0.001, le=3650, description="days until it ends; null: never", examples=[90]
-    )
-
-
-class Token(Shape):
-    """A token, without its secret."""
-
-    id: str = Field(description="its id")
-    name: str = Field(description="what it is for", examples=["ci"])
-    scope: Scope = Field(description="what it may do")
-    created_at: Utc = Field(description="when it was made")
-    expires_at: Utc | None = Field(description="when it ends by itself")
-    revoked_at: Utc | None = Field(description="when it was revoked")
-    last_used_at: Utc | None = Field(description="when it was last used, to the minute")
-
-
-class MadeToken(Token):
-    """A new token, with its secret."""
-
-    token: str | None = Field(description="the secret, shown this once; null in the answer to a repeated request")
 
 
 @router.get("", summary="List tokens")

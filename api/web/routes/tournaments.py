@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from enum import StrEnum
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Body, Query, Response
-from pydantic import Field
 from starlette.concurrency import run_in_threadpool
 from temporalio.service import RPCError, RPCStatusCode
 
-from api.schemas import base as shapes
-from api.schemas.base import Shape, Utc
-from api.schemas.enums import PairingStatus, TournamentFormat, TournamentStatus
+from api.schemas.base import Page
+from api.schemas.enums import TournamentStatus
+from api.schemas.reports import TournamentReport
+from api.schemas.tournaments import Cancel, Entrant, NewTournament, Pairing, ReportForm, Standings, Tournament
 from api.store.core.engine import Session
 from api.store.tournaments.lifecycle import FINAL, create_tournament
 from api.store.tournaments.reads import (
@@ -28,98 +27,14 @@ from api.web.auth.scopes import Operator, Viewer
 from api.web.changes import Answer, Audited, Change
 from api.web.problems import Refusal
 from api.web.reports.formats import as_csv, as_html, as_markdown
-from api.web.reports.tournament import ReportLine, TournamentReport
-from api.web.responses.paging import EntityId, IdCursor, Limit, Page, SmallCursor, page_of, text_of
+from api.web.responses.paging import EntityId, IdCursor, Limit, SmallCursor, page_of, text_of
 from api.web.responses.serialization import ReadyRoute, records_page
-from api.web.routes.trials import Name
 from api.web.services import Api
 from api.web.temporal.start_workflows import workflow_id_of
 from api.web.temporal.unavailable import unreachable
-from orchestrator.spec.tournament import TournamentSpec, check_tournament
+from orchestrator.spec.tournament import check_tournament
 
 router = APIRouter(route_class=ReadyRoute, prefix="/api/v1/tournaments", tags=["tournaments"])
-
-SPEC_EXAMPLE = {"trial": "first-league", "format": "swiss", "entrants": ["latest", "snapshots", "bot:random"]}
-
-
-class NewTournament(shapes.Body):
-    """A tournament to hold."""
-
-    project: Name = Field(default="default", examples=["connect-four"])
-    spec: TournamentSpec = Field(description="the tournament file without `project`", examples=[SPEC_EXAMPLE])
-
-
-class Tournament(Shape):
-    """A tournament."""
-
-    id: str = Field(description="its id")
-    project: str = Field(description="its project", examples=["connect-four"])
-    trial_id: str | None = Field(description="the trial it is about; null: the whole project")
-    schedule_id: str | None = Field(description="the schedule that set it off")
-    name: str = Field(description="its name", examples=["nightly"])
-    game: str = Field(description="what is played, options included", examples=["connect_four"])
-    format: TournamentFormat = Field(description="who meets whom", examples=["swiss"])
-    status: TournamentStatus = Field(description="where it stands", examples=["running"])
-    status_reason: str | None = Field(description="why", examples=["cancelled by an operator"])
-    seed: int = Field(description="source of its pairings and games", examples=[7])
-    entrants: int = Field(description="how many take part", examples=[24])
-    pairings_played: int = Field(description="pairings recorded, byes included", examples=[30])
-    pairings_known: int = Field(description="pairings planned so far; a later round is planned from results")
-    created_at: Utc = Field(description="when it was made")
-    started_at: Utc | None = Field(description="when it began")
-    finished_at: Utc | None = Field(description="when it ended")
-    spec: dict[str, Any] = Field(description="its file, defaults included", examples=[SPEC_EXAMPLE])
-
-
-class Entrant(Shape):
-    """A version in the field."""
-
-    number: int = Field(description="its number, which is its seeding", examples=[0])
-    label: str = Field(description="what people call it", examples=["main v12"])
-    version_id: str = Field(description="the version")
-
-
-class Pairing(Shape):
-    """Two entrants in one round, their games one batch."""
-
-    round: int = Field(description="the round", examples=[0])
-    pair: int = Field(description="the pairing in it", examples=[3])
-    first: str = Field(description="the first entrant's label", examples=["main v12"])
-    second: str | None = Field(description="the second's; null: a bye", examples=["random"])
-    games: int = Field(description="games of the batch", examples=[20])
-    seed: int = Field(description="source of its games")
-    status: PairingStatus = Field(description="planned, played or cancelled", examples=["played"])
-    wins: int = Field(description="games the first won", examples=[12])
-    draws: int = Field(description="games drawn", examples=[5])
-    losses: int = Field(description="games the first lost", examples=[3])
-    played_at: Utc | None = Field(description="when it was recorded")
-
-
-class Standings(Shape):
-    """The table as it stands."""
-
-    status: str = Field(description="the tournament's status", examples=["running"])
-    anchor: str = Field(description="who stands at 0 Elo", examples=["random"])
-    leads: str = Field(description="whether the first leads everyone else by more than chance, in words")
-    items: list[ReportLine] = Field(description="the lines of this page, best first")
-    next_cursor: str | None = Field(description="the cursor of the next page; null on the last one")
-
-
-class Cancel(shapes.Body):
-    """Why to end early."""
-
-    reason: str = Field(
-        default="cancelled by an operator", min_length=1, max_length=500, pattern=r"^[^\x00]*$", description="why"
-    )
-
-
-class ReportForm(StrEnum):
-    """How to write a report."""
-
-    JSON = "json"
-    CSV = "csv"
-    MARKDOWN = "markdown"
-    HTML = "html"
 
 
 WRITERS = {

@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Query, Response
-from pydantic import Field
 from starlette.concurrency import run_in_threadpool
 
-from api.schemas.base import Body, Shape, Utc
+from api.schemas.base import Page
 from api.schemas.enums import Scope, TrialStatus
+from api.schemas.trials import CheckedFile, FileToCheck, NewTrial, SpecProblem, Trial, TrialSummary
 from api.store.core.engine import Session
 from api.store.trials.create import create_trial
 from api.store.trials.reads import NamedTrial, TrialFilter, get_trial, list_trials
@@ -18,7 +18,7 @@ from api.web.auth.tokens import Principal
 from api.web.changes import Answer, Audited, Change, KeyHeader
 from api.web.problems import problems_at
 from api.web.responses.etags import etag
-from api.web.responses.paging import EntityId, IdCursor, Limit, Page, page_of, text_of
+from api.web.responses.paging import EntityId, IdCursor, Limit, page_of, text_of
 from api.web.responses.serialization import ReadyRoute, model_response
 from api.web.services import Api, Services
 from api.web.temporal.check_components import Tried, own_components, try_components
@@ -26,82 +26,9 @@ from orchestrator.spec import InvalidTrial, TrialSpec
 from orchestrator.spec.checking import check_spec
 from orchestrator.spec.loading import parse_trial
 from orchestrator.spec.problems import Problem, path_text, shown
-from orchestrator.spec.values import NAME_PATTERN
 from orchestrator.spec.yaml_source import read_yaml
 
 router = APIRouter(route_class=ReadyRoute, prefix="/api/v1/trials", tags=["trials"])
-
-Name = Annotated[str, Field(pattern=NAME_PATTERN, description="1 to 63 small letters, digits and hyphens")]
-SPEC_EXAMPLE = {"game": {"id": "connect_four"}, "league": {"preset": "alphastar"}, "budget": {"steps": 100_000_000}}
-
-
-class NewTrial(Body):
-    """A trial to make."""
-
-    project: Name = Field(default="default", examples=["connect-four"])
-    name: Name = Field(examples=["first-league"])
-    spec: TrialSpec = Field(
-        description="the trial file without `project` and `trial`; everything but `game` has a default",
-        examples=[SPEC_EXAMPLE],
-    )
-
-
-class TrialSummary(Shape):
-    """A trial, without its file."""
-
-    id: str = Field(description="its id")
-    project: str = Field(description="its project", examples=["connect-four"])
-    name: str = Field(description="its name", examples=["first-league"])
-    game: str = Field(description="what is played, options included", examples=["connect_four"])
-    seed: int = Field(description="source of everything random in it", examples=[7])
-    status: TrialStatus = Field(description="where it is in its life", examples=["running"])
-    status_reason: str | None = Field(description="why", examples=["the budget of 100000000 steps is used up"])
-    revision: int = Field(description="counts changes by people; the ETag", examples=[3])
-    steps: int = Field(description="environment steps learnt from, all players together", examples=[12_000_000])
-    budget_steps: int | None = Field(description="its budget of steps; null without one", examples=[100_000_000])
-    last_commit: int = Field(description="number of its newest commit", examples=[17])
-    payoff_revision: int = Field(description="the commit that last changed the payoff", examples=[17])
-    forked_from_trial_id: str | None = Field(description="the trial it was forked from")
-    forked_at_commit: int | None = Field(description="and at which commit")
-    created_at: Utc = Field(description="when it was made")
-    started_at: Utc | None = Field(description="when it first ran")
-    finished_at: Utc | None = Field(description="when it ended")
-    archived_at: Utc | None = Field(description="when it was put away")
-
-
-class Trial(TrialSummary):
-    """A trial."""
-
-    spec: dict[str, Any] = Field(description="its file, defaults included", examples=[SPEC_EXAMPLE])
-
-
-class FileToCheck(Body):
-    """A trial file to check: as text, or as the spec of POST /trials."""
-
-    text: str | None = Field(default=None, description="the file (YAML); problems come with line and column")
-    spec: dict[str, Any] | None = Field(default=None, description="or a spec (JSON)", examples=[SPEC_EXAMPLE])
-
-
-class SpecProblem(Shape):
-    """One thing that is wrong with a trial file."""
-
-    path: str = Field(description="where in the file", examples=["league.players[2].role"])
-    message: str = Field(description="what is wrong and what is allowed")
-    value: str | None = Field(description="the wrong value")
-    line: int | None = Field(description="line of the text, from 1")
-    column: int | None = Field(description="column of the text, from 1")
-
-
-class CheckedFile(Shape):
-    """What became of the check."""
-
-    valid: bool = Field(description="whether a trial can be made of it")
-    problems: list[SpecProblem] = Field(description="everything that is wrong, in order")
-    spec: dict[str, Any] | None = Field(description="what it asks for, defaults included; null unless valid")
-    not_checked: str | None = Field(
-        description="why names of your own code were not tried; null where they were, or there are none",
-        examples=["not checked: no train worker"],
-    )
 
 
 def summary_of(row: NamedTrial) -> TrialSummary:

@@ -7,11 +7,10 @@ from typing import Annotated
 from uuid import UUID
 
 from fastapi import APIRouter, Query, Request, Response
-from pydantic import AfterValidator, Field
 from starlette.concurrency import run_in_threadpool
 
-from api.schemas.base import Shape, Utc
-from api.schemas.enums import VersionOrigin
+from api.schemas.base import Page
+from api.schemas.versions import Version, VersionDetail, VersionReturns
 from api.store.checkpoints.garbage import keep_checkpoint
 from api.store.core.engine import Session
 from api.store.players.import_weights import import_version
@@ -30,7 +29,7 @@ from api.store.trials.spec import spec_of
 from api.web.auth.scopes import Operator, Viewer
 from api.web.changes import Answer, Audited, Change
 from api.web.problems import Refusal
-from api.web.responses.paging import EntityId, IdCursor, Limit, Page, page_of, text_of
+from api.web.responses.paging import EntityId, IdCursor, Limit, page_of, text_of
 from api.web.responses.serialization import ReadyRoute
 from api.web.services import Api
 from api.web.temporal.ask_worker import ask
@@ -39,46 +38,8 @@ from orchestrator.artifacts import ArtifactStoreUnavailable, DamagedArtifact, Mi
 from orchestrator.contracts.interactive import ImportWeights
 from orchestrator.contracts.interactive import import_weights as question
 from orchestrator.spec.values import NAME_PATTERN
-from orchestrator.uris import without_secrets
 
 router = APIRouter(route_class=ReadyRoute, prefix="/api/v1", tags=["versions"])
-
-
-class Version(Shape):
-    """One immutable checkpoint of a player."""
-
-    id: str = Field(description="its id")
-    trial_id: str = Field(description="its trial")
-    player_id: str = Field(description="its player")
-    player: str = Field(description="the player's name", examples=["main"])
-    number: int = Field(description="its number among the player's versions", examples=[12])
-    origin: VersionOrigin = Field(description="how it came to be")
-    parent_id: str | None = Field(description="the version whose weights it started from")
-    steps: int = Field(description="environment steps learnt from until then", examples=[24_000_000])
-    uri: Annotated[str, AfterValidator(without_secrets)] | None = Field(
-        description="where the checkpoint was put, without what its store may need to be opened; null for a bot",
-        examples=["file:///srv/lanista/artifacts/checkpoint/9f/9f86d0..."],
-    )
-    sha256: str | None = Field(description="hash of the checkpoint; null for a bot")
-    size: int | None = Field(description="size of the checkpoint in bytes", examples=[51_208])
-    commit: int = Field(description="the trial's commit that recorded it", examples=[17])
-    created_at: Utc = Field(description="when it was recorded")
-
-
-class VersionReturns(Shape):
-    """What a version of a game of one seat earned in the generation that made it."""
-
-    games: int = Field(description="games", examples=[512])
-    mean: float = Field(description="mean return", examples=[187.5])
-    deviation: float | None = Field(description="standard deviation of a game's return; null for a single game")
-
-
-class VersionDetail(Version):
-    """A version with its ancestors and names."""
-
-    returns: VersionReturns | None = Field(description="its training returns; null where it had an opponent")
-    aliases: list[str] = Field(description="the aliases that point at it now", examples=[["champion"]])
-    lineage: list[Version] = Field(description="its ancestors, the nearest first, at most a thousand")
 
 
 def version_of(row: VersionRow) -> Version:

@@ -10,13 +10,13 @@ import jsonschema
 import pytest
 from pydantic import TypeAdapter
 
-from api.web.responses.paging import Page
-from api.web.routes.decisions import Decision
-from api.web.routes.gates import Gate
-from api.web.routes.matches import MatchSummary
-from api.web.routes.players import Player
-from api.web.routes.ratings import Ratings
-from api.web.routes.tournaments import Entrant
+from api.schemas.base import Page
+from api.schemas.decisions import Decision
+from api.schemas.gates import Gate
+from api.schemas.matches import MatchSummary
+from api.schemas.players import Player
+from api.schemas.ratings import Ratings
+from api.schemas.tournaments import Entrant
 from tests.integration.api.league import ReadableLeague, readable_league
 from tests.integration.api.server import Served
 
