@@ -77,4 +77,6 @@ class ConnectFour(TwoPlayerBoard):
             for column, cell in enumerate(cells):
                 fill = svg.EMPTY if cell < 0 else svg.SEAT_COLOURS[cell]
                 parts.append(svg.circle(column * 40 + 20, row * 40 + 20, 16, fill))
+        for column in range(COLUMNS):
+            parts.append(svg.action_area(column, column * 40, 0, 40, ROWS * 40, "column", f"{column + 1}", ROWS))
         return svg.document(COLUMNS * 40, ROWS * 40, self.render_text(table), parts)

@@ -23,6 +23,19 @@ def rect(x: float, y: float, width: float, height: float, fill: str, radius: flo
     )
 
 
+def action_area(
+    action: int, x: float, y: float, width: float, height: float, noun: str, label: str, stack: int = 1
+) -> str:
+    """The invisible area of an action: the page lays a button over it, named as in "column 4".
+
+    `stack` divides the area from the bottom: the n-th move of this action fills the n-th part.
+    """
+    return (
+        f'<rect x="{x:g}" y="{y:g}" width="{width:g}" height="{height:g}" fill="none" data-action="{action}" '
+        f'data-noun="{escape(noun)}" data-label="{escape(label)}" data-stack="{stack}"/>'
+    )
+
+
 def circle(x: float, y: float, radius: float, fill: str) -> str:
     return f'<circle cx="{x:g}" cy="{y:g}" r="{radius:g}" fill="{fill}"/>'
 

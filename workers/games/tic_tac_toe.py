@@ -53,6 +53,8 @@ class TicTacToe(TwoPlayerBoard):
         parts += [svg.line(at, 0, at, 120) + svg.line(0, at, 120, at) for at in (40, 80)]
         for row, cells in enumerate(self._cells(table)):
             for column, cell in enumerate(cells):
+                action = 3 * row + column
+                parts.append(svg.action_area(action, column * 40, row * 40, 40, 40, "cell", f"{action + 1}"))
                 if cell >= 0:
                     colour = svg.SEAT_COLOURS[cell]
                     parts.append(svg.label(column * 40 + 20, row * 40 + 31, "XO"[cell], 32, colour))

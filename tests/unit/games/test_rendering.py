@@ -45,6 +45,18 @@ def test_connect_four() -> None:
     assert lowest[0] == SEAT_COLOURS[1]
 
 
+@pytest.mark.parametrize("make", [ConnectFour, TicTacToe])
+def test_a_board_marks_an_area_for_every_action_on_its_picture(make: type[VectorGame]) -> None:
+    game = after(make(tables=1))  # type: ignore[call-arg]
+    picture = ElementTree.fromstring(game.render_svg(0))
+    areas = [rect.attrib for rect in picture.findall(f"{SVG}rect") if "data-action" in rect.attrib]
+    assert [int(area["data-action"]) for area in areas] == list(range(game.spec.actions))
+    assert [area["data-label"] for area in areas] == [str(action + 1) for action in range(game.spec.actions)]
+    _, _, width, height = map(float, picture.attrib["viewBox"].split())
+    covered = sum(float(area["width"]) * float(area["height"]) for area in areas)
+    assert covered == width * height, "they cover the picture without overlapping"
+
+
 def test_the_last_position_of_a_won_game_can_be_drawn() -> None:
     game = after(TicTacToe(tables=1), 0, 3, 1, 4, 2)
     assert game.render_text(0) == "x x x\no o .\n. . ."

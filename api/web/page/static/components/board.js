@@ -1,111 +1,133 @@
-// A position as a picture on light ground, for the games draw with dark ink; over it, where the game is known here,
-// squares to click and to show what a version thinks of each.
+// A position as a picture. Where the picture marks the areas of actions, each area is a button, or shows a probability.
 import { h } from "../core/dom.js";
 import { percent } from "../core/format.js";
 
-/** How actions lie on the picture; `row(moves, action)` is the row, from the top, that the last move took. */
-const GRIDS = {
-  connect_four: {
-    columns: 7,
-    rows: 1,
-    cells: [7, 6],
-    word: "column",
-    row: (moves, action) => 6 - moves.filter((each) => each === action).length,
-  },
-  tic_tac_toe: { columns: 3, rows: 3, cells: [3, 3], word: "cell", row: (_, action) => Math.floor(action / 3) },
-};
-
-export const gridOf = (game) => GRIDS[game] ?? null;
-
-/** What an action is called on the page: where it lies on the board, counted as the keys are; else as the game says. */
-export const actionName = (game, action, name) => (GRIDS[game] ? String(action + 1) : name);
+const LEAST_SHARE = 0.005; // smaller probabilities are not shown on the board
 
 /**
- * `moves` are the actions that led here. With `act` the legal squares are buttons; with `opinion` (probabilities by
- * action) each square is tinted by it.
+ * The areas of a picture by action: `<rect data-action="3" data-noun="column" data-label="4" data-stack="6" x y width height>`
+ * is a button named "column 4". `data-stack` divides the area from the bottom: the n-th move of the action fills the n-th part.
+ * The parser runs no scripts. A picture without such areas gives an empty map.
  */
-export function board(position, { game, moves = [], act, disabled = false, opinion } = {}) {
-  const grid = gridOf(game);
-  const picture = `data:image/svg+xml;charset=utf-8,${encodeURIComponent(position.svg)}`; // as an image it cannot run anything
-  const image = h("img", { src: picture, alt: `The position after ${position.ply} moves: ${position.text}` });
-  if (!grid) return h("div", { class: "board" }, image);
-  const [across, down] = grid.cells;
+export function areasOf(position) {
+  const picture = new DOMParser().parseFromString(position.svg, "image/svg+xml").documentElement;
+  const [left, top, width, height] = (picture.getAttribute("viewBox") ?? "").split(/[\s,]+/).map(Number);
+  const areas = new Map();
+  if (!(width > 0 && height > 0)) return areas;
+  for (const rect of picture.querySelectorAll("rect[data-action]")) {
+    const number = (name) => Number(rect.getAttribute(name));
+    const { action, noun = "move", label = action, stack = 1 } = rect.dataset;
+    areas.set(Number(action), {
+      x: (number("x") - left) / width,
+      y: (number("y") - top) / height,
+      width: number("width") / width,
+      height: number("height") / height,
+      ratio: width / height,
+      stack: Number(stack),
+      noun,
+      label,
+    });
+  }
+  return areas;
+}
+
+/** What an action is called: its label on the board, else the name that the game gives it. */
+export const actionName = (areas, action, name) => areas.get(action)?.label ?? name;
+
+/**
+ * `moves` are the actions that led here. With `act` the legal areas are buttons; with `policy` (probabilities by action)
+ * each area is tinted by its probability.
+ */
+export function board(position, { areas, moves = [], act, disabled = false, policy } = {}) {
+  const source = `data:image/svg+xml;charset=utf-8,${encodeURIComponent(position.svg)}`; // an image runs no scripts
+  const image = h("img", { src: source, alt: `The position after ${position.ply} moves: ${position.text}` });
+  if (!areas.size) return h("div", { class: "board" }, image);
+  const [{ ratio }] = areas.values();
   return h(
     "div",
-    { class: "board", style: `--ratio:${across / down}` },
+    { class: "board", style: `--ratio:${ratio}` },
     h(
       "div",
-      { class: "felt" },
+      { class: "overlaid" },
       image,
-      lastMove(grid, moves),
+      lastMove(areas, moves),
       h(
         "div",
-        {
-          class: "squares",
-          role: act ? "group" : null,
-          "aria-label": act ? "The board" : null,
-          style: `grid-template-columns:repeat(${grid.columns},1fr)`,
-        },
-        Array.from({ length: grid.columns * grid.rows }, (_, action) => square(action, position, grid, { act, disabled, opinion })),
+        { class: "squares", role: act ? "group" : null, "aria-label": act ? "The board" : null },
+        [...areas].map(([action, area]) => square(action, area, position, { act, disabled, policy })),
       ),
     ),
   );
 }
 
-function square(action, position, grid, { act, disabled, opinion }) {
-  const legal = (position.legal[0] ?? []).find((each) => each.action === action);
+const share = (value) => `${(100 * value).toFixed(3)}%`;
+const placeOf = ({ x, y, width, height }) => `left:${share(x)};top:${share(y)};width:${share(width)};height:${share(height)}`;
+
+function square(action, area, position, { act, disabled, policy }) {
+  const legal = (position.legal[0] ?? []).some((each) => each.action === action);
   if (act) {
     return h("button", {
       key: action,
       type: "button",
       class: "square",
+      style: placeOf(area),
       "data-action": action,
-      "aria-label": `${grid.word} ${action + 1}${legal ? "" : ", not possible"}`,
+      "aria-label": `${area.noun} ${area.label}${legal ? "" : ", not legal"}`,
       "aria-disabled": !legal || disabled,
       onclick: () => legal && !disabled && act(action),
     });
   }
-  const share = opinion?.get(action);
-  if (share === undefined || !legal || share < 0.005) return h("span", { key: action, class: "square" });
+  const probability = legal ? (policy?.get(action) ?? 0) : 0;
+  if (probability < LEAST_SHARE) return h("span", { key: action, class: "square", style: placeOf(area) });
   return h(
     "span",
     {
       key: action,
-      class: `square thought${position.actions.includes(action) ? " played" : ""}`,
-      style: `--share:${share.toFixed(3)}`,
+      class: `square policy${position.actions.includes(action) ? " played" : ""}`,
+      style: `${placeOf(area)};--share:${probability.toFixed(3)}`,
       "aria-hidden": "true",
     },
-    h("b", {}, percent(share)),
+    h("b", {}, percent(probability)),
   );
 }
 
-function lastMove(grid, moves) {
-  if (!moves.length) return null;
-  const [across, down] = grid.cells;
+/** A dot on the part of its area that the last move filled. */
+function lastMove(areas, moves) {
   const action = moves.at(-1);
-  return h("span", {
-    class: "last",
-    "aria-hidden": "true",
-    style: `left:${(100 * ((action % across) + 0.5)) / across}%;top:${(100 * (grid.row(moves, action) + 0.5)) / down}%`,
-  });
+  const area = areas.get(action);
+  if (!area) return null;
+  const times = moves.filter((each) => each === action).length;
+  const y = area.y + area.height * (1 - (times - 0.5) / area.stack);
+  return h("span", { class: "last", "aria-hidden": "true", style: `left:${share(area.x + area.width / 2)};top:${share(y)}` });
 }
 
-/** Move the focus over the squares; true if the key was meant for that. */
-export function stepFocus(key, grid) {
+/** Move the focus over the squares by an arrow key; true if the key was one. */
+export function stepFocus(key) {
   const squares = [...document.querySelectorAll(".squares button")];
+  if (!/^Arrow(Left|Right|Up|Down)$/.test(key) || !squares.length) return false;
   const now = squares.indexOf(document.activeElement);
-  const change = { ArrowLeft: -1, ArrowRight: 1, ArrowUp: -grid.columns, ArrowDown: grid.columns }[key];
-  if (change === undefined || !squares.length) return false;
-  squares[now < 0 ? 0 : Math.max(0, Math.min(squares.length - 1, now + change))].focus();
+  if (now < 0) squares[0].focus();
+  else if (key === "ArrowLeft" || key === "ArrowRight") squares[now + (key === "ArrowRight" ? 1 : -1)]?.focus();
+  else vertical(squares, squares[now], key === "ArrowDown" ? 1 : -1)?.focus();
   return true;
 }
 
+/** The nearest square above or below. */
+function vertical(squares, from, direction) {
+  const offset = (each) => direction * (each.offsetTop - from.offsetTop);
+  const distance = (each) => offset(each) + 2 * Math.abs(each.offsetLeft - from.offsetLeft);
+  const candidates = squares.filter((each) => offset(each) > 0);
+  return candidates.sort((one, other) => distance(one) - distance(other))[0];
+}
+
 /** The legal actions with the probabilities a version gives them, the largest first. */
-export function opinions(position, game) {
-  const legal = [...(position.legal[0] ?? [])].filter((each) => each.probability !== null).sort((a, b) => b.probability - a.probability);
-  return legal.map((each) => ({
-    key: each.action,
-    name: actionName(game, each.action, each.name) + (position.actions.includes(each.action) ? " ◂ played" : ""),
-    share: each.probability,
-  }));
+export function policyShares(position, areas) {
+  const legal = (position.legal[0] ?? []).filter((each) => each.probability !== null);
+  return legal
+    .sort((one, other) => other.probability - one.probability)
+    .map((each) => ({
+      key: each.action,
+      name: actionName(areas, each.action, each.name) + (position.actions.includes(each.action) ? " ◂ played" : ""),
+      share: each.probability,
+    }));
 }

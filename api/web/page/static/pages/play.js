@@ -1,6 +1,6 @@
 // A person against a version.
 import { get, getAll, post } from "../core/api.js";
-import { actionName, board, gridOf, stepFocus } from "../components/board.js";
+import { actionName, areasOf, board, stepFocus } from "../components/board.js";
 import { toast } from "../components/dialog.js";
 import { h } from "../core/dom.js";
 import { versionName, words } from "../core/format.js";
@@ -36,13 +36,12 @@ async function findGame(id) {
 export function enter(context) {
   context.keys = (event) => {
     const { state } = context;
-    const grid = gridOf(state.rules);
-    if (!grid || !state.game || /^(INPUT|SELECT|TEXTAREA)$/.test(event.target.tagName) || event.altKey || event.ctrlKey || event.metaKey)
-      return;
+    if (!state.game || !areasOf(state.game.position).size) return;
+    if (/^(INPUT|SELECT|TEXTAREA)$/.test(event.target.tagName) || event.altKey || event.ctrlKey || event.metaKey) return;
     const legal = state.game.position.legal[0] ?? [];
     const action = /^[1-9]$/.test(event.key) ? Number(event.key) - 1 : -1;
     if (legal.some((each) => each.action === action)) move(action, context);
-    else if (!stepFocus(event.key, grid)) return;
+    else if (!stepFocus(event.key)) return;
     event.preventDefault();
   };
   document.addEventListener("keydown", context.keys);
@@ -52,7 +51,6 @@ export const leave = (context) => document.removeEventListener("keydown", contex
 
 export function view({ version, trial, players }, context) {
   const { game } = context.state;
-  context.state.rules = trial.game;
   return [
     h(
       "div",
@@ -95,7 +93,7 @@ export function view({ version, trial, players }, context) {
       h("button", { onclick: () => begin(version, context) }, game ? "New game" : "Begin"),
     ),
     game
-      ? h("div", { class: "beside", key: "game" }, table(game, trial, context), beside(game, trial, version, context))
+      ? h("div", { class: "beside", key: "game" }, table(game, context), beside(game, version, context))
       : h(
           "section",
           { class: "empty", key: "none" },
@@ -112,29 +110,27 @@ function opponent(version, players, context) {
   return pick("Opponent", "opponent", options, version.id, (id) => context.go(`/play/${id}`));
 }
 
-function table(game, trial, context) {
+function table(game, context) {
+  const areas = areasOf(game.position);
   const { done } = game.position;
   const act = done ? undefined : (action) => move(action, context);
   return h(
     "section",
     { class: "card", "aria-label": "Board" },
-    board(game.position, { game: trial.game, moves: game.moves, act, disabled: context.state.waiting }),
+    board(game.position, { areas, moves: game.moves, act, disabled: context.state.waiting }),
     h("p", { role: "status", class: "say", "data-outcome": done ? Math.sign(game.position.returns[game.seat]) : null }, say(game, context)),
-    hint(trial.game, done),
+    done ? null : hint(areas),
   );
 }
 
-function hint(game, done) {
-  const grid = gridOf(game);
-  if (!grid || done) return null;
-  return h(
-    "p",
-    { class: "quiet center" },
-    `Click a ${grid.word}, press 1 to ${grid.columns * grid.rows}, or use the arrow keys and Enter.`,
-  );
+function hint(areas) {
+  if (!areas.size) return null;
+  const [{ noun }] = areas.values();
+  return h("p", { class: "quiet center" }, `Click a ${noun}, press 1 to ${Math.min(9, areas.size)}, or use the arrow keys and Enter.`);
 }
 
-function beside(game, trial, version, context) {
+function beside(game, version, context) {
+  const areas = areasOf(game.position);
   const { done } = game.position;
   const it = versionName(version.player, version.number);
   return h(
@@ -146,7 +142,7 @@ function beside(game, trial, version, context) {
           h("p", {}, `${say(game, context)} ${game.moves.length} moves.`),
           h("button", { onclick: () => begin(version, context) }, "Play again"),
         )
-      : gridOf(trial.game)
+      : areas.size
         ? null
         : card("Your moves", choices(game, context)),
     card(
@@ -161,7 +157,7 @@ function beside(game, trial, version, context) {
         ),
       ),
       game.moves.length
-        ? h("p", { class: "quiet" }, "So far: ", game.moves.map((action) => actionName(trial.game, action, action)).join(" "))
+        ? h("p", { class: "quiet" }, "So far: ", game.moves.map((action) => actionName(areas, action, action)).join(" "))
         : null,
     ),
   );

@@ -1,6 +1,5 @@
 // A recorded game, move by move, with what the versions think of each position.
-import { get } from "../core/api.js";
-import { actionName, board, opinions } from "../components/board.js";
+import { actionName, areasOf, board, policyShares } from "../components/board.js";
 import { h, s } from "../core/dom.js";
 import { percent, signed, versionName, words } from "../core/format.js";
 import { badge, card, facts, pick, shares, time, versionLink } from "../components/widgets.js";
@@ -13,10 +12,9 @@ export async function load({ parameters, query, state }) {
   const key = `${parameters.match} ${query.annotate ?? ""}`;
   if (state.key !== key) {
     const replay = await replayWithOpinions(parameters.match, query.annotate ?? "movers");
-    const game = state.game ?? (replay.match.trial_id ? (await get(`/trials/${replay.match.trial_id}`)).game : null);
-    Object.assign(state, { replay, game, key });
+    Object.assign(state, { replay, key });
   }
-  return { replay: state.replay, game: state.game };
+  return { replay: state.replay };
 }
 
 export function enter(context) {
@@ -37,10 +35,11 @@ export const leave = (context) => document.removeEventListener("keydown", contex
 const plyOf = (context, last) => Math.max(0, Math.min(last, Number(context.query.ply ?? 0) || 0));
 const goTo = (ply, context) => context.setQuery({ ply });
 
-export function view({ replay, game }, context) {
+export function view({ replay }, context) {
   const { match, positions } = replay;
   const last = positions.length - 1;
   const ply = plyOf(context, last);
+  const areas = areasOf(positions[ply]);
   const names = [versionName(match.player, match.version_number), versionName(match.opponent, match.opponent_version_number)];
   const links = [versionLink(match.version_id, names[0]), versionLink(match.opponent_version_id, names[1])];
   const seats = match.seat === 0 ? names : [names[1], names[0]];
@@ -58,15 +57,15 @@ export function view({ replay, game }, context) {
       h(
         "section",
         { class: "card", "aria-label": "Board" },
-        shownBoard(positions, ply, game),
+        shownBoard(positions, ply, areas),
         controls(ply, last, context),
         values(positions, ply, seats, context),
       ),
       h(
         "div",
         {},
-        opinionCard(replay, positions[ply], { names, seats, game }, context),
-        card("Moves", moveList(positions, ply, game, context)),
+        opinionCard(replay, positions[ply], { names, seats, areas }, context),
+        card("Moves", moveList(positions, ply, areas, context)),
         card(
           "Players",
           facts([
@@ -82,13 +81,13 @@ export function view({ replay, game }, context) {
   ];
 }
 
-function shownBoard(positions, ply, game) {
+function shownBoard(positions, ply, areas) {
   const position = positions[ply];
   const thoughts = (position.legal[0] ?? []).filter((each) => each.probability !== null).map((each) => [each.action, each.probability]);
   return board(position, {
-    game,
+    areas,
     moves: positions.slice(0, ply).flatMap((each) => each.actions),
-    opinion: thoughts.length ? new Map(thoughts) : null,
+    policy: thoughts.length ? new Map(thoughts) : null,
   });
 }
 
@@ -167,7 +166,7 @@ function values(positions, ply, seats, context) {
   );
 }
 
-function opinionCard(replay, position, { names, seats, game }, context) {
+function opinionCard(replay, position, { names, seats, areas }, context) {
   const { match } = replay;
   const whose = [
     ["", "whoever is to move"],
@@ -175,7 +174,7 @@ function opinionCard(replay, position, { names, seats, game }, context) {
     [match.opponent_version_id, names[1]],
     ["nobody", "nobody"],
   ];
-  const thoughts = opinions(position, game);
+  const thoughts = policyShares(position, areas);
   const asked = context.query.annotate !== "nobody";
   return h(
     "section",
@@ -198,7 +197,7 @@ function opinionCard(replay, position, { names, seats, game }, context) {
   );
 }
 
-function moveList(positions, ply, game, context) {
+function moveList(positions, ply, areas, context) {
   return h(
     "ol",
     { class: "moves", tabindex: 0, "aria-label": "Every move, its probability and the value before it" },
@@ -212,7 +211,7 @@ function moveList(positions, ply, game, context) {
           { class: "move", "aria-current": place + 1 === ply ? "step" : null, onclick: () => goTo(place + 1, context) },
           h("span", { class: "number" }, `${place + 1}.`),
           h("span", { class: "seat", "data-seat": each.seats[0] }),
-          h("b", {}, each.actions.map((action, at) => actionName(game, action, each.names[at])).join(", ") || "–"),
+          h("b", {}, each.actions.map((action, at) => actionName(areas, action, each.names[at])).join(", ") || "–"),
           h(
             "span",
             { class: "number" },
