@@ -7,9 +7,9 @@ from dataclasses import asdict
 from sqlalchemy import Engine
 from temporalio import activity
 
-from api.activities.failures import told_apart
+from api.activities.error_mapping import map_errors
 from api.store.core.engine import session_factory
-from api.store.evaluations import target as evaluations
+from api.store.evaluations.target import evaluation_tournament, plan_evaluation, record_evaluation
 from api.store.players.contenders import contender
 from api.store.ratings.bradley_terry import fit_after
 from api.store.ratings.online import rate_in_order_after
@@ -30,8 +30,8 @@ class EvaluationActivities:
     @activity.defn(name=contracts.plan_evaluation.name)
     def plan_evaluation(self, key: contracts.EvaluationKey) -> contracts.PlayRequest:
         """The rating games of a generation against the target; every delivery gets the same ones."""
-        with told_apart(), self._sessions.begin() as session:
-            evaluation = evaluations.plan_evaluation(session, key.trial, key.player, key.generation)
+        with map_errors(), self._sessions.begin() as session:
+            evaluation = plan_evaluation(session, key.trial, key.player, key.generation)
             settings = evaluation.tournament.spec
             return contracts.PlayRequest(
                 trial=key.trial,
@@ -48,11 +48,11 @@ class EvaluationActivities:
     @activity.defn(name=contracts.record_evaluation.name)
     def record_evaluation(self, report: contracts.EvaluationReport) -> contracts.TargetState:
         """Record the games, once, fit the ratings anew, and say how the player does."""
-        with told_apart():
+        with map_errors():
             games = received(report.outcome, self._artifacts)
             with self._sessions.begin() as session:
-                measured = evaluations.record_evaluation(session, report.trial, report.player, report.generation, games)
-                held = evaluations.evaluation_tournament(session, report.trial, report.player, report.generation)
+                measured = record_evaluation(session, report.trial, report.player, report.generation, games)
+                held = evaluation_tournament(session, report.trial, report.player, report.generation)
             # a transaction of its own, because reading all games holds up those who would add some
             with self._sessions.begin() as session:
                 fit_after(session, held)

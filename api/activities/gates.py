@@ -5,10 +5,10 @@ from __future__ import annotations
 from sqlalchemy import Engine
 from temporalio import activity
 
-from api.activities.failures import told_apart
+from api.activities.error_mapping import map_errors
 from api.store.core.engine import session_factory
-from api.store.gates import results as gate_results
-from api.store.gates import unfinished as gate_ends
+from api.store.gates.results import Standing, gate_standing, record_gate_batch, stop_gate
+from api.store.gates.unfinished import gates_opened_after, unfinished_gates
 from api.store.players.contenders import contender
 from api.store.trials.spec import spec_of
 from orchestrator.artifacts import ArtifactStore
@@ -27,43 +27,43 @@ class GateActivities:
     @activity.defn(name=contracts.gate_brief.name)
     def gate_brief(self, request: contracts.GateRequest) -> contracts.GateBrief:
         """Where the gate stands and what to play next."""
-        with told_apart(), self._sessions.begin() as session:
-            return self._brief(gate_results.gate_standing(session, request.gate))
+        with map_errors(), self._sessions.begin() as session:
+            return self._brief(gate_standing(session, request.gate))
 
     @activity.defn(name=contracts.record_gate_batch.name)
     def record_gate_batch(self, batch: contracts.GateBatch) -> contracts.GateBrief:
         """Record the batch and look at the test; on a pass the alias moves in the same transaction."""
-        with told_apart():
+        with map_errors():
             games = received(batch.outcome, self._artifacts)
             with self._sessions.begin() as session:
-                return self._brief(gate_results.record_gate_batch(session, batch.gate, batch.batch, games))
+                return self._brief(record_gate_batch(session, batch.gate, batch.batch, games))
 
     @activity.defn(name=contracts.stop_gate.name)
     def stop_gate(self, stop: contracts.GateStop) -> contracts.GateBrief:
         """End the gate early: invalid, never passed."""
-        with told_apart(), self._sessions.begin() as session:
-            return self._brief(gate_results.stop_gate(session, stop.gate, stop.reason))
+        with map_errors(), self._sessions.begin() as session:
+            return self._brief(stop_gate(session, stop.gate, stop.reason))
 
     @activity.defn(name=contracts.end_gates.name)
     def end_gates(self, end: contracts.GatesEnd) -> contracts.GatesEnded:
         """Make the trial's gates invalid, one by one; name those that took their places."""
-        with told_apart():
+        with map_errors():
             # again, until none is left: a batch that arrives first may end a gate and open another for its candidate
             while gates := self._unfinished(end.trial):
                 for gate in gates:
                     with self._sessions.begin() as session:
-                        gate_results.stop_gate(session, gate, end.reason)
+                        stop_gate(session, gate, end.reason)
             with self._sessions() as session:
-                opened = gate_ends.opened_after_those_of(session, end.trial)
+                opened = gates_opened_after(session, end.trial)
                 return contracts.GatesEnded(
                     gates=[contracts.OpenedGate(gate=gate.id, trial=gate.trial_id) for gate in opened]
                 )
 
     def _unfinished(self, trial: str) -> list[str]:
         with self._sessions() as session:
-            return gate_ends.unfinished(session, trial)
+            return unfinished_gates(session, trial)
 
-    def _brief(self, standing: gate_results.Standing) -> contracts.GateBrief:
+    def _brief(self, standing: Standing) -> contracts.GateBrief:
         gate, successor = standing.gate, standing.successor
         return contracts.GateBrief(
             gate=gate.id,
@@ -75,7 +75,7 @@ class GateActivities:
             next_trial=None if successor is None else successor.trial_id,
         )
 
-    def _request(self, standing: gate_results.Standing) -> contracts.PlayRequest:
+    def _request(self, standing: Standing) -> contracts.PlayRequest:
         gate = standing.gate
         return contracts.PlayRequest(
             trial=gate.trial_id,

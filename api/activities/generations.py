@@ -7,14 +7,14 @@ from datetime import UTC, datetime
 from sqlalchemy import Engine
 from temporalio import activity
 
-from api.activities.failures import told_apart
-from api.store.checkpoints.rollback import roll_back
+from api.activities.error_mapping import map_errors
+from api.store.checkpoints.rollback import PlannedVersions, roll_back
 from api.store.core.engine import session_factory
-from api.store.generations import judge as judging
-from api.store.generations import plan as planning
-from api.store.generations.deliver import deliver_outcome
-from api.store.generations.outcome import GenerationOutcome, OpponentTally
+from api.store.generations.judge import judge_generation
+from api.store.generations.outcome import OpponentTally, TrainedGeneration
+from api.store.generations.plan import ChosenOpponent, PlannedGeneration, plan_generation, recorded_plan
 from api.store.generations.recent import recent_generations
+from api.store.generations.record import record_planned_generation
 from api.store.players.weights import checkpoint_of, weights_of
 from api.store.tables import ModelVersion, Trial
 from api.store.trials.spec import spec_of
@@ -38,16 +38,16 @@ class GenerationActivities:
 
         Only its place in the queue is that of the moment.
         """
-        with told_apart(), self._sessions.begin() as session:
-            planned = planning.plan_generation(session, key.trial, key.player, key.generation, key.attempt)
+        with map_errors(), self._sessions.begin() as session:
+            planned = plan_generation(session, key.trial, key.player, key.generation, key.attempt)
             turn = urgency(PlayerId(key.player), recent_generations(session, planned.trial))
             return _plan(key, planned, self._stall_seconds, turn)
 
     @activity.defn(name=contracts.record_generation.name)
     def record_generation(self, report: contracts.GenerationReport) -> contracts.Recorded:
         """Record the outcome in one transaction; the first delivery wins and all of them hear of it."""
-        with told_apart(), self._sessions.begin() as session:
-            recorded = deliver_outcome(session, self._artifacts, _outcome(report))
+        with map_errors(), self._sessions.begin() as session:
+            recorded = record_planned_generation(session, self._artifacts, _trained(report))
             trial = session.get_one(Trial, report.trial)
             version = session.get_one(ModelVersion, recorded.version_id)
             return contracts.Recorded(
@@ -62,28 +62,28 @@ class GenerationActivities:
     @activity.defn(name=contracts.judge_generation.name)
     def judge_generation(self, key: contracts.GenerationKey) -> contracts.Judgement:
         """Snapshot, reset, gate: what the league's rules make of the generation."""
-        with told_apart(), self._sessions.begin() as session:
-            judged = judging.judge_generation(session, key.trial, key.player, key.generation)
+        with map_errors(), self._sessions.begin() as session:
+            judged = judge_generation(session, key.trial, key.player, key.generation)
         return contracts.Judgement(snapshot=judged.snapshot, reset=judged.reset, gate=judged.gate)
 
     @activity.defn(name=contracts.roll_back.name, no_thread_cancel_exception=True)
     def roll_back(self, rollback: contracts.Rollback) -> None:
         """Go back to the last good version, visibly."""
-        with told_apart(), self._sessions.begin() as session:
-            roll_back(
-                session,
-                self._artifacts,
+        with map_errors(), self._sessions.begin() as session:
+            plan = recorded_plan(session, rollback.trial, rollback.player, rollback.generation, rollback.attempt)
+            planned = PlannedVersions(
                 trial_id=rollback.trial,
                 player_id=rollback.player,
                 generation=rollback.generation,
-                attempt=rollback.attempt,
-                problem=rollback.problem,
-                alive=activity.heartbeat if activity.in_activity() else lambda: None,
+                own=plan.version,
+                opponents=tuple(opponent.version for opponent in plan.opponents),
             )
+            heartbeat = activity.heartbeat if activity.in_activity() else lambda: None
+            roll_back(session, self._artifacts, planned, problem=rollback.problem, heartbeat=heartbeat)
 
 
 def _plan(
-    key: contracts.GenerationKey, planned: planning.PlannedGeneration, stall_seconds: float, turn: Urgency
+    key: contracts.GenerationKey, planned: PlannedGeneration, stall_seconds: float, turn: Urgency
 ) -> contracts.GenerationPlan:
     spec = spec_of(planned.trial)
     size = spec.generation
@@ -114,7 +114,7 @@ def _plan(
     )
 
 
-def _opponent(chosen: planning.ChosenOpponent, learner: str) -> contracts.PlannedOpponent:
+def _opponent(chosen: ChosenOpponent, learner: str) -> contracts.PlannedOpponent:
     live = chosen.player.id == learner
     return contracts.PlannedOpponent(
         player=chosen.player.id,
@@ -125,7 +125,7 @@ def _opponent(chosen: planning.ChosenOpponent, learner: str) -> contracts.Planne
     )
 
 
-def _outcome(report: contracts.GenerationReport) -> GenerationOutcome:
+def _trained(report: contracts.GenerationReport) -> TrainedGeneration:
     plan, outcome = report.plan, report.outcome
     tallies = tuple(
         OpponentTally(
@@ -139,7 +139,7 @@ def _outcome(report: contracts.GenerationReport) -> GenerationOutcome:
         )
         for tally in outcome.tallies
     )
-    return GenerationOutcome(
+    return TrainedGeneration(
         trial_id=report.trial,
         player_id=report.player,
         generation=report.generation,

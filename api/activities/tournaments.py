@@ -6,24 +6,25 @@ from pydantic import TypeAdapter
 from sqlalchemy import Engine
 from temporalio import activity
 
-from api.activities.failures import told_apart
+from api.activities.error_mapping import map_errors
 from api.schemas.enums import TournamentStatus
 from api.store.core.engine import session_factory
 from api.store.core.events import NewEvent, append_once
-from api.store.evaluations.field import open_trial_evaluation
+from api.store.evaluations.gauntlet import open_trial_evaluation
 from api.store.evaluations.unfinished import GAUNTLETS, TARGETS, unfinished
-from api.store.players.weights import checkpoint_of
+from api.store.players.contenders import contender
+from api.store.ratings.alpha_rank_nash import rate_field
 from api.store.ratings.bradley_terry import fit_after
-from api.store.ratings.field import rate_field
 from api.store.ratings.online import rate_in_order_after
-from api.store.tables import ModelVersion, Player, Tournament
-from api.store.tournaments import pairings, schedules
+from api.store.tables import Tournament
 from api.store.tournaments.lifecycle import end_tournament, lock_tournament
+from api.store.tournaments.pairings import PlannedBatch, plan_pairings, record_pairing
 from api.store.tournaments.results import spec_of_tournament
+from api.store.tournaments.schedules import note_failure, open_firing
 from api.store.tournaments.withdrawals import withdraw_damaged
 from orchestrator.artifacts import ArtifactStore
 from orchestrator.contracts import tournaments as contracts
-from orchestrator.contracts.play import Contender, PlayRequest
+from orchestrator.contracts.play import PlayRequest
 from orchestrator.played_games import received
 from orchestrator.spec.game import GameChoice
 
@@ -41,21 +42,21 @@ class TournamentActivities:
     @activity.defn(name=contracts.open_scheduled_tournament.name)
     def open_scheduled_tournament(self, firing: contracts.Firing) -> contracts.Opened:
         """The tournament of one firing of a schedule."""
-        with told_apart(), self._sessions.begin() as session:
-            return contracts.Opened(tournament=schedules.open_firing(session, firing.schedule, firing.occasion).id)
+        with map_errors(), self._sessions.begin() as session:
+            return contracts.Opened(tournament=open_firing(session, firing.schedule, firing.occasion).id)
 
     @activity.defn(name=contracts.open_trial_evaluation.name)
     def open_trial_evaluation(self, due: contracts.TrialEvaluation) -> contracts.Opened:
         """The gauntlet of a generation, unless the one before it still runs."""
-        with told_apart(), self._sessions.begin() as session:
+        with map_errors(), self._sessions.begin() as session:
             tournament, reason = open_trial_evaluation(session, due.trial, due.player, due.generation)
         return contracts.Opened(tournament=tournament, reason=reason)
 
     @activity.defn(name=contracts.plan_pairings.name)
     def plan_pairings(self, request: contracts.TournamentRequest) -> contracts.TournamentPlan:
         """What can be played now, from the results so far."""
-        with told_apart(), self._sessions.begin() as session:
-            tournament, batches = pairings.plan_pairings(session, request.tournament)
+        with map_errors(), self._sessions.begin() as session:
+            tournament, batches = plan_pairings(session, request.tournament)
             return contracts.TournamentPlan(
                 status=tournament.status.value,
                 pairings=[self._planned(tournament, batch) for batch in batches],
@@ -65,15 +66,15 @@ class TournamentActivities:
     @activity.defn(name=contracts.record_pairing.name)
     def record_pairing(self, report: contracts.PairingReport) -> None:
         """All games of a pairing in one transaction; a second delivery finds them there."""
-        with told_apart():
+        with map_errors():
             games = received(report.outcome, self._artifacts)
             with self._sessions.begin() as session:
-                pairings.record_pairing(session, report.tournament, (report.round, report.pair), games)
+                record_pairing(session, report.tournament, (report.round, report.pair), games)
 
     @activity.defn(name=contracts.note_pairing_setback.name)
     def note_pairing_setback(self, setback: contracts.PairingSetback) -> None:
         """Tell the followers that an attempt failed and will be made again."""
-        with told_apart(), self._sessions.begin() as session:
+        with map_errors(), self._sessions.begin() as session:
             tournament = lock_tournament(session, setback.tournament, shared=True)
             payload = {name: value for name, value in vars(setback).items() if name not in ("tournament", "key")}
             payload |= {"tournament_id": tournament.id, "name": tournament.name}
@@ -83,14 +84,14 @@ class TournamentActivities:
     @activity.defn(name=contracts.withdraw_damaged.name)
     def withdraw_damaged(self, pairing: contracts.DamagedPairing) -> None:
         """Take the side whose checkpoint is damaged out of the tournament, visibly."""
-        with told_apart(), self._sessions.begin() as session:
+        with map_errors(), self._sessions.begin() as session:
             number = (pairing.round, pairing.pair)
             withdraw_damaged(session, self._artifacts, pairing.tournament, number, pairing.problem)
 
     @activity.defn(name=contracts.rate_tournament.name)
     def rate_tournament(self, request: contracts.TournamentRequest) -> None:
         """Fit the ratings of everyone who has played the game in the project, and of the field."""
-        with told_apart():
+        with map_errors():
             with self._sessions.begin() as session:
                 fit_after(session, request.tournament)
             with self._sessions.begin() as session:
@@ -101,13 +102,13 @@ class TournamentActivities:
     @activity.defn(name=contracts.end_tournament.name)
     def end_tournament(self, end: contracts.TournamentEnd) -> None:
         """Close it: completed, cancelled or failed."""
-        with told_apart(), self._sessions.begin() as session:
+        with map_errors(), self._sessions.begin() as session:
             end_tournament(session, end.tournament, TournamentStatus(end.status), end.reason)
 
     @activity.defn(name=contracts.end_evaluations.name)
     def end_evaluations(self, end: contracts.EvaluationsEnd) -> contracts.EvaluationsLeft:
         """Close games against the target that nobody plays any more; name the gauntlets that must be told to end."""
-        with told_apart():
+        with map_errors():
             with self._sessions() as session:
                 unplayed = unfinished(session, end.trial, TARGETS)
                 left = unfinished(session, end.trial, GAUNTLETS) if end.now else []
@@ -119,16 +120,16 @@ class TournamentActivities:
     @activity.defn(name=contracts.note_schedule_failure.name)
     def note_schedule_failure(self, failure: contracts.ScheduleFailure) -> None:
         """Say on the schedule why its last firing opened no tournament."""
-        with told_apart(), self._sessions.begin() as session:
-            schedules.note_failure(session, failure.schedule, failure.reason)
+        with map_errors(), self._sessions.begin() as session:
+            note_failure(session, failure.schedule, failure.reason)
 
-    def _planned(self, tournament: Tournament, batch: pairings.PlannedBatch) -> contracts.PlannedPairing:
+    def _planned(self, tournament: Tournament, batch: PlannedBatch) -> contracts.PlannedPairing:
         row = batch.pairing
         request = PlayRequest(
             trial=tournament.trial_id or "",
             occasion=f"tournament {tournament.id}, round {row.round}, pairing {row.pair}",
             game=_GAME.validate_python(tournament.spec["game"]).component,
-            contenders=[_contender(*side) for side in batch.contenders],
+            contenders=[contender(*side) for side in batch.contenders],
             pairs=batch.pairs,
             seed=row.seed,
             sampled=spec_of_tournament(tournament).sampled,
@@ -136,7 +137,3 @@ class TournamentActivities:
             stall_seconds=self._stall_seconds,
         )
         return contracts.PlannedPairing(round=row.round, pair=row.pair, request=request)
-
-
-def _contender(player: Player, version: ModelVersion) -> Contender:
-    return Contender(version=version.id, player=player.id, checkpoint=checkpoint_of(version), bot=player.bot)

@@ -8,17 +8,20 @@ from sqlalchemy import Engine
 from sqlalchemy.orm import Session
 from temporalio import activity
 
-from api.activities.failures import told_apart
+from api.activities.error_mapping import map_errors
 from api.schemas.enums import PlayerStatus, TrialStatus
 from api.store.checkpoints.garbage import collect_garbage, keep_checkpoint
+from api.store.core.commits import lock_trial
 from api.store.core.engine import session_factory
 from api.store.core.errors import Conflict
-from api.store.players import roster as rosters
+from api.store.core.events import NewEvent, append_once
+from api.store.players.roster import add_player, change_player, enter_players, players_of
 from api.store.players.weights import initial_weights
 from api.store.tables import Player, Project, Trial
-from api.store.trials import create as trials
+from api.store.trials.reads import require_trial
 from api.store.trials.spec import spec_of
-from api.store.trials.started import mark_begun, note_once
+from api.store.trials.started import mark_started
+from api.store.trials.status import change_status
 from orchestrator.artifacts import ArtifactStore
 from orchestrator.contracts import trials as contracts
 from orchestrator.spec.values import is_id
@@ -35,29 +38,28 @@ class TrialActivities:
     @activity.defn(name=contracts.begin_trial.name)
     def begin_trial(self, request: contracts.TrialRequest) -> contracts.TrialBrief:
         """What the workflow must know to run the trial."""
-        with told_apart(), self._sessions.begin() as session:
-            return _brief(session, mark_begun(session, request.trial))
+        with map_errors(), self._sessions.begin() as session:
+            mark_started(session, request.trial)
+            return _brief(session, lock_trial(session, request.trial))
 
     @activity.defn(name=contracts.enter_players.name)
     def enter_players(self, entry: contracts.EnterPlayers) -> None:
         """Give every player that has none its first version."""
-        with told_apart(), self._sessions.begin() as session:
+        with map_errors(), self._sessions.begin() as session:
             keep_checkpoint(session, self._artifacts, entry.initial)
-            rosters.enter_players(session, entry.trial, entry.initial)
+            enter_players(session, entry.trial, entry.initial)
 
     @activity.defn(name=contracts.change_status.name)
     def change_status(self, change: contracts.StatusChange) -> None:
         """Move the trial to another status, or find it there."""
-        with told_apart(), self._sessions.begin() as session:
-            trials.change_status(
-                session, change.trial, _status(change.status), change.reason or None, order=change.order
-            )
+        with map_errors(), self._sessions.begin() as session:
+            change_status(session, change.trial, _status(change.status), change.reason or None, order=change.order)
 
     @activity.defn(name=contracts.add_player.name)
     def add_player(self, addition: contracts.AddPlayer) -> contracts.Learner:
         """Add a player to a running league."""
-        with told_apart(), self._sessions.begin() as session:
-            player = rosters.add_player(
+        with map_errors(), self._sessions.begin() as session:
+            player = add_player(
                 session,
                 addition.trial,
                 addition.key,
@@ -71,8 +73,8 @@ class TrialActivities:
     @activity.defn(name=contracts.change_player.name)
     def change_player(self, change: contracts.ChangePlayer) -> contracts.Learner:
         """Retire or retune a player."""
-        with told_apart(), self._sessions.begin() as session:
-            player = rosters.change_player(
+        with map_errors(), self._sessions.begin() as session:
+            player = change_player(
                 session, change.trial, change.player, retire=change.retire, hyperparameters=change.hyperparameters
             )
             return _learner(player)
@@ -80,13 +82,14 @@ class TrialActivities:
     @activity.defn(name=contracts.note_event.name)
     def note_event(self, event: contracts.TrialEvent) -> None:
         """Tell the trial's followers something, once."""
-        with told_apart(), self._sessions.begin() as session:
-            note_once(session, event.trial, event.key, event.type, event.payload)
+        with map_errors(), self._sessions.begin() as session:
+            require_trial(session, event.trial)
+            append_once(session, NewEvent(type=event.type, trial_id=event.trial, payload=event.payload), event.key)
 
     @activity.defn(name=contracts.collect_garbage.name)
     def collect_garbage(self, request: contracts.TrialRequest) -> contracts.GarbageReport:
         """Remove files that no version refers to and that are old enough."""
-        with told_apart():
+        with map_errors():
             collected = collect_garbage(self._sessions, self._artifacts, older_than=self._garbage_age)
         return contracts.GarbageReport(files=len(collected.uris), bytes=collected.bytes_freed)
 
@@ -110,7 +113,7 @@ def _brief(session: Session, trial: Trial) -> contracts.TrialBrief:
         seed=trial.seed,
         learners=[
             _learner(player)
-            for player in rosters.players_of(session, trial.id)
+            for player in players_of(session, trial.id)
             if player.role.learns and player.status is PlayerStatus.ACTIVE
         ],
         initial=initial_weights(session, trial),

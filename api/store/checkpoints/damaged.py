@@ -1,13 +1,17 @@
-"""Which checkpoints are known to be damaged: what rollback decisions say of a trial."""
+"""Damaged checkpoints: whether a file is what was stored, and which checkpoints of a trial are known to be damaged.
+
+What the league does about one: `checkpoints.rollback` for a generation, `tournaments.withdrawals` for a tournament.
+"""
 
 from __future__ import annotations
 
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
-from api.store.tables import Decision
-from league.types import DecisionKind
-from orchestrator.artifacts import is_called_unreadable
+from api.store.players.weights import checkpoint_of
+from api.store.tables import Decision, ModelVersion
+from league.types import CheckpointRef, DecisionKind
+from orchestrator.artifacts import ArtifactStore, DamagedArtifact, MissingArtifact, is_called_unreadable
 
 
 def damaged_sha256(session: Session, trial_id: str) -> set[str]:
@@ -24,3 +28,18 @@ def unreadable_sha256(session: Session, trial_id: str) -> set[str]:
         Decision.trial_id == trial_id, Decision.kind == DecisionKind.ROLLBACK
     )
     return {sha256 for sha256, problem in session.execute(query) if is_called_unreadable(sha256, problem)}
+
+
+def is_sound(artifacts: ArtifactStore, version: ModelVersion) -> bool:
+    """Whether the version's file is there and is what was stored; an unreachable store raises."""
+    checkpoint = checkpoint_of(version)
+    return checkpoint is None or undamaged(artifacts, checkpoint)
+
+
+def undamaged(artifacts: ArtifactStore, checkpoint: CheckpointRef) -> bool:
+    """Whether the bytes at the reference hash to what it says."""
+    try:
+        artifacts.get(checkpoint)
+    except (DamagedArtifact, MissingArtifact):
+        return False
+    return True

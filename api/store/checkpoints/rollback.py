@@ -9,23 +9,33 @@ from typing import Any
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
-from api.schemas.enums import CommitKind, PlayerStatus
-from api.store.checkpoints.damaged import unreadable_sha256
+from api.schemas.enums import CommitKind, PlayerStatus, VersionOrigin
+from api.store.checkpoints.damaged import is_sound, undamaged, unreadable_sha256
 from api.store.core.commits import lock_trial, take_commit
 from api.store.core.decisions import Subject, find_decision, record_decision
 from api.store.core.errors import Conflict
 from api.store.core.events import NewEvent, append_events
-from api.store.generations.plan import PlannedGeneration, recorded_plan
-from api.store.players.lifecycle import roll_back_player
 from api.store.players.roster import player_of, retire_player
-from api.store.players.weights import checkpoint_of, origin_version, playing_version
+from api.store.players.versions import copy_version, origin_version, playing_version, version_event
+from api.store.players.weights import checkpoint_of
 from api.store.tables import ModelVersion, Player, Trial
 from league.types import CheckpointRef, Decision, DecisionKind, Role
-from orchestrator.artifacts import ArtifactStore, DamagedArtifact, MissingArtifact, is_called_unreadable
+from orchestrator.artifacts import ArtifactStore, is_called_unreadable
 
 ROLLED_BACK, RETIRED, AVOIDED = "rolled back", "retired", "avoided"
-Alive = Callable[[], None]
-"""Told before each file, each of which may take minutes to read."""
+Heartbeat = Callable[[], None]
+"""Called before each file, each of which may take minutes to read."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class PlannedVersions:
+    """The versions that a generation was planned with: the learner's own and its opponents'."""
+
+    trial_id: str
+    player_id: str
+    generation: int
+    own: ModelVersion
+    opponents: tuple[ModelVersion, ...]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -39,33 +49,34 @@ class Refuge:
 def roll_back(
     session: Session,
     artifacts: ArtifactStore,
+    planned: PlannedVersions,
     *,
-    trial_id: str,
-    player_id: str,
-    generation: int,
-    attempt: int,
     problem: str,
-    alive: Alive = lambda: None,
+    heartbeat: Heartbeat = lambda: None,
 ) -> None:
-    """Deal with the damaged checkpoints of a plan, the learner's own or opponents'; sound ones change nothing.
+    """Handle the damaged checkpoints of a planned generation; where all files are sound, nothing changes.
 
-    The learner goes back to its last good version, frozen players with damaged weights retire, and other
-    learners' versions are avoided until these have moved on by themselves.
+    The learner goes back to its last good version. A frozen player with damaged weights retires. Another learner's
+    damaged version is avoided until that learner has a newer one.
     """
-    plan = recorded_plan(session, trial_id, player_id, generation, attempt)
-    versions = {plan.version.id: plan.version} | {chosen.version.id: chosen.version for chosen in plan.opponents}
+    versions = {version.id: version for version in (planned.own, *planned.opponents)}
     # before the lock: reading files takes minutes where they are large
-    damaged = _damaged(artifacts, list(versions.values()), problem, alive)
+    damaged = _damaged(artifacts, list(versions.values()), problem, heartbeat)
     if not damaged:
         return
-    refuge = _refuge(session, artifacts, plan, damaged, problem, alive)
-    trial = lock_trial(session, trial_id)
-    player = player_of(session, trial_id, player_id)
+    refuge = _refuge(session, artifacts, planned, damaged, problem, heartbeat)
+    trial = lock_trial(session, planned.trial_id)
+    player = player_of(session, planned.trial_id, planned.player_id)
     events: list[NewEvent] = []
     for version in damaged:
-        owner = player_of(session, trial_id, version.player_id)
-        about = {"sha256": version.sha256, "problem": problem, "met_by": player.name, "generation": generation}
-        if owner.id == player_id:
+        owner = player_of(session, planned.trial_id, version.player_id)
+        about = {
+            "sha256": version.sha256,
+            "problem": problem,
+            "met_by": player.name,
+            "generation": planned.generation,
+        }
+        if owner.id == player.id:
             events += _go_back(session, trial, player, version, refuge, about)
         elif owner.role is Role.HISTORICAL:
             events += _retire(session, trial, owner, version, about)
@@ -74,23 +85,8 @@ def roll_back(
     append_events(session, events)
 
 
-def is_sound(artifacts: ArtifactStore, version: ModelVersion) -> bool:
-    """Whether the version's file is there and is what was stored; an unreachable store raises."""
-    checkpoint = checkpoint_of(version)
-    return checkpoint is None or undamaged(artifacts, checkpoint)
-
-
-def undamaged(artifacts: ArtifactStore, checkpoint: CheckpointRef) -> bool:
-    """Whether the bytes at the reference hash to what it says."""
-    try:
-        artifacts.get(checkpoint)
-    except (DamagedArtifact, MissingArtifact):
-        return False
-    return True
-
-
 def _damaged(
-    artifacts: ArtifactStore, versions: Sequence[ModelVersion], problem: str, alive: Alive
+    artifacts: ArtifactStore, versions: Sequence[ModelVersion], problem: str, heartbeat: Heartbeat
 ) -> list[ModelVersion]:
     """Which of them are damaged. Those that the problem names are read, the others looked at; all, if it names none."""
     files = {version.sha256: checkpoint_of(version) for version in versions}  # a snapshot shares its learner's
@@ -98,13 +94,15 @@ def _damaged(
     damaged = {
         sha256
         for sha256, checkpoint in files.items()
-        if checkpoint and _is_damaged(artifacts, checkpoint, problem, alive, read=not named or sha256 in named)
+        if checkpoint and _is_damaged(artifacts, checkpoint, problem, heartbeat, read=not named or sha256 in named)
     }
     return [version for version in versions if version.sha256 in damaged]
 
 
-def _is_damaged(artifacts: ArtifactStore, checkpoint: CheckpointRef, problem: str, alive: Alive, *, read: bool) -> bool:
-    alive()
+def _is_damaged(
+    artifacts: ArtifactStore, checkpoint: CheckpointRef, problem: str, heartbeat: Heartbeat, *, read: bool
+) -> bool:
+    heartbeat()
     if is_called_unreadable(checkpoint.sha256, problem):
         return True
     return not (undamaged(artifacts, checkpoint) if read else artifacts.has_its_size(checkpoint))
@@ -113,18 +111,19 @@ def _is_damaged(artifacts: ArtifactStore, checkpoint: CheckpointRef, problem: st
 def _refuge(
     session: Session,
     artifacts: ArtifactStore,
-    plan: PlannedGeneration,
+    planned: PlannedVersions,
     damaged: Sequence[ModelVersion],
     problem: str,
-    alive: Alive,
+    heartbeat: Heartbeat,
 ) -> Refuge | None:
     """Where the learner goes back to; None where it need not, or has gone already."""
-    own = plan.version
-    if own not in damaged or playing_version(session, plan.player).id != own.id:
+    own = planned.own
+    player = player_of(session, planned.trial_id, planned.player_id)
+    if own not in damaged or playing_version(session, player).id != own.id:
         return None
     named = {version.sha256 for version in damaged if is_called_unreadable(str(version.sha256), problem)}
-    unreadable = named | unreadable_sha256(session, plan.trial.id)
-    return _last_good(session, artifacts, plan.player, own, unreadable, alive)
+    unreadable = named | unreadable_sha256(session, planned.trial_id)
+    return _last_good(session, artifacts, player, own, unreadable, heartbeat)
 
 
 def _go_back(
@@ -142,7 +141,18 @@ def _go_back(
     evidence = {**about, "from": damaged.id, "to": good.id, "skipped": skipped}
     subject = Subject(trial_id=trial.id, player_id=player.id, generation=about["generation"], version_id=damaged.id)
     verdict = Decision(kind=DecisionKind.ROLLBACK, verdict=ROLLED_BACK, reason=reason, evidence=evidence)
-    return [roll_back_player(session, trial, player, good, subject, verdict)]
+    return [_roll_back_player(session, trial, player, good, subject, verdict)]
+
+
+def _roll_back_player(
+    session: Session, trial: Trial, player: Player, source: ModelVersion, subject: Subject, verdict: Decision
+) -> NewEvent:
+    """Go back from a damaged version, which the subject names, to a good one, which becomes the newest."""
+    number = playing_version(session, player).number + 1
+    commit = take_commit(session, trial, CommitKind.ROLLBACK)
+    version = copy_version(session, player, source, VersionOrigin.ROLLBACK, commit, number=number)
+    record_decision(session, subject, verdict, commit)
+    return version_event("player.rollback", player, version, reason=verdict.reason)
 
 
 def _last_good(
@@ -151,7 +161,7 @@ def _last_good(
     player: Player,
     damaged: ModelVersion,
     unreadable: Container[str | None],
-    alive: Alive,
+    heartbeat: Heartbeat,
 ) -> Refuge:
     """The newest version with a sound file, and those passed over; at last what the player started from."""
     older = session.scalars(
@@ -161,7 +171,7 @@ def _last_good(
     )
     skipped: list[str] = []
     for version in [*older, origin_version(session, player)]:
-        alive()
+        heartbeat()
         if version.sha256 not in unreadable and is_sound(artifacts, version):
             return Refuge(version=version, skipped=tuple(skipped))
         skipped.append(version.id)

@@ -19,7 +19,7 @@ from api.store.matches.openings import opening_plies, with_openings_played
 from api.store.matches.scoring import Contest, contests, longest_opening, match_row, seat_results
 from api.store.payoffs.cells import CellKey, Results, update_payoff
 from api.store.players.roster import find_target, player_of
-from api.store.players.weights import playing_version
+from api.store.players.versions import playing_version
 from api.store.tables import (
     Generation,
     Match,

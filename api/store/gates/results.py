@@ -12,7 +12,7 @@ from api.schemas.enums import GateStatus
 from api.store.core.errors import Conflict
 from api.store.core.events import NewEvent, append_events
 from api.store.core.seeds import derived_seed
-from api.store.gates.gates import (
+from api.store.gates.lifecycle import (
     alias_key,
     end_gate,
     gate_event,

@@ -11,7 +11,7 @@ from api.schemas.enums import GateStatus
 from api.store.tables import Gate
 
 
-def unfinished(session: Session, trial_id: str) -> list[str]:
+def unfinished_gates(session: Session, trial_id: str) -> list[str]:
     """The trial's gates that wait or run; those that wait come first, so that the end of another opens none of them."""
     found = session.execute(
         select(Gate.id, Gate.status).where(
@@ -21,7 +21,7 @@ def unfinished(session: Session, trial_id: str) -> list[str]:
     return [gate for gate, _ in sorted(found, key=lambda row: (row.status is not GateStatus.WAITING, row.id))]
 
 
-def opened_after_those_of(session: Session, trial_id: str) -> Sequence[Gate]:
+def gates_opened_after(session: Session, trial_id: str) -> Sequence[Gate]:
     """Gates of other trials that run in the place of one of the trial's; its own may not begin any more."""
     ours = select(cast(Gate.id, Text)).where(Gate.trial_id == trial_id).scalar_subquery()
     return session.scalars(

@@ -13,12 +13,12 @@ from api.store.core.decisions import Subject, find_decision, record_decision
 from api.store.core.errors import Conflict
 from api.store.core.events import NewEvent, append_events
 from api.store.core.seeds import derived_seed
-from api.store.gates.gates import CHAMPION, enter_candidate
+from api.store.gates.lifecycle import CHAMPION, enter_candidate
 from api.store.payoffs.cells import load_payoff
-from api.store.players.lifecycle import reset_player, take_snapshot
+from api.store.players.reset import reset_player
 from api.store.players.roster import player_of, roster_of
-from api.store.players.versions import present_version
-from api.store.players.weights import origin_version
+from api.store.players.snapshot import take_snapshot
+from api.store.players.versions import origin_version, present_version
 from api.store.tables import Decision, Gate, Generation, ModelVersion, Player, Trial
 from api.store.trials.spec import spec_of
 from league.lifecycle import RESET, SNAPSHOT, ResetRule, SnapshotRule, decide_reset, decide_snapshot

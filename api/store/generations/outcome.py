@@ -1,4 +1,4 @@
-"""What is delivered when a generation ends, and what comes back."""
+"""The result of one training attempt, and the generation that was recorded from it."""
 
 from __future__ import annotations
 
@@ -39,8 +39,8 @@ class OpponentTally:
 
 
 @dataclass(frozen=True, kw_only=True)
-class GenerationOutcome:
-    """Everything one attempt at a generation brought forth."""
+class TrainedGeneration:
+    """Everything that one attempt at a generation produced."""
 
     trial_id: str
     player_id: str

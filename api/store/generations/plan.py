@@ -18,11 +18,11 @@ from api.store.core.commits import lock_trial
 from api.store.core.decisions import Subject, find_decision, record_decision
 from api.store.core.errors import Conflict, NotFound, NotYet
 from api.store.core.seeds import derived_seed
-from api.store.evaluations.field import evaluation_under_way
+from api.store.evaluations.gauntlet import evaluation_under_way
 from api.store.generations.matchmaker_state import qualities_of
 from api.store.payoffs.cells import load_payoff
 from api.store.players.roster import player_of, players_of, roster_of
-from api.store.players.weights import playing_version
+from api.store.players.versions import playing_version
 from api.store.tables import Decision, ModelVersion, Player, Trial
 from api.store.trials.spec import own_algorithm, spec_of
 from league.matchmaking import (

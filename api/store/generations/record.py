@@ -1,47 +1,71 @@
-"""Recording a generation: one transaction, exactly once, whoever delivers its outcome and however often."""
+"""Records a generation in one transaction, exactly once, however often its outcome is delivered."""
 
 from __future__ import annotations
+
+from dataclasses import replace
 
 from sqlalchemy import insert, select
 from sqlalchemy.orm import Session
 
 from api.schemas.enums import CommitKind, VersionOrigin
+from api.store.checkpoints.garbage import keep_checkpoint
 from api.store.core.commits import lock_trial, take_commit
 from api.store.core.errors import Conflict, NotFound
 from api.store.core.events import NewEvent, append_events
 from api.store.core.ids import new_id
-from api.store.generations.outcome import GenerationOutcome, OpponentTally, RecordedGeneration
+from api.store.generations.matchmaker_state import state_after
+from api.store.generations.outcome import OpponentTally, RecordedGeneration, TrainedGeneration
+from api.store.generations.plan import planned_evidence
 from api.store.payoffs.cells import CellKey, Results, summed, update_payoff
 from api.store.players.versions import present_version
 from api.store.tables import Decision, Generation, Metric, ModelVersion, Player, ReturnTally, Tally, Trial
 from league.types import Stream
+from orchestrator.artifacts import ArtifactStore
 
 
-def record_generation(session: Session, outcome: GenerationOutcome) -> RecordedGeneration:
-    """Record the outcome, or find it recorded. Runs in the caller's transaction and must be its last act."""
-    trial = lock_trial(session, outcome.trial_id)
-    recorded = find_generation(session, outcome.player_id, outcome.generation)
+def record_planned_generation(
+    session: Session, artifacts: ArtifactStore, trained: TrainedGeneration
+) -> RecordedGeneration:
+    """Keep the checkpoint, advance the matchmaker's state and record the generation, or find it recorded.
+
+    Must be the last call of its transaction.
+    """
+    recorded = find_generation(session, trained.player_id, trained.generation)
+    if recorded is not None:
+        return recorded  # the file of an attempt that lost the race may have been collected
+    if trained.plan_decision_id is None:
+        raise Conflict(f"generation {trained.generation} names no plan that it was played by")
+    keep_checkpoint(session, artifacts, trained.checkpoint)
+    evidence = planned_evidence(session, trained.plan_decision_id)
+    state = state_after(session, evidence, trained.tallies)
+    return record_generation(session, replace(trained, matchmaker_state=state))
+
+
+def record_generation(session: Session, trained: TrainedGeneration) -> RecordedGeneration:
+    """Record the generation, or find it recorded. Must be the last call of its transaction."""
+    trial = lock_trial(session, trained.trial_id)
+    recorded = find_generation(session, trained.player_id, trained.generation)
     if recorded is not None:
         return recorded
-    player = _next_in_line(session, outcome)
+    player = _next_in_line(session, trained)
     commit = take_commit(session, trial, CommitKind.GENERATION)
-    version = _add_version(session, player, outcome, commit)
-    _add_generation(session, outcome, version, commit)
-    _add_results(session, trial, outcome, version, commit)
-    player.generation = outcome.generation
+    version = _add_version(session, player, trained, commit)
+    _add_generation(session, trained, version, commit)
+    _add_results(session, trial, trained, version, commit)
+    player.generation = trained.generation
     player.steps = version.steps
-    trial.steps += outcome.steps
+    trial.steps += trained.steps
     result = RecordedGeneration(
         player_id=player.id,
-        generation=outcome.generation,
+        generation=trained.generation,
         commit=commit,
         version_id=version.id,
         version_number=version.number,
-        sha256=outcome.checkpoint.sha256,
+        sha256=trained.checkpoint.sha256,
         player_steps=player.steps,
         won=True,
     )
-    append_events(session, [_event(trial, player, outcome, result)])
+    append_events(session, [_event(trial, player, trained, result)])
     return result
 
 
@@ -67,36 +91,36 @@ def find_generation(session: Session, player_id: str, generation: int) -> Record
     )
 
 
-def _next_in_line(session: Session, outcome: GenerationOutcome) -> Player:
+def _next_in_line(session: Session, trained: TrainedGeneration) -> Player:
     """The player, if this generation is the one that comes next and grew from its present version."""
-    player = session.get(Player, outcome.player_id, populate_existing=True)
-    if player is None or player.trial_id != outcome.trial_id:
-        raise NotFound(f"there is no player {outcome.player_id} in trial {outcome.trial_id}")
-    if outcome.generation != player.generation + 1:
-        raise Conflict(f"generation {outcome.generation} of {player.name} cannot follow generation {player.generation}")
+    player = session.get(Player, trained.player_id, populate_existing=True)
+    if player is None or player.trial_id != trained.trial_id:
+        raise NotFound(f"there is no player {trained.player_id} in trial {trained.trial_id}")
+    if trained.generation != player.generation + 1:
+        raise Conflict(f"generation {trained.generation} of {player.name} cannot follow generation {player.generation}")
     present = present_version(session, player.id)
-    if present is None or present.id != outcome.parent_version_id:
+    if present is None or present.id != trained.parent_version_id:
         found = "none" if present is None else f"{present.id} (number {present.number})"
         raise Conflict(
-            f"generation {outcome.generation} of {player.name} grew from version {outcome.parent_version_id}, "
+            f"generation {trained.generation} of {player.name} grew from version {trained.parent_version_id}, "
             f"but the player's present version is {found}"
         )
     return player
 
 
-def _add_version(session: Session, player: Player, outcome: GenerationOutcome, commit: int) -> ModelVersion:
-    parent = session.get_one(ModelVersion, outcome.parent_version_id)
+def _add_version(session: Session, player: Player, trained: TrainedGeneration, commit: int) -> ModelVersion:
+    parent = session.get_one(ModelVersion, trained.parent_version_id)
     version = ModelVersion(
         id=new_id(),
-        trial_id=outcome.trial_id,
+        trial_id=trained.trial_id,
         player_id=player.id,
         number=parent.number + 1,
         origin=VersionOrigin.TRAINED,
         parent_id=parent.id,
-        steps=player.steps + outcome.steps,
-        uri=outcome.checkpoint.uri,
-        sha256=outcome.checkpoint.sha256,
-        size=outcome.checkpoint.size,
+        steps=player.steps + trained.steps,
+        uri=trained.checkpoint.uri,
+        sha256=trained.checkpoint.sha256,
+        size=trained.checkpoint.size,
         commit=commit,
     )
     session.add(version)
@@ -104,39 +128,39 @@ def _add_version(session: Session, player: Player, outcome: GenerationOutcome, c
     return version
 
 
-def _add_generation(session: Session, outcome: GenerationOutcome, version: ModelVersion, commit: int) -> None:
+def _add_generation(session: Session, trained: TrainedGeneration, version: ModelVersion, commit: int) -> None:
     session.execute(
         insert(Generation).values(
-            player_id=outcome.player_id,
-            number=outcome.generation,
-            trial_id=outcome.trial_id,
+            player_id=trained.player_id,
+            number=trained.generation,
+            trial_id=trained.trial_id,
             commit=commit,
-            parent_version_id=outcome.parent_version_id,
+            parent_version_id=trained.parent_version_id,
             version_id=version.id,
-            plan_decision_id=outcome.plan_decision_id,
-            steps=outcome.steps,
-            games=outcome.games,
-            seed=outcome.seed,
-            attempt=outcome.attempt,
-            hyperparameters=outcome.hyperparameters,
-            matchmaker_state=outcome.matchmaker_state,
-            started_at=outcome.started_at,
-            finished_at=outcome.finished_at,
+            plan_decision_id=trained.plan_decision_id,
+            steps=trained.steps,
+            games=trained.games,
+            seed=trained.seed,
+            attempt=trained.attempt,
+            hyperparameters=trained.hyperparameters,
+            matchmaker_state=trained.matchmaker_state,
+            started_at=trained.started_at,
+            finished_at=trained.finished_at,
         )
     )
 
 
 def _add_results(
-    session: Session, trial: Trial, outcome: GenerationOutcome, version: ModelVersion, commit: int
+    session: Session, trial: Trial, trained: TrainedGeneration, version: ModelVersion, commit: int
 ) -> None:
     at = {"trial_id": trial.id, "commit": commit}
     # an opponent may have been drawn without a game being finished
-    played = [tally for tally in outcome.tallies if tally.games != 0]
+    played = [tally for tally in trained.tallies if tally.games != 0]
     if played:
         session.execute(insert(Tally), [at | _tally_row(tally, version.id) for tally in played])
-        update_payoff(session, trial, commit, _payoff_batch(session, outcome.player_id, played))
-    if outcome.returns is not None:
-        returns = outcome.returns
+        update_payoff(session, trial, commit, _payoff_batch(session, trained.player_id, played))
+    if trained.returns is not None:
+        returns = trained.returns
         session.execute(
             insert(ReturnTally).values(
                 version_id=version.id,
@@ -147,10 +171,10 @@ def _add_results(
                 **at,
             )
         )
-    of_generation = {"trial_id": trial.id, "player_id": outcome.player_id, "generation": outcome.generation}
+    of_generation = {"trial_id": trial.id, "player_id": trained.player_id, "generation": trained.generation}
     metrics = [
         {"name": name, "value": value, "steps": version.steps, **of_generation}
-        for name, value in outcome.metrics.items()
+        for name, value in trained.metrics.items()
     ]
     decisions = [
         {
@@ -162,7 +186,7 @@ def _add_results(
             "commit": commit,
             **of_generation,
         }
-        for verdict in outcome.decisions
+        for verdict in trained.decisions
     ]
     if metrics:
         session.execute(insert(Metric), metrics)
@@ -205,7 +229,7 @@ def _payoff_batch(session: Session, player_id: str, tallies: list[OpponentTally]
     )
 
 
-def _event(trial: Trial, player: Player, outcome: GenerationOutcome, result: RecordedGeneration) -> NewEvent:
+def _event(trial: Trial, player: Player, trained: TrainedGeneration, result: RecordedGeneration) -> NewEvent:
     return NewEvent(
         type="generation.recorded",
         trial_id=trial.id,
@@ -215,9 +239,9 @@ def _event(trial: Trial, player: Player, outcome: GenerationOutcome, result: Rec
             "generation": result.generation,
             "commit": result.commit,
             "version_id": result.version_id,
-            "steps": outcome.steps,
+            "steps": trained.steps,
             "player_steps": result.player_steps,
-            "games": outcome.games,
+            "games": trained.games,
             "payoff_revision": trial.payoff_revision,
         },
     )

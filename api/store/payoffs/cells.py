@@ -5,14 +5,12 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import groupby
 
 from sqlalchemy import ColumnElement, case, func, select, tuple_
 from sqlalchemy.dialects.postgresql import insert
-from sqlalchemy.orm import InstrumentedAttribute, Session, aliased
+from sqlalchemy.orm import InstrumentedAttribute, Session
 
-from api.store.core.errors import NotFound
-from api.store.tables import ModelVersion, Payoff, Player, Tally, Trial
+from api.store.tables import Payoff, Tally, Trial
 from league.payoff import Cell, PayoffEntry, decayed
 from league.payoff import Payoff as PayoffTable
 from league.types import Earned, PlayerId, Stream
@@ -132,7 +130,7 @@ def update_payoff(session: Session, trial: Trial, commit: int, batch: Mapping[Ce
 def inherit_payoff(session: Session, trial: Trial, commit: int, *, child: str, parent: str) -> None:
     """Give a new snapshot its parent's cells. The trial must be locked."""
     mine = select(Payoff).where(Payoff.trial_id == trial.id, Payoff.player_id == parent)
-    cells = _copied(_cells(session.scalars(mine)), child, parent, commit)
+    cells = copied_cells(_cells(session.scalars(mine)), child, parent, commit)
     if cells:
         upsert_cells(session, trial.id, cells)
         trial.payoff_revision = commit
@@ -196,52 +194,7 @@ def _sum_if_all_known(column: InstrumentedAttribute[float | None]) -> ColumnElem
     return case((func.count(column) == func.count(), func.sum(column)))
 
 
-def replay_payoff(session: Session, trial_id: str, at_commit: int | None = None) -> Cells:
-    """The payoff recomputed from the tallies up to a commit, a fork's beginning and inheritance included."""
-    trial = session.get(Trial, trial_id)
-    if trial is None:
-        raise NotFound(f"there is no trial {trial_id}")
-    cells = _inherited_by_fork(session, trial)
-    last = trial.last_commit if at_commit is None else at_commit
-    batches = _batches(session, trial_id, last)
-    heirs = _heirs(session, trial, last)
-    for commit in sorted(batches.keys() | heirs.keys()):
-        for key, results in batches.get(commit, {}).items():
-            cell = cells.get(key, StoredCell()).after(results, trial.payoff_decay, commit)
-            cells[key] = cell
-            cells[key.mirrored()] = cell.mirrored()
-        if commit in heirs:
-            cells |= _copied(cells, *heirs[commit], commit)
-    return cells
-
-
-def _batches(session: Session, trial_id: str, last: int) -> dict[int, dict[CellKey, Results]]:
-    """The results of each commit, as its transaction counted them."""
-    learner, opponent = aliased(ModelVersion), aliased(ModelVersion)
-    rows = session.execute(
-        select(Tally, learner.player_id, opponent.player_id)
-        .join(learner, learner.id == Tally.learner_version_id)
-        .join(opponent, opponent.id == Tally.opponent_version_id)
-        .where(Tally.trial_id == trial_id, Tally.commit <= last, Tally.stream != Stream.GATING)
-        .order_by(Tally.commit)
-    )
-    return {
-        commit: summed(_result(*row) for row in tallies)
-        for commit, tallies in groupby(rows, key=lambda row: row[0].commit)
-    }
-
-
-def _heirs(session: Session, trial: Trial, last: int) -> dict[int, tuple[str, str]]:
-    """The snapshots that inherited, with their parents, by the commit that made them."""
-    if not trial.spec["league"]["payoff"]["inherit"]:
-        return {}
-    snapshots = select(Player.created_commit, Player.id, Player.parent_id).where(
-        Player.trial_id == trial.id, Player.parent_id.is_not(None), Player.created_commit.between(1, last)
-    )
-    return {commit: (child, parent) for commit, child, parent in session.execute(snapshots) if parent is not None}
-
-
-def _copied(cells: Cells, child: str, parent: str, commit: int) -> Cells:
+def copied_cells(cells: Cells, child: str, parent: str, commit: int) -> Cells:
     """The parent's cells as the child's, from both sides."""
     copies: Cells = {}
     for key, cell in cells.items():
@@ -250,36 +203,6 @@ def _copied(cells: Cells, child: str, parent: str, commit: int) -> Cells:
             copies[own] = copy
             copies[own.mirrored()] = copy.mirrored()
     return copies
-
-
-def _result(tally: Tally, player_id: str, opponent_id: str) -> tuple[CellKey, Results]:
-    key = CellKey(
-        stream=tally.stream,
-        player_id=player_id,
-        opponent_id=opponent_id,
-        seat=tally.seat,
-        opponent_seat=tally.opponent_seat,
-    )
-    return key, Results(wins=tally.wins, draws=tally.draws, losses=tally.losses, earned=earned_of(tally))
-
-
-def _inherited_by_fork(session: Session, trial: Trial) -> Cells:
-    """What a fork starts with: its origin's payoff as of the fork, under the fork's own players."""
-    if trial.forked_from_trial_id is None:
-        return {}
-    copies = {
-        origin: copy
-        for copy, origin in session.execute(
-            select(Player.id, Player.forked_from_player_id).where(Player.trial_id == trial.id)
-        )
-        if origin is not None
-    }
-    before = replay_payoff(session, trial.forked_from_trial_id, trial.forked_at_commit)
-    return {
-        replace(key, player_id=copies[key.player_id], opponent_id=copies[key.opponent_id]): replace(cell, revision=0)
-        for key, cell in before.items()
-        if key.player_id in copies and key.opponent_id in copies
-    }
 
 
 def _load_cells(session: Session, trial_id: str, keys: list[CellKey]) -> Cells:

@@ -10,7 +10,7 @@ from api.store.core.commits import lock_trial, take_commit
 from api.store.core.errors import Conflict
 from api.store.core.events import NewEvent, append_events
 from api.store.core.ids import new_id
-from api.store.players.roster import first_version
+from api.store.players.versions import first_version
 from api.store.tables import ModelVersion, Player
 from league.types import CheckpointRef, Role
 

@@ -10,7 +10,7 @@ from api.schemas.enums import CommitKind, TrialStatus, VersionOrigin
 from api.store.core.commits import lock_trial, take_commit
 from api.store.core.ids import new_id
 from api.store.tables import Commit, ModelVersion, Player, Trial
-from api.store.trials.create import game_key
+from api.store.trials.spec import game_key
 from league.types import Role
 from orchestrator.spec.game import GameChoice
 from orchestrator.spec.trial import TrialSpec

@@ -8,13 +8,13 @@ from typing import Any
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
-from api.schemas.enums import CommitKind, PlayerStatus, VersionOrigin
+from api.schemas.enums import CommitKind, PlayerStatus
 from api.store.core.clock import now
 from api.store.core.commits import lock_trial, take_commit
 from api.store.core.errors import Conflict, NotFound
 from api.store.core.events import NewEvent, append_events
 from api.store.core.ids import new_id
-from api.store.players.versions import present_version
+from api.store.players.versions import first_version, present_version
 from api.store.players.weights import initial_weights, named_weights
 from api.store.tables import Event, ModelVersion, Player, Trial
 from api.store.trials.spec import algorithm_of, spec_of
@@ -76,28 +76,6 @@ def enter_players(session: Session, trial_id: str, initial: CheckpointRef) -> No
         entered.append((player, first_version(session, player, weights, imported=imported)))
     _enter_target(session, trial)
     append_events(session, [_entered(player, version) for player, version in entered])
-
-
-def first_version(
-    session: Session, player: Player, weights: CheckpointRef | None, *, imported: bool = False
-) -> ModelVersion:
-    """The player's version 0, of the commit that made the player; a bot's has no weights."""
-    version = ModelVersion(
-        id=new_id(),
-        trial_id=player.trial_id,
-        player_id=player.id,
-        number=0,
-        origin=VersionOrigin.IMPORTED if imported else VersionOrigin.INITIAL,
-        steps=0,
-        commit=player.created_commit,
-    )
-    if player.role is Role.BOT:
-        version.origin = VersionOrigin.BOT
-    elif weights is not None:
-        version.uri, version.sha256, version.size = weights.uri, weights.sha256, weights.size
-    session.add(version)
-    session.flush()
-    return version
 
 
 def find_target(session: Session, trial: Trial) -> Player | None:

@@ -1,4 +1,4 @@
-"""Model versions: finding a player's present one, and recording the weights a player starts from."""
+"""A player's model versions: the present one, the first one, and copies of another version's weights."""
 
 from __future__ import annotations
 
@@ -6,9 +6,8 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from api.schemas.enums import VersionOrigin
-from api.store.core.commits import lock_trial
-from api.store.core.errors import Conflict, NotFound
-from api.store.core.events import NewEvent, append_events
+from api.store.core.errors import Conflict
+from api.store.core.events import NewEvent
 from api.store.core.ids import new_id
 from api.store.tables import ModelVersion, Player
 from league.types import CheckpointRef, Role
@@ -20,34 +19,80 @@ def present_version(session: Session, player_id: str) -> ModelVersion | None:
     return session.scalars(newest_first.limit(1)).one_or_none()
 
 
-def record_first_version(
-    session: Session, player_id: str, checkpoint: CheckpointRef, *, imported: bool = False
-) -> ModelVersion:
-    """Version 0 of a player, or the one recorded before. It belongs to the commit that made the player."""
-    player = session.get(Player, player_id)
-    if player is None:
-        raise NotFound(f"there is no player {player_id}")
-    if player.role is Role.BOT:
-        raise Conflict(f"{player.name} is a bot and has no weights")
-    lock_trial(session, player.trial_id)
+def playing_version(session: Session, player: Player) -> ModelVersion:
+    """The player's present version; a player that was never entered has none."""
+    version = present_version(session, player.id)
+    if version is None:
+        raise Conflict(f"{player.name} has no version yet; the trial's players must be entered first")
+    return version
+
+
+def origin_version(session: Session, player: Player) -> ModelVersion:
+    """The version that the player itself started from, before any fork."""
+    while player.forked_from_player_id is not None:
+        player = session.get_one(Player, player.forked_from_player_id)
     first = session.scalars(
-        select(ModelVersion).where(ModelVersion.player_id == player_id, ModelVersion.number == 0)
+        select(ModelVersion).where(ModelVersion.player_id == player.id).order_by(ModelVersion.number).limit(1)
     ).one_or_none()
-    if first is not None:
-        return first
+    if first is None:
+        raise Conflict(f"{player.name} has no version yet; the trial's players must be entered first")
+    return first
+
+
+def first_version(
+    session: Session, player: Player, weights: CheckpointRef | None, *, imported: bool = False
+) -> ModelVersion:
+    """The player's version 0, of the commit that made the player; a bot's has no weights."""
     version = ModelVersion(
         id=new_id(),
         trial_id=player.trial_id,
-        player_id=player_id,
+        player_id=player.id,
         number=0,
         origin=VersionOrigin.IMPORTED if imported else VersionOrigin.INITIAL,
         steps=0,
-        uri=checkpoint.uri,
-        sha256=checkpoint.sha256,
-        size=checkpoint.size,
         commit=player.created_commit,
     )
+    if player.role is Role.BOT:
+        version.origin = VersionOrigin.BOT
+    elif weights is not None:
+        version.uri, version.sha256, version.size = weights.uri, weights.sha256, weights.size
     session.add(version)
-    payload = {"player_id": player_id, "player": player.name, "version_id": version.id, "origin": version.origin}
-    append_events(session, [NewEvent(type="version.recorded", trial_id=player.trial_id, payload=payload)])
+    session.flush()
     return version
+
+
+def copy_version(
+    session: Session, player: Player, source: ModelVersion, origin: VersionOrigin, commit: int, *, number: int = 0
+) -> ModelVersion:
+    """A new version of the player with another version's weights, by reference."""
+    if source.uri is None:
+        raise Conflict(f"version {source.id} is a bot's and has no weights to take over")
+    version = ModelVersion(
+        id=new_id(),
+        trial_id=player.trial_id,
+        player_id=player.id,
+        number=number,
+        origin=origin,
+        parent_id=source.id,
+        steps=player.steps,
+        uri=source.uri,
+        sha256=source.sha256,
+        size=source.size,
+        commit=commit,
+    )
+    session.add(version)
+    session.flush()
+    return version
+
+
+def version_event(kind: str, player: Player, version: ModelVersion, **more: str) -> NewEvent:
+    """An event about a new version of a player."""
+    payload = {
+        "player_id": player.id,
+        "player": player.name,
+        "version_id": version.id,
+        "steps": version.steps,
+        "commit": version.commit,
+        **more,
+    }
+    return NewEvent(type=kind, trial_id=player.trial_id, payload=payload)

@@ -6,7 +6,7 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from api.store.core.errors import Conflict
-from api.store.players.versions import present_version
+from api.store.players.versions import origin_version, present_version
 from api.store.tables import ModelVersion, Player, Trial
 from api.store.trials.spec import spec_of
 from league.types import CheckpointRef
@@ -26,26 +26,6 @@ def weights_of(version: ModelVersion) -> CheckpointRef:
     if checkpoint is None:
         raise Conflict(f"version {version.id} is a bot's and has no weights")
     return checkpoint
-
-
-def playing_version(session: Session, player: Player) -> ModelVersion:
-    """The player's present version; a player that was never entered has none."""
-    version = present_version(session, player.id)
-    if version is None:
-        raise Conflict(f"{player.name} has no version yet; the trial's players must be entered first")
-    return version
-
-
-def origin_version(session: Session, player: Player) -> ModelVersion:
-    """The version that the player itself started from, before any fork."""
-    while player.forked_from_player_id is not None:
-        player = session.get_one(Player, player.forked_from_player_id)
-    first = session.scalars(
-        select(ModelVersion).where(ModelVersion.player_id == player.id).order_by(ModelVersion.number).limit(1)
-    ).one_or_none()
-    if first is None:
-        raise Conflict(f"{player.name} has no version yet; the trial's players must be entered first")
-    return first
 
 
 def initial_weights(session: Session, trial: Trial) -> CheckpointRef | None:

@@ -12,7 +12,7 @@ from api.schemas.enums import PlayerStatus, RatingMethod
 from api.store.core.errors import Conflict, NotFound
 from api.store.players.project_bots import bot_version
 from api.store.tables import Alias, ModelVersion, Player, Rating, RatingFit, Trial
-from api.store.trials.create import game_key
+from api.store.trials.spec import game_key
 from league.types import Role
 from orchestrator.spec.entrants import EVERY_TRIAL, EntrantRule, Rule, parse_entrant
 from orchestrator.spec.game import GameChoice

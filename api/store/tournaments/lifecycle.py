@@ -18,7 +18,7 @@ from api.store.matches.openings import check_variety
 from api.store.tables import Pairing, Project, Schedule, Tournament, TournamentEntrant, Trial
 from api.store.tournaments.entrants import Arena, Candidate, by_rating, resolve_entrants
 from api.store.tournaments.promotion import promote_leader
-from api.store.trials.create import ensure_project
+from api.store.trials.projects import ensure_project
 from api.store.trials.spec import spec_of
 from orchestrator.spec.tournament import TournamentSpec
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from sqlalchemy import Row, Select, func, select, true, tuple_, update
+from sqlalchemy import Row, Select, func, select, true, tuple_
 from sqlalchemy.orm import Session, aliased
 
 from api.schemas.enums import PairingStatus, TournamentStatus
@@ -80,21 +80,6 @@ def get_schedule(session: Session, schedule_id: str) -> NamedSchedule:
     if row is None:
         raise NotFound(f"there is no schedule {schedule_id}")
     return row
-
-
-def unstarted_tournaments(session: Session, limit: int) -> Sequence[str]:
-    """Tournaments whose workflow nobody has confirmed yet, the oldest first."""
-    query = select(Tournament.id).where(Tournament.workflow_started_at.is_(None)).order_by(Tournament.id)
-    return session.scalars(query.limit(limit)).all()
-
-
-def mark_tournament_started(session: Session, tournament_id: str) -> None:
-    """The workflow of the tournament exists."""
-    session.execute(
-        update(Tournament)
-        .where(Tournament.id == tournament_id, Tournament.workflow_started_at.is_(None))
-        .values(workflow_started_at=func.now())
-    )
 
 
 def list_entrants(session: Session, tournament_id: str, *, after: int | None, limit: int) -> list[Record]:

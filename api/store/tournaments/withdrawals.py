@@ -6,7 +6,7 @@ from sqlalchemy import or_, select
 from sqlalchemy.orm import Session
 
 from api.schemas.enums import PairingStatus, TournamentStatus
-from api.store.checkpoints.rollback import is_sound
+from api.store.checkpoints.damaged import is_sound
 from api.store.core.errors import Conflict, NotFound
 from api.store.core.events import NewEvent, append_events
 from api.store.tables import ModelVersion, Pairing, Tournament, TournamentEntrant

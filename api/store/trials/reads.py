@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from sqlalchemy import Row, Select, func, select, update
+from sqlalchemy import Row, Select, select
 from sqlalchemy.orm import Session
 
 from api.schemas.enums import PlayerStatus, TrialStatus
@@ -58,21 +58,6 @@ def require_trial(session: Session, trial_id: str) -> int:
     return commit
 
 
-def unstarted_trials(session: Session, limit: int) -> Sequence[str]:
-    """Trials whose workflow nobody has confirmed yet, the oldest first."""
-    query = select(Trial.id).where(Trial.workflow_started_at.is_(None)).order_by(Trial.id).limit(limit)
-    return session.scalars(query).all()
-
-
-def mark_started(session: Session, trial_id: str) -> None:
-    """The workflow of the trial exists."""
-    session.execute(
-        update(Trial)
-        .where(Trial.id == trial_id, Trial.workflow_started_at.is_(None))
-        .values(workflow_started_at=func.now())
-    )
-
-
 def learners(session: Session, trial_id: str) -> Sequence[Row[str, str, int]]:
     """Id, name and newest generation of each player that may be learning at this moment."""
     running = (TrialStatus.RUNNING, TrialStatus.PAUSING, TrialStatus.STOPPING)
@@ -83,29 +68,6 @@ def learners(session: Session, trial_id: str) -> Sequence[Row[str, str, int]]:
         .where(Trial.id == trial_id, Trial.status.in_(running))
         .where(Player.role.in_(learning), Player.status == PlayerStatus.ACTIVE)
     ).all()
-
-
-def list_projects(session: Session, *, after: str | None, limit: int) -> Sequence[Row[Project, int, int]]:
-    """Projects by name, with the number of their trials and of those that run."""
-    running = func.count(Trial.id).filter(Trial.status == TrialStatus.RUNNING)
-    query = (
-        select(Project, func.count(Trial.id), running)
-        .outerjoin(Trial, Trial.project_id == Project.id)
-        .group_by(Project.id)
-        .order_by(Project.name)
-        .limit(limit)
-    )
-    if after is not None:
-        query = query.where(Project.name > after)
-    return session.execute(query).all()
-
-
-def project_id(session: Session, name: str) -> str:
-    """The project of this name."""
-    found = session.scalar(select(Project.id).where(Project.name == name))
-    if found is None:
-        raise NotFound(f"there is no project {name!r}")
-    return found
 
 
 def _named() -> Select[Trial, str]:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 from api.store.tables import Player, Trial
 from orchestrator.catalog import Component
 from orchestrator.spec import TrialSpec
 from orchestrator.spec.checking import check_algorithm
+from orchestrator.spec.components import Choice
 
 
 def spec_of(trial: Trial) -> TrialSpec:
@@ -23,3 +25,11 @@ def algorithm_of(spec: TrialSpec, hyperparameters: dict[str, Any]) -> Component:
 def own_algorithm(trial: Trial, player: Player) -> Component:
     """How this player learns."""
     return algorithm_of(spec_of(trial), player.hyperparameters)
+
+
+def game_key(game: Choice) -> str:
+    """The game with its options as one text: what must be equal for two versions to meet."""
+    options = game.model_dump(mode="json", exclude={"id"})
+    if not options:
+        return game.id
+    return f"{game.id} {json.dumps(options, sort_keys=True, separators=(',', ':'))}"

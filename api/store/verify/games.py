@@ -10,7 +10,7 @@ from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
 from api.schemas.enums import GateStatus, MatchResult
-from api.store.gates.gates import sprt_of
+from api.store.gates.lifecycle import sprt_of
 from api.store.tables import Gate, GateBatch, Match, Pairing, Tournament
 from api.store.verify.report import Finding, Wrong
 from league.gates import GateStatus as TestStatus

@@ -9,8 +9,8 @@ from sqlalchemy import Integer, cast, exists, func, select
 from sqlalchemy.orm import Session
 
 from api.schemas.enums import VersionOrigin
+from api.store.forks.at_commit import first_generation, first_steps
 from api.store.tables import Decision, Event, Generation, Metric, ModelVersion, Player, ReturnTally, Tally, Trial
-from api.store.trials.at_commit import first_generation, first_steps
 from api.store.verify.report import Finding, Wrong
 from league.types import DecisionKind, Role, Stream
 

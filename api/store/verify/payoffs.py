@@ -8,7 +8,8 @@ from collections.abc import Iterator
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
-from api.store.payoffs.cells import StoredCell, replay_payoff, stored_cells
+from api.store.payoffs.cells import StoredCell, stored_cells
+from api.store.payoffs.replay import replay_payoff
 from api.store.tables import Player, Trial
 from api.store.verify.report import Finding, Wrong
 from league.types import Earned

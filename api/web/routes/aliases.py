@@ -14,7 +14,7 @@ from api.store.aliases.reads import find_alias, home_of, list_aliases
 from api.store.core.engine import Session
 from api.store.core.errors import Conflict
 from api.store.tables import Alias as AliasRow
-from api.store.trials.reads import project_id
+from api.store.trials.projects import project_id
 from api.web.auth.scopes import Operator, Viewer
 from api.web.changes import Answer, Audited, Change, ChangeCall
 from api.web.problems import Refusal

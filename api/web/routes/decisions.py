@@ -10,7 +10,7 @@ from fastapi import APIRouter, Query, Response
 
 from api.schemas.base import Page
 from api.schemas.decisions import Decision
-from api.store.core.decision_reads import DecisionFilter, list_decisions
+from api.store.core.decisions import DecisionFilter, list_decisions
 from api.store.trials.reads import require_trial
 from api.web.auth.scopes import Viewer
 from api.web.responses.csv_export import CSV_RESPONSE, PAGE, Form, FormQuery, csv_download, every_page

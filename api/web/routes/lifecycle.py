@@ -13,11 +13,10 @@ from temporalio.service import RPCError
 from api.schemas.enums import TrialStatus
 from api.schemas.trials import Fork, Stop, Trial, TrialSummary
 from api.store.core.engine import Session
+from api.store.forks.fork import fork_trial
 from api.store.trials.archive import archive_trial
-from api.store.trials.create import was_carried_out
-from api.store.trials.forks import fork_trial
 from api.store.trials.reads import get_trial
-from api.store.trials.started import withdraw_trial
+from api.store.trials.status import stop_pending_trial, was_carried_out
 from api.web.auth.scopes import Operator
 from api.web.changes import Answer, Audited, Change, ChangeCall
 from api.web.problems import Refusal, problems_at
@@ -166,7 +165,7 @@ async def _order(
 
 def _withdraw(services: Services, trial_id: str, reason: str, order: str) -> bool:
     with services.sessions.begin() as session:
-        return withdraw_trial(session, trial_id, reason, order=order)
+        return stop_pending_trial(session, trial_id, reason, order=order)
 
 
 async def _tell(services: Services, trial_id: str, reason: str) -> None:

@@ -8,7 +8,7 @@ from sqlalchemy import Row
 from api.schemas.base import Page
 from api.schemas.projects import Project
 from api.store.tables import Project as ProjectRow
-from api.store.trials.reads import list_projects
+from api.store.trials.projects import list_projects
 from api.web.auth.scopes import Viewer
 from api.web.responses.paging import Limit, NameCursor, page_of
 from api.web.responses.serialization import ReadyRoute

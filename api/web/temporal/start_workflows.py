@@ -17,8 +17,8 @@ from temporalio.service import RPCError
 
 from api.store.core.engine import Session, Sessions
 from api.store.tables import Tournament
-from api.store.tournaments.reads import mark_tournament_started, unstarted_tournaments
-from api.store.trials.reads import mark_started, unstarted_trials
+from api.store.tournaments.started import mark_tournament_started, unstarted_tournaments
+from api.store.trials.started import mark_started, unstarted_trials
 from orchestrator.contracts.queues import Queue
 from orchestrator.contracts.tournaments import TournamentState, tournament_workflow_id
 from orchestrator.contracts.workflows import TrialState, trial_workflow_id

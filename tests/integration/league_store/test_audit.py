@@ -11,7 +11,7 @@ import pytest
 from sqlalchemy import Engine, text
 from sqlalchemy.orm import Session
 
-from api.store.trials.forks import fork_trial
+from api.store.forks.fork import fork_trial
 from api.store.verify import Finding, Wrong, audit, wrong_rows
 from league.types import ReturnTally
 from orchestrator.artifacts import ArtifactStore

@@ -11,7 +11,7 @@ from temporalio.exceptions import ApplicationError
 
 from api.store.core.ids import new_id
 from api.store.tables import Event, Player
-from api.store.trials.started import withdraw_trial
+from api.store.trials.status import stop_pending_trial
 from league.types import CheckpointRef, Role
 from orchestrator.contracts.trials import EnterPlayers, StatusChange, TrialBrief, TrialEvent, TrialRequest
 from tests.integration.league_store.driver import EXPLOITER, MAIN, RANDOM, League, Store, league_file
@@ -159,8 +159,8 @@ def test_a_note_is_taken_once_and_found_by_an_index(store: Store) -> None:
 def test_a_brief_says_that_the_trial_was_withdrawn(store: Store) -> None:
     league = store.create()
     with store.sessions.begin() as session:
-        assert withdraw_trial(session, league.trial, "a mistake")
-        assert not withdraw_trial(session, league.trial, "again")
+        assert stop_pending_trial(session, league.trial, "a mistake")
+        assert not stop_pending_trial(session, league.trial, "again")
     brief: TrialBrief = store("begin_trial", TrialRequest(trial=league.trial))
     assert brief.over and (league.row.status, league.row.status_reason) == ("stopped", "a mistake")
     assert not store("begin_trial", TrialRequest(trial=store.create().trial)).over

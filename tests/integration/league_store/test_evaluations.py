@@ -9,7 +9,8 @@ import pytest
 from temporalio.exceptions import ApplicationError
 
 from api.schemas.enums import RatingMethod
-from api.store.payoffs.cells import replay_payoff, stored_cells
+from api.store.payoffs.cells import stored_cells
+from api.store.payoffs.replay import replay_payoff
 from api.store.tables import Match, Pairing, Payoff, Rating, RatingCovariance, RatingFit, Tournament
 from league.types import Stream
 from orchestrator.contracts.play import EvaluationKey, EvaluationReport, PlayOutcome, PlayRequest, TargetState

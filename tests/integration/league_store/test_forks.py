@@ -10,9 +10,10 @@ from sqlalchemy import select
 
 from api.store.core.errors import Conflict, NotFound
 from api.store.core.ids import new_id
-from api.store.payoffs.cells import replay_payoff, stored_cells
+from api.store.forks.fork import fork_trial
+from api.store.payoffs.cells import stored_cells
+from api.store.payoffs.replay import replay_payoff
 from api.store.tables import Alias, Generation, Payoff, Rating
-from api.store.trials.forks import fork_trial
 from league.types import DecisionKind, Role
 from orchestrator.contracts.play import EvaluationKey, EvaluationReport
 from orchestrator.contracts.trials import AddPlayer, ChangePlayer, EnterPlayers, TrialBrief, TrialRequest

@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
+from api.activities import gates as gate_activities
 from api.store.aliases.moves import AliasKey, Promotion, move_alias
 from api.store.core.ids import new_id
-from api.store.gates import results as gate_results
-from api.store.gates.gates import CHAMPION
+from api.store.gates.lifecycle import CHAMPION
 from orchestrator.contracts.play import GatesEnd, GatesEnded, OpenedGate
 from tests.integration.league_store.driver import Store
 from tests.integration.league_store.games import played
@@ -65,14 +65,14 @@ def test_a_batch_that_comes_first_opens_no_gate_of_the_ended_trial(
     key = AliasKey(project_id=league.row.project_id, game=league.row.game, name=CHAMPION)
     with store.sessions.begin() as session:
         move_alias(session, key, league.versions("main")[0].id, Promotion(reason="by hand", actor="test"))
-    stop = gate_results.stop_gate
+    stop = gate_activities.stop_gate
 
-    def late(session: Any, gate: str, reason: str) -> gate_results.Standing:
+    def late(session: Any, gate: str, reason: str) -> gate_activities.Standing:
         if gate == running.gate:
             store("record_gate_batch", batch)
         return stop(session, gate, reason)
 
-    monkeypatch.setattr(gate_results, "stop_gate", late)
+    monkeypatch.setattr(gate_activities, "stop_gate", late)
     assert store("end_gates", GatesEnd(trial=league.trial, reason="enough")) == GatesEnded(gates=[])
     assert [gate.status for gate in gates(league)] == ["passed", "invalid", "invalid"]
     assert champion(league) == league.versions("main")[0].id

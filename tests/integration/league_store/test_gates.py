@@ -12,7 +12,7 @@ from temporalio.exceptions import ApplicationError
 from api.store.aliases.moves import AliasKey, Promotion, alias_history, move_alias
 from api.store.core.ids import new_id
 from api.store.gates import results as gate_results
-from api.store.gates.gates import CHAMPION
+from api.store.gates.lifecycle import CHAMPION
 from api.store.gates.results import stop_waiting_gate
 from api.store.tables import Alias, AliasEvent, Gate, GateBatch, Match, Payoff
 from api.store.verify.games import wrong_games

@@ -7,11 +7,11 @@ from sqlalchemy import select, text
 from sqlalchemy.orm import Session
 
 from api.schemas.enums import MatchResult, RatingMethod
+from api.store.forks.fork import fork_trial
 from api.store.ratings import online as online_ratings
 from api.store.ratings.bradley_terry import policies_of
 from api.store.ratings.online import METHODS
 from api.store.tables import Match, ModelVersion, Rating, RatingFit
-from api.store.trials.forks import fork_trial
 from api.store.verify.ratings import wrong_ratings
 from league.ratings import TeamMatch, elo_online, team_skills
 from orchestrator.contracts.play import EvaluationKey, EvaluationReport, PlayRequest

@@ -10,8 +10,9 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session, sessionmaker
 
 from api.store.core.ids import new_id
-from api.store.generations.outcome import GenerationOutcome, OpponentTally
-from api.store.players.versions import present_version, record_first_version
+from api.store.generations.outcome import OpponentTally, TrainedGeneration
+from api.store.players.roster import enter_players
+from api.store.players.versions import present_version
 from api.store.tables import ModelVersion, Player
 from api.store.trials.create import create_trial
 from league.types import CheckpointRef, Earned
@@ -41,6 +42,9 @@ def checkpoint(seed: object) -> CheckpointRef:
     return CheckpointRef(uri=f"memory://{sha256}", sha256=sha256, size=10)
 
 
+INITIAL = checkpoint("initial")
+
+
 @dataclass(frozen=True)
 class League:
     """One trial with two learners and a bot."""
@@ -54,10 +58,8 @@ class League:
         with sessions.begin() as session:
             trial = create_trial(session, project="board-games", name=new_id(), spec=SPEC)
             players = session.scalars(select(Player).where(Player.trial_id == trial.id)).all()
-        for player in players:
-            if player.role.learns:
-                with sessions.begin() as session:
-                    record_first_version(session, player.id, checkpoint(player.id))
+        with sessions.begin() as session:
+            enter_players(session, trial.id, INITIAL)
         return cls(sessions, trial.id, {player.name: player.id for player in players})
 
     def version_of(self, name: str) -> ModelVersion:
@@ -66,7 +68,7 @@ class League:
         assert version is not None
         return version
 
-    def outcome(self, name: str, generation: int, *, attempt: int = 1, wins: int = 5) -> GenerationOutcome:
+    def outcome(self, name: str, generation: int, *, attempt: int = 1, wins: int = 5) -> TrainedGeneration:
         """What an attempt at a generation delivers; other attempts end with other weights."""
         tallies = [
             OpponentTally(
@@ -81,7 +83,7 @@ class League:
             if opponent != name
             for seat in (0, 1)
         ]
-        return GenerationOutcome(
+        return TrainedGeneration(
             trial_id=self.trial_id,
             player_id=self.players[name],
             generation=generation,

@@ -16,9 +16,10 @@ from sqlalchemy.orm import Session, sessionmaker
 
 from api.store.core.errors import Conflict, NotFound
 from api.store.core.ids import new_id
-from api.store.generations.outcome import GenerationOutcome, OpponentTally, RecordedGeneration
+from api.store.generations.outcome import OpponentTally, RecordedGeneration, TrainedGeneration
 from api.store.generations.record import record_generation
-from api.store.payoffs.cells import CellKey, load_payoff, replay_payoff, stored_cells, upsert_cells
+from api.store.payoffs.cells import CellKey, load_payoff, stored_cells, upsert_cells
+from api.store.payoffs.replay import replay_payoff
 from api.store.tables import (
     Commit,
     Decision,
@@ -41,7 +42,7 @@ from tests.integration.store.league import League
 ROWS_OF_A_GENERATION = (ModelVersion, Generation, Tally, Metric, Payoff, Event, Commit)
 
 
-def deliver(league: League, outcome: GenerationOutcome) -> RecordedGeneration:
+def deliver(league: League, outcome: TrainedGeneration) -> RecordedGeneration:
     with league.sessions.begin() as session:
         return record_generation(session, outcome)
 
@@ -110,7 +111,7 @@ def test_of_racing_attempts_one_is_recorded(league: League) -> None:
         attempts = [league.outcome("main", generation, attempt=attempt + 1) for attempt in range(racers)]
         gun = threading.Barrier(racers)
 
-        def race(outcome: GenerationOutcome, gun: threading.Barrier = gun) -> RecordedGeneration:
+        def race(outcome: TrainedGeneration, gun: threading.Barrier = gun) -> RecordedGeneration:
             gun.wait()
             return deliver(league, outcome)
 

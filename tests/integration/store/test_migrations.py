@@ -97,7 +97,7 @@ def test_upgrade_of_a_migrated_database_changes_nothing(fresh_postgres_url: str)
 
 
 def test_two_processes_may_upgrade_at_once(empty_postgres_url: str) -> None:
-    program = "import sys; from api.store import migrate; sys.stdout.write(migrate.upgrade(sys.argv[1]))"
+    program = "import sys; from api.store.core import migrate; sys.stdout.write(migrate.upgrade(sys.argv[1]))"
     command = [sys.executable, "-c", program, empty_postgres_url]
     waiting = """
         SELECT count(*) FROM pg_locks JOIN pg_database ON pg_database.oid = pg_locks.database

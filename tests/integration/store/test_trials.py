@@ -13,12 +13,14 @@ from api.schemas.enums import TrialStatus, VersionOrigin
 from api.store.core.errors import Conflict, NotFound
 from api.store.core.events import events_after
 from api.store.core.ids import new_id
-from api.store.players.versions import record_first_version
+from api.store.players.roster import enter_players
 from api.store.tables import ModelVersion, Player, Project, Trial
-from api.store.trials.create import TRANSITIONS, change_status, create_trial, game_key
+from api.store.trials.create import create_trial
+from api.store.trials.spec import game_key
+from api.store.trials.status import TRANSITIONS, change_status
 from league.types import Role
 from orchestrator.spec.trial import TrialSpec
-from tests.integration.store.league import SPEC, League, checkpoint
+from tests.integration.store.league import INITIAL, SPEC, League, checkpoint
 
 
 def test_a_trial_is_made_with_its_players_and_the_versions_of_its_bots(league: League) -> None:
@@ -72,19 +74,16 @@ def test_the_key_of_a_game_tells_its_options_apart(game: dict[str, str], key: st
     assert game_key(TrialSpec.model_validate({"game": game}).game).startswith(key)
 
 
-def test_the_first_version_is_recorded_once(league: League) -> None:
-    player_id = league.players["main"]
+def test_players_get_their_first_version_once_and_a_bot_gets_no_weights(league: League) -> None:
     with league.sessions.begin() as session:
-        again = record_first_version(session, player_id, checkpoint("another"))
-    assert (again.number, again.sha256) == (0, checkpoint(player_id).sha256)
+        enter_players(session, league.trial_id, checkpoint("another"))
+        found = session.scalars(select(ModelVersion).where(ModelVersion.trial_id == league.trial_id)).all()
+    first = {name: (0, None if name == "random" else INITIAL.sha256) for name in league.players}
+    names = {player_id: name for name, player_id in league.players.items()}
+    assert {names[version.player_id]: (version.number, version.sha256) for version in found} == first
 
 
-def test_a_bot_has_no_weights(league: League) -> None:
-    with league.sessions() as session, pytest.raises(Conflict, match="random is a bot"):
-        record_first_version(session, league.players["random"], checkpoint(0))
-
-
-@pytest.mark.parametrize("end", [status for status in TrialStatus if status.final])
+@pytest.mark.parametrize("end", [status for status in TrialStatus if status.is_final])
 def test_statuses_lead_to_an_end_that_is_final(league: League, end: TrialStatus) -> None:
     walk = [TrialStatus.RUNNING, TrialStatus.PAUSING, TrialStatus.PAUSED, TrialStatus.RUNNING, end]
     for status in walk:

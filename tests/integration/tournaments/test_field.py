@@ -11,7 +11,8 @@ from sqlalchemy import select
 from api.schemas.enums import RatingMethod
 from api.store.aliases.moves import AliasKey, Promotion, move_alias
 from api.store.core.errors import Conflict, NotFound
-from api.store.payoffs.cells import replay_payoff, stored_cells
+from api.store.payoffs.cells import stored_cells
+from api.store.payoffs.replay import replay_payoff
 from api.store.tables import Alias, AliasEvent, Decision, Pairing, Player, Project, Rating, RatingFit, Tournament, Trial
 from api.store.tournaments.lifecycle import create_tournament
 from api.store.tournaments.results import field_of

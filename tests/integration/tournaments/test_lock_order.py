@@ -12,7 +12,8 @@ from api.schemas.enums import Overlap, TournamentStatus, TrialStatus
 from api.store.core.ids import new_id
 from api.store.tables import AliasEvent
 from api.store.tournaments.schedules import Timing, create_schedule, follow_trial_files
-from api.store.trials.create import change_status, create_trial
+from api.store.trials.create import create_trial
+from api.store.trials.status import change_status
 from orchestrator.contracts.tournaments import Firing
 from orchestrator.spec.checking import check_spec
 from orchestrator.spec.tournament import check_tournament

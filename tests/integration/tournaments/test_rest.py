@@ -22,7 +22,8 @@ from api.settings import ApiSettings
 from api.store.core.ids import new_id
 from api.store.tables import Schedule, Tournament, Trial
 from api.store.tournaments.schedules import Timing, create_schedule
-from api.store.trials.create import change_status, create_trial
+from api.store.trials.create import create_trial
+from api.store.trials.status import change_status
 from api.web.app import make_services
 from api.web.auth.sessions import SessionSigner
 from api.web.temporal.reconcile import Reconciler

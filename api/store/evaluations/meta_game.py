@@ -12,7 +12,7 @@ from sqlalchemy.orm import Session
 from api.schemas.enums import PlayerStatus
 from api.store.checkpoints.damaged import damaged_sha256
 from api.store.evaluations.unfinished import GAUNTLETS, unfinished
-from api.store.players.weights import playing_version
+from api.store.players.versions import playing_version
 from api.store.tables import ModelVersion, Payoff, Player, Tournament, TournamentEntrant, Trial
 from api.store.trials.spec import spec_of
 from league.types import Role, Stream

@@ -22,7 +22,7 @@ ASK_AGAIN = timedelta(seconds=0.5)
 
 
 @contextmanager
-def told_apart() -> Iterator[None]:
+def map_errors() -> Iterator[None]:
     """Name what will never work and is not to be retried. Anything else, such as a lost database, just raises."""
     try:
         yield

@@ -8,10 +8,10 @@ from sqlalchemy.orm import Session
 from api.schemas.enums import PlayerStatus
 from api.store.core.commits import lock_trial
 from api.store.core.seeds import derived_seed
+from api.store.evaluations.meta_game import MOST_GAMES, meta_game
 from api.store.evaluations.unfinished import GAUNTLETS
-from api.store.generations.meta_game import MOST_GAMES, meta_game
 from api.store.players.roster import player_of
-from api.store.players.weights import playing_version
+from api.store.players.versions import playing_version
 from api.store.tables import Alias, Generation, Player, Project, Tournament, Trial
 from api.store.tournaments.lifecycle import FINAL, create_tournament
 from api.store.trials.spec import spec_of

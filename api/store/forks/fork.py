@@ -14,12 +14,13 @@ from api.schemas.enums import CommitKind, PlayerStatus, VersionOrigin
 from api.store.core.errors import Conflict, NotFound
 from api.store.core.events import NewEvent, append_events
 from api.store.core.ids import new_id
-from api.store.payoffs.cells import replay_payoff, upsert_cells
+from api.store.forks.at_commit import MemberThen, members_at, trial_steps_at
+from api.store.payoffs.cells import upsert_cells
+from api.store.payoffs.replay import replay_payoff
 from api.store.players.roster import RETIRED, RETUNED
 from api.store.ratings.bradley_terry import fit_ratings
 from api.store.ratings.online import rate_in_order
 from api.store.tables import Commit, ModelVersion, Player, RatingFit, Trial
-from api.store.trials.at_commit import MemberThen, members_at, trial_steps_at
 from api.store.trials.spec import spec_of
 from league.types import Role
 from orchestrator.spec import TrialSpec

@@ -1,0 +1,26 @@
+"""Resets: a learning player starts again from another version's weights."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from sqlalchemy.orm import Session
+
+from api.schemas.enums import CommitKind, VersionOrigin
+from api.store.core.commits import take_commit
+from api.store.core.decisions import Subject, record_decision
+from api.store.core.events import NewEvent
+from api.store.players.versions import copy_version, playing_version, version_event
+from api.store.tables import ModelVersion, Player, Trial
+from league.types import Decision as Verdict
+
+
+def reset_player(
+    session: Session, trial: Trial, player: Player, source: ModelVersion, subject: Subject, verdict: Verdict
+) -> NewEvent:
+    """Let the player start again from another version's weights, as its newest version; its steps count on."""
+    number = playing_version(session, player).number + 1
+    commit = take_commit(session, trial, CommitKind.RESET)
+    version = copy_version(session, player, source, VersionOrigin.RESET, commit, number=number)
+    record_decision(session, replace(subject, version_id=version.id), verdict, commit)
+    return version_event("player.reset", player, version, to_version_id=source.id)
