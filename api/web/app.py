@@ -19,10 +19,10 @@ from api.web import routes
 from api.web.auth.authentication import Authentication
 from api.web.auth.rate_limits import RateLimit
 from api.web.auth.sessions import SessionSigner
-from api.web.auth.tokens import TokenBook
-from api.web.live.cluster_status import Fleet
+from api.web.auth.tokens import TokenLookup
+from api.web.live.cluster_status import ClusterStatus
 from api.web.live.feed import EventFeed
-from api.web.live.health_checks import ReadinessChecks
+from api.web.live.health_checks import HealthChecks
 from api.web.live.progress import ProgressPoller
 from api.web.middleware.host_and_size import Perimeter, allowed_hosts
 from api.web.middleware.request_metrics import HttpMetrics, ObserveRequests
@@ -57,7 +57,7 @@ def create_app(settings: ApiSettings, temporal: Client | None = None) -> FastAPI
         to_thread.current_default_thread_limiter().total_tokens = THREADS
         services = make_services(settings, engine, client, signer)
         app.state.services = services
-        app.state.readiness = ReadinessChecks(engine, client, settings.ray_address)
+        app.state.readiness = HealthChecks(engine, client, settings.ray_address)
         poller = ProgressPoller(services.sessions, client, services.feed)
         tasks = [asyncio.create_task(work.run()) for work in (services.feed, poller, Reconciler(services))]
         tasks.append(asyncio.create_task(asyncio.to_thread(app.state.write_openapi)))  # the first to ask need not wait
@@ -102,7 +102,7 @@ def make_services(settings: ApiSettings, engine: Engine, temporal: Client, signe
         engine=engine,
         sessions=sessions,
         temporal=temporal,
-        tokens=TokenBook(sessions),
+        tokens=TokenLookup(sessions),
         signer=signer,
         starter=WorkflowStarter(TRIALS, sessions, temporal),
         tournament_starter=WorkflowStarter(TOURNAMENTS, sessions, temporal),
@@ -111,7 +111,7 @@ def make_services(settings: ApiSettings, engine: Engine, temporal: Client, signe
         payoffs=PayoffDocuments(sessions),
         reports=TournamentReports(),
         artifacts=ArtifactStore(settings.artifacts),
-        fleet=Fleet(temporal),
+        cluster=ClusterStatus(temporal),
     )
 
 

@@ -12,8 +12,8 @@ from temporalio.client import Client
 from api.settings import ApiSettings
 from api.store.core.engine import Engine, Sessions, session_factory
 from api.web.auth.sessions import SessionSigner
-from api.web.auth.tokens import TokenBook
-from api.web.live.cluster_status import Fleet
+from api.web.auth.tokens import TokenLookup
+from api.web.live.cluster_status import ClusterStatus
 from api.web.live.feed import EventFeed
 from api.web.reports.payoff_documents import PayoffDocuments
 from api.web.reports.tournament_cache import TournamentReports
@@ -30,7 +30,7 @@ class Services:
     engine: Engine
     sessions: Sessions
     temporal: Client
-    tokens: TokenBook
+    tokens: TokenLookup
     signer: SessionSigner
     starter: WorkflowStarter
     """Of trials."""
@@ -40,7 +40,7 @@ class Services:
     payoffs: PayoffDocuments
     reports: TournamentReports
     artifacts: ArtifactStore
-    fleet: Fleet
+    cluster: ClusterStatus
 
     @cached_property
     def reads(self) -> Sessions:

@@ -10,8 +10,8 @@ import pytest
 from fastapi import FastAPI
 from sqlalchemy import create_engine
 
-from api.web.live import health_checks as readiness
-from api.web.live.health_checks import ReadinessChecks
+from api.web.live import health_checks
+from api.web.live.health_checks import HealthChecks
 from api.web.middleware.request_metrics import SECURITY_HEADERS, HttpMetrics, ObserveRequests
 
 
@@ -78,10 +78,10 @@ async def test_a_part_that_hangs_is_asked_once_by_all_who_wait(monkeypatch: pyte
     async def answer(self: Any) -> str:
         return "Temporal 1"
 
-    monkeypatch.setattr(readiness, "PATIENCE", 0.05)
-    monkeypatch.setattr(ReadinessChecks, "_postgres", hang)
-    monkeypatch.setattr(ReadinessChecks, "_temporal", answer)
-    checks = ReadinessChecks(create_engine("postgresql+psycopg://"), None, "")  # type: ignore[arg-type]
+    monkeypatch.setattr(health_checks, "TIMEOUT_SECONDS", 0.05)
+    monkeypatch.setattr(HealthChecks, "_postgres", hang)
+    monkeypatch.setattr(HealthChecks, "_temporal", answer)
+    checks = HealthChecks(create_engine("postgresql+psycopg://"), None, "")  # type: ignore[arg-type]
     answers = await asyncio.gather(*(checks.run() for _ in range(5)))
     assert len(asked) == 1
     assert {(each.ready, each.parts["postgres"].ok, each.parts["temporal"].ok) for each in answers} == {
@@ -96,8 +96,8 @@ async def test_an_unreachable_ray_is_told_without_a_stack_trace(monkeypatch: pyt
     async def answer(self: Any) -> str:
         return "fine"
 
-    monkeypatch.setattr(ReadinessChecks, "_postgres", answer)
-    monkeypatch.setattr(ReadinessChecks, "_temporal", answer)
-    checks = ReadinessChecks(create_engine("postgresql+psycopg://"), None, "127.0.0.1:1")  # type: ignore[arg-type]
+    monkeypatch.setattr(HealthChecks, "_postgres", answer)
+    monkeypatch.setattr(HealthChecks, "_temporal", answer)
+    checks = HealthChecks(create_engine("postgresql+psycopg://"), None, "127.0.0.1:1")  # type: ignore[arg-type]
     found = await checks.run()
     assert not found.ready and found.parts["ray"].detail == "not reachable: ConnectionRefusedError"

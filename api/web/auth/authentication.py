@@ -13,7 +13,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from api.store.core.errors import OperationalError
 from api.web.auth.rate_limits import RateLimit
 from api.web.auth.sessions import COOKIE, CSRF_HEADER, SessionSigner
-from api.web.auth.tokens import Principal, TokenBook, token_hash
+from api.web.auth.tokens import Principal, TokenLookup, token_hash
 from api.web.problems import problem
 
 PREFIX = "/api/"
@@ -64,7 +64,7 @@ class Authentication:
         return None
 
     async def _identify(self, request: Request) -> Principal | Response:
-        tokens: TokenBook = request.app.state.services.tokens
+        tokens: TokenLookup = request.app.state.services.tokens
         header = request.headers.get("authorization")
         if header is not None:
             kind, _, secret = header.partition(" ")
@@ -77,7 +77,7 @@ class Authentication:
             return problem(401, "sign in, or send `Authorization: Bearer <token>`", headers=CHALLENGE)
         return await self._by_cookie(request, tokens, cookie)
 
-    async def _by_cookie(self, request: Request, tokens: TokenBook, cookie: str) -> Principal | Response:
+    async def _by_cookie(self, request: Request, tokens: TokenLookup, cookie: str) -> Principal | Response:
         token_id = self._signer.token_id(cookie)
         if token_id is None:
             return problem(401, "this session is over; sign in again", headers=CHALLENGE)
@@ -93,9 +93,9 @@ class Authentication:
         return replace(found, by_cookie=True)
 
 
-async def _quickly(tokens: TokenBook, secret: str) -> Principal | None:
+async def _quickly(tokens: TokenLookup, secret: str) -> Principal | None:
     """Without a thread where the token was looked up a moment ago."""
-    return tokens.remembered(token_hash(secret)) or await run_in_threadpool(tokens.by_secret, secret)
+    return tokens.cached(token_hash(secret)) or await run_in_threadpool(tokens.by_secret, secret)
 
 
 def _gave_credentials(request: Request) -> bool:

@@ -1,24 +1,24 @@
-"""Bearer tokens: made at random, shown once, kept as a hash."""
+"""Bearer tokens: random, shown once, stored as a hash."""
 
 from __future__ import annotations
 
 import hashlib
 import secrets
-import threading
-import time
+from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
 from api.schemas.enums import Scope
 from api.store.access.tokens import find_token, token_by_id, touch_token
-from api.store.core.engine import Sessions
+from api.store.core.engine import Session, Sessions
 from api.store.tables import ApiToken
+from api.web.cache import Cache
 
 PREFIX = "lanista_"
 """Lets a scanner for leaked secrets recognise one."""
-TRUSTED_SECONDS = 1.0
-"""How long an answer of the database is believed; a revocation by another process takes effect within it."""
-MOST_REMEMBERED = 10_000
+TTL_SECONDS = 1.0
+"""How long a lookup is cached; a revocation by another process takes effect within it."""
+MAX_CACHED = 10_000
 RANKS = {scope: rank for rank, scope in enumerate(Scope)}
 
 
@@ -28,7 +28,7 @@ def new_token() -> str:
 
 
 def token_hash(token: str) -> str:
-    """What is stored. A random secret of this length needs no salt and no slow hash."""
+    """The hash that is stored. A random secret of this length needs neither salt nor a slow hash."""
     return hashlib.sha256(token.encode("utf-8", "surrogateescape")).hexdigest()
 
 
@@ -47,52 +47,41 @@ class Principal:
         return RANKS[self.scope] >= RANKS[scope]
 
 
-class TokenBook:
-    """Looks tokens up, remembers them for a second, and notes once a minute that they were used."""
+class TokenLookup:
+    """Finds the principal of a token, cached for a second; records once a minute that the token was used."""
 
     def __init__(self, sessions: Sessions) -> None:
         self._sessions = sessions
-        self._known: dict[str, tuple[float, Principal]] = {}
-        self._lock = threading.Lock()
-        self._turns = [threading.Lock() for _ in range(64)]
+        self._cache = Cache[Principal | None](MAX_CACHED, ttl=TTL_SECONDS, keep=lambda principal: principal is not None)
 
-    def remembered(self, key: str) -> Principal | None:
-        """The principal of a hash or id that was looked up a moment ago; costs nothing."""
-        found = self._known.get(key)
-        if found is None or time.monotonic() - found[0] > TRUSTED_SECONDS:
-            return None
-        return found[1] if _unexpired(found[1]) else None
+    def cached(self, key: str) -> Principal | None:
+        """The principal of a token's hash or id that was looked up within the last second; asks no database."""
+        principal = self._cache.peek(key)
+        return principal if principal is not None and _unexpired(principal) else None
 
     def by_secret(self, token: str) -> Principal | None:
         """Whose token this is; None for an unknown, expired or revoked one."""
-        sha256 = token_hash(token)
-        return self.remembered(sha256) or self._look_up(sha256, by_id=False)
+        return self._look_up(token_hash(token), find_token)
 
     def by_id(self, token_id: str) -> Principal | None:
         """The principal behind a browser session."""
-        return self.remembered(token_id) or self._look_up(token_id, by_id=True)
+        return self._look_up(token_id, token_by_id)
 
-    def forget(self) -> None:
+    def clear_cache(self) -> None:
         """After a revocation in this process."""
-        with self._lock:
-            self._known.clear()
+        self._cache.clear()
 
-    def _look_up(self, key: str, *, by_id: bool) -> Principal | None:
-        with self._turns[hash(key) % len(self._turns)]:  # of many that ask at once, one asks the database
-            return self.remembered(key) or self._found(key, by_id=by_id)
+    def _look_up(self, key: str, find: Callable[[Session, str], ApiToken | None]) -> Principal | None:
+        principal = self._cache.get(key, lambda: self._read(key, find))
+        return principal if principal is not None and _unexpired(principal) else None
 
-    def _found(self, key: str, *, by_id: bool) -> Principal | None:
+    def _read(self, key: str, find: Callable[[Session, str], ApiToken | None]) -> Principal | None:
         with self._sessions.begin() as session:
-            row = token_by_id(session, key) if by_id else find_token(session, key)
+            row = find(session, key)
             principal = None if row is None else _principal(row)
-            if principal is None:
-                return None
-            touch_token(session, principal.token_id)
-        with self._lock:
-            if len(self._known) >= MOST_REMEMBERED:
-                self._known.clear()
-            self._known[key] = (time.monotonic(), principal)
-        return principal
+            if principal is not None:
+                touch_token(session, principal.token_id)
+            return principal
 
 
 def _principal(row: ApiToken) -> Principal | None:

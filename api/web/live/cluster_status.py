@@ -1,14 +1,12 @@
-"""Who works for this installation: workers and queues as Temporal knows them, and what Ray has left.
+"""The status of the cluster: workers and task queues as Temporal reports them, and Ray's free resources.
 
-The page asks often and must never wait for a part that is away: each answer is kept for a few seconds, those who ask
-meanwhile share one question, and whoever has waited long enough gets the last answer, or none and the reason.
+The page asks often and must never wait for a part that is away: an answer is cached for a few seconds, and a request
+that has waited for a second gets the last answer, or none and the reason.
 """
 
 from __future__ import annotations
 
 import asyncio
-import time
-from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Generic, TypeVar
@@ -19,15 +17,17 @@ from temporalio.api.workflowservice.v1 import DescribeTaskQueueRequest, Describe
 from temporalio.client import Client
 from temporalio.service import RPCError
 
+from api.web.cache import Cache
 from api.web.problems import Refusal
 from api.web.temporal.ask_worker import ask
 from api.web.temporal.unavailable import silence
 from orchestrator.contracts.interactive import RayRequest, RayResources, describe_ray
 from orchestrator.contracts.queues import Queue
 
-KEPT_SECONDS = 5.0
+TTL_SECONDS = 5.0
 WAIT_SECONDS = 1.0
 RPC_TIMEOUT = timedelta(seconds=3)
+NOT_YET = "not known yet; ask again in a moment"
 
 Value = TypeVar("Value")
 
@@ -52,78 +52,66 @@ class QueueSeen:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Attendance:
-    """Everybody who polls, and what waits for them."""
+class TaskQueues:
+    """Every task queue, and the workers that poll them."""
 
     workers: list[WorkerSeen]
     queues: list[QueueSeen]
 
 
 @dataclass(frozen=True)
-class Known(Generic[Value]):
-    """What is known; without a value, why not."""
+class Observation(Generic[Value]):
+    """What was found out; without a value, the reason why not."""
 
     value: Value | None
     reason: str = ""
 
 
-class Remembered(Generic[Value]):
-    """An answer that is asked for at most every few seconds, by one caller for all."""
-
-    def __init__(self, find: Callable[[], Awaitable[Known[Value]]]) -> None:
-        self._find = find
-        self._known = Known[Value](None, "not known yet; ask again in a moment")
-        self._until = 0.0
-        self._under_way: asyncio.Task[None] | None = None
-
-    async def get(self) -> Known[Value]:
-        """The answer, fresh if it comes within a second, else the one before."""
-        if time.monotonic() >= self._until:
-            if self._under_way is None or self._under_way.done():
-                self._under_way = asyncio.create_task(self._refresh())
-            await asyncio.wait([self._under_way], timeout=WAIT_SECONDS)
-        return self._known
-
-    async def _refresh(self) -> None:
-        self._known = await self._find()
-        self._until = time.monotonic() + KEPT_SECONDS
-
-
-class Fleet:
-    """What the installation's page shows of workers, queues and Ray."""
+class ClusterStatus:
+    """Workers, task queues and Ray."""
 
     def __init__(self, temporal: Client) -> None:
         self._temporal = temporal
-        self.attendance = Remembered(self._find_attendance)
-        self.ray = Remembered(self._find_ray)
+        self._task_queues = Cache[Observation[TaskQueues]](1, ttl=TTL_SECONDS)
+        self._ray = Cache[Observation[RayResources]](1, ttl=TTL_SECONDS)
 
-    async def _find_attendance(self) -> Known[Attendance]:
+    async def task_queues(self) -> Observation[TaskQueues]:
+        """Task queues and their workers, at most a few seconds old if Temporal answers within a second."""
+        found = await self._task_queues.get_or_stale("task_queues", self._describe_all, wait=WAIT_SECONDS)
+        return found or Observation(None, NOT_YET)
+
+    async def ray(self) -> Observation[RayResources]:
+        """Ray's resources as a train worker sees them, at most a few seconds old if it answers within a second."""
+        found = await self._ray.get_or_stale("ray", self._describe_ray, wait=WAIT_SECONDS)
+        return found or Observation(None, NOT_YET)
+
+    async def _describe_all(self) -> Observation[TaskQueues]:
         try:
             answers = await asyncio.gather(*(self._describe(queue) for queue in Queue))
-        except (RPCError, RuntimeError) as error:  # RuntimeError is how the SDK says it cannot connect
-            return Known(None, silence(error))
+        except (RPCError, RuntimeError) as error:  # the SDK raises RuntimeError where it cannot connect
+            return Observation(None, silence(error))
         described = list(zip(Queue, answers, strict=True))
-        return Known(
-            Attendance(
+        return Observation(
+            TaskQueues(
                 workers=[worker for queue, answer in described for worker in _workers(queue, answer)],
                 queues=[_queue(queue, answer) for queue, answer in described],
             )
         )
 
-    async def _find_ray(self) -> Known[RayResources]:
-        attendance = await self.attendance.get()
-        if attendance.value is None:
-            return Known(None, attendance.reason)
-        if not any(worker.queue is Queue.INTERACTIVE for worker in attendance.value.workers):
-            return Known(None, "no train worker is there to ask; start one with `lanista worker train`")
+    async def _describe_ray(self) -> Observation[RayResources]:
+        found = await self.task_queues()
+        if found.value is None:
+            return Observation(None, found.reason)
+        if not any(worker.queue is Queue.INTERACTIVE for worker in found.value.workers):
+            return Observation(None, "no train worker is there to ask; start one with `lanista worker train`")
         try:
             resources = await ask(self._temporal, describe_ray, RayRequest())
         except Refusal as refusal:
-            return Known(None, refusal.detail)
-        return Known(resources)
+            return Observation(None, refusal.detail)
+        return Observation(resources)
 
     async def _describe(self, queue: Queue) -> DescribeTaskQueueResponse:
-        """Workflow tasks wait in `league`, activities in all others."""
+        """`league` is a queue of workflow tasks; all others are queues of activities."""
         kind = (
             TaskQueueType.TASK_QUEUE_TYPE_WORKFLOW if queue is Queue.LEAGUE else TaskQueueType.TASK_QUEUE_TYPE_ACTIVITY
         )

@@ -1,47 +1,40 @@
-"""Whether the parts the API depends on can be reached, each by name."""
+"""Health checks of the parts that the API depends on, each by name: Postgres, Temporal, Ray."""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Coroutine
-from dataclasses import dataclass, field
-from typing import Any
+from collections.abc import Awaitable, Callable
 
 from temporalio.client import Client
 from temporalio.service import RPCError
 
 from api.schemas.system import PartReadiness, Readiness
 from api.store.core.engine import Engine, server_version
+from api.web.cache import Cache
 
-PATIENCE = 3.0
+TIMEOUT_SECONDS = 3.0
 
 
-@dataclass(frozen=True)
-class ReadinessChecks:
-    """Looks at each part, all at once, and never waits longer than a few seconds."""
+class HealthChecks:
+    """Checks every part at once and waits for none longer than a few seconds."""
 
-    engine: Engine
-    temporal: Client
-    ray_address: str
-    _under_way: dict[str, asyncio.Task[str]] = field(default_factory=dict)
-    """A check that hangs is shared by those who ask meanwhile, or a hung Postgres would soon hold every thread."""
+    def __init__(self, engine: Engine, temporal: Client, ray_address: str) -> None:
+        self.engine = engine
+        self.temporal = temporal
+        self.ray_address = ray_address
+        # no result is kept; but callers share a check that hangs, or a hung Postgres would soon hold every thread
+        self._cache = Cache[str](max_entries=3, ttl=0)
 
     async def run(self) -> Readiness:
-        checks: dict[str, Callable[[], Coroutine[Any, Any, str]]] = {
-            "postgres": self._postgres,
-            "temporal": self._temporal,
-        }
+        """What each part answered."""
+        checks: dict[str, Callable[[], Awaitable[str]]] = {"postgres": self._postgres, "temporal": self._temporal}
         if self.ray_address:
             checks["ray"] = self._ray
-        answers = await asyncio.gather(*(_attempt(self._once(name, check)) for name, check in checks.items()))
+        answers = await asyncio.gather(
+            *(_attempt(self._cache.get_async(name, check)) for name, check in checks.items())
+        )
         parts = dict(zip(checks, answers, strict=True))
         return Readiness(ready=all(part.ok for part in answers), parts=parts)
-
-    def _once(self, name: str, check: Callable[[], Coroutine[Any, Any, str]]) -> Awaitable[str]:
-        task = self._under_way.get(name)
-        if task is None or task.done():
-            self._under_way[name] = task = asyncio.create_task(check())
-        return asyncio.shield(task)
 
     async def _postgres(self) -> str:
         return f"PostgreSQL {await asyncio.to_thread(server_version, self.engine)}"
@@ -61,10 +54,10 @@ class ReadinessChecks:
 
 async def _attempt(answer: Awaitable[str]) -> PartReadiness:
     try:
-        return PartReadiness(ok=True, detail=await asyncio.wait_for(answer, PATIENCE))
+        return PartReadiness(ok=True, detail=await asyncio.wait_for(answer, TIMEOUT_SECONDS))
     except TimeoutError:
-        return PartReadiness(ok=False, detail=f"no answer within {PATIENCE:g} s")
+        return PartReadiness(ok=False, detail=f"no answer within {TIMEOUT_SECONDS:g} s")
     except RPCError as error:
         return PartReadiness(ok=False, detail=f"not reachable: {error.status.name}")
-    except Exception as error:  # whatever a driver raises, its class tells; its text could hold a password
+    except Exception as error:  # only the class of a driver's error is shown: its text could hold a password
         return PartReadiness(ok=False, detail=f"not reachable: {type(error).__name__}")

@@ -1,4 +1,4 @@
-"""Payoffs as documents: made once for each commit, kept with their compressed form, sent by reference to an ETag."""
+"""Payoff documents: written and compressed once for each commit, and sent only where the caller's ETag is old."""
 
 from __future__ import annotations
 
@@ -6,8 +6,6 @@ import csv
 import gzip
 import io
 import json
-import threading
-from collections import OrderedDict
 from dataclasses import dataclass
 
 import numpy as np
@@ -15,11 +13,12 @@ import numpy as np
 from api.store.core.engine import Session, Sessions
 from api.store.core.errors import NotFound
 from api.store.payoffs.matrices import PayoffMatrices, payoff_matrices, payoff_state
+from api.web.cache import Cache
 from league.types import Stream
 from league.validation import Floats
 from orchestrator.spec import TrialSpec
 
-MOST_KEPT = 24
+MAX_ENTRIES = 24
 STREAMS = {
     "all": (Stream.TRAINING, Stream.RATING),
     "training": (Stream.TRAINING,),
@@ -30,7 +29,7 @@ STREAMS = {
 
 @dataclass(frozen=True, slots=True)
 class Document:
-    """Bytes to send, and the tag that names their state."""
+    """Bytes to send, plain and compressed, and the ETag that names their state."""
 
     etag: str
     body: bytes
@@ -38,58 +37,35 @@ class Document:
 
 
 class PayoffDocuments:
-    """Keeps the newest documents of the trials that are looked at."""
+    """A cache of payoff documents, each computed once for a commit."""
 
     def __init__(self, sessions: Sessions) -> None:
         self._sessions = sessions
-        self._kept: OrderedDict[tuple[str, str, str], Document] = OrderedDict()
-        self._locks: dict[tuple[str, str, str], threading.Lock] = {}
-        self._lock = threading.Lock()
+        self._cache = Cache[Document](MAX_ENTRIES)
 
-    def get(self, trial_id: str, stream: str, form: str, known: str = "") -> Document | None:
-        """The payoff as `json` or `csv`; None where the caller's ETag names it already."""
-        key = (trial_id, stream, form)
+    def get(self, trial_id: str, stream: str, form: str, if_none_match: str = "") -> Document | None:
+        """The payoff as `json` or `csv`; None where the caller's ETag is the current one."""
         with self._sessions() as session:
             state = payoff_state(session, trial_id)
             if state is None:
                 raise NotFound(f"there is no trial {trial_id}")
             etag = f'"{stream}-{form}-{state[0]}"'
-            if etag in known:
+            if etag in if_none_match:
                 return None
-            kept = self._kept.get(key)
-            if kept is not None and kept.etag == etag:
-                return kept
-            with self._lock_of(key):  # of many that ask at once, one does the work
-                kept = self._kept.get(key)
-                if kept is not None and kept.etag == etag:
-                    return kept
-                body = self._make(session, trial_id, stream, form)
-                return self._keep(key, Document(etag, body, gzip.compress(body, 1)))
+            return self._cache.get(
+                (trial_id, stream, form), lambda: _document(session, trial_id, stream, form, etag), state=etag
+            )
 
-    def _make(self, session: Session, trial_id: str, stream: str, form: str) -> bytes:
-        state = payoff_state(session, trial_id)
-        assert state is not None
-        _, revision, decay, spec = state
-        min_games = TrialSpec.model_validate(spec).league.payoff.min_games
-        matrices = payoff_matrices(session, trial_id, STREAMS[stream], decay=decay, min_games=min_games)
-        if form == "csv":
-            return _csv(matrices)
-        head = {"trial_id": trial_id, "stream": stream, "revision": revision, "decay": decay, "min_games": min_games}
-        return _json(head, matrices)
 
-    def _lock_of(self, key: tuple[str, str, str]) -> threading.Lock:
-        with self._lock:
-            if len(self._locks) > 10 * MOST_KEPT:
-                self._locks.clear()
-            return self._locks.setdefault(key, threading.Lock())
-
-    def _keep(self, key: tuple[str, str, str], document: Document) -> Document:
-        with self._lock:
-            self._kept[key] = document
-            self._kept.move_to_end(key)
-            while len(self._kept) > MOST_KEPT:
-                self._kept.popitem(last=False)
-        return document
+def _document(session: Session, trial_id: str, stream: str, form: str, etag: str) -> Document:
+    state = payoff_state(session, trial_id)
+    assert state is not None
+    _, revision, decay, spec = state
+    min_games = TrialSpec.model_validate(spec).league.payoff.min_games
+    matrices = payoff_matrices(session, trial_id, STREAMS[stream], decay=decay, min_games=min_games)
+    head = {"trial_id": trial_id, "stream": stream, "revision": revision, "decay": decay, "min_games": min_games}
+    body = _csv(matrices) if form == "csv" else _json(head, matrices)
+    return Document(etag, body, gzip.compress(body, 1))
 
 
 def _json(head: dict[str, object], payoff: PayoffMatrices) -> bytes:

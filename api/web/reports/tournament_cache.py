@@ -1,4 +1,4 @@
-"""Tables and reports of tournaments, made once for what has been played so far."""
+"""A cache of tournaments' standings and reports: a large one reads tens of thousands of pairings."""
 
 from __future__ import annotations
 
@@ -7,23 +7,23 @@ from dataclasses import dataclass
 from api.schemas.reports import ReportLine, TournamentReport
 from api.store.core.engine import Session
 from api.store.tournaments.report_reads import report_state
-from api.web.cache import KeptByState
+from api.web.cache import Cache
 from api.web.reports.tournament import tournament_report, tournament_table
 
-MOST_KEPT = 16
+MAX_ENTRIES = 16
 
 
 @dataclass(frozen=True)
-class Made:
-    """A report, and its JSON: that of a large one has megabytes."""
+class CachedReport:
+    """A report, and its JSON: a large one's is megabytes long."""
 
     report: TournamentReport
     json: bytes
 
 
 @dataclass(frozen=True, kw_only=True)
-class MadeTable:
-    """The standings alone, which are read far more often than the report and are made without reading a game."""
+class CachedStandings:
+    """The standings alone: they are read far more often than the report, and computed without reading a game."""
 
     status: str
     anchor: str
@@ -32,30 +32,30 @@ class MadeTable:
 
 
 class TournamentReports:
-    """Keeps the tables and reports that are looked at: a large one reads tens of thousands of pairings."""
+    """Standings and reports, each computed once for what has been played so far."""
 
     def __init__(self) -> None:
-        self._reports: KeptByState[Made] = KeptByState(MOST_KEPT)
-        self._tables: KeptByState[MadeTable] = KeptByState(MOST_KEPT)
+        self._reports = Cache[CachedReport](MAX_ENTRIES)
+        self._standings = Cache[CachedStandings](MAX_ENTRIES)
 
-    def report(self, session: Session, tournament_id: str) -> Made:
+    def report(self, session: Session, tournament_id: str) -> CachedReport:
         """The report of what has been played so far."""
-        return self._reports.get(
-            tournament_id, report_state(session, tournament_id), lambda: _made(session, tournament_id)
-        )
+        state = report_state(session, tournament_id)
+        return self._reports.get(tournament_id, lambda: _report(session, tournament_id), state=state)
 
-    def table(self, session: Session, tournament_id: str) -> MadeTable:
+    def standings(self, session: Session, tournament_id: str) -> CachedStandings:
         """The standings of what has been played so far."""
-        return self._tables.get(
-            tournament_id, report_state(session, tournament_id), lambda: _table(session, tournament_id)
-        )
+        state = report_state(session, tournament_id)
+        return self._standings.get(tournament_id, lambda: _standings(session, tournament_id), state=state)
 
 
-def _made(session: Session, tournament_id: str) -> Made:
+def _report(session: Session, tournament_id: str) -> CachedReport:
     report = tournament_report(session, tournament_id)
-    return Made(report, report.model_dump_json().encode())
+    return CachedReport(report, report.model_dump_json().encode())
 
 
-def _table(session: Session, tournament_id: str) -> MadeTable:
+def _standings(session: Session, tournament_id: str) -> CachedStandings:
     table = tournament_table(session, tournament_id)
-    return MadeTable(status=table.tournament.status.value, anchor=table.anchor, leads=table.leads, lines=table.lines)
+    return CachedStandings(
+        status=table.tournament.status.value, anchor=table.anchor, leads=table.leads, lines=table.lines
+    )

@@ -21,13 +21,13 @@ async def system(request: Request, services: Api, principal: Viewer) -> System:
     Workers, queues and Ray are at most a few seconds old; what is not known within a second is null, with the reason
     in `unknown`.
     """
-    settings, fleet = services.settings, services.fleet
+    settings, cluster = services.settings, services.cluster
     links = {"tensorboard": settings.tensorboard_url, "temporal": settings.temporal_ui_url}
-    readiness, attendance, ray = await asyncio.gather(
-        request.app.state.readiness.run(), fleet.attendance.get(), fleet.ray.get()
+    readiness, task_queues, ray = await asyncio.gather(
+        request.app.state.readiness.run(), cluster.task_queues(), cluster.ray()
     )
-    known = attendance.value
-    reasons = {"workers": attendance.reason, "queues": attendance.reason, "ray": ray.reason}
+    known = task_queues.value
+    reasons = {"workers": task_queues.reason, "queues": task_queues.reason, "ray": ray.reason}
     return System(
         version=request.app.version,
         readiness=readiness,

@@ -62,5 +62,5 @@ async def revoke(token_id: EntityId, principal: Admin, change: Change) -> Respon
         )
 
     response = await change.commit(work)
-    change.services.tokens.forget()
+    change.services.tokens.clear_cache()
     return response

@@ -136,7 +136,7 @@ def standings(
 ) -> Standings:
     """Points and ratings of the games recorded so far. A page begins at a place of the table, which may change."""
     with services.reads() as session:
-        table = services.reports.table(session, str(tournament_id))
+        table = services.reports.standings(session, str(tournament_id))
     begin = cursor or 0
     end = begin + limit
     return Standings(

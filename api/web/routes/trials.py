@@ -59,7 +59,7 @@ async def create(new: NewTrial, principal: Operator, change: Change) -> Response
     made: list[str] = []
 
     async def try_names() -> None:
-        tried = await try_components(services.temporal, services.fleet, spec)
+        tried = await try_components(services.temporal, services.cluster, spec)
         with problems_at("body.spec"):
             _refuse(_problems(tried))
 
@@ -129,7 +129,7 @@ async def _tried(services: Services, principal: Principal, spec: TrialSpec) -> T
     """To import code is to run it, which is not for those who may only look."""
     if not principal.may(Scope.OPERATOR) and any(own_components(spec)):
         return Tried(unusable=[], not_checked="not checked: needs an operator's token")
-    return await try_components(services.temporal, services.fleet, spec)
+    return await try_components(services.temporal, services.cluster, spec)
 
 
 def _read(file: FileToCheck) -> TrialSpec:

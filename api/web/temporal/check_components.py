@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from temporalio.client import Client
 
-from api.web.live.cluster_status import Fleet
+from api.web.live.cluster_status import ClusterStatus
 from api.web.problems import Refusal
 from api.web.temporal.ask_worker import ask
 from orchestrator.catalog import BUILT_IN, Component, Kind, resolve
@@ -37,13 +37,13 @@ class Tried:
     """Why nobody looked; None where somebody did, or there was nothing to look at."""
 
 
-async def try_components(temporal: Client, fleet: Fleet, spec: TrialSpec) -> Tried:
+async def try_components(temporal: Client, cluster: ClusterStatus, spec: TrialSpec) -> Tried:
     """Have the train worker import everything of the trial that is not ours."""
     wanted = list(own_components(spec))
     if not wanted:
         return Tried(unusable=[])
-    attendance = (await fleet.attendance.get()).value
-    if attendance is None or not any(worker.queue is Queue.INTERACTIVE for worker in attendance.workers):
+    polled = (await cluster.task_queues()).value
+    if polled is None or not any(worker.queue is Queue.INTERACTIVE for worker in polled.workers):
         return Tried(unusable=[], not_checked="not checked: no train worker")
     try:
         verdicts = await asyncio.gather(*(ask(temporal, check_component, check) for _, check in wanted))

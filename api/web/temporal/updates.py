@@ -19,7 +19,7 @@ from orchestrator.contracts.workflows import trial_workflow_id
 
 Result = TypeVar("Result")
 
-PATIENCE = 20.0
+TIMEOUT_SECONDS = 20.0
 """Seconds until an order that no worker takes is given up; it stays in the workflow's history all the same."""
 
 
@@ -30,7 +30,7 @@ async def order_trial(
     handle = services.temporal.get_workflow_handle(trial_workflow_id(trial_id))
     try:
         return await asyncio.wait_for(
-            handle.execute_update(update, args=list(message), id=once_id, result_type=result), PATIENCE
+            handle.execute_update(update, args=list(message), id=once_id, result_type=result), TIMEOUT_SECONDS
         )
     except WorkflowUpdateFailedError as error:
         raise await _refusal(services, trial_id, error.cause) from None
@@ -67,6 +67,7 @@ def _status(services: Services, trial_id: str) -> str:
 def _no_worker() -> Refusal:
     return Refusal(
         503,
-        f"no worker took the order within {PATIENCE:g} s; is the store worker running? It may still be carried out",
+        f"no worker took the order within {TIMEOUT_SECONDS:g} s; is the store worker running? "
+        "The order may still be carried out",
         headers={"Retry-After": "5"},
     )

@@ -30,12 +30,8 @@ from api.store.access.tokens import add_token
 from api.store.core.engine import create_store_engine, session_factory
 from api.web.app import create_app
 from api.web.auth.tokens import new_token, token_hash
-from api.web.live import cluster_status as fleet
-from api.web.live import health_checks as readiness
-from api.web.temporal import ask_worker as asking
-from api.web.temporal import schedules
-from api.web.temporal import start_workflows as starting
-from api.web.temporal import updates as orders
+from api.web.live import cluster_status, health_checks
+from api.web.temporal import ask_worker, schedules, start_workflows, updates
 from api.worker import WORKFLOWS, sandbox
 from lanista.stack.ports import unused_port
 from orchestrator.artifacts import ArtifactStore
@@ -135,12 +131,12 @@ def patient_api() -> Iterator[None]:
     """Nobody waits at these APIs: what a machine that stands still for a while does not answer in time is no outage."""
     minute = timedelta(seconds=60)
     with pytest.MonkeyPatch.context() as patches:
-        for module in (starting, schedules, fleet):
+        for module in (cluster_status, schedules, start_workflows):
             patches.setattr(module, "RPC_TIMEOUT", minute)
-        patches.setattr(asking, "TO_BE_HEARD", minute)
-        patches.setattr(fleet, "WAIT_SECONDS", 30.0)
-        for waiting in (orders, readiness):
-            patches.setattr(waiting, "PATIENCE", 60.0)
+        patches.setattr(ask_worker, "TO_BE_HEARD", minute)
+        patches.setattr(cluster_status, "WAIT_SECONDS", 30.0)
+        for waiting in (health_checks, updates):
+            patches.setattr(waiting, "TIMEOUT_SECONDS", 60.0)
         yield
 
 

@@ -22,7 +22,7 @@ from tests.integration.api.test_trials import make
 def test_a_trial_that_no_worker_takes_up_can_be_stopped(
     fresh_postgres_url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(orders, "PATIENCE", 0.5)
+    monkeypatch.setattr(orders, "TIMEOUT_SECONDS", 0.5)
     with running_temporal() as address, running_api(fresh_postgres_url, address, tmp_path) as served:
         with served.client(Scope.OPERATOR) as operator:
             trial_id = make(operator)["id"]

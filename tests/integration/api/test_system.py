@@ -11,8 +11,8 @@ from temporalio.client import Client
 from temporalio.contrib.pydantic import pydantic_data_converter
 
 from api.schemas.enums import Scope
-from api.web.live import cluster_status as fleet
-from api.web.live.cluster_status import Attendance, Fleet, Known, Remembered
+from api.web.live import cluster_status
+from api.web.live.cluster_status import ClusterStatus, Observation, TaskQueues
 from tests.integration.api.server import Served, running_api
 
 
@@ -37,31 +37,32 @@ def test_without_temporal_they_are_null_and_the_reason_is_said(api: Served, api_
         assert system["readiness"]["parts"]["temporal"]["ok"] is False
 
 
-async def test_without_a_train_worker_ray_is_not_asked(temporal_address: str) -> None:
+async def test_without_a_train_worker_ray_is_not_asked(temporal_address: str, monkeypatch: pytest.MonkeyPatch) -> None:
     client = await Client.connect(temporal_address, data_converter=pydantic_data_converter)
-    lonely = Fleet(client)
+    lonely = ClusterStatus(client)
 
-    async def nobody() -> Known[Attendance]:
-        return Known(Attendance(workers=[], queues=[]))
+    async def nobody() -> Observation[TaskQueues]:
+        return Observation(TaskQueues(workers=[], queues=[]))
 
-    lonely.attendance = Remembered(nobody)
-    ray = await lonely.ray.get()
+    monkeypatch.setattr(lonely, "task_queues", nobody)
+    ray = await lonely.ray()
     assert ray.value is None and "no train worker" in ray.reason
 
 
 async def test_a_slow_answer_keeps_nobody_waiting_and_is_asked_for_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(fleet, "WAIT_SECONDS", 0.01)
+    monkeypatch.setattr(cluster_status, "WAIT_SECONDS", 0.01)
     answers, asked = asyncio.Event(), []
+    cluster = ClusterStatus(None)  # type: ignore[arg-type]
 
-    async def find() -> Known[str]:
+    async def describe() -> Observation[TaskQueues]:
         asked.append(1)
         await answers.wait()
-        return Known("here")
+        return Observation(TaskQueues(workers=[], queues=[]))
 
-    remembered = Remembered(find)
-    early = await asyncio.gather(*(remembered.get() for _ in range(5)))
-    assert [known.value for known in early] == [None] * 5 and early[0].reason
+    monkeypatch.setattr(cluster, "_describe_all", describe)
+    early = await asyncio.gather(*(cluster.task_queues() for _ in range(5)))
+    assert [found.value for found in early] == [None] * 5 and early[0].reason
     answers.set()
-    await asyncio.sleep(0)
-    assert (await remembered.get()).value == "here" and asked == [1]
-    assert (await remembered.get()).value == "here" and asked == [1], "kept for a while"
+    monkeypatch.setattr(cluster_status, "WAIT_SECONDS", 30.0)
+    assert (await cluster.task_queues()).value is not None and asked == [1]
+    assert (await cluster.task_queues()).value is not None and asked == [1], "cached for a while"
