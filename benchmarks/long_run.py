@@ -103,7 +103,7 @@ def megabytes(stack: LocalStack) -> dict[str, float]:
     for process in leftovers(stack.home):
         with suppress(psutil.NoSuchProcess, psutil.ZombieProcess):
             title = (process.cmdline() or [""])[0]
-            for actor in ("FusedWorker", "MatchHost"):
+            for actor in ("FusedActor", "MatchHost"):
                 if title.startswith("ray::") and actor in title:
                     held[actor] = max(held.get(actor, 0.0), _resident(process))
     return held

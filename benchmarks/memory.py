@@ -50,7 +50,7 @@ def fill_pool(store: ArtifactStore, versions: int) -> list[CheckpointRef]:
 
 def actor_megabytes() -> float:
     """The resident memory of this driver's rollout actor."""
-    workers = [p for p in psutil.Process().children(recursive=True) if "FusedWorker" in " ".join(p.cmdline())]
+    workers = [p for p in psutil.Process().children(recursive=True) if "FusedActor" in " ".join(p.cmdline())]
     if len(workers) != 1:
         raise RuntimeError(f"one rollout actor was expected, {len(workers)} are running")
     return float(workers[0].memory_info().rss) / _MEGABYTE

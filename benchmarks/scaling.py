@@ -18,7 +18,7 @@ from benchmarks.peers.rates import interleave, say
 from orchestrator.artifacts import ArtifactStore
 from orchestrator.catalog import Component
 from workers.checkpoints import Checkpoint, save
-from workers.crews.member import game_of
+from workers.crews.rollout_context import build_game
 from workers.crews.task import GenerationTask, TaskOpponent, Topology
 from workers.models.contract import build_model
 
@@ -35,7 +35,7 @@ def base_task() -> GenerationTask:
 
 def pool(store: ArtifactStore, size: int) -> tuple[TaskOpponent, ...]:
     """So many different opponents, all equally likely, no self-play."""
-    spec = game_of(GAME, 1).spec
+    spec = build_game(GAME, 1).spec
     refs = [
         save(store, Checkpoint(model=MODEL, game=GAME, weights=build_model(MODEL, spec, seed).state_dict()))
         for seed in range(size)

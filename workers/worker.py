@@ -22,7 +22,7 @@ from orchestrator.logs import LogContextInterceptor, configure_logs
 from orchestrator.temporal import connect
 from orchestrator.worker_process import run_workers
 from workers.activities.charts import ChartActivities
-from workers.activities.cpu_slots import Room
+from workers.activities.cpu_slots import CpuSlots
 from workers.activities.interactive import InteractiveActivities
 from workers.activities.playing import PlayActivities
 from workers.activities.system import SystemCheckActivities
@@ -69,8 +69,8 @@ def train_activities(
     slots = settings.train_slots or max(1, cpus)
     store = ArtifactStore(settings.artifacts)
     checks = SystemCheckActivities()
-    crews = CrewPool(store, cpus=count, most=slots, idle_seconds=settings.crew_idle_seconds)
-    training = TrainingActivities(store, crews, Room(count))
+    crews = CrewPool(store, cpus=count, max_idle=slots, idle_seconds=settings.crew_idle_seconds)
+    training = TrainingActivities(store, crews, CpuSlots(count))
     playing = PlayActivities(settings.artifacts)
     weights = WeightsActivities(store)
     interactive = InteractiveActivities(store)

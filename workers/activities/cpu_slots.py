@@ -1,4 +1,4 @@
-"""CPUs for crews: generations beyond what Ray can hold at once wait here, where they can still be stopped."""
+"""CPU reservations in the train worker: generations that Ray has no CPUs for wait here, where they can be stopped."""
 
 from __future__ import annotations
 
@@ -14,29 +14,29 @@ from workers.crews.errors import CrewUnavailable, GenerationStopped
 POLL_SECONDS = 0.2
 
 
-class Room:
-    """The CPUs of Ray, claimed by one generation at a time each; the most urgent first, equals as they come.
+class CpuSlots:
+    """Reserves Ray's CPUs for generations, the most urgent first and first come first served among equals.
 
-    They are counted at each claim and while it waits, for nodes come and go. Other drivers of the same Ray count them
-    too: what both have claimed waits once more, for its place in Ray.
+    Ray's CPUs are counted again at every reservation and while it waits, because nodes come and go. Other drivers of
+    the same Ray cluster count the same CPUs: a crew whose CPUs both drivers reserved waits for its placement group.
     """
 
-    def __init__(self, cpus: Callable[[], int]) -> None:
-        self._cpus = cpus
-        self._claimed = 0
+    def __init__(self, ray_cpus: Callable[[], int]) -> None:
+        self._ray_cpus = ray_cpus
+        self._reserved = 0
         self._queue: list[tuple[int, int]] = []
         self._arrivals = itertools.count()
         self._changed = threading.Condition()
 
     @contextmanager
-    def claim(self, cpus: int, watch: ProgressWatch, urgency: int = Urgency.IN_STEP) -> Iterator[None]:
-        """Hold so many CPUs; waits for its turn, and raises GenerationStopped when told to stop meanwhile."""
+    def reserve(self, cpus: int, watch: ProgressWatch, urgency: int = Urgency.IN_STEP) -> Iterator[None]:
+        """Hold this many CPUs. Waits until they are free; raises GenerationStopped if `watch` says stop meanwhile."""
         self._wait_for_turn(cpus, watch, urgency)
         try:
             yield
         finally:
             with self._changed:
-                self._claimed -= cpus
+                self._reserved -= cpus
                 self._changed.notify_all()
 
     def _wait_for_turn(self, cpus: int, watch: ProgressWatch, urgency: int) -> None:
@@ -44,18 +44,18 @@ class Room:
             turn = (urgency, next(self._arrivals))
             self._queue.append(turn)
             try:
-                while self._claimed + cpus > self._present(cpus) or min(self._queue) != turn:
-                    watch.waits()
+                while self._reserved + cpus > self._total(cpus) or min(self._queue) != turn:
+                    watch.waiting()
                     if watch.should_stop():
                         raise GenerationStopped("stopped while it waited for CPUs")
                     self._changed.wait(POLL_SECONDS)
-                self._claimed += cpus
+                self._reserved += cpus
             finally:
                 self._queue.remove(turn)
                 self._changed.notify_all()
 
-    def _present(self, cpus: int) -> int:
-        """The CPUs that are there now, at least so many: whoever waits for more keeps all behind it waiting too."""
-        if cpus > (present := self._cpus()):
-            raise CrewUnavailable(f"the crew needs {cpus} CPUs, Ray has {present}")
-        return present
+    def _total(self, needed: int) -> int:
+        """Ray's CPUs now. Raises if fewer than `needed`: such a reservation would block all behind it forever."""
+        if needed > (total := self._ray_cpus()):
+            raise CrewUnavailable(f"the crew needs {needed} CPUs, Ray has {total}")
+        return total

@@ -60,13 +60,13 @@ class PlayActivities:
         asked = _ask(actor)
         while True:
             if watch.should_stop():
-                raise watch.stopped()
+                raise watch.stop_error()
             ready, _ = ray.wait([game], timeout=POLL_SECONDS)
             if ready:
                 return _result(game)
             if len(ray.wait(asked, num_returns=len(asked), timeout=0)[0]) == len(asked):
                 (finished, scheduled), rounds = ray.get(asked)
-                watch.moved(finished, beyond=rounds, target=scheduled)
+                watch.record(finished, extra_progress=rounds, target=scheduled)
                 asked = _ask(actor)
 
     def _take(self, watch: ProgressWatch) -> Any:
@@ -102,10 +102,10 @@ def _alive(watch: ProgressWatch, work: Callable[[], PlayOutcome]) -> PlayOutcome
     try:
         outcome = thread.submit(work)
         while not wait([outcome], timeout=POLL_SECONDS).done:
-            watch.waits()
+            watch.waiting()
             # a worker that is going down still has the time to finish a write; nobody waits for what was cancelled
             if watch.should_stop() and activity.is_cancelled():
-                raise watch.stopped()
+                raise watch.stop_error()
         return outcome.result()
     finally:
         thread.shutdown(wait=False)
@@ -118,9 +118,9 @@ def _pause_after(attempt: int) -> float:
 def _pause(watch: ProgressWatch, seconds: float) -> None:
     until = time.monotonic() + seconds
     while (left := until - time.monotonic()) > 0:
-        watch.waits()
+        watch.waiting()
         if watch.should_stop():
-            raise watch.stopped()
+            raise watch.stop_error()
         time.sleep(min(left, POLL_SECONDS))
 
 
@@ -141,9 +141,9 @@ def _lives(actor: Any, watch: ProgressWatch) -> bool:
     """Whether it answers within a few seconds."""
     answer = actor.progress.remote()
     for _ in range(LIVES_POLLS):
-        watch.waits()
+        watch.waiting()
         if watch.should_stop():
-            raise watch.stopped()
+            raise watch.stop_error()
         if ray.wait([answer], timeout=POLL_SECONDS)[0]:
             break
     else:

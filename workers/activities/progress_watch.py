@@ -1,4 +1,4 @@
-"""Liveness by progress: heartbeats carry what was done, and work that stands still is stopped."""
+"""Liveness by progress: heartbeats carry how far the work is, and work without progress is stopped."""
 
 from __future__ import annotations
 
@@ -14,32 +14,33 @@ HEARTBEAT_SECONDS = 1.0
 
 
 class ProgressWatch:
-    """Asked several times a second whether to stop. Each question proves that the driver lives, so it beats the
-    heart too; a driver that hangs asks nothing, and the server notices the silence.
+    """Polled by the driver several times a second, and sends the activity's heartbeats from there.
+
+    A driver that hangs does not poll, so its heartbeats end and the Temporal server notices.
     """
 
     def __init__(self, stall_seconds: float, unit: str) -> None:
         self._stall_seconds = stall_seconds
         self._unit = unit
         self._done = -1
-        self._beyond = 0
+        self._extra_progress = 0
         self._moved_at = time.monotonic()
         self._beat_at = 0.0
         self._details: dict[str, Any] = {}
         self._reason: Failure | None = None
 
-    def moved(self, done: int, *, beyond: int = 0, **details: Any) -> None:
-        """So much is done by now; `beyond` is work that counts as none, and yet is no standstill."""
-        if (done, beyond) != (self._done, self._beyond):
-            self._done, self._beyond, self._moved_at = done, beyond, time.monotonic()
+    def record(self, done: int, *, extra_progress: int = 0, **details: Any) -> None:
+        """Record the work done so far. `extra_progress` counts play-out steps: not trained on, but progress."""
+        if (done, extra_progress) != (self._done, self._extra_progress):
+            self._done, self._extra_progress, self._moved_at = done, extra_progress, time.monotonic()
         self._details = {self._unit: done, **details}
 
-    def waits(self) -> None:
-        """It waits for its turn, which is no standstill."""
+    def waiting(self) -> None:
+        """Record that the work waits for its turn, which is not a stall."""
         self._moved_at = time.monotonic()
 
     def should_stop(self) -> bool:
-        """Whether the work must end: cancelled, the worker going down, or no progress for too long."""
+        """Whether the work must end: it was cancelled, the worker shuts down, or there is no progress for too long."""
         now = time.monotonic()
         if now - self._beat_at >= HEARTBEAT_SECONDS:
             activity.heartbeat(self._details)
@@ -52,11 +53,11 @@ class ProgressWatch:
             self._reason = Failure.STALLED
         return self._reason is not None
 
-    def stopped(self) -> Exception:
-        """The failure to raise once the work has ended because of `should_stop`."""
+    def stop_error(self) -> Exception:
+        """The error to raise once the work has ended because of `should_stop`."""
         if self._reason is Failure.STALLED:
             words = f"no progress for {self._stall_seconds:g} s, at {max(self._done, 0)} {self._unit}"
             return ApplicationError(words, type=Failure.STALLED)
         if self._reason is Failure.CREW_LOST:
-            return ApplicationError("the train worker is going down", type=Failure.CREW_LOST)
+            return ApplicationError("the train worker is shutting down", type=Failure.CREW_LOST)
         return CancelledError("stopped on request")

@@ -11,7 +11,7 @@ from league.types import CheckpointRef
 from orchestrator.artifacts import ArtifactStore
 from orchestrator.contracts.generations import GenerationOutcome, GenerationPlan, train_generation
 from orchestrator.contracts.trials import InitialWeightsRequest, make_initial_weights
-from workers.activities.cpu_slots import Room
+from workers.activities.cpu_slots import CpuSlots
 from workers.activities.failures import named_failures
 from workers.activities.progress_watch import ProgressWatch
 from workers.checkpoints import Checkpoint, check_weights, decode, save
@@ -27,10 +27,10 @@ from workers.rollout.openings import OpeningRules
 class TrainingActivities:
     """Runs generations with warm crews."""
 
-    def __init__(self, store: ArtifactStore, crews: CrewPool, room: Room) -> None:
+    def __init__(self, store: ArtifactStore, crews: CrewPool, cpu_slots: CpuSlots) -> None:
         self._store = store
         self._crews = crews
-        self._room = room
+        self._cpu_slots = cpu_slots
 
     @activity.defn(name=train_generation.name, no_thread_cancel_exception=True)
     def train_generation(self, plan: GenerationPlan) -> GenerationOutcome:
@@ -38,10 +38,10 @@ class TrainingActivities:
         started_at = time.time()
         watch = ProgressWatch(plan.stall_seconds, "steps")
 
-        def progress(now: Progress) -> None:
-            watch.moved(
+        def on_progress(now: Progress) -> None:
+            watch.record(
                 now.steps,
-                beyond=now.played_out,
+                extra_progress=now.played_out,
                 target=now.target,
                 steps_per_second=now.steps_per_second,
                 metrics=now.metrics,
@@ -50,17 +50,17 @@ class TrainingActivities:
         with named_failures():
             task = task_of(plan)
             try:
-                with self._room.claim(crew_plan(task).cpus, watch, plan.urgency):
+                with self._cpu_slots.reserve(crew_plan(task).cpus, watch, plan.urgency):
                     result = run_generation(
                         task,
                         store=self._store,
-                        progress=progress,
+                        progress=on_progress,
                         should_stop=watch.should_stop,
-                        waits=watch.waits,
+                        on_waiting=watch.waiting,
                         crews=self._crews,
                     )
             except GenerationStopped:
-                raise watch.stopped() from None
+                raise watch.stop_error() from None
         return GenerationOutcome(
             checkpoint=result.checkpoint,
             steps=result.steps,

@@ -1,4 +1,4 @@
-"""A crew on Ray, seen from its driver: start it, wait for it without blocking, end it."""
+"""The driver's side of a crew: it reserves CPUs, starts Ray actors, waits for their calls and ends them."""
 
 from __future__ import annotations
 
@@ -6,8 +6,7 @@ import math
 import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, replace
-from functools import reduce
+from dataclasses import replace
 from typing import Any
 
 import ray
@@ -15,121 +14,123 @@ from ray.exceptions import RayError, RayTaskError
 from ray.util.placement_group import PlacementGroup, placement_group, placement_group_table, remove_placement_group
 from ray.util.scheduling_strategies import PlacementGroupSchedulingStrategy
 
-from league.payoff import Returns
-from league.types import CheckpointRef, Earned, ReturnTally, Tally, VersionId
+from league.types import CheckpointRef
 from orchestrator.artifacts import ArtifactStore
 from workers.algorithms.contract import parse_options
+from workers.crews.actors import CrewActor
 from workers.crews.errors import CrewLost, CrewUnavailable, GenerationStopped
-from workers.crews.member import CrewPlan
-from workers.crews.processes import Worker, total
+from workers.crews.plan import CrewPlan
+from workers.crews.results import game_metrics, single_seat_returns, tallies
 from workers.crews.task import GenerationResult, GenerationTask, Progress
 from workers.rollout.tally import Counts
 
-Tell = Callable[[Progress], None]
-Ask = Callable[[], bool]
-Waits = Callable[[], None]
-"""Told again and again while there is no place for the crew yet."""
-Play = Callable[[int], Sequence[Any]]
-"""Has every actor that samples play so many steps out."""
-Actor = Any
-"""A handle of Ray's, whose methods its types do not know."""
+OnProgress = Callable[[Progress], None]
+"""Called after every call to the actors."""
+ShouldStop = Callable[[], bool]
+"""Polled while the driver waits; True ends the generation."""
+OnWaiting = Callable[[], None]
+"""Called repeatedly while the crew waits for CPUs."""
+PlayOut = Callable[[int], Sequence[Any]]
+"""Starts a call that plays up to this many steps, on every actor that samples."""
+ActorHandle = Any
+"""A Ray actor handle; Ray's types do not know its methods."""
 
 POLL_SECONDS = 0.1
-RECOUNT_SECONDS = 1.0
-"""How often a crew that waits for its place looks whether Ray could still hold it."""
-FIRST_LOOK_SECONDS = 0.005
-"""Where CPUs are free, a place is there within some milliseconds."""
-GRACE_SECONDS = 0.6
-"""How long after a stop the work under way may take to end by itself; then its processes are ended."""
+CAPACITY_CHECK_SECONDS = 1.0
+"""How often a crew that waits for CPUs checks whether Ray's nodes could still hold it."""
+FIRST_POLL_SECONDS = 0.005
+"""Where CPUs are free, Ray creates a placement group within some milliseconds."""
+STOP_GRACE_SECONDS = 0.6
+"""How long calls under way may take to end after a stop; then their actors are killed."""
 CALL_SECONDS = 0.2
-"""What one call to an actor should take: long against its 1 ms of overhead, short against a stop."""
+"""Target duration of one call to an actor: long against its 1 ms of overhead, short against a stop."""
 
 
 class Crew(ABC):
-    """Ray actors owned by this process: when it dies, they die."""
+    """Ray actors owned by this process: they die with it."""
 
     def __init__(self, plan: CrewPlan, store: ArtifactStore) -> None:
         self.plan = plan
         self._store = store
-        self._actors: list[Actor] = []
-        self._place: PlacementGroup | None = None
-        self._should_stop: Ask = lambda: False
-        self._warm = False
+        self._actors: list[ActorHandle] = []
+        self._placement: PlacementGroup | None = None
+        self._should_stop: ShouldStop = lambda: False
+        self._learner_loaded = False
         self._rollout_steps = parse_options(plan.algorithm).rollout_steps
-        self.live: str | None = None
-        """sha256 of the checkpoint that the learners hold; None while that is unknown."""
+        self.loaded_sha256: str | None = None
+        """Hash of the checkpoint that the training actors hold; None while that is unknown."""
 
-    def start(self, should_stop: Ask, waits: Waits) -> None:
-        """Wait for CPUs, then start the actors and wait until they stand."""
+    def start(self, should_stop: ShouldStop, on_waiting: OnWaiting) -> None:
+        """Wait for CPUs, then start the actors and wait until they are set up."""
         self._should_stop = should_stop
-        self._check_room()
-        self._take_place(waits)
+        self._check_capacity()
+        self._reserve_cpus(on_waiting)
         self._start_actors()
 
     @abstractmethod
     def _start_actors(self) -> None:
-        """Launch the actors, whose CPUs are held for them, and wait until they stand."""
+        """Launch the actors on the reserved CPUs and wait until they are set up."""
 
     @abstractmethod
-    def _generation(self, task: GenerationTask, tell: Tell) -> GenerationResult:
-        """Run the task on actors that stand."""
+    def _generation(self, task: GenerationTask, on_progress: OnProgress) -> GenerationResult:
+        """Run the task on actors that are set up."""
 
-    def run(self, task: GenerationTask, tell: Tell, should_stop: Ask) -> GenerationResult:
-        """One generation. The crew can be used again afterwards while it `stands`."""
+    def run(self, task: GenerationTask, on_progress: OnProgress, should_stop: ShouldStop) -> GenerationResult:
+        """Run one generation. The crew can be used again afterwards while it has actors."""
         self._should_stop = should_stop
-        self._warm = task.learner is not None and task.learner.sha256 == self.live
-        self.live = None
+        self._learner_loaded = task.learner is not None and task.learner.sha256 == self.loaded_sha256
+        self.loaded_sha256 = None
         try:
-            done = self._generation(task, tell)
+            done = self._generation(task, on_progress)
         except GenerationStopped:
             raise
         except Exception:
-            # Whatever went wrong in one process, the others may now wait for it for ever.
+            # After an error in one actor the others may wait for it forever.
             self.close()
             raise
-        self.live = done.checkpoint.sha256
+        self.loaded_sha256 = done.checkpoint.sha256
         return done
 
     @property
-    def stands(self) -> bool:
-        """Whether it has actors to work with."""
+    def has_actors(self) -> bool:
+        """Whether its actors are still running."""
         return bool(self._actors)
 
     def close(self) -> None:
-        """End the actors at once."""
+        """Kill the actors and release their CPUs."""
         for actor in self._actors:
             ray.kill(actor, no_restart=True)
         self._actors = []
-        if self._place is not None:
-            remove_placement_group(self._place)
-            self._place = None
+        if self._placement is not None:
+            remove_placement_group(self._placement)
+            self._placement = None
 
-    def _take_place(self, waits: Waits) -> None:
-        """Wait until Ray holds CPUs for all processes: two crews that wait with half of theirs would wait for ever."""
-        self._place = placement_group([{"CPU": self.plan.threads}] * self.plan.processes)
-        pause, counted = FIRST_LOOK_SECONDS, time.monotonic()
-        while placement_group_table(self._place).get("state") != "CREATED":
-            waits()
+    def _reserve_cpus(self, on_waiting: OnWaiting) -> None:
+        """Wait until Ray reserves CPUs for all actors at once: two crews with half of theirs each would deadlock."""
+        self._placement = placement_group([{"CPU": self.plan.threads}] * self.plan.processes)
+        pause, checked = FIRST_POLL_SECONDS, time.monotonic()
+        while placement_group_table(self._placement).get("state") != "CREATED":
+            on_waiting()
             if self._should_stop():
                 raise GenerationStopped("stopped while it waited for CPUs")
-            if time.monotonic() - counted >= RECOUNT_SECONDS:
-                # Ray itself waits for ever for a place that no node can offer
-                self._check_room()
-                counted = time.monotonic()
+            if time.monotonic() - checked >= CAPACITY_CHECK_SECONDS:
+                # Ray waits forever for a placement group that no node can hold.
+                self._check_capacity()
+                checked = time.monotonic()
             time.sleep(pause)
             pause = min(2 * pause, POLL_SECONDS)
 
-    def _launch(self, kind: type[Worker], count: int) -> list[Actor]:
-        assert self._place is not None, "a place comes before its actors"
-        # A returning actor would have lost its state: the generation is run again instead.
-        place = PlacementGroupSchedulingStrategy(self._place)
-        remote: Any = ray.remote(num_cpus=self.plan.threads, max_restarts=0, scheduling_strategy=place)(kind)
+    def _launch(self, kind: type[CrewActor], count: int) -> list[ActorHandle]:
+        assert self._placement is not None, "CPUs are reserved before actors are launched"
+        # A restarted actor would have lost its state: the generation is run again instead.
+        strategy = PlacementGroupSchedulingStrategy(self._placement)
+        remote: Any = ray.remote(num_cpus=self.plan.threads, max_restarts=0, scheduling_strategy=strategy)(kind)
         actors = [remote.remote(self.plan, self._store, rank) for rank in range(count)]
         self._actors += actors
         return actors
 
-    def _check_room(self) -> None:
-        """Whether Ray's nodes could hold the crew if nobody else were there: a process runs on one node."""
+    def _check_capacity(self) -> None:
+        """Raise CrewUnavailable if Ray's nodes could not hold the crew even when idle; an actor needs one node."""
         nodes = [node["Resources"].get("CPU", 0.0) for node in ray.nodes() if node["Alive"]]
         needed = f"{self.plan.cpus} CPUs ({self.plan.processes} processes of {self.plan.threads} threads)"
         if self.plan.cpus > sum(nodes):
@@ -138,42 +139,42 @@ class Crew(ABC):
             each = ", ".join(f"{cpus:g}" for cpus in sorted(nodes, reverse=True))
             raise CrewUnavailable(f"the crew needs {needed}, each process on one node; Ray's nodes have {each} CPUs")
 
-    def _form_ring(self, actors: Sequence[Actor]) -> None:
+    def _connect_all_reduce(self, actors: Sequence[ActorHandle]) -> None:
         if len(actors) > 1:
-            address = self._wait([actors[0].host.remote(ray.util.get_node_ip_address())])[0]
-            self._wait([actor.join.remote(*address) for actor in actors])
+            address = self._wait([actors[0].host_all_reduce.remote(ray.util.get_node_ip_address())])[0]
+            self._wait([actor.join_all_reduce.remote(*address) for actor in actors])
 
     def _wait(self, refs: Sequence[Any]) -> list[Any]:
-        """The results of these calls, waited for in short turns; raises what they raised."""
+        """The results of these calls; polls for a stop meanwhile, and raises what a call raised."""
         self._wait_only(refs)
         return _results(refs)
 
     def _wait_only(self, refs: Sequence[Any]) -> None:
-        """Wait for these calls and leave their results where they are; raises what they raised."""
+        """Wait for these calls but do not fetch their results; raises what a call raised."""
         waiting = list(refs)
         while waiting:
             if self._should_stop():
                 self._stop(waiting)
             ready, waiting = ray.wait(waiting, timeout=POLL_SECONDS, fetch_local=False)
-            # A failed call is reported at once: the others may wait for it for ever.
+            # A failed call is raised at once: the others may wait for it forever.
             _results(ready)
 
     def _stop(self, waiting: Sequence[Any]) -> None:
-        """End within the grace: by itself if the work under way ends in time, else by force."""
-        _, late = ray.wait(list(waiting), num_returns=len(waiting), timeout=GRACE_SECONDS)
+        """Give the calls under way the grace period, kill the actors if they are late, and raise."""
+        _, late = ray.wait(list(waiting), num_returns=len(waiting), timeout=STOP_GRACE_SECONDS)
         if late:
             self.close()
-        raise GenerationStopped(f"stopped on request; the crew {'was ended' if late else 'stands'}")
+        raise GenerationStopped(f"stopped on request; the crew was {'killed' if late else 'kept'}")
 
-    def _play_out(self, tell: Tell, done: Progress, play: Play, units: int) -> None:
-        """Bring the games that count to their end, so many steps a call; each call is progress, however slow."""
+    def _play_out(self, on_progress: OnProgress, done: Progress, play_out: PlayOut, steps: int) -> None:
+        """Play the counted games to their end, `steps` steps a call; every call is reported as progress."""
         played = 0
-        while any(self._wait(play(units))):
-            played += units
-            tell(replace(done, played_out=played))
+        while any(self._wait(play_out(steps))):
+            played += steps
+            on_progress(replace(done, played_out=played))
 
     def _updates(self, task: GenerationTask) -> int:
-        """Updates that the task's steps make, rounded up."""
+        """The updates that the task's steps make, rounded up."""
         return math.ceil(task.steps / (self._rollout_steps * self.plan.tables * self.plan.rollout_actors))
 
     def _result(
@@ -182,14 +183,14 @@ class Crew(ABC):
         return GenerationResult(
             checkpoint=ref,
             steps=steps,
-            tallies=_tallies(task, counts),
-            returns=_returns(counts),
-            metrics=metrics | _game_metrics(counts),
+            tallies=tallies(task, counts),
+            returns=single_seat_returns(counts),
+            metrics=metrics | game_metrics(counts),
         )
 
 
-class Clock:
-    """Times the calls to actors, and says how large the next should be."""
+class CallTimer:
+    """Times the calls to actors and says how much work the next call should get."""
 
     def __init__(self) -> None:
         self._started = self._last = time.monotonic()
@@ -197,56 +198,26 @@ class Clock:
 
     @property
     def seconds(self) -> float:
+        """Since the timer was made."""
         return time.monotonic() - self._started
 
-    def took(self, units: int) -> None:
-        """A call of so many units of work came back."""
+    def returned(self, units: int) -> None:
+        """Record that a call of this many units of work came back."""
         now = time.monotonic()
         self._per_unit, self._last = (now - self._last) / units, now
 
     @property
-    def units(self) -> int:
-        """Units of work for a call of about CALL_SECONDS; 1 while nothing is known."""
+    def next_units(self) -> int:
+        """Units of work for a call of about CALL_SECONDS; 1 before the first call has returned."""
         return max(1, int(CALL_SECONDS / self._per_unit)) if self._per_unit > 0 else 1
 
 
-def _tallies(task: GenerationTask, counts: Sequence[Counts]) -> tuple[Tally, ...]:
-    return tuple(
-        Tally(
-            learner=VersionId(task.version),
-            opponent=VersionId(task.others[opponent].version),
-            seat=seat,
-            wins=int(wins),
-            draws=int(draws),
-            losses=int(losses),
-            opponent_seat=other,
-            earned=Earned(own=float(own), other=float(others)),
-        )
-        for (opponent, seat, other), ((wins, draws, losses), (own, others)) in sorted(
-            total(counts).items(), key=lambda item: item[0]
-        )
-    )
-
-
-def _returns(counts: Sequence[Counts]) -> ReturnTally | None:
-    """The returns of a game of one seat, over all processes; None where no game ended, or games have more seats."""
-    together = reduce(Returns.merged, (count.alone for count in counts if count.alone is not None), Returns())
-    return ReturnTally(**asdict(together)) if together.games else None
-
-
-def _game_metrics(counts: Sequence[Counts]) -> dict[str, float]:
-    """What the finished games say together."""
-    games = sum(count.games for count in counts)
-    seats = sum(count.seats_played for count in counts)
-    metrics = {"games": float(games)}
-    if games:
-        metrics["game_length"] = sum(count.steps for count in counts) / games
-        metrics["return_mean"] = sum(count.returns for count in counts) / max(1, seats)
-    return metrics
-
-
 def raised_by(error: RayTaskError) -> Exception:
-    """What the process itself raised; where that cannot travel Ray puts an error of its own, which is no lost crew."""
+    """The exception that the actor raised, without Ray's wrapper.
+
+    Where that exception cannot be pickled, Ray sends one of its own; it becomes a RuntimeError, because a RayError
+    would be taken for a lost crew.
+    """
     if isinstance(error.cause, RayError):
         return RuntimeError(str(error.cause))
     cause: Exception = error.cause
@@ -254,7 +225,7 @@ def raised_by(error: RayTaskError) -> Exception:
 
 
 def _results(refs: Sequence[Any]) -> list[Any]:
-    """Results that have arrived, with Ray's wrapping of errors taken off."""
+    """The results of calls that have ended; raises the actor's own exception."""
     try:
         return list(ray.get(list(refs)))
     except RayTaskError as error:

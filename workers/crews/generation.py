@@ -1,10 +1,10 @@
-"""One generation of one player: the pure function that everything else in the data plane serves."""
+"""Runs one generation of one player on a crew: a pure function of its task."""
 
 from __future__ import annotations
 
 from orchestrator.artifacts import ArtifactStore
-from workers.crews.crew import Ask, Tell, Waits
-from workers.crews.member import CrewPlan
+from workers.crews.crew import OnProgress, OnWaiting, ShouldStop
+from workers.crews.plan import CrewPlan
 from workers.crews.pool import CrewPool
 from workers.crews.task import GenerationResult, GenerationTask, Topology
 
@@ -13,21 +13,21 @@ def run_generation(
     task: GenerationTask,
     *,
     store: ArtifactStore,
-    progress: Tell,
-    should_stop: Ask,
-    waits: Waits = lambda: None,
+    progress: OnProgress,
+    should_stop: ShouldStop,
+    on_waiting: OnWaiting = lambda: None,
     crews: CrewPool | None = None,
 ) -> GenerationResult:
     """Train the task's learner for one generation on Ray, which must be initialised.
 
-    With `crews`, warm actors are reused and kept; without, they end with the generation. Returns within a second
-    of `should_stop` turning true, by raising GenerationStopped; raises CrewLost when an actor dies. `waits` is
-    called while others hold the CPUs that it needs.
+    With `crews`, warm actors are reused and kept; without it, they end with the generation. Raises GenerationStopped
+    within a second of `should_stop` turning true, and CrewLost when an actor dies. `on_waiting` is called while
+    other crews hold the CPUs that this one needs.
     """
     plan = crew_plan(task)
     pool = CrewPool(store) if crews is None else crews
     try:
-        with pool.crew(plan, task, should_stop, waits) as crew:
+        with pool.crew(plan, task, should_stop, on_waiting) as crew:
             return crew.run(task, progress, should_stop)
     finally:
         if crews is None:
@@ -35,7 +35,7 @@ def run_generation(
 
 
 def crew_plan(task: GenerationTask) -> CrewPlan:
-    """The crew that serves this task."""
+    """The plan of a crew that can run this task."""
     return CrewPlan(
         game=task.game,
         model=task.model,

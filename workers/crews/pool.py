@@ -1,4 +1,4 @@
-"""Warm crews, kept between generations."""
+"""A pool of warm crews, kept between generations."""
 
 from __future__ import annotations
 
@@ -9,52 +9,55 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 from orchestrator.artifacts import ArtifactStore
-from workers.crews.crew import Ask, Crew, Waits
+from workers.crews.crew import Crew, OnWaiting, ShouldStop
 from workers.crews.fused import FusedCrew
-from workers.crews.member import CrewPlan
+from workers.crews.plan import CrewPlan
 from workers.crews.split import SplitCrew
 from workers.crews.task import GenerationTask
 
-PATIENCE_SECONDS = 1.0
-"""A new crew that waits this long for CPUs is given those of idle crews."""
+EVICT_AFTER_SECONDS = 1.0
+"""A new crew that has waited this long for CPUs gets those of idle crews."""
 
 
 class CrewPool:
-    """Lends crews by plan, from any thread. Idle crews are ended where a new one needs their CPUs, and after a while:
-    another driver of the same Ray may need them, and cannot ask."""
+    """Lends crews by plan; thread-safe.
+
+    An idle crew is closed where a new one needs its CPUs, and after `idle_seconds`: another driver of the same Ray
+    cluster may need the CPUs, and cannot ask for them.
+    """
 
     def __init__(
         self,
         store: ArtifactStore,
         cpus: Callable[[], float] = lambda: math.inf,
-        most: int = 1,
+        max_idle: int = 1,
         idle_seconds: float = math.inf,
     ) -> None:
-        """`cpus`: what Ray has for crews; `most`: crews kept idle at once; `idle_seconds`: how long."""
-        if most < 1:
-            raise ValueError(f"a pool keeps at least 1 crew, not {most}")
+        """`cpus` counts Ray's CPUs; at most `max_idle` idle crews are kept, each for `idle_seconds`."""
+        if max_idle < 1:
+            raise ValueError(f"max_idle must be at least 1, not {max_idle}")
         self._store = store
         self._cpus = cpus
-        self._most = most
+        self._max_idle = max_idle
         self._idle_seconds = idle_seconds
         self._idle: list[Crew] = []
-        self._endings: dict[Crew, threading.Timer] = {}
+        self._timers: dict[Crew, threading.Timer] = {}
         self._lent = 0
-        """CPUs of the crews that are lent out now."""
+        """CPUs of the crews lent out now."""
         self._lock = threading.Lock()
 
     @contextmanager
     def crew(
-        self, plan: CrewPlan, task: GenerationTask, should_stop: Ask, waits: Waits = lambda: None
+        self, plan: CrewPlan, task: GenerationTask, should_stop: ShouldStop, on_waiting: OnWaiting = lambda: None
     ) -> Iterator[Crew]:
-        """A crew of this plan, best one that already holds the task's learner; handed back if it still stands."""
+        """Lend a crew of this plan, preferably one that holds the task's learner; it is taken back if still usable."""
         crew: Crew | None = None
         try:
             crew = self._take(plan, task)
             if crew is None:
                 crew = SplitCrew(plan, self._store) if plan.split else FusedCrew(plan, self._store)
                 try:
-                    crew.start(should_stop, self._making_room(waits))
+                    crew.start(should_stop, self._evicting_idle(on_waiting))
                 except BaseException:
                     crew.close()
                     raise
@@ -63,37 +66,37 @@ class CrewPool:
             self._give_back(plan, crew)
 
     def close(self) -> None:
-        """End all idle crews."""
+        """Close all idle crews."""
         with self._lock:
-            idle = [self._no_longer_idle(crew) for crew in list(self._idle)]
+            idle = [self._remove_idle(crew) for crew in list(self._idle)]
         for crew in idle:
             crew.close()
 
-    def _making_room(self, waits: Waits) -> Waits:
-        """Tells that it waits, and gives idle crews' CPUs to a crew that waits for long: others hold the rest."""
+    def _evicting_idle(self, on_waiting: OnWaiting) -> OnWaiting:
+        """`on_waiting`, which also closes all idle crews once the new crew has waited EVICT_AFTER_SECONDS."""
         began = time.monotonic()
 
         def waiting() -> None:
-            waits()
-            if time.monotonic() - began > PATIENCE_SECONDS:
+            on_waiting()
+            if time.monotonic() - began > EVICT_AFTER_SECONDS:
                 self.close()
 
         return waiting
 
     def _take(self, plan: CrewPlan, task: GenerationTask) -> Crew | None:
-        """An idle crew of the plan, or None once there is room for a new one."""
+        """An idle crew of the plan; or None, after closing idle crews whose CPUs a new crew needs."""
         wanted = task.learner.sha256 if task.learner is not None else None
-        superfluous: list[Crew] = []
+        evicted: list[Crew] = []
         cpus = self._cpus()
         with self._lock:
             self._lent += plan.cpus
             fitting = [crew for crew in self._idle if crew.plan == plan]
             if fitting:
-                best = next((crew for crew in fitting if crew.live == wanted), fitting[0])
-                return self._no_longer_idle(best)
-            while self._idle and (len(self._idle) >= self._most or self._held() > cpus):
-                superfluous.append(self._no_longer_idle(self._idle[0]))
-        for crew in superfluous:
+                best = next((crew for crew in fitting if crew.loaded_sha256 == wanted), fitting[0])
+                return self._remove_idle(best)
+            while self._idle and (len(self._idle) >= self._max_idle or self._held() > cpus):
+                evicted.append(self._remove_idle(self._idle[0]))
+        for crew in evicted:
             crew.close()
         return None
 
@@ -103,31 +106,31 @@ class CrewPool:
     def _give_back(self, plan: CrewPlan, crew: Crew | None) -> None:
         with self._lock:
             self._lent -= plan.cpus
-            if crew is not None and crew.stands and len(self._idle) < self._most:
-                self._now_idle(crew)
+            if crew is not None and crew.has_actors and len(self._idle) < self._max_idle:
+                self._add_idle(crew)
                 return
         if crew is not None:
             crew.close()
 
-    def _now_idle(self, crew: Crew) -> None:
+    def _add_idle(self, crew: Crew) -> None:
         self._idle.append(crew)
         if math.isfinite(self._idle_seconds):
-            ending = threading.Timer(self._idle_seconds, self._end_unused, [crew])
-            ending.daemon = True
-            self._endings[crew] = ending
-            ending.start()
+            timer = threading.Timer(self._idle_seconds, self._close_unused, [crew])
+            timer.daemon = True
+            self._timers[crew] = timer
+            timer.start()
 
-    def _no_longer_idle(self, crew: Crew) -> Crew:
+    def _remove_idle(self, crew: Crew) -> Crew:
         self._idle.remove(crew)
-        ending = self._endings.pop(crew, None)
-        if ending is not None:
-            ending.cancel()
+        timer = self._timers.pop(crew, None)
+        if timer is not None:
+            timer.cancel()
         return crew
 
-    def _end_unused(self, crew: Crew) -> None:
+    def _close_unused(self, crew: Crew) -> None:
         with self._lock:
-            # a timer that had fired already when the crew was taken must not end a later idleness
-            if self._endings.get(crew) is not threading.current_thread():
+            # a timer that had already fired when the crew was lent must not close it in its next idle time
+            if self._timers.get(crew) is not threading.current_thread():
                 return
-            self._no_longer_idle(crew)
+            self._remove_idle(crew)
         crew.close()

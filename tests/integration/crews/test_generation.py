@@ -124,14 +124,14 @@ def test_a_stop_ends_the_generation_and_spares_the_crew(
             crews=crews,
         )
     crew = crews._idle[0]
-    assert crew.stands and crew.live is None
+    assert crew.has_actors and crew.loaded_sha256 is None
     assert run(TASK, store, crews).checkpoint == run(TASK, store).checkpoint
 
 
 def test_a_crew_that_does_not_stop_in_time_is_ended(store: ArtifactStore, crews: CrewPool, tmp_path: Path) -> None:
     begun = tmp_path / "begun"
     slow = Component(id="tests.integration.crews.slow:SlowGame", options={"begun": str(begun)})
-    with pytest.raises(GenerationStopped, match="was ended"):
+    with pytest.raises(GenerationStopped, match="was killed"):
         run_generation(
             replace(TASK, game=slow, tables=1, steps=10**9),
             store=store,
@@ -230,7 +230,7 @@ def test_a_crew_waits_for_the_cpus_of_another_drivers_idle_crew(store: ArtifactS
             store=store,
             progress=lambda _: None,
             should_stop=lambda: False,
-            waits=wait,
+            on_waiting=wait,
             crews=theirs,
         )
         assert len(waited) > 3, "told all the while that this is no standstill"
@@ -249,5 +249,5 @@ def test_a_wait_for_cpus_can_be_stopped(store: ArtifactStore, crews: CrewPool) -
             store=store,
             progress=lambda _: None,
             should_stop=lambda: len(waited) > 5,
-            waits=lambda: waited.append(None),
+            on_waiting=lambda: waited.append(None),
         )

@@ -17,7 +17,7 @@ from workers.checkpoints import CheckpointMismatch
 from workers.crews.errors import BadTask
 from workers.crews.generation import crew_plan
 from workers.crews.task import GenerationTask, TaskOpponent, Topology
-from workers.crews.trainee import expected_rows
+from workers.crews.training_context import expected_rows
 from workers.games.connect_four import ConnectFour
 from workers.games.rock_paper_scissors import RockPaperScissors
 from workers.models.contract import build_model

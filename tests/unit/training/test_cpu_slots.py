@@ -1,4 +1,4 @@
-"""CPUs that come and go: claims count them anew, idle crews give theirs up, and a worker waits for the first node."""
+"""CPUs that come and go: reservations recount them, idle crews release theirs, a worker waits for the first node."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ import pytest
 from league.training_priority import Urgency
 from orchestrator.artifacts import ArtifactStore
 from tests.unit.training.generation_task import TASK
-from workers.activities.cpu_slots import Room
+from workers.activities.cpu_slots import CpuSlots
 from workers.crews import crew as crews
 from workers.crews import pool as pools
 from workers.crews.crew import Crew
@@ -34,7 +34,7 @@ class PatientWatch:
     def __init__(self) -> None:
         self.waited = 0
 
-    def waits(self) -> None:
+    def waiting(self) -> None:
         self.waited += 1
 
     def should_stop(self) -> bool:
@@ -48,17 +48,17 @@ class StandInCrew:
     made: list[StandInCrew]
 
     def __init__(self, plan: Any, store: ArtifactStore) -> None:
-        self.plan, self.live, self.stands = plan, None, True
+        self.plan, self.loaded_sha256, self.has_actors = plan, None, True
         self.closed_at: float | None = None
         StandInCrew.made.append(self)
 
-    def start(self, should_stop: Callable[[], bool], waits: Callable[[], None]) -> None:
+    def start(self, should_stop: Callable[[], bool], on_waiting: Callable[[], None]) -> None:
         while not StandInCrew.placed():
-            waits()
+            on_waiting()
             time.sleep(0.01)
 
     def close(self) -> None:
-        self.stands, self.closed_at = False, time.monotonic()
+        self.has_actors, self.closed_at = False, time.monotonic()
 
 
 @pytest.fixture(autouse=True)
@@ -88,25 +88,25 @@ def until(true: Callable[[], bool], seconds: float = 60.0) -> None:
 
 def test_a_claim_counts_the_cpus_anew() -> None:
     present = SimpleNamespace(cpus=1)
-    room, watch = Room(lambda: present.cpus), PatientWatch()
-    with pytest.raises(CrewUnavailable, match="needs 2 CPUs, Ray has 1"), room.claim(2, watch):  # type: ignore[arg-type]
+    slots, watch = CpuSlots(lambda: present.cpus), PatientWatch()
+    with pytest.raises(CrewUnavailable, match="needs 2 CPUs, Ray has 1"), slots.reserve(2, watch):  # type: ignore[arg-type]
         pass
     present.cpus = 2
-    with room.claim(2, watch):  # type: ignore[arg-type]
+    with slots.reserve(2, watch):  # type: ignore[arg-type]
         threading.Timer(0.3, lambda: setattr(present, "cpus", 3)).start()
-        with room.claim(1, watch):  # type: ignore[arg-type]
+        with slots.reserve(1, watch):  # type: ignore[arg-type]
             assert watch.waited > 0, "it waited for the node that joined"
 
 
 def test_a_claim_that_waits_is_refused_once_its_node_has_left() -> None:
     present = SimpleNamespace(cpus=12)
-    room, watch = Room(lambda: present.cpus), PatientWatch()
-    with room.claim(8, watch):  # type: ignore[arg-type]
+    slots, watch = CpuSlots(lambda: present.cpus), PatientWatch()
+    with slots.reserve(8, watch):  # type: ignore[arg-type]
         threading.Timer(0.3, lambda: setattr(present, "cpus", 4)).start()
-        with pytest.raises(CrewUnavailable, match="needs 8 CPUs, Ray has 4"), room.claim(8, watch):  # type: ignore[arg-type]
+        with pytest.raises(CrewUnavailable, match="needs 8 CPUs, Ray has 4"), slots.reserve(8, watch):  # type: ignore[arg-type]
             pass
         assert watch.waited > 0, "while there was hope"
-    with room.claim(4, watch):  # type: ignore[arg-type]
+    with slots.reserve(4, watch):  # type: ignore[arg-type]
         pass
 
 
@@ -121,21 +121,21 @@ class NeverPlaced(Crew):
 
 
 def test_the_most_urgent_claim_is_next_and_equals_take_turns() -> None:
-    room, watch, served = Room(lambda: 1), PatientWatch(), []
+    slots, watch, served = CpuSlots(lambda: 1), PatientWatch(), []
 
     def claim(name: str, urgency: Urgency) -> threading.Thread:
         def train() -> None:
-            with room.claim(1, watch, urgency):  # type: ignore[arg-type]
+            with slots.reserve(1, watch, urgency):  # type: ignore[arg-type]
                 served.append(name)
 
-        before = len(room._queue)
+        before = len(slots._queue)
         thread = threading.Thread(target=train)
         thread.start()
-        while len(room._queue) == before:
+        while len(slots._queue) == before:
             time.sleep(0.001)
         return thread
 
-    with room.claim(1, watch):  # type: ignore[arg-type]
+    with slots.reserve(1, watch):  # type: ignore[arg-type]
         waiting = [claim("first", Urgency.IN_STEP), claim("second", Urgency.IN_STEP), claim("urgent", Urgency.BEHIND)]
     for thread in waiting:
         thread.join()
@@ -180,7 +180,7 @@ def test_an_idle_crew_is_ended_after_its_time(store: ArtifactStore) -> None:
     pool = CrewPool(store, idle_seconds=0.2)
     use(pool)
     (crew,) = StandInCrew.made
-    until(lambda: not crew.stands)
+    until(lambda: not crew.has_actors)
     use(pool)
     assert len(StandInCrew.made) == 2
 
@@ -189,24 +189,24 @@ def test_consecutive_generations_keep_their_crew(store: ArtifactStore) -> None:
     pool = CrewPool(store, idle_seconds=60)
     for _ in range(3):
         with pool.crew(PLAN, TASK, lambda: False):
-            assert not pool._endings, "in use it is not idle"
-        assert list(pool._endings) == StandInCrew.made
-    assert len(StandInCrew.made) == 1 and StandInCrew.made[0].stands
+            assert not pool._timers, "in use it is not idle"
+        assert list(pool._timers) == StandInCrew.made
+    assert len(StandInCrew.made) == 1 and StandInCrew.made[0].has_actors
     pool.close()
-    assert not StandInCrew.made[0].stands
+    assert not StandInCrew.made[0].has_actors
 
 
 def test_idle_crews_give_way_to_one_that_waits_for_its_place(
     store: ArtifactStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(pools, "PATIENCE_SECONDS", 0.1)
-    pool = CrewPool(store, most=4)
+    monkeypatch.setattr(pools, "EVICT_AFTER_SECONDS", 0.1)
+    pool = CrewPool(store, max_idle=4)
     use(pool)
     (idle,) = StandInCrew.made
     # another driver holds what is left of Ray
-    monkeypatch.setattr(StandInCrew, "placed", staticmethod(lambda: not idle.stands))
+    monkeypatch.setattr(StandInCrew, "placed", staticmethod(lambda: not idle.has_actors))
     use(pool, plan=crew_plan(TASK.__class__(**{**vars(TASK), "tables": 32})))
-    assert not idle.stands and len(StandInCrew.made) == 2
+    assert not idle.has_actors and len(StandInCrew.made) == 2
 
 
 async def test_a_worker_waits_for_rays_first_nodes() -> None:

@@ -1,16 +1,18 @@
-"""The learning side of one process: model, optimiser and algorithm, from checkpoint to checkpoint."""
+"""What a training process keeps between generations: the model, its optimiser and the algorithm."""
 
 from __future__ import annotations
 
 import numpy as np
 import torch
+from torch import Tensor
 
 from league.types import CheckpointRef
 from orchestrator.artifacts import ArtifactStore
 from workers.algorithms.contract import algorithm_class, parse_options
 from workers.algorithms.learner import Learner
 from workers.checkpoints import Checkpoint, load, save
-from workers.crews.member import CrewPlan, Ring, fresh_weights
+from workers.crews.all_reduce import GradientAllReduce
+from workers.crews.plan import CrewPlan
 from workers.crews.task import GenerationTask
 from workers.games.protocol import GameSpec, VectorGame
 from workers.models.contract import build_model
@@ -18,23 +20,25 @@ from workers.models.normalised import Normalised
 from workers.rollout.batch import SampleBatch
 
 
-class Trainee:
-    """Holds the player that learns. Between generations it stays as it was left, so a warm crew loads nothing."""
+class TrainingContext:
+    """The training side of one process. Its learner is kept after a generation, so a warm crew loads nothing."""
 
-    def __init__(self, plan: CrewPlan, store: ArtifactStore, game: VectorGame, ring: Ring | None) -> None:
+    def __init__(
+        self, plan: CrewPlan, store: ArtifactStore, game: VectorGame, all_reduce: GradientAllReduce | None
+    ) -> None:
         self._plan, self._store, self._game = plan, store, game
-        self._ring = ring
+        self._all_reduce = all_reduce
         self._rows = 1
         self.options = parse_options(plan.algorithm)
-        self.learner = Learner(build_model(plan.model, game.spec), ring.average if ring else None)
+        self.learner = Learner(build_model(plan.model, game.spec), all_reduce.average if all_reduce else None)
         self._rng = np.random.default_rng(0)
         self._steps = 0
         self._seed = 0
 
     def prepare(self, task: GenerationTask, reload: bool, rank: int) -> None:
-        """Be the task's learner; `reload` is False when this process already is."""
+        """Load the task's learner; `reload` is False when this process already holds it."""
         if task.learner is None:
-            self.learner.load_weights(fresh_weights(self._plan, self._game, task.seed))
+            self.learner.load_weights(initial_weights(self._plan, self._game, task.seed))
             self.learner.load_optimizer({})
             self._steps = 0
         elif reload:
@@ -49,21 +53,21 @@ class Trainee:
         self.algorithm = algorithm_class(self._plan.algorithm)(self.learner, self.options, self._rows)
 
     def update(self, batch: SampleBatch) -> dict[str, float]:
-        """Learn from one batch."""
+        """Train on one batch; returns the update's metrics."""
         model = self.learner.model
         if isinstance(model, Normalised):
             moments = model.moments(torch.from_numpy(batch.observations))
-            if self._ring is not None:
-                self._ring.average(moments)
+            if self._all_reduce is not None:
+                self._all_reduce.average(moments)
             model.absorb(moments, self._rows)
         return self.algorithm.update(batch, self._rng)
 
-    def count(self, steps: int) -> None:
-        """Environment steps that the whole crew has sampled and learnt from."""
+    def count_steps(self, steps: int) -> None:
+        """Add the environment steps that the whole crew sampled in this generation."""
         self._steps += steps
 
     def save(self) -> CheckpointRef:
-        """Store the learner as it is."""
+        """Store the learner's checkpoint."""
         checkpoint = Checkpoint(
             model=self._plan.model,
             game=self._plan.game,
@@ -75,8 +79,14 @@ class Trainee:
         return save(self._store, checkpoint)
 
 
+def initial_weights(plan: CrewPlan, game: VectorGame, seed: int) -> dict[str, Tensor]:
+    """Random weights for a player without a checkpoint."""
+    weights_seed = int(np.random.SeedSequence([seed, 3]).generate_state(1, np.uint64)[0] >> np.uint64(1))
+    return dict(build_model(plan.model, game.spec, weights_seed).state_dict())
+
+
 def expected_rows(task: GenerationTask, spec: GameSpec, rollout_steps: int) -> int:
-    """Decisions of learning seats in one update of the whole crew, on average."""
+    """The mean number of the learner's decisions in one update of the whole crew."""
     live = task.shares[0] if spec.seats > 1 else 1.0
     learning = live + (1.0 - live) / spec.seats
     width = spec.seats if spec.simultaneous else 1

@@ -1,0 +1,178 @@
+"""The processes of a crew: fused actors, rollout actors and trainers. Ray hosts them; nothing here imports Ray."""
+
+from __future__ import annotations
+
+import os
+import warnings
+from abc import ABC, abstractmethod
+from dataclasses import dataclass, field
+from typing import Any
+
+import torch
+from numpy.typing import NDArray
+
+from league.types import CheckpointRef
+from orchestrator.artifacts import ArtifactError, ArtifactStore
+from orchestrator.catalog import CatalogError
+from workers.algorithms.contract import parse_options
+from workers.bots.protocol import BadBot
+from workers.crews.all_reduce import GradientAllReduce
+from workers.crews.errors import BadTask, CrewError
+from workers.crews.plan import CrewPlan
+from workers.crews.rollout_context import RolloutContext, build_game
+from workers.crews.task import GenerationTask
+from workers.crews.training_context import TrainingContext
+from workers.games.errors import BadGame
+from workers.models.contract import BadModel, build_model
+from workers.rollout.batch import SampleBatch, merge
+from workers.rollout.sampler import Sampler
+from workers.rollout.tally import Counts
+
+Weights = dict[str, NDArray[Any]]
+
+EXPLAINED_ERRORS = (CrewError, BadGame, BadModel, BadBot, CatalogError, ArtifactError)
+"""Errors whose message already says what is wrong; they pass `set_up` unchanged."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class CallReport:
+    """What one actor did in one call."""
+
+    steps: int = 0
+    """Environment steps sampled."""
+    metrics: dict[str, float] = field(default_factory=dict)
+
+
+class CrewActor(ABC):
+    """Base of all actors: a fixed number of torch threads, and the all-reduce group if several processes train."""
+
+    def __init__(self, plan: CrewPlan, store: ArtifactStore, rank: int) -> None:
+        self._plan, self._store, self._rank = plan, store, rank
+        self._all_reduce = GradientAllReduce(rank, plan.learners) if plan.learners > 1 else None
+
+    def set_up(self) -> None:
+        """Make the game and the model. Not in the constructor: Ray reports an error there as a dead actor."""
+        # Floating-point sums depend on the number of threads.
+        torch.set_num_threads(self._plan.threads)
+        try:
+            self._build()
+        except (*EXPLAINED_ERRORS, OSError, MemoryError):
+            raise
+        except Exception as error:
+            # The user's game or model raised: a retry would raise again.
+            raise BadTask(f"the crew cannot be set up: {type(error).__name__}: {error}") from error
+
+    @abstractmethod
+    def _build(self) -> None:
+        """Make the game, the model and whatever else this actor works with."""
+
+    def pid(self) -> int:
+        """The process id."""
+        return os.getpid()
+
+    def host_all_reduce(self, address: str) -> tuple[str, int]:
+        """Open the rendezvous store of the all-reduce group; called on rank 0."""
+        assert self._all_reduce is not None
+        return self._all_reduce.host(address)
+
+    def join_all_reduce(self, address: str, port: int) -> None:
+        """Join the all-reduce group; returns when all ranks have joined."""
+        assert self._all_reduce is not None
+        self._all_reduce.join(address, port)
+
+
+class FusedActor(CrewActor):
+    """Samples and trains in turn; gradients are all-reduced over the crew."""
+
+    _sampler: Sampler
+
+    def _build(self) -> None:
+        self._rollout = RolloutContext(self._plan, self._store, self._rank)
+        self._training = TrainingContext(self._plan, self._store, self._rollout.game, self._all_reduce)
+
+    def prepare(self, task: GenerationTask, reload: bool) -> None:
+        """Reset the tables and load the task's learner."""
+        self._training.prepare(task, reload, self._rank)
+        self._sampler = self._rollout.sampler(task, self._training.learner.model, self._training.options.rollout_steps)
+
+    def advance(self, updates: int) -> CallReport:
+        """Sample and train this many times."""
+        before = self._sampler.steps
+        metrics: dict[str, float] = {}
+        for _ in range(updates):
+            metrics = self._training.update(self._sampler.collect())
+        return CallReport(steps=self._sampler.steps - before, metrics=metrics)
+
+    def play_out(self, steps: int) -> int:
+        """Play up to this many steps of the games still to be counted; returns how many games are left."""
+        return self._sampler.play_out(steps)
+
+    def counts(self) -> Counts:
+        """The games counted in this generation."""
+        return self._sampler.board.counts()
+
+    def finish(self, steps: int, write: bool) -> CheckpointRef | None:
+        """End the generation after `steps` steps of the whole crew; the actor with `write` stores the checkpoint."""
+        self._training.count_steps(steps)
+        return self._training.save() if write else None
+
+
+class RolloutActor(CrewActor):
+    """Samples with the weights it is given."""
+
+    _sampler: Sampler
+
+    def _build(self) -> None:
+        self._rollout = RolloutContext(self._plan, self._store, self._rank)
+        self._model = build_model(self._plan.model, self._rollout.game.spec)
+        self._steps = parse_options(self._plan.algorithm).rollout_steps
+
+    def prepare(self, task: GenerationTask) -> None:
+        """Reset the tables."""
+        self._sampler = self._rollout.sampler(task, self._model, self._steps)
+
+    def sample(self, weights: Weights) -> tuple[SampleBatch, int]:
+        """One batch under these weights, and the environment steps it took."""
+        self._load(weights)
+        before = self._sampler.steps
+        return self._sampler.collect(), self._sampler.steps - before
+
+    def play_out(self, weights: Weights, steps: int) -> int:
+        """See `FusedActor.play_out`."""
+        self._load(weights)
+        return self._sampler.play_out(steps)
+
+    def counts(self) -> Counts:
+        """The games counted in this generation."""
+        return self._sampler.board.counts()
+
+    def _load(self, weights: Weights) -> None:
+        # Copied: arrays from Ray's object store are read-only.
+        self._model.load_state_dict({name: torch.from_numpy(array.copy()) for name, array in weights.items()})
+
+
+class TrainerActor(CrewActor):
+    """Trains on the batches of rollout actors."""
+
+    def _build(self) -> None:
+        # Batches lie in Ray's object store, read-only; training only reads them.
+        warnings.filterwarnings("ignore", message="The given NumPy array is not writable")
+        self._training = TrainingContext(self._plan, self._store, build_game(self._plan.game, 1), self._all_reduce)
+
+    def prepare(self, task: GenerationTask, reload: bool) -> Weights:
+        """Load the task's learner; returns the weights to sample with."""
+        self._training.prepare(task, reload, self._rank)
+        return self._weights()
+
+    def train(self, *batches: SampleBatch) -> tuple[Weights, CallReport]:
+        """Train on these batches, merged into one; returns the new weights."""
+        metrics = self._training.update(merge(batches))
+        return self._weights(), CallReport(metrics=metrics)
+
+    def finish(self, steps: int, write: bool) -> CheckpointRef | None:
+        """See `FusedActor.finish`."""
+        self._training.count_steps(steps)
+        return self._training.save() if write else None
+
+    def _weights(self) -> Weights:
+        return {name: tensor.numpy() for name, tensor in self._training.learner.weights().items()}

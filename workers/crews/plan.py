@@ -1,0 +1,35 @@
+"""The crew plan: what a crew of actors is built for."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from orchestrator.catalog import Component
+
+
+@dataclass(frozen=True, kw_only=True)
+class CrewPlan:
+    """Game, model, algorithm and size of a crew. A warm crew serves every task with the same plan."""
+
+    game: Component
+    model: Component
+    algorithm: Component
+    tables: int
+    rollout_actors: int
+    trainers: int
+    threads: int
+    split: bool
+
+    @property
+    def processes(self) -> int:
+        return self.rollout_actors + (self.trainers if self.split else 0)
+
+    @property
+    def cpus(self) -> int:
+        """The CPUs that Ray must have free for the crew."""
+        return self.processes * self.threads
+
+    @property
+    def learners(self) -> int:
+        """The processes that train the model and all-reduce their gradients."""
+        return self.trainers if self.split else self.rollout_actors

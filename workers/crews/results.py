@@ -1,0 +1,66 @@
+"""Tallies, returns and game metrics of a generation, summed over the processes of its crew."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict
+from functools import reduce
+
+import numpy as np
+from numpy.typing import NDArray
+
+from league.payoff import Returns
+from league.types import Earned, ReturnTally, Tally, VersionId
+from workers.crews.task import GenerationTask
+from workers.rollout.tally import Counts
+
+Matchup = tuple[int, int, int]
+"""The opponent's number, the learner's seat and the opponent's seat."""
+
+
+def sum_counts(counts: Sequence[Counts]) -> dict[Matchup, tuple[NDArray[np.int64], NDArray[np.float64]]]:
+    """(wins, draws, losses) and both sides' summed returns of every matchup that was played."""
+    sums: dict[Matchup, tuple[NDArray[np.int64], NDArray[np.float64]]] = {}
+    for count in counts:
+        for opponent, seat, other in np.argwhere(count.outcomes.sum(3) > 0).tolist():
+            matchup = (opponent, seat, other)
+            outcomes, earned = sums.get(matchup, (np.zeros(3, np.int64), np.zeros(2)))
+            sums[matchup] = outcomes + count.outcomes[matchup], earned + count.earned[matchup]
+    return sums
+
+
+def tallies(task: GenerationTask, counts: Sequence[Counts]) -> tuple[Tally, ...]:
+    """One tally for each matchup, in order."""
+    return tuple(
+        Tally(
+            learner=VersionId(task.version),
+            opponent=VersionId(task.others[opponent].version),
+            seat=seat,
+            wins=int(wins),
+            draws=int(draws),
+            losses=int(losses),
+            opponent_seat=other,
+            earned=Earned(own=float(own), other=float(others)),
+        )
+        for (opponent, seat, other), ((wins, draws, losses), (own, others)) in sorted(
+            sum_counts(counts).items(), key=lambda item: item[0]
+        )
+    )
+
+
+def single_seat_returns(counts: Sequence[Counts]) -> ReturnTally | None:
+    """The returns of a single-seat game; None if no game ended or the game has more seats."""
+    found = (count.single_seat_returns for count in counts if count.single_seat_returns is not None)
+    merged = reduce(Returns.merged, found, Returns())
+    return ReturnTally(**asdict(merged)) if merged.games else None
+
+
+def game_metrics(counts: Sequence[Counts]) -> dict[str, float]:
+    """The number of finished games, their mean length and the learner's mean return."""
+    games = sum(count.games for count in counts)
+    seats = sum(count.seats_played for count in counts)
+    metrics = {"games": float(games)}
+    if games:
+        metrics["game_length"] = sum(count.steps for count in counts) / games
+        metrics["return_mean"] = sum(count.returns for count in counts) / max(1, seats)
+    return metrics

@@ -1,0 +1,68 @@
+"""What a rollout process keeps between generations: its game, a policy cache and the bots it has made."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from torch import nn
+
+from orchestrator.artifacts import ArtifactStore
+from orchestrator.catalog import Component
+from workers.bots.names import make_bot
+from workers.bots.protocol import Bot
+from workers.crews.plan import CrewPlan
+from workers.crews.task import GenerationTask, TaskOpponent
+from workers.games.names import make_game
+from workers.games.protocol import VectorGame
+from workers.inference.cache import PolicyCache
+from workers.inference.policy import Policy
+from workers.rollout.sampler import Sampler
+from workers.rollout.seating import seat
+
+
+def build_game(component: Component, tables: int) -> VectorGame:
+    """Make the component's game on this many tables."""
+    return make_game(component.id, tables, **component.options)
+
+
+class RolloutContext:
+    """The sampling side of one process. `part` is its number among the crew's rollout processes."""
+
+    def __init__(self, plan: CrewPlan, store: ArtifactStore, part: int) -> None:
+        self._plan, self._part = plan, part
+        self.game = build_game(plan.game, plan.tables)
+        self._cache = PolicyCache(store, self.game.spec)
+        self._bots: dict[str, Bot] = {}
+
+    def sampler(self, task: GenerationTask, model: nn.Module, steps: int) -> Sampler:
+        """A sampler for one generation: tables are reset and seeded from the task's seed and `part`."""
+        spec, parts = self.game.spec, self._plan.rollout_actors
+        seats_rng = np.random.default_rng([task.seed, 1])
+        rng = np.random.default_rng([task.seed, 2, self._part])
+        shares = task.shares if spec.seats > 1 else [1.0]
+        seating = seat(
+            tables=self.game.tables, seats=spec.seats, shares=shares, rng=seats_rng, part=self._part, parts=parts
+        )
+        self.game.reset(rng.integers(0, 2**64, self.game.tables, dtype=np.uint64))
+        return Sampler(
+            game=self.game,
+            seating=seating,
+            learner=Policy(model),
+            opponents=self._players(task.others, set(seating.blocks)),
+            steps=steps,
+            rng=rng,
+            openings=task.openings,
+        )
+
+    def _players(self, opponents: Sequence[TaskOpponent], seated: set[int]) -> dict[int, Policy | Bot]:
+        """The opponents that have a table here; checkpoints of the others are not read."""
+        return {number: self._player(opponent) for number, opponent in enumerate(opponents) if number in seated}
+
+    def _player(self, opponent: TaskOpponent) -> Policy | Bot:
+        if opponent.checkpoint is not None:
+            return self._cache.get(opponent.checkpoint)
+        assert opponent.bot is not None
+        if opponent.bot not in self._bots:
+            self._bots[opponent.bot] = make_bot(opponent.bot, self.game.spec)
+        return self._bots[opponent.bot]
