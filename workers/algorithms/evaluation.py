@@ -75,13 +75,13 @@ class RecurrentEvaluation(Evaluation):
         trained = batch.next_row != PENDING
         followed = np.zeros(len(batch), np.bool_)
         followed[batch.next_row[batch.next_row >= 0]] = True
-        self._heads = np.flatnonzero(trained & ~followed)
+        self._sequence_starts = np.flatnonzero(trained & ~followed)
         # A link into a pending row ends the chain: that row only lends its value.
         self._next = np.where((batch.next_row >= 0) & trained[batch.next_row], batch.next_row, -1)
 
     def minibatches(self, count: int, rng: np.random.Generator) -> Iterator[Rows]:
         """Whole chains of decisions, shuffled, in `count` parts."""
-        for heads in np.array_split(rng.permutation(self._heads), count):
+        for heads in np.array_split(rng.permutation(self._sequence_starts), count):
             levels = [heads]
             while len(levels[-1]):
                 following = self._next[levels[-1]]
@@ -90,7 +90,7 @@ class RecurrentEvaluation(Evaluation):
 
     def forward(self, rows: Rows) -> tuple[Tensor, Tensor]:
         outputs: list[tuple[Tensor, Tensor]] = []
-        level = rows[np.isin(rows, self._heads)]
+        level = rows[np.isin(rows, self._sequence_starts)]
         state = self._states[torch.from_numpy(level)]
         while len(level):
             index = torch.from_numpy(level)

@@ -34,14 +34,14 @@ def policy_terms(logits: Tensor, actions: Tensor) -> PolicyTerms:
     return PolicyTerms(probs, weighted, taken, weighted.sum(0).neg_())
 
 
-def logit_gradient(terms: PolicyTerms, actions: Tensor, pull: Tensor, entropy_weight: float) -> Tensor:
-    """d/dlogits of a loss with d loss / d log p(action) = `pull` [rows], minus `entropy_weight` * entropy a row.
+def logit_gradient(terms: PolicyTerms, actions: Tensor, dloss_dlogp: Tensor, entropy_weight: float) -> Tensor:
+    """d/dlogits of a loss with d loss / d log p(action) = `dloss_dlogp` [rows], minus `entropy_weight` * entropy a row.
 
     d log p(a) / d logit_j = [j = a] - p_j, and d entropy / d logit_j = -p_j (log p_j + entropy).
     """
     gradient = terms.weighted.addcmul_(terms.probs, terms.entropy).mul_(entropy_weight)
-    gradient.addcmul_(terms.probs, pull, value=-1.0)
-    return gradient.scatter_add_(0, actions, pull.unsqueeze(0))
+    gradient.addcmul_(terms.probs, dloss_dlogp, value=-1.0)
+    return gradient.scatter_add_(0, actions, dloss_dlogp.unsqueeze(0))
 
 
 def value_gradient(values: Tensor, returns: Tensor, old_values: Tensor, clip: float) -> Tensor:

@@ -25,7 +25,7 @@ class Learner:
         parameters = [p for p in model.parameters() if p.requires_grad]
         sizes = [p.numel() for p in parameters]
         self.flat = torch.cat([p.detach().reshape(-1) for p in parameters])
-        # The last element is a passenger: a number averaged over processes along with the gradients.
+        # The last element is a reduced_scalar: a number averaged over processes along with the gradients.
         self._reduced = torch.zeros(len(self.flat) + 1)
         self.gradient = self._reduced[:-1]
         views = zip(torch.split(self.flat, sizes), torch.split(self.gradient, sizes), parameters, strict=True)
@@ -37,12 +37,12 @@ class Learner:
         self._updates = 0
 
     @torch.no_grad()
-    def step(self, learning_rate: float, gradient_clip: float, passenger: float = 0.0) -> float:
-        """Apply the gradients; returns the passenger's average over all processes."""
+    def step(self, learning_rate: float, gradient_clip: float, reduced_scalar: float = 0.0) -> float:
+        """Apply the gradients; returns the reduced_scalar's average over all processes."""
         if self._reduce is not None:
-            self._reduced[-1] = passenger
+            self._reduced[-1] = reduced_scalar
             self._reduce(self._reduced)
-            passenger = float(self._reduced[-1])
+            reduced_scalar = float(self._reduced[-1])
         if gradient_clip:
             norm = self.gradient.norm()
             self.gradient.mul_((gradient_clip / (norm + 1e-6)).clamp_(max=1.0))
@@ -52,7 +52,7 @@ class Learner:
         scale = (1.0 - _BETA2**self._updates) ** 0.5
         size = learning_rate * scale / (1.0 - _BETA1**self._updates)
         self.flat.addcdiv_(self._mean, self._square.sqrt().add_(_EPSILON * scale), value=-size)
-        return passenger
+        return reduced_scalar
 
     def weights(self) -> dict[str, Tensor]:
         """A copy of the model's weights and buffers."""

@@ -117,9 +117,9 @@ class Ppo(Algorithm):
             measure["entropy"] = float(terms.entropy.mean())
             measure["clip_fraction"] = 1.0 - float(free.float().mean())
             measure["value_loss"] = float((values - returns).square().mean())
-        pull = ratio.mul_(advantages).mul_(free).mul_(-1.0 / count)
+        dloss_dlogp = ratio.mul_(advantages).mul_(free).mul_(-1.0 / count)
         return (
-            logit_gradient(terms, actions, pull, options.entropy / count),
+            logit_gradient(terms, actions, dloss_dlogp, options.entropy / count),
             value_gradient(values, returns, old_values, options.value_clip * columns.spread).mul_(
                 options.value_weight / (count * columns.spread**2)
             ),

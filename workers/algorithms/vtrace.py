@@ -63,10 +63,10 @@ class Vtrace(Algorithm):
                 actions = actions_taken[index].unsqueeze(0)
                 terms = policy_terms(logits, actions)
                 entropy = float(terms.entropy.mean())
-                pull = advantages[index].mul_(-1.0 / count)
+                dloss_dlogp = advantages[index].mul_(-1.0 / count)
                 errors = value_gradient(values, returns[index], values, 0.0)
                 evaluation.backward(
-                    logit_gradient(terms, actions, pull, self.options.entropy / count),
+                    logit_gradient(terms, actions, dloss_dlogp, self.options.entropy / count),
                     errors.mul_(scale / count),
                 )
             else:

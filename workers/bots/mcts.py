@@ -4,7 +4,7 @@ import numpy as np
 import pyspiel
 from numpy.typing import NDArray
 
-from workers.bots.protocol import BadBot, Bot, Decisions
+from workers.bots.protocol import BadBot, Bot, BotInput
 from workers.games.protocol import GameSpec
 
 EXPLORATION = 2.0
@@ -26,9 +26,9 @@ class MctsBot(Bot):
         self.simulations = simulations
         self._game = pyspiel.load_game(spec.openspiel)
 
-    def act(self, decisions: Decisions) -> NDArray[np.int64]:
-        seeds = (decisions.keys >> _SEED_BITS).tolist()
-        return np.array([self._search(decisions.history(row), seed) for row, seed in enumerate(seeds)], np.int64)
+    def act(self, inputs: BotInput) -> NDArray[np.int64]:
+        seeds = (inputs.keys >> _SEED_BITS).tolist()
+        return np.array([self._search(inputs.history(row), seed) for row, seed in enumerate(seeds)], np.int64)
 
     def _search(self, history: list[int], seed: int) -> int:
         state = self._game.new_initial_state()

@@ -6,7 +6,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from workers.bots.protocol import BadBot, Bot, Decisions
+from workers.bots.protocol import BadBot, Bot, BotInput
 from workers.bots.simple import draw
 from workers.games.protocol import GameSpec
 from workers.games.seeding import mix, uniform
@@ -68,19 +68,19 @@ class MinimaxBot(Bot):
         self.ties, self.skill = ties, skill
         self._best = _best_moves()
 
-    def act(self, decisions: Decisions) -> NDArray[np.int64]:
-        best = self._best[self._codes(decisions)]
-        slips = uniform(mix(decisions.keys, 1)) >= self.skill
-        choices = np.where(slips[:, None], decisions.legal, best)
-        anyhow = draw(choices.astype(np.float64), decisions.keys)
+    def act(self, inputs: BotInput) -> NDArray[np.int64]:
+        best = self._best[self._codes(inputs)]
+        slips = uniform(mix(inputs.keys, 1)) >= self.skill
+        choices = np.where(slips[:, None], inputs.legal, best)
+        anyhow = draw(choices.astype(np.float64), inputs.keys)
         return anyhow if self.ties == "random" else np.where(slips, anyhow, np.argmax(best, axis=1))
 
-    def _codes(self, decisions: Decisions) -> NDArray[np.int64]:
-        planes = decisions.observations.reshape(len(decisions.observations), -1, 9).astype(np.int64)
+    def _codes(self, inputs: BotInput) -> NDArray[np.int64]:
+        planes = inputs.observations.reshape(len(inputs.observations), -1, 9).astype(np.int64)
         if planes.shape[1] == 2:
             mine, theirs = planes[:, 0], planes[:, 1]
         else:
             # OpenSpiel's planes are the empty cells, the noughts of seat 1 and the crosses of seat 0.
             rows = np.arange(len(planes))
-            mine, theirs = planes[rows, 2 - decisions.seats], planes[rows, 1 + decisions.seats]
+            mine, theirs = planes[rows, 2 - inputs.seats], planes[rows, 1 + inputs.seats]
         return np.asarray((mine + 2 * theirs) @ _POWERS)

@@ -21,7 +21,7 @@ class BadBot(ValueError):
 
 
 @dataclass(slots=True)
-class Decisions:
+class BotInput:
     """The rows a bot must decide. Nothing here needs a VectorGame, so remote games can fill it too."""
 
     seats: NDArray[np.int64]
@@ -40,17 +40,21 @@ class Bot(ABC):
         self.spec = spec
 
     @abstractmethod
-    def act(self, decisions: Decisions) -> NDArray[np.int64]:
+    def act(self, inputs: BotInput) -> NDArray[np.int64]:
         """One legal action per row."""
 
 
-def decisions(game: VectorGame, turn: Turn, rows: NDArray[np.int64] | slice = slice(None), salt: int = 0) -> Decisions:
+def bot_input(game: VectorGame, turn: Turn, rows: NDArray[np.int64] | slice = slice(None), salt: int = 0) -> BotInput:
     """These rows of the present turn, as a bot takes them; `salt` gives other draws on the same seeds."""
     tables, seats = turn.tables[rows], turn.seats[rows]
-    return Decisions(
+    return BotInput(
         seats=seats,
         observations=turn.observations[rows],
         legal=turn.legal[rows],
         keys=mix(game.seeds_of(tables), game.plies[tables], seats, _BOTS, salt),
         history=lambda row: game.history(int(tables[row])),
     )
+
+
+Decisions, decisions = BotInput, bot_input
+"""Former names, kept for bots and scripts that import them."""

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from workers.bots.protocol import BadBot, Bot, Decisions
+from workers.bots.protocol import BadBot, Bot, BotInput
 from workers.games.protocol import GameSpec
 from workers.games.seeding import uniform
 
@@ -19,15 +19,15 @@ def draw(weights: NDArray[np.float64], keys: NDArray[np.uint64]) -> NDArray[np.i
 class RandomBot(Bot):
     """Any legal move, uniformly."""
 
-    def act(self, decisions: Decisions) -> NDArray[np.int64]:
-        return draw(decisions.legal.astype(np.float64), decisions.keys)
+    def act(self, inputs: BotInput) -> NDArray[np.int64]:
+        return draw(inputs.legal.astype(np.float64), inputs.keys)
 
 
 class FirstLegalBot(Bot):
     """The legal move with the lowest number."""
 
-    def act(self, decisions: Decisions) -> NDArray[np.int64]:
-        return np.asarray(np.argmax(decisions.legal, axis=1))
+    def act(self, inputs: BotInput) -> NDArray[np.int64]:
+        return np.asarray(np.argmax(inputs.legal, axis=1))
 
 
 class MixedBot(Bot):
@@ -42,11 +42,11 @@ class MixedBot(Bot):
             raise BadBot(f"mixed: probabilities must be at least 0 and add up to 1, not {given.tolist()}")
         self.probabilities = given
 
-    def act(self, decisions: Decisions) -> NDArray[np.int64]:
-        weights = decisions.legal * self.probabilities
+    def act(self, inputs: BotInput) -> NDArray[np.int64]:
+        weights = inputs.legal * self.probabilities
         stuck = ~weights.any(axis=1)
-        weights[stuck] = decisions.legal[stuck]
-        return draw(weights, decisions.keys)
+        weights[stuck] = inputs.legal[stuck]
+        return draw(weights, inputs.keys)
 
 
 def always(spec: GameSpec, action: str) -> MixedBot:

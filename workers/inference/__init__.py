@@ -1,1 +1,1 @@
-"""Decisions from models: one policy, many at once, and a server of policies by reference."""
+"""Policy inference: one policy, many policies in one batch, and a server of policies by name."""

@@ -8,7 +8,7 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from workers.inference.policy import Decisions, Policy, choose
+from workers.inference.policy import Policy, PolicyOutput, choose
 from workers.models.contract import mask_logits
 from workers.models.mlp import ACTIVATIONS, Mlp
 
@@ -49,7 +49,7 @@ class PolicyGroup:
         legal: NDArray[np.bool_],
         draws: NDArray[np.float32] | None,
         states: NDArray[np.float32] | None = None,
-    ) -> Decisions:
+    ) -> PolicyOutput:
         """See `Decider`; the number of rows must be a multiple of the number of policies."""
         rows = len(observations)
         with torch.inference_mode():
@@ -60,4 +60,4 @@ class PolicyGroup:
             out = torch.baddbmm(bias, hidden, weight).reshape(rows, -1)
             logits = mask_logits(out[:, : self._actions], torch.from_numpy(legal))
             actions, log_probs = choose(logits, draws)
-            return Decisions(actions.numpy(), log_probs.numpy(), out[:, self._actions].numpy())
+            return PolicyOutput(actions.numpy(), log_probs.numpy(), out[:, self._actions].numpy())

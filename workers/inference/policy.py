@@ -19,7 +19,7 @@ _BELOW_ONE = 1.0 - 1e-6
 
 
 @dataclass(slots=True)
-class Decisions:
+class PolicyOutput:
     """What was decided in each row, and what the learner needs to know of it later."""
 
     actions: NDArray[np.int64]
@@ -40,7 +40,7 @@ class Decider(Protocol):
         legal: NDArray[np.bool_],
         draws: NDArray[np.float32] | None,
         states: NDArray[np.float32] | None = None,
-    ) -> Decisions:
+    ) -> PolicyOutput:
         """One decision a row: sampled by `draws` (uniform in [0, 1), one a row), or the best one for None."""
 
 
@@ -71,7 +71,7 @@ class Policy:
         legal: NDArray[np.bool_],
         draws: NDArray[np.float32] | None,
         states: NDArray[np.float32] | None = None,
-    ) -> Decisions:
+    ) -> PolicyOutput:
         """See `Decider`."""
         with torch.inference_mode():
             inputs = [torch.from_numpy(observations), torch.from_numpy(legal)]
@@ -80,7 +80,7 @@ class Policy:
                 inputs.append(torch.from_numpy(before))
             logits, values, *after = self.model(*inputs)
             actions, log_probs = choose(logits, draws)
-            return Decisions(actions.numpy(), log_probs.numpy(), values.numpy(), after[0].numpy() if after else None)
+            return PolicyOutput(actions.numpy(), log_probs.numpy(), values.numpy(), after[0].numpy() if after else None)
 
 
 def choose(logits: Tensor, draws: NDArray[np.float32] | None) -> tuple[Tensor, Tensor]:

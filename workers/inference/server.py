@@ -1,4 +1,4 @@
-"""Decisions for whoever asks: rows of many games and policies in one call, no game loop in sight."""
+"""PolicyOutput for whoever asks: rows of many games and policies in one call, no game loop in sight."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Hashable, Mapping, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from workers.inference.policy import Decider, Decisions
+from workers.inference.policy import Decider, PolicyOutput
 
 
 class PolicyServer:
@@ -28,13 +28,13 @@ class PolicyServer:
         observations: NDArray[np.float32],
         legal: NDArray[np.bool_],
         draws: NDArray[np.float32] | None,
-    ) -> Decisions:
+    ) -> PolicyOutput:
         """One decision a row, each by its named policy; rows of one policy run together."""
         unknown = sorted(set(names) - set(self._policies))
         if unknown:
             raise KeyError(f"no policy {', '.join(unknown)}; served: {', '.join(sorted(self._policies))}")
         count = len(names)
-        answer = Decisions(np.empty(count, np.int64), np.empty(count, np.float32), np.empty(count, np.float32))
+        answer = PolicyOutput(np.empty(count, np.int64), np.empty(count, np.float32), np.empty(count, np.float32))
         for name in dict.fromkeys(names):
             rows = np.array([row for row, other in enumerate(names) if other == name])
             states = self._recall(name, [streams[row] for row in rows])

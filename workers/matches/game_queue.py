@@ -27,7 +27,7 @@ def seatings(entrants: int, seats: int) -> list[tuple[int, ...]]:
     return [tuple(0 if seat == mine else 1 for seat in range(seats)) for mine in range(seats)]
 
 
-class Schedule:
+class GameQueue:
     """The games of a match in order; a table takes the next one when its game is over, and idles after the last.
 
     Seeds are kept to 53 bits, so that they survive every database, JSON reader and browser.

@@ -14,9 +14,9 @@ from workers.games.names import make_game
 from workers.games.protocol import StepResult, Turn, VectorGame
 from workers.games.seeding import mix, uniform
 from workers.inference.cache import PolicyCache
+from workers.matches.game_queue import IDLE, GameQueue
 from workers.matches.players import Player, make_player
 from workers.matches.result import GameRecord, MatchResult
-from workers.matches.schedule import IDLE, Schedule
 from workers.matches.task import MatchStopped, MatchTask
 
 _PLAY, _OPENING = 11, 12  # tell the players' draws and the openings' from others on the same seed
@@ -38,28 +38,28 @@ def play_match(
     cache = PolicyCache(store, make_game(task.game.id, 1, **task.game.options).spec) if policies is None else policies
     spec = cache.spec
     task.check(spec)
-    schedule = Schedule(task, spec)
-    game = make_game(task.game.id, min(task.tables, len(schedule)), **task.game.options)
+    queue = GameQueue(task, spec)
+    game = make_game(task.game.id, min(task.tables, len(queue)), **task.game.options)
     players = [make_player(e, game, cache, sampled=task.variety.sampled) for e in task.entrants]
-    hall = Hall(game, schedule, players, opening=task.variety.plies(spec))
+    match_tables = MatchTables(game, queue, players, opening=task.variety.plies(spec))
     finished = 0
-    while finished < len(schedule):
+    while finished < len(queue):
         if should_stop is not None and should_stop():
-            raise MatchStopped(f"stopped after {finished} of {len(schedule)} games")
-        finished += hall.step()
+            raise MatchStopped(f"stopped after {finished} of {len(queue)} games")
+        finished += match_tables.step()
         if progress is not None:
-            progress(finished, len(schedule))
-    return MatchResult(task=task, games=hall.records())
+            progress(finished, len(queue))
+    return MatchResult(task=task, games=match_tables.records())
 
 
-class Hall:
+class MatchTables:
     """The tables of a match. Draws depend on a game's seed, ply and seat alone, never on the table."""
 
-    def __init__(self, game: VectorGame, schedule: Schedule, players: Sequence[Player], *, opening: int) -> None:
-        self._game, self._schedule, self._players = game, schedule, players
+    def __init__(self, game: VectorGame, queue: GameQueue, players: Sequence[Player], *, opening: int) -> None:
+        self._game, self._queue, self._players = game, queue, players
         self._opening = opening
-        game.auto_reset = False  # who plays next, and with which seed, is the schedule's to say
-        games, seats = len(schedule), game.spec.seats
+        game.auto_reset = False  # who plays next, and with which seed, is the queue's to say
+        games, seats = len(queue), game.spec.seats
         self._at = np.full(game.tables, IDLE, np.int64)
         self._earned = np.zeros((game.tables, seats), np.float64)
         self._returns = np.zeros((games, seats), np.float64)
@@ -67,7 +67,7 @@ class Hall:
         self._truncated = np.zeros(games, np.bool_)
         self._moves: list[tuple[NDArray[np.int64], NDArray[np.int64]]] = []
         game.reset(np.zeros(game.tables, np.uint64))
-        self._start(np.arange(game.tables), schedule.deal(game.tables))
+        self._start(np.arange(game.tables), queue.deal(game.tables))
 
     def step(self) -> int:
         """One move at every table; how many games it ended."""
@@ -75,7 +75,7 @@ class Hall:
         at = self._at[turn.tables]
         live = at != IDLE
         actions = self._choose(turn, at, live)
-        self._moves.append((self._schedule.keys(at[live]), actions[live]))
+        self._moves.append((self._queue.keys(at[live]), actions[live]))
         result = self._game.step(actions)
         self._earned += result.rewards
         self._refuse_endless(result)
@@ -88,40 +88,40 @@ class Hall:
             raise BadGame(f"{spec.id}: a game is longer than its max_steps, {spec.max_steps}")
 
     def records(self) -> tuple[GameRecord, ...]:
-        """Every game, in the order of the schedule."""
-        schedule = self._schedule
+        """Every game, in the order of the queue."""
+        queue = self._queue
         keys = np.concatenate([keys for keys, _ in self._moves])
         actions = np.concatenate([actions for _, actions in self._moves])
         order = np.argsort(keys, kind="stable")
         keys, actions = keys[order], actions[order]
-        final = schedule.keys(np.arange(len(schedule)))
-        openings = schedule.shortened(self._opening, np.arange(len(schedule)))
+        final = queue.keys(np.arange(len(queue)))
+        openings = queue.shortened(self._opening, np.arange(len(queue)))
         starts, ends = np.searchsorted(keys, final), np.searchsorted(keys, final, side="right")
         return tuple(
             GameRecord(
-                pair=int(schedule.pair[game]),
-                seating=tuple(schedule.seating[game].tolist()),
-                seed=int(schedule.seeds[game]),
+                pair=int(queue.pair[game]),
+                seating=tuple(queue.seating[game].tolist()),
+                seed=int(queue.seeds[game]),
                 returns=tuple(self._returns[game].tolist()),
                 length=int(self._lengths[game]),
                 moves=tuple(actions[starts[game] : ends[game]].tolist()),
                 opening=int(openings[game]),
                 truncated=bool(self._truncated[game]),
             )
-            for game in range(len(schedule))
+            for game in range(len(queue))
         )
 
     def _choose(self, turn: Turn, at: NDArray[np.int64], live: NDArray[np.bool_]) -> NDArray[np.int64]:
         """An action a row: the opening's, the entrants', and at idle tables any legal one."""
         actions: NDArray[np.int64] = np.argmax(turn.legal, axis=1)
         plies = self._game.plies[turn.tables]
-        schedule = self._schedule
-        seeds = schedule.seeds[at]
-        opening = live & (plies < schedule.shortened(self._opening, at))
+        queue = self._queue
+        seeds = queue.seeds[at]
+        opening = live & (plies < queue.shortened(self._opening, at))
         if opening.any():
             keys = mix(seeds[opening], plies[opening], _OPENING)
             actions[opening] = draw(turn.legal[opening].astype(np.float64), keys)
-        owner = schedule.seating[at, turn.seats]
+        owner = queue.seating[at, turn.seats]
         for entrant, player in enumerate(self._players):
             rows = np.flatnonzero(live & ~opening & (owner == entrant))
             if len(rows):
@@ -135,15 +135,15 @@ class Hall:
         if not len(tables):
             return 0
         at = self._at[tables]
-        early = (at != IDLE) & (self._game.plies[tables] <= self._schedule.shortened(self._opening, at))
+        early = (at != IDLE) & (self._game.plies[tables] <= self._queue.shortened(self._opening, at))
         over = (at != IDLE) & ~early
         booked = at[over]
         self._returns[booked] = self._earned[tables[over]]
         self._lengths[booked] = self._game.plies[tables[over]]
         self._truncated[booked] = result.truncated[tables[over]]
-        self._schedule.redraw(at[early])
+        self._queue.redraw(at[early])
         after = at.copy()
-        after[~early] = self._schedule.deal(int((~early).sum()))
+        after[~early] = self._queue.deal(int((~early).sum()))
         self._start(tables, after)
         return len(booked)
 
@@ -151,6 +151,6 @@ class Hall:
         """Seat these games; idle tables replay some seed, since all tables move together."""
         self._at[tables] = games
         self._earned[tables] = 0.0
-        self._game.start(tables, np.where(games == IDLE, np.uint64(0), self._schedule.seeds[games]))
+        self._game.start(tables, np.where(games == IDLE, np.uint64(0), self._queue.seeds[games]))
         for player in self._players:
             player.begin(tables)

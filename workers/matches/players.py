@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from workers.bots.names import make_bot
-from workers.bots.protocol import Bot, decisions
+from workers.bots.protocol import Bot, bot_input
 from workers.games.protocol import Turn, VectorGame
 from workers.inference.cache import PolicyCache
 from workers.inference.policy import Decider
@@ -66,7 +66,7 @@ class BotPlayer:
     def act(
         self, game: VectorGame, turn: Turn, rows: NDArray[np.int64], draws: NDArray[np.float32]
     ) -> NDArray[np.int64]:
-        return self._bot.act(decisions(game, turn, rows))
+        return self._bot.act(bot_input(game, turn, rows))
 
 
 def make_player(entrant: Entrant, game: VectorGame, policies: PolicyCache, *, sampled: bool) -> Player:

@@ -8,7 +8,7 @@ from itertools import groupby, pairwise
 import numpy as np
 from numpy.typing import NDArray
 
-from workers.bots.protocol import Bot, decisions
+from workers.bots.protocol import Bot, bot_input
 from workers.games.protocol import Turn, VectorGame
 from workers.inference.grouped import PolicyGroup, groupable
 from workers.inference.policy import Policy
@@ -40,7 +40,7 @@ class Opposition:
                 first, last = np.searchsorted(turn.tables, (start, end))
                 rows = first + np.flatnonzero(owner[first:last] == number)
                 if len(rows):
-                    actions[rows] = self._act_alone(number, turn, rows, draws)
+                    actions[rows] = self._act_one(number, turn, rows, draws)
 
     def finish(self, tables: NDArray[np.int64]) -> None:
         """The games at these tables are over: forget what recurrent opponents remember of them."""
@@ -62,12 +62,12 @@ class Opposition:
             theirs = owner[rows] != LEARNER
             actions[rows][theirs] = decided.actions[theirs]
 
-    def _act_alone(
+    def _act_one(
         self, number: int, turn: Turn, rows: NDArray[np.int64], draws: NDArray[np.float32]
     ) -> NDArray[np.int64]:
         player = self._players[number]
         if not isinstance(player, Policy):
-            return player.act(decisions(self._game, turn, rows))
+            return player.act(bot_input(self._game, turn, rows))
         memory = self._states.get(number)
         streams = turn.tables[rows] * self._seats + turn.seats[rows]
         decided = player.decide(

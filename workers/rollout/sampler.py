@@ -42,7 +42,7 @@ class Sampler:
         self._seats = spec.seats
         self.board = TallyBoard(seating)
         self._opposition = Opposition(game, seating, opponents or {})
-        self._alone = seating.self_play_tables == game.tables
+        self._self_play_only = seating.self_play_tables == game.tables
         streams = game.tables * spec.seats
         rows = streams if spec.simultaneous else game.tables
         self._builder = TrajectoryBuilder(
@@ -112,11 +112,11 @@ class Sampler:
         """The rows that the learner decides, and the actions so far: opponents' and random openings'."""
         rows = len(turn.tables)
         actions = np.empty(rows, np.int64)
-        if self._alone and not self._openings.active:
+        if self._self_play_only and not self._openings.active:
             return slice(None), actions
         owner = self._seating.owner.reshape(-1)[streams]
         learning = owner == LEARNER
-        if not self._alone:
+        if not self._self_play_only:
             self._opposition.act(turn, owner, draws, actions)
         if self._openings.active:
             opening = self._openings.left[turn.tables] > 0

@@ -18,7 +18,7 @@ class Counts:
     outcomes: NDArray[np.int64]
     earned: NDArray[np.float64]
     """[opponents, own seat, other's seat, (own, other's)]: returns in the same games, summed."""
-    alone: Returns | None
+    single_seat_returns: Returns | None
     """Returns of a game of one seat; None where there are more."""
     games: int
     steps: int
@@ -42,7 +42,7 @@ class TallyBoard:
         self._length = np.zeros(tables, np.int64)
         self._outcomes = np.zeros((int(seating.owner.max()) + 1, seats, seats, 3), np.int64)
         self._earned = np.zeros((*self._outcomes.shape[:3], 2), np.float64)
-        self._alone = Returns() if seats == 1 else None
+        self._single_seat_returns = Returns() if seats == 1 else None
         # a game of one seat has its result in its return; live self-play has none
         self._rated = (seating.owner != LEARNER).any(axis=1) | (seats == 1)
         self._closing = False
@@ -72,7 +72,7 @@ class TallyBoard:
         return Counts(
             outcomes=self._outcomes.copy(),
             earned=self._earned.copy(),
-            alone=self._alone,
+            single_seat_returns=self._single_seat_returns,
             games=self._games,
             steps=self._steps,
             returns=self._sum,
@@ -94,8 +94,8 @@ class TallyBoard:
         learning = owner == LEARNER
         self._sum += float(returns[learning].sum())
         self._seats_played += int(learning.sum())
-        if self._alone is not None:
-            self._alone = self._alone.plus(returns[:, 0])
+        if self._single_seat_returns is not None:
+            self._single_seat_returns = self._single_seat_returns.plus(returns[:, 0])
         for mine in range(seats):
             for other in range(seats):
                 games = learning[:, mine] & ~learning[:, other]

@@ -4,7 +4,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from workers.bots.names import make_bot
-from workers.bots.protocol import decisions
+from workers.bots.protocol import bot_input
 from workers.games.protocol import VectorGame
 
 
@@ -20,7 +20,7 @@ def play_out(game: VectorGame, names: tuple[str, ...], first_seed: int = 0) -> N
         for seat, bot in enumerate(bots):
             rows = np.flatnonzero((turn.seats == seat) & ~over[turn.tables])
             if len(rows):
-                actions[rows] = bot.act(decisions(game, turn, rows))
+                actions[rows] = bot.act(bot_input(game, turn, rows))
         result = game.step(actions)
         returns[~over] += result.rewards[~over]
         over |= result.done

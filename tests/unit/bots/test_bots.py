@@ -10,7 +10,7 @@ from open_spiel.python.algorithms.minimax import alpha_beta_search
 from tests.unit.bots.matches import play_out
 from workers.bots.minimax import MinimaxBot, value
 from workers.bots.names import make_bot
-from workers.bots.protocol import decisions
+from workers.bots.protocol import bot_input
 from workers.bots.simple import RandomBot, draw
 from workers.games.connect_four import ConnectFour
 from workers.games.kuhn_poker import KuhnPoker
@@ -49,7 +49,7 @@ def test_salt_gives_other_draws_on_the_same_seeds() -> None:
     game.reset(np.arange(500, dtype=np.uint64))
     bot = RandomBot(game.spec)
     turn = game.turn()
-    plain, salted = (bot.act(decisions(game, turn, salt=salt)) for salt in (0, 1))
+    plain, salted = (bot.act(bot_input(game, turn, salt=salt)) for salt in (0, 1))
     assert 0.05 < (plain == salted).mean() < 0.25
 
 
@@ -65,7 +65,7 @@ def test_first_legal_takes_the_lowest_number() -> None:
     game.reset(np.zeros(1, np.uint64))
     bot = make_bot("first-legal", game.spec)
     for _ in range(8):
-        game.step(bot.act(decisions(game, game.turn())))
+        game.step(bot.act(bot_input(game, game.turn())))
     assert game.history(0) == [0, 0, 0, 0, 0, 0, 1, 1]
 
 
@@ -100,8 +100,8 @@ def test_minimax_repeats_itself_and_the_random_one_does_not() -> None:
     game = TicTacToe(tables=200)
     game.reset(np.arange(200, dtype=np.uint64))
     turn = game.turn()
-    assert set(make_bot("minimax", game.spec).act(decisions(game, turn)).tolist()) == {0}
-    assert set(make_bot("minimax-random", game.spec).act(decisions(game, turn)).tolist()) == set(range(9))
+    assert set(make_bot("minimax", game.spec).act(bot_input(game, turn)).tolist()) == {0}
+    assert set(make_bot("minimax-random", game.spec).act(bot_input(game, turn)).tolist()) == set(range(9))
 
 
 def test_minimax_reads_openspiels_tic_tac_toe_too() -> None:
@@ -123,7 +123,7 @@ def test_skill_is_the_probability_of_a_best_move() -> None:
     for cell in (0, 4, 1):
         game.step(np.full(6000, cell))
     bot = MinimaxBot(game.spec, ties="random", skill=0.4)
-    blocked = (bot.act(decisions(game, game.turn())) == 2).mean()
+    blocked = (bot.act(bot_input(game, game.turn())) == 2).mean()
     assert blocked == pytest.approx(0.4 + 0.6 / 6, abs=0.03)
 
 
@@ -141,7 +141,7 @@ def test_mixed_strategies_keep_their_probabilities() -> None:
     game = RockPaperScissors(tables=20_000)
     game.reset(np.arange(20_000, dtype=np.uint64))
     bot = make_bot("mixed-0.5-0.2-0.3", game.spec)
-    counts = np.bincount(bot.act(decisions(game, game.turn())), minlength=3) / 40_000
+    counts = np.bincount(bot.act(bot_input(game, game.turn())), minlength=3) / 40_000
     assert counts == pytest.approx([0.5, 0.2, 0.3], abs=0.015)
 
 
@@ -149,9 +149,9 @@ def test_mixed_strategies_leave_out_what_is_illegal() -> None:
     # Nothing to call for yet, so folding is illegal: its share goes to the others.
     game = LeducPoker(tables=8000)
     game.reset(np.arange(8000, dtype=np.uint64))
-    actions = make_bot("mixed-0.5-0.1-0.4", game.spec).act(decisions(game, game.turn()))
+    actions = make_bot("mixed-0.5-0.1-0.4", game.spec).act(bot_input(game, game.turn()))
     assert np.bincount(actions, minlength=3) / 8000 == pytest.approx([0, 0.2, 0.8], abs=0.03)
-    assert set(make_bot("always-fold", game.spec).act(decisions(game, game.turn())).tolist()) == {1, 2}
+    assert set(make_bot("always-fold", game.spec).act(bot_input(game, game.turn())).tolist()) == {1, 2}
 
 
 def test_always_plays_one_action_by_name_or_number() -> None:

@@ -18,9 +18,9 @@ from workers.games.names import make_game
 from workers.games.replay import replay
 from workers.inference.policy import Policy
 from workers.matches.annotate import annotate
+from workers.matches.game_queue import GameQueue
 from workers.matches.host import MatchHost
 from workers.matches.play import play_match
-from workers.matches.schedule import Schedule
 from workers.matches.task import BadMatch, Entrant, MatchStopped, MatchTask, Variety
 
 CONNECT_FOUR = Component(id="connect_four")
@@ -212,7 +212,7 @@ def test_an_opening_that_ends_the_game_is_drawn_again(store: ArtifactStore) -> N
     nim = Component(id="openspiel", options={"game": "nim(pile_sizes=2;0)"})
     task = match(nim, bot("random"), bot("random"), pairs=60, variety=Variety(opening_plies=1))
     result = play_match(task, store=store)
-    scheduled = [int(seed) for seed in Schedule(task, make_game(nim.id, 1, **nim.options).spec).seeds]
+    scheduled = [int(seed) for seed in GameQueue(task, make_game(nim.id, 1, **nim.options).spec).seeds]
     redrawn = [game.seed != seed for game, seed in zip(result.games, scheduled, strict=True)]
     assert 20 < sum(redrawn) < 100
     assert all(game.length == 2 and len(game.moves) == 2 for game in result.games)

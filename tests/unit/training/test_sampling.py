@@ -170,7 +170,7 @@ def test_returns_are_summed_for_both_sides_beside_the_results() -> None:
     sampler = sampler_for(game, [0.0, 0.5, 0.5], bots, steps=40)
     sampler.collect()
     counts = sampler.board.counts()
-    assert counts.alone is None
+    assert counts.single_seat_returns is None
     assert counts.earned.shape == (2, 2, 2, 2)
     own, other = counts.earned[..., 0], counts.earned[..., 1]
     assert (own == -other).all(), "the game is zero-sum"
@@ -196,7 +196,7 @@ def test_a_game_of_one_seat_counts_the_returns_of_all_games_begun() -> None:
     sampler.collect()
     while sampler.play_out(2):
         pass
-    alone = sampler.board.counts().alone
+    alone = sampler.board.counts().single_seat_returns
     # games of 1 to 4 steps return their length: in 3 steps each table began the games that these have to be
     lengths = [length for table in range(8) for length in begun(1 + table % 4, 3)]
     assert alone is not None
