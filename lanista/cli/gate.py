@@ -9,11 +9,12 @@ import typer
 from rich.markup import escape
 from rich.table import Table
 
+from api.schemas.enums import GateStatus
+from api.schemas.gates import Gate, GateSummary
 from lanista.cli.connection import HomeOption, LimitOption, TrialArgument, connected
 from lanista.cli.stack import JsonOption
 from lanista.cli.terminal import out, print_json, print_line, uncut_table
 from lanista.client import Client
-from lanista.client.answers.league import Gate, GateStatus, GateSummary
 from lanista.client.calls.composed import is_id
 from lanista.client.errors import NoSuchName, NotFound
 from lanista.league_tables import status_text

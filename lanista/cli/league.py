@@ -9,12 +9,16 @@ import typer
 from rich.markup import escape
 from rich.table import Table
 
+from api.schemas.decisions import Decision
+from api.schemas.enums import RatingMethod
+from api.schemas.payoff import PayoffStream
+from api.schemas.players import Player
+from api.schemas.ratings import Ratings
+from api.schemas.trials import Trial
 from lanista.cli.connection import ExitCode, HomeOption, LimitOption, TrialArgument, connected
 from lanista.cli.stack import JsonOption
 from lanista.cli.terminal import errors, out, print_json, print_line
 from lanista.client import Client
-from lanista.client.answers.league import Decision, PayoffStream, RatingMethod, Ratings
-from lanista.client.answers.trials import Player, Trial
 from lanista.client.calls.composed import is_id
 from lanista.client.calls.league import Table as Export
 from lanista.league_tables import difference_text, foremost, payoff_table, rating_text
@@ -53,7 +57,7 @@ def payoff(
 @league.command()
 def ratings(
     trial: TrialArgument,
-    method: Annotated[RatingMethod, typer.Option("--method", help="How to rate.")] = "bradley_terry",
+    method: Annotated[RatingMethod, typer.Option("--method", help="How to rate.")] = RatingMethod.BRADLEY_TERRY,
     against: Annotated[
         str | None,
         typer.Option(

@@ -10,11 +10,12 @@ from typing import Annotated
 import typer
 from rich.markup import escape
 
+from api.schemas.aliases import Alias
+from api.schemas.trials import Trial
+from api.schemas.versions import Version
 from lanista.cli.connection import ExitCode, HomeOption, LimitOption, TrialArgument, connected
 from lanista.cli.stack import JsonOption
 from lanista.cli.terminal import errors, out, print_json, print_line, uncut_table
-from lanista.client.answers.registry import Alias, Version
-from lanista.client.answers.trials import Trial
 
 model = typer.Typer(help="Model versions: list, promote, roll back, download.", no_args_is_help=True)
 

@@ -9,6 +9,8 @@ import typer
 from rich.markup import escape
 from rich.table import Table
 
+from api.schemas.enums import Overlap
+from api.schemas.schedules import Schedule
 from api.store.core.errors import NotFound
 from lanista.cli.connection import HomeOption, LimitOption, connected
 from lanista.cli.stack import JsonOption
@@ -25,7 +27,6 @@ from lanista.cli.tournament import (
     spec_from,
 )
 from lanista.client import Client
-from lanista.client.answers.contests import Overlap, Schedule
 from orchestrator.spec.values import is_id
 
 schedule = typer.Typer(help="Schedules of tournaments: create, pause, resume, trigger, delete.", no_args_is_help=True)
@@ -42,7 +43,7 @@ def create(
     cron: Annotated[str | None, typer.Option(help="When: minute hour day month weekday, as '0 3 * * *'.")] = None,
     every: Annotated[int | None, typer.Option(help="Or an interval, in seconds.")] = None,
     time_zone: Annotated[str, typer.Option("--time-zone", help="What the cron line means.")] = "UTC",
-    overlap: Annotated[Overlap, typer.Option(help="What a firing does while the last one runs.")] = "skip",
+    overlap: Annotated[Overlap, typer.Option(help="What a firing does while the last one runs.")] = Overlap.SKIP,
     catch_up: Annotated[int, typer.Option("--catch-up", help="Seconds a missed firing is made up for.")] = 3600,
     project: ProjectOption = None,
     trial: TrialOption = None,

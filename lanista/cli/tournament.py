@@ -12,12 +12,12 @@ from rich.markup import escape
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.table import Table
 
+from api.schemas.tournaments import Tournament
 from api.store.core.errors import NotFound
 from lanista.cli.connection import ExitCode, HomeOption, LimitOption, connected
 from lanista.cli.stack import JsonOption
 from lanista.cli.terminal import errors, out, print_json, print_line, uncut_table
 from lanista.client import Client
-from lanista.client.answers.contests import Tournament
 from orchestrator.spec import InvalidTrial
 from orchestrator.spec.tournament_loading import load_tournament_file
 from orchestrator.spec.values import is_id

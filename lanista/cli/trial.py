@@ -11,12 +11,13 @@ import yaml
 from rich.markup import escape
 from rich.table import Table
 
+from api.schemas.enums import TrialStatus
+from api.schemas.trials import Trial, TrialSummary
 from lanista.cli import trial_orders
 from lanista.cli.connection import ExitCode, HomeOption, LimitOption, TrialArgument, address, connected
 from lanista.cli.stack import JsonOption
 from lanista.cli.terminal import errors, out, print_json, print_line, uncut_table
 from lanista.cli.trial_orders import watch_to_the_end
-from lanista.client.answers.trials import Trial, TrialStatus, TrialSummary
 from lanista.client.errors import Conflict
 from lanista.league_tables import duration, foremost, headline, players_table, status_text
 from orchestrator.spec import InvalidTrial, TrialFile, trial_json_schema

@@ -6,9 +6,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from lanista.client.answers.league import Payoff, Rating, Ratings
-from lanista.client.answers.registry import Alias
-from lanista.client.answers.trials import Player, Trial
+from api.schemas.aliases import Alias
+from api.schemas.payoff import Payoff
+from api.schemas.players import Player
+from api.schemas.ratings import Rating, Ratings
+from api.schemas.trials import Trial
 
 if TYPE_CHECKING:
     import pandas

@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
+from api.schemas.trials import Trial
 from lanista.client import Client
-from lanista.client.answers.trials import Trial
 from lanista.client.errors import InvalidRequest
 from lanista.client.local import find_api
 from tests.e2e.stack import LocalStack

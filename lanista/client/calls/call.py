@@ -1,4 +1,4 @@
-"""Calls as values: what to ask and how to read the answer. Nothing here sends anything."""
+"""Calls as values: the request, and how to read its response. Nothing here sends anything."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from urllib.parse import quote
 import httpx
 from pydantic import BaseModel
 
-from lanista.client.answers.shape import Page
-from lanista.client.answers.trials import TrialSummary
+from api.schemas.base import Page
+from api.schemas.trials import TrialSummary
 
 Result = TypeVar("Result")
-Shape = TypeVar("Shape", bound=BaseModel)
+Schema = TypeVar("Schema", bound=BaseModel)
 
 API = "/api/v1"
 LARGEST_PAGE = 500
@@ -59,38 +59,44 @@ Steps: TypeAlias = Generator[Call[Any], Any, Result]
 """Several calls, each depending on the answers before it: yields calls, is sent their answers, returns a result."""
 
 
-def get(path: str, shape: type[Shape], query: Mapping[str, Any] | None = None) -> Call[Shape]:
+def get(path: str, schema: type[Schema], query: Mapping[str, Any] | None = None) -> Call[Schema]:
     """A call that reads."""
-    return Call(method="GET", path=path, query=given(query or {}), read=reader(shape))
+    return Call(method="GET", path=path, query=given(query or {}), read=ReadJson(schema))
 
 
 def change(
     method: str,
     path: str,
-    shape: type[Shape],
+    schema: type[Schema],
     body: Mapping[str, Any] | None = None,
     *,
     query: Mapping[str, Any] | None = None,
     if_revision: int | None = None,
-) -> Call[Shape]:
-    """A call that changes something; with `if_revision`, only if it is still at that revision."""
+) -> Call[Schema]:
+    """A call that changes something; with `if_revision`, only if that is still its revision (If-Match)."""
     headers = {} if if_revision is None else {"If-Match": f'"{if_revision}"'}
     return Call(
         method=method,
         path=path,
-        read=reader(shape),
+        read=ReadJson(schema),
         query=given(query or {}),
         body=None if body is None else given(body),
         headers=headers,
     )
 
 
-def reader(shape: type[Shape]) -> Callable[[httpx.Response], Shape]:
-    return lambda response: shape.model_validate_json(response.content)
+@dataclass(frozen=True)
+class ReadJson(Generic[Schema]):
+    """Reads a response's JSON as an answer of `api/schemas`."""
+
+    schema: type[Schema]
+
+    def __call__(self, response: httpx.Response) -> Schema:
+        return self.schema.model_validate_json(response.content)
 
 
 def given(values: Mapping[str, Any]) -> dict[str, Any]:
-    """What the caller said; the rest has the server's defaults."""
+    """The values that are not None; the server has defaults for the others."""
     return {key: value for key, value in values.items() if value is not None}
 
 
@@ -99,5 +105,5 @@ def trial_path(trial: TrialRef, *parts: str) -> str:
 
 
 def path_to(*parts: object) -> str:
-    """A path of the API; names are escaped, so that none can reach another call. An answer stands for its id."""
+    """A path of the API; names are escaped, so that none can reach another call. Of an answer its id is taken."""
     return "/".join((API, *(quote(str(getattr(part, "id", part)), safe="") for part in parts)))

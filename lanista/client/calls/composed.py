@@ -5,8 +5,10 @@ from __future__ import annotations
 import re
 from typing import TypeVar
 
-from lanista.client.answers.registry import Alias, Version, VersionDetail
-from lanista.client.answers.trials import Player, Trial, TrialSummary
+from api.schemas.aliases import Alias
+from api.schemas.players import Player
+from api.schemas.trials import Trial, TrialSummary
+from api.schemas.versions import Version, VersionDetail
 from lanista.client.calls import league as league_calls
 from lanista.client.calls.call import LARGEST_PAGE, Listing, Steps, TrialRef
 from lanista.client.calls.registry import alias as get_alias

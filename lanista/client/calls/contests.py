@@ -5,7 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, Literal
 
-from lanista.client.answers.contests import Entrant, Overlap, Pairing, Schedule, Standings, Tournament, TournamentReport
+from api.schemas.enums import Overlap
+from api.schemas.reports import TournamentReport
+from api.schemas.schedules import Schedule
+from api.schemas.tournaments import Entrant, Pairing, Standings, Tournament
 from lanista.client.calls.call import LARGEST_PAGE, Call, Listing, Steps, TrialRef, change, get, given, path_to
 
 
@@ -93,7 +96,7 @@ def create_schedule(
     cron: str | None = None,
     every_seconds: int | None = None,
     time_zone: str | None = None,
-    overlap: Overlap | None = None,
+    overlap: Overlap | str | None = None,
     catchup_window_seconds: int | None = None,
 ) -> Call[Schedule]:
     """Hold a tournament again and again: by a cron line, or every so many seconds."""
@@ -115,7 +118,7 @@ def change_schedule(
     *,
     paused: bool | None = None,
     pause_note: str | None = None,
-    overlap: Overlap | None = None,
+    overlap: Overlap | str | None = None,
     catchup_window_seconds: int | None = None,
     if_revision: int | None = None,
 ) -> Call[Schedule]:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from lanista.client.answers.games import Game, Replay
+from api.schemas.play import Game
+from api.schemas.replays import Replay
 from lanista.client.calls.call import Call, change, get, path_to
 
 

@@ -5,18 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, Literal
 
-from lanista.client.answers.league import (
-    Decision,
-    Gate,
-    GateSummary,
-    Match,
-    MatchSummary,
-    Payoff,
-    PayoffStream,
-    RatingMethod,
-    Ratings,
-    Series,
-)
+from api.schemas.decisions import Decision
+from api.schemas.enums import RatingMethod
+from api.schemas.gates import Gate, GateSummary
+from api.schemas.matches import Match, MatchSummary
+from api.schemas.metrics import Series
+from api.schemas.payoff import Payoff, PayoffStream
+from api.schemas.ratings import Ratings
 from lanista.client.calls.call import (
     LARGEST_PAGE,
     Call,
@@ -42,7 +37,7 @@ def payoff(trial: TrialRef, *, stream: PayoffStream = "all") -> Call[Payoff]:
 def ratings(
     trial: TrialRef,
     *,
-    method: RatingMethod = "bradley_terry",
+    method: RatingMethod | str = RatingMethod.BRADLEY_TERRY,
     against: str | None = None,
     most: int | None = None,
 ) -> Steps[Ratings]:

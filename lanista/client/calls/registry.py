@@ -7,22 +7,16 @@ from typing import Any
 
 import httpx
 
-from lanista.client.answers.registry import (
-    Alias,
-    BrowserSession,
-    Catalog,
-    Entry,
-    Example,
-    MadeToken,
-    Move,
-    Project,
-    Scope,
-    System,
-    Token,
-    Version,
-    VersionDetail,
-)
-from lanista.client.calls.call import Call, Listing, TrialRef, change, get, given, path_to, reader, trial_path
+from api.schemas.aliases import Alias, Move
+from api.schemas.audit_log import Entry
+from api.schemas.catalog import Catalog, Example
+from api.schemas.enums import Scope
+from api.schemas.projects import Project
+from api.schemas.session import BrowserSession
+from api.schemas.system import System
+from api.schemas.tokens import MadeToken, Token
+from api.schemas.versions import Version, VersionDetail
+from lanista.client.calls.call import Call, Listing, ReadJson, TrialRef, change, get, given, path_to, trial_path
 from lanista.client.errors import UnexpectedAnswer
 
 
@@ -45,7 +39,7 @@ def checkpoint(version_id: str) -> Call[bytes]:
 def import_weights(trial: TrialRef, *, name: str, data: bytes) -> Call[Version]:
     """Add a frozen player with weights made elsewhere (a safetensors file) to a league."""
     query = {"trial_id": trial if isinstance(trial, str) else trial.id, "name": name}
-    return Call(method="POST", path=path_to("versions"), query=query, content=data, read=reader(Version))
+    return Call(method="POST", path=path_to("versions"), query=query, content=data, read=ReadJson(Version))
 
 
 def _checked(response: httpx.Response) -> bytes:
@@ -116,7 +110,9 @@ def tokens(*, page_size: int = 100) -> Listing[Token]:
     return Listing(path=path_to("tokens"), item=Token, page_size=page_size)
 
 
-def create_token(*, name: str, scope: Scope = "viewer", expires_in_days: float | None = None) -> Call[MadeToken]:
+def create_token(
+    *, name: str, scope: Scope | str = Scope.VIEWER, expires_in_days: float | None = None
+) -> Call[MadeToken]:
     """Make a token. The answer holds its secret, this once."""
     body: dict[str, Any] = {"name": name, "scope": scope, "expires_in_days": expires_in_days}
     return change("POST", path_to("tokens"), MadeToken, body)

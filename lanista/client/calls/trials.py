@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, Literal
 
-from lanista.client.answers.trials import CheckedFile, Player, PlayerStatus, Trial, TrialSummary
+from api.schemas.enums import PlayerStatus
+from api.schemas.players import Player
+from api.schemas.trials import CheckedFile, Trial, TrialSummary
 from lanista.client.calls.call import Call, Listing, TrialRef, change, get, given, path_to, trial_path
 from league.types import Role
 
@@ -69,7 +71,7 @@ def archive_trial(trial: TrialRef, *, if_revision: int | None = None) -> Call[Tr
 
 
 def players(
-    trial: TrialRef, *, role: Sequence[Role] = (), status: PlayerStatus | None = None, page_size: int = 100
+    trial: TrialRef, *, role: Sequence[Role] = (), status: PlayerStatus | str | None = None, page_size: int = 100
 ) -> Listing[Player]:
     """The members of the league in the order they joined, snapshots among them."""
     query = given({"role": list(role) or None, "status": status})

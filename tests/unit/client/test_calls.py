@@ -11,8 +11,8 @@ import sys
 import httpx
 import pytest
 
+from api.schemas.trials import Trial
 from lanista.client import AsyncClient, Client, LanistaError, Retries
-from lanista.client.answers.trials import Trial
 from lanista.client.errors import (
     ChangedMeanwhile,
     Conflict,
