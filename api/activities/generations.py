@@ -5,6 +5,7 @@ from __future__ import annotations
 from datetime import UTC, datetime
 
 from sqlalchemy import Engine
+from sqlalchemy.orm import Session
 from temporalio import activity
 
 from api.activities.error_mapping import map_errors
@@ -12,7 +13,14 @@ from api.store.checkpoints.rollback import PlannedVersions, roll_back
 from api.store.core.engine import session_factory
 from api.store.generations.judge import judge_generation
 from api.store.generations.outcome import OpponentTally, TrainedGeneration
-from api.store.generations.plan import ChosenOpponent, PlannedGeneration, plan_generation, recorded_plan
+from api.store.generations.plan import (
+    ChosenOpponent,
+    FollowedPlan,
+    PlannedGeneration,
+    followed_plan,
+    plan_generation,
+    recorded_plan,
+)
 from api.store.generations.recent import recent_generations
 from api.store.generations.record import record_planned_generation
 from api.store.players.weights import checkpoint_of, weights_of
@@ -47,7 +55,9 @@ class GenerationActivities:
     def record_generation(self, report: contracts.GenerationReport) -> contracts.Recorded:
         """Record the outcome in one transaction; the first delivery wins and all of them hear of it."""
         with map_errors(), self._sessions.begin() as session:
-            recorded = record_planned_generation(session, self._artifacts, _trained(report))
+            recorded = record_planned_generation(
+                session, self._artifacts, _trained(report, _followed_plan(session, report))
+            )
             trial = session.get_one(Trial, report.trial)
             version = session.get_one(ModelVersion, recorded.version_id)
             return contracts.Recorded(
@@ -125,8 +135,16 @@ def _opponent(chosen: ChosenOpponent, learner: str) -> contracts.PlannedOpponent
     )
 
 
-def _trained(report: contracts.GenerationReport) -> TrainedGeneration:
-    plan, outcome = report.plan, report.outcome
+def _followed_plan(session: Session, report: contracts.GenerationReport) -> FollowedPlan:
+    """The plan that the training followed: recorded by the store, or sent along by an earlier release."""
+    sent = report.plan
+    if sent is None:
+        return followed_plan(session, report.trial, report.player, report.generation, report.attempt)
+    return FollowedPlan(decision=sent.decision, version_id=sent.version, seed=sent.seed, algorithm=sent.algorithm)
+
+
+def _trained(report: contracts.GenerationReport, plan: FollowedPlan) -> TrainedGeneration:
+    outcome = report.outcome
     tallies = tuple(
         OpponentTally(
             opponent_version_id=tally.opponent,
@@ -143,7 +161,7 @@ def _trained(report: contracts.GenerationReport) -> TrainedGeneration:
         trial_id=report.trial,
         player_id=report.player,
         generation=report.generation,
-        parent_version_id=plan.version,
+        parent_version_id=plan.version_id,
         checkpoint=outcome.checkpoint,
         steps=outcome.steps,
         games=int(outcome.metrics.get("games", sum(tally.games for tally in tallies))),

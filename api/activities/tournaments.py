@@ -72,14 +72,14 @@ class TournamentActivities:
                 record_pairing(session, report.tournament, (report.round, report.pair), games)
 
     @activity.defn(name=contracts.note_pairing_setback.name)
-    def note_pairing_setback(self, setback: contracts.PairingSetback) -> None:
+    def note_pairing_setback(self, failed: contracts.FailedPairing) -> None:
         """Tell the followers that an attempt failed and will be made again."""
         with map_errors(), self._sessions.begin() as session:
-            tournament = lock_tournament(session, setback.tournament, shared=True)
-            payload = {name: value for name, value in vars(setback).items() if name not in ("tournament", "key")}
+            tournament = lock_tournament(session, failed.tournament, shared=True)
+            payload = {name: value for name, value in vars(failed).items() if name not in ("tournament", "key")}
             payload |= {"tournament_id": tournament.id, "name": tournament.name}
             event = NewEvent(type="pairing.retried", trial_id=tournament.trial_id, payload=payload)
-            append_once(session, event, setback.key)
+            append_once(session, event, failed.key)
 
     @activity.defn(name=contracts.withdraw_damaged.name)
     def withdraw_damaged(self, pairing: contracts.DamagedPairing) -> None:

@@ -1,4 +1,4 @@
-"""What workflows, activities and the API say to each other: queues, messages, and one typed stub for each activity."""
+"""Messages between workflows, activities and the API: task queues, dataclasses, one typed stub per activity."""
 
 from orchestrator.contracts.errors import Failure
 from orchestrator.contracts.queues import ActivityStub, Queue

@@ -8,23 +8,23 @@ from datetime import timedelta
 from league.training_priority import Urgency
 from league.types import CheckpointRef, ReturnTally, Tally
 from orchestrator.catalog import Component
-from orchestrator.contracts.queues import FEW_TIMES, ONCE, ActivityStub, Queue
+from orchestrator.contracts.queues import NO_RETRY, RETRY_FEW_TIMES, ActivityStub, Queue
 
 
 @dataclass(frozen=True, kw_only=True)
 class GenerationKey:
-    """One generation of one player; what makes its outcome exactly one."""
+    """One generation of one player; its outcome is recorded exactly once."""
 
     trial: str
     player: str
     generation: int
     attempt: int = 1
-    """Above 1 when the plan had to be made anew, as after a damaged checkpoint."""
+    """Above 1 when another plan was needed, as after a damaged checkpoint."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class PlannedOpponent:
-    """One opponent of the plan: a checkpoint, a bot by name, or (neither) the live learner itself."""
+    """One opponent of the plan: a checkpoint, a bot by name, or (neither) the learner itself."""
 
     player: str
     version: str
@@ -35,7 +35,7 @@ class PlannedOpponent:
 
 @dataclass(frozen=True, kw_only=True)
 class GenerationPlan:
-    """All that a generation needs, by value and by reference. At most 64 opponents; the rest is in the decision."""
+    """All that training a generation needs. At most 64 opponents; the decision row holds the full distribution."""
 
     trial: str
     player: str
@@ -43,9 +43,9 @@ class GenerationPlan:
     generation: int
     attempt: int
     decision: int
-    """The row that says why these opponents."""
+    """The decision row, which explains the choice of opponents."""
     version: str
-    """The learner's present version, which this generation starts from."""
+    """The learner's version that this generation starts from."""
     checkpoint: CheckpointRef
     opponents: list[PlannedOpponent]
     game: Component
@@ -61,14 +61,14 @@ class GenerationPlan:
     opening_share: float
     opening_plies: int | None
     stall_seconds: float
-    """An attempt whose steps stand still this long is stopped and tried again."""
+    """An attempt without progress for this long is stopped and retried."""
     urgency: int = field(default=Urgency.IN_STEP, compare=False)
-    """The place in the queue, as things stand when the plan is given out; no part of the recorded plan."""
+    """The priority in the queue, computed whenever the plan is requested; not part of the recorded plan."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class GenerationOutcome:
-    """What training brought, before anything is recorded."""
+    """The result of training, before anything is recorded."""
 
     checkpoint: CheckpointRef
     steps: int
@@ -78,25 +78,28 @@ class GenerationOutcome:
     """Seconds since the epoch, by the train worker's clock."""
     finished_at: float
     returns: ReturnTally | None = None
-    """What games of one seat returned, which have no tallies."""
+    """The returns of one-seat games, which have no tallies."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class GenerationReport:
-    """An outcome together with the plan it came from, to be recorded."""
+    """A generation's outcome, to be recorded with the plan that the store made for it."""
 
     trial: str
     player: str
     generation: int
-    plan: GenerationPlan
     outcome: GenerationOutcome
     tries: int = 1
     """How many attempts at training it took."""
+    attempt: int = 1
+    """Which plan of the generation the training followed; the store has recorded it."""
+    plan: GenerationPlan | None = None
+    """The whole plan, in reports of earlier releases; None since the store looks it up."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Recorded:
-    """The one recorded outcome of a generation; the same for every delivery of it."""
+    """The recorded outcome of a generation; the same for every delivery of the report."""
 
     commit: int
     version: str
@@ -108,30 +111,30 @@ class Recorded:
 
 @dataclass(frozen=True, kw_only=True)
 class Judgement:
-    """What the league's rules made of a generation."""
+    """What the league's rules decided after a generation."""
 
     snapshot: str | None = None
-    """The historical player that was made, if one was."""
+    """The historical player that was created, if any."""
     reset: bool = False
     gate: str | None = None
-    """A gate that this judgement opened and that must now be run; None also while another gate of the alias runs."""
+    """A gate that was opened and must now be run; None also while another gate of the alias runs."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Rollback:
-    """A checkpoint of the plan (the learner's or an opponent's) is damaged: go back to the last good version."""
+    """A checkpoint of the plan (the learner's or an opponent's) is damaged: return to the last good version."""
 
     trial: str
     player: str
     generation: int
     attempt: int
-    """The plan that met the damage; the store looks which of its checkpoints it was."""
+    """The plan that named the damaged checkpoint; the store finds out which one it is."""
     problem: str
 
 
 @dataclass(frozen=True, kw_only=True)
 class Chart:
-    """A committed generation, for TensorBoard; written after the commit, so that a retry doubles no point."""
+    """A committed generation, for TensorBoard; written after the commit, so that a retry writes no point twice."""
 
     trial: str
     trial_name: str
@@ -150,6 +153,7 @@ plan_generation = ActivityStub(
     message=GenerationKey,
     result=GenerationPlan,
     start_to_close=timedelta(seconds=60),
+    summary=lambda key: f"generation {key.generation}",
 )
 train_generation = ActivityStub(
     name="train_generation",
@@ -158,20 +162,39 @@ train_generation = ActivityStub(
     result=GenerationOutcome,
     start_to_close=timedelta(hours=6),
     heartbeat=timedelta(seconds=10),
-    retry=ONCE,
+    retry=NO_RETRY,
     urgency=lambda plan: plan.urgency,
+    summary=lambda plan: f"{plan.player_name}, generation {plan.generation}: {len(plan.opponents)} opponents",
 )
-record_generation = ActivityStub(name="record_generation", queue=Queue.STORE, message=GenerationReport, result=Recorded)
-judge_generation = ActivityStub(name="judge_generation", queue=Queue.STORE, message=GenerationKey, result=Judgement)
+record_generation = ActivityStub(
+    name="record_generation",
+    queue=Queue.STORE,
+    message=GenerationReport,
+    result=Recorded,
+    summary=lambda report: f"generation {report.generation}: {report.outcome.steps:,} steps",
+)
+judge_generation = ActivityStub(
+    name="judge_generation",
+    queue=Queue.STORE,
+    message=GenerationKey,
+    result=Judgement,
+    summary=lambda key: f"generation {key.generation}",
+)
 roll_back = ActivityStub(
     name="roll_back",
     queue=Queue.STORE,
     message=Rollback,
     result=type(None),
-    # reads files until it has found a sound one, and tells of each; the heartbeat is for one large file
+    # reads files until it finds an undamaged one, with a heartbeat after each; the timeout allows for one large file
     start_to_close=timedelta(hours=1),
     heartbeat=timedelta(minutes=5),
+    summary=lambda rollback: rollback.problem,
 )
 chart_generation = ActivityStub(
-    name="chart_generation", queue=Queue.INTERACTIVE, message=Chart, result=type(None), retry=FEW_TIMES
+    name="chart_generation",
+    queue=Queue.INTERACTIVE,
+    message=Chart,
+    result=type(None),
+    retry=RETRY_FEW_TIMES,
+    summary=lambda chart: f"generation {chart.generation}",
 )

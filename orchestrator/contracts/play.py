@@ -7,7 +7,7 @@ from datetime import timedelta
 
 from league.types import CheckpointRef
 from orchestrator.catalog import Component
-from orchestrator.contracts.queues import ONCE, ActivityStub, Queue
+from orchestrator.contracts.queues import NO_RETRY, ActivityStub, Queue
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -26,14 +26,14 @@ class PlayRequest:
 
     trial: str
     occasion: str
-    """What the games are for, in words; for logs."""
+    """What the games are for, in words; for logs and Temporal's page."""
     game: Component
     contenders: list[Contender]
     pairs: int
     seed: int
     sampled: bool = True
     opening_plies: int | None = 0
-    """Random moves before each pair of games; None for as many as suit the game, which the games then say."""
+    """Random moves before each pair of games; None: as many as suit the game, reported with each game."""
     stall_seconds: float = 120.0
 
 
@@ -43,7 +43,7 @@ class PlayedGame:
 
     pair: int
     seating: list[int]
-    """The contender (by its place in the request) in each seat."""
+    """The contender in each seat, by its index in the request."""
     seed: int
     returns: list[float]
     moves: list[int]
@@ -52,11 +52,11 @@ class PlayedGame:
 
 @dataclass(frozen=True, kw_only=True)
 class PlayOutcome:
-    """All games of a batch, here or in a file; `orchestrator.played_games` writes and reads it."""
+    """All games of a batch, inline or in a file; `orchestrator.played_games` writes and reads it."""
 
     games: list[PlayedGame]
     stored: CheckpointRef | None = None
-    """Where the games are that are too many for a message."""
+    """The file of games that are too large for a message."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -68,7 +68,7 @@ class GateRequest:
 
 @dataclass(frozen=True, kw_only=True)
 class GateBrief:
-    """Where a gate stands and what to play next; `request` is None when it is over."""
+    """The state of a gate and what to play next; `request` is None when it is over."""
 
     gate: str
     trial: str
@@ -76,7 +76,7 @@ class GateBrief:
     next_batch: int
     request: PlayRequest | None = None
     next_gate: str | None = None
-    """After the end of this gate: the waiting candidate's gate that was opened in its place."""
+    """After the end of this gate: the gate of the waiting candidate, which was opened next."""
     next_trial: str | None = None
     """The trial that the next gate's candidate belongs to."""
 
@@ -100,7 +100,7 @@ class GateStop:
 
 @dataclass(frozen=True, kw_only=True)
 class GatesEnd:
-    """A trial ends at once: its gates that run or wait become invalid."""
+    """A trial ends now: its running and waiting gates become invalid."""
 
     trial: str
     reason: str
@@ -116,7 +116,7 @@ class OpenedGate:
 
 @dataclass(frozen=True, kw_only=True)
 class GatesEnded:
-    """Gates that were opened in the place of those that ended; their workflows must run."""
+    """Gates that were opened after those that ended; their workflows must be started."""
 
     gates: list[OpenedGate]
 
@@ -143,7 +143,7 @@ class EvaluationReport:
 
 @dataclass(frozen=True, kw_only=True)
 class TargetState:
-    """How a player does against the target."""
+    """A player's result against the target."""
 
     win_rate: float
     low: float
@@ -157,10 +157,11 @@ play_games = ActivityStub(
     queue=Queue.PLAY,
     message=PlayRequest,
     result=PlayOutcome,
-    # the heartbeat, and the progress it carries, decide long before: slow games may take their time
+    # a generous limit for slow games: a hung attempt is noticed by its heartbeat and the progress in it
     start_to_close=timedelta(hours=6),
     heartbeat=timedelta(seconds=10),
-    retry=ONCE,
+    retry=NO_RETRY,
+    summary=lambda request: f"{request.occasion}: {request.pairs} pairs of games",
 )
 gate_brief = ActivityStub(name="gate_brief", queue=Queue.STORE, message=GateRequest, result=GateBrief)
 record_gate_batch = ActivityStub(name="record_gate_batch", queue=Queue.STORE, message=GateBatch, result=GateBrief)

@@ -11,6 +11,8 @@ from typing import Generic, TypeVar
 from temporalio import workflow
 from temporalio.common import Priority, RetryPolicy
 
+from orchestrator.contracts.labels import summary_line
+
 Message = TypeVar("Message")
 Result = TypeVar("Result")
 
@@ -30,17 +32,17 @@ class Queue(StrEnum):
     """Short answers for a waiting person, without Ray; polled by the train worker."""
 
 
-FOR_EVER = RetryPolicy(initial_interval=timedelta(seconds=0.5), maximum_interval=timedelta(seconds=10))
-"""Outages end; what will never work is raised as non-retryable by the activity itself."""
-FEW_TIMES = RetryPolicy(initial_interval=timedelta(seconds=0.5), maximum_attempts=4)
-"""For what can also be left undone."""
-ONCE = RetryPolicy(maximum_attempts=1)
-"""The workflow itself decides about the next attempt, because each one is worth an event."""
+RETRY_FOREVER = RetryPolicy(initial_interval=timedelta(seconds=0.5), maximum_interval=timedelta(seconds=10))
+"""Outages end. An activity raises what can never succeed as non-retryable."""
+RETRY_FEW_TIMES = RetryPolicy(initial_interval=timedelta(seconds=0.5), maximum_attempts=4)
+"""For work that may also be left undone."""
+NO_RETRY = RetryPolicy(maximum_attempts=1)
+"""The workflow decides about the next attempt: see `orchestrator.workflows.retries`."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class ActivityStub(Generic[Message, Result]):
-    """An activity as a workflow sees it: call it with one message, await one result.
+    """An activity as a workflow calls it: one message in, one result out.
 
     The implementation registers under `name` beside what it touches (api/activities/, workers/activities/).
     """
@@ -50,17 +52,19 @@ class ActivityStub(Generic[Message, Result]):
     message: type[Message]
     result: type[Result]
     start_to_close: timedelta = timedelta(seconds=20)
-    """A worker that dies in the middle is noticed after this; the default suits a short transaction."""
+    """The time limit of one attempt, after which a dead worker is noticed; the default suits a short transaction."""
     heartbeat: timedelta | None = None
-    retry: RetryPolicy = field(default_factory=lambda: FOR_EVER)
+    retry: RetryPolicy = field(default_factory=lambda: RETRY_FOREVER)
     urgency: Callable[[Message], int] | None = None
-    """From 1, served first, to 5; the middle where this is None. Equals are served in the order in which they come."""
+    """Priority from 1, served first, to 5; 3 where this is None. Tasks of equal priority are served in order."""
+    summary: Callable[[Message], str] | None = None
+    """One line for Temporal's page: what this call is about."""
 
     async def __call__(self, message: Message) -> Result:
         return await self.start(message)
 
     def start(self, message: Message) -> workflow.ActivityHandle[Result]:
-        """Begin it, with a handle to wait for or to cancel."""
+        """Schedule it; the handle can be awaited or cancelled."""
         handle: workflow.ActivityHandle[Result] = workflow.start_activity(
             self.name,
             message,
@@ -70,5 +74,6 @@ class ActivityStub(Generic[Message, Result]):
             heartbeat_timeout=self.heartbeat,
             retry_policy=self.retry,
             priority=Priority(priority_key=self.urgency(message)) if self.urgency else Priority.default,
+            summary=summary_line(self.summary(message)) if self.summary else None,
         )
         return handle

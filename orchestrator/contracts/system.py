@@ -10,7 +10,7 @@ from orchestrator.contracts.queues import ActivityStub, Queue
 
 @dataclass(frozen=True, kw_only=True)
 class PartRequest:
-    """Ask one part of the system to prove that it works."""
+    """Asks one part of the system for a proof that it works."""
 
     check: str
     """Unique to one check."""
@@ -33,7 +33,7 @@ class SystemReport:
 
 
 def _part_stub(part: str, queue: Queue) -> ActivityStub[PartRequest, PartReport]:
-    # the first process of a new Ray takes its time
+    # the first process of a new Ray cluster starts slowly
     return ActivityStub(
         name=f"check_{part}",
         queue=queue,

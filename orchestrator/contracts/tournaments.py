@@ -1,4 +1,4 @@
-"""Messages of tournaments: opened, planned, played, recorded, rated."""
+"""Messages of tournaments: open, plan, record, rate, end."""
 
 from __future__ import annotations
 
@@ -10,17 +10,17 @@ from orchestrator.contracts.queues import ActivityStub, Queue
 
 
 def tournament_workflow_id(tournament: str) -> str:
-    """The workflow of a tournament that somebody asked for; a schedule's firing has an id of Temporal's making."""
+    """The workflow id of a tournament; Temporal makes the ids of those that a schedule starts."""
     return f"tournament-{tournament}"
 
 
 def schedule_id(schedule: str) -> str:
-    """The schedule's id at Temporal, and the beginning of the ids of the workflows it starts."""
+    """The schedule's id at Temporal, and the prefix of the ids of the workflows it starts."""
     return f"schedule-{schedule}"
 
 
 def firing_id(schedule: str, moment: datetime) -> str:
-    """The workflow that Temporal starts for a firing at a moment, and so the occasion of its tournament."""
+    """The id of the workflow that Temporal starts for a firing at this moment; it identifies the tournament."""
     return f"{schedule_id(schedule)}-{moment.astimezone(UTC):%Y-%m-%dT%H:%M:%SZ}"
 
 
@@ -29,13 +29,13 @@ class TournamentState:
     """All that a tournament's workflow carries from run to run."""
 
     tournament: str = ""
-    """Empty until a schedule's firing has opened one."""
+    """Empty until a schedule's firing has created one."""
     schedule: str = ""
-    """The schedule that set it off, if one did."""
+    """The schedule that started it, if any."""
     tries: int = 0
-    """Failed attempts at the pairings that come next, where earlier runs gave them over."""
+    """Failed attempts of earlier runs at the pairings that come next."""
     unreadable: int = 0
-    """Runs up to this one, in a row, that could not read a checkpoint which the store finds sound."""
+    """Consecutive runs that could not read a checkpoint which the store finds undamaged."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -47,7 +47,7 @@ class TournamentRequest:
 
 @dataclass(frozen=True, kw_only=True)
 class Firing:
-    """One firing of a schedule; `occasion`, the workflow's id, makes it one tournament however often delivered."""
+    """One firing of a schedule; `occasion`, the workflow's id, makes repeated deliveries find the same tournament."""
 
     schedule: str
     occasion: str
@@ -55,7 +55,7 @@ class Firing:
 
 @dataclass(frozen=True, kw_only=True)
 class Opened:
-    """A tournament that is there to be played; None where there is nothing to play, and why."""
+    """The tournament to play; None, with the reason, if there is nothing to play."""
 
     tournament: str | None
     reason: str = ""
@@ -72,7 +72,7 @@ class PlannedPairing:
 
 @dataclass(frozen=True, kw_only=True)
 class TournamentPlan:
-    """What to play next: nothing when the tournament is over or was cancelled."""
+    """What to play next; no pairings when the tournament has ended."""
 
     status: str
     pairings: list[PlannedPairing] = field(default_factory=list)
@@ -81,7 +81,7 @@ class TournamentPlan:
 
 @dataclass(frozen=True, kw_only=True)
 class PairingReport:
-    """All games of one pairing, to be recorded whole."""
+    """All games of one pairing, to be recorded in one transaction."""
 
     tournament: str
     round: int
@@ -90,8 +90,8 @@ class PairingReport:
 
 
 @dataclass(frozen=True, kw_only=True)
-class PairingSetback:
-    """An attempt at a pairing that failed and will be made again; `key` is the same for every delivery."""
+class FailedPairing:
+    """A failed attempt at a pairing that will be retried; `key` is the same for every delivery."""
 
     tournament: str
     key: str
@@ -124,7 +124,7 @@ class TournamentEnd:
 
 @dataclass(frozen=True, kw_only=True)
 class ScheduleFailure:
-    """A firing that could not even open its tournament."""
+    """A firing that could not create its tournament."""
 
     schedule: str
     reason: str
@@ -132,7 +132,7 @@ class ScheduleFailure:
 
 @dataclass(frozen=True, kw_only=True)
 class TrialEvaluation:
-    """A player's newest version is due to be measured against a fixed field of its trial."""
+    """A player's newest version is due for an evaluation against a fixed field of its trial."""
 
     trial: str
     player: str
@@ -141,7 +141,7 @@ class TrialEvaluation:
 
 @dataclass(frozen=True, kw_only=True)
 class EvaluationsEnd:
-    """A trial ends: what becomes of its evaluations. `now` gives up those under way; else they are played out."""
+    """A trial ends. With `now` its running evaluations are cancelled; otherwise they are played to the end."""
 
     trial: str
     now: bool
@@ -150,7 +150,7 @@ class EvaluationsEnd:
 
 @dataclass(frozen=True, kw_only=True)
 class EvaluationsLeft:
-    """Tournaments that are still under way and whose workflows must be told to end."""
+    """Running tournaments whose workflows must be cancelled."""
 
     tournaments: list[str]
 
@@ -167,18 +167,19 @@ record_pairing = ActivityStub(
     queue=Queue.STORE,
     message=PairingReport,
     result=type(None),
-    # what a killed store worker was recording is delivered again after this long
+    summary=lambda report: f"round {report.round}, pairing {report.pair}",
+    # a report that a killed store worker was recording is delivered again after this time
     start_to_close=timedelta(seconds=20),
 )
 note_pairing_setback = ActivityStub(
-    name="note_pairing_setback", queue=Queue.STORE, message=PairingSetback, result=type(None)
+    name="note_pairing_setback", queue=Queue.STORE, message=FailedPairing, result=type(None)
 )
 withdraw_damaged = ActivityStub(
     name="withdraw_damaged",
     queue=Queue.STORE,
     message=DamagedPairing,
     result=type(None),
-    # reads both sides' files to see which is damaged
+    # reads the checkpoints of both sides to find the damaged one
     start_to_close=timedelta(minutes=2),
 )
 rate_tournament = ActivityStub(

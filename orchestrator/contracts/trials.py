@@ -1,4 +1,4 @@
-"""Messages about a trial as a whole: its beginning, its status, its players, what happened."""
+"""Messages about a whole trial: its start, its status, its players, its events."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 
 from league.types import CheckpointRef, Role
 from orchestrator.catalog import Component
-from orchestrator.contracts.queues import FEW_TIMES, ONCE, ActivityStub, Queue
+from orchestrator.contracts.queues import NO_RETRY, RETRY_FEW_TIMES, ActivityStub, Queue
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -31,7 +31,7 @@ class Learner:
 
 @dataclass(frozen=True, kw_only=True)
 class Target:
-    """The trial is done when a main reaches this win rate against this bot."""
+    """The trial is completed when a main reaches this win rate against this opponent."""
 
     opponent: str
     win_rate: float
@@ -43,15 +43,15 @@ class TrialBrief:
 
     trial: str
     name: str
-    """With the project before it, as charts show it: names are unique within a project only."""
+    """`project.trial`, as charts show it: trial names are unique only within a project."""
     game: Component
     model: Component
     seed: int
     learners: list[Learner]
     initial: CheckpointRef | None
-    """The trial's initial weights: recorded already, or those of the version that the trial file names."""
+    """The trial's initial weights, if recorded or given by a version that the trial file names."""
     initial_source: str | None
-    """A weights file to start from, where the trial file names one."""
+    """The weights file to start from, if the trial file names one."""
     start_paused: bool
     steps: int
     budget_steps: int | None
@@ -60,12 +60,12 @@ class TrialBrief:
     evaluate_every: int
     """Generations of a main between evaluations against the target."""
     over: bool | None = None
-    """It was stopped in the store before its workflow could begin; None in histories from before this was asked."""
+    """Whether it was stopped in the store before its workflow started; None in histories of older releases."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class InitialWeightsRequest:
-    """Make (or fetch) the weights that all learning players start from."""
+    """Create (or fetch) the weights that all learning players start from."""
 
     trial: str
     game: Component
@@ -77,7 +77,7 @@ class InitialWeightsRequest:
 
 @dataclass(frozen=True, kw_only=True)
 class EnterPlayers:
-    """Give every player of the trial that has none its first version."""
+    """Create the first version of every player that has none."""
 
     trial: str
     initial: CheckpointRef
@@ -85,18 +85,18 @@ class EnterPlayers:
 
 @dataclass(frozen=True, kw_only=True)
 class StatusChange:
-    """The trial's new status; a repeated delivery changes nothing."""
+    """The trial's new status; a repeated delivery has no effect."""
 
     trial: str
     status: str
     reason: str = ""
     order: str | None = None
-    """The id of the order that asked for it, by which its sender finds what became of it."""
+    """The id of the update that asked for it, by which the API finds its effect."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class AddPlayer:
-    """A new player for a running league. `key` makes a repeated delivery find the first one's player."""
+    """A new player for a running league. A repeated delivery with the same `key` finds the same player."""
 
     trial: str
     key: str
@@ -118,7 +118,7 @@ class ChangePlayer:
 
 @dataclass(frozen=True, kw_only=True)
 class TrialEvent:
-    """Something a person should see in the trial's events. `key` makes a repeated delivery harmless."""
+    """An event of the trial. A repeated delivery with the same `key` has no effect."""
 
     trial: str
     key: str
@@ -128,7 +128,7 @@ class TrialEvent:
 
 @dataclass(frozen=True, kw_only=True)
 class GarbageReport:
-    """What a collection removed: files that no row refers to and that are old enough."""
+    """What a garbage collection removed: old files that no row refers to."""
 
     files: int
     bytes: int
@@ -140,20 +140,32 @@ make_initial_weights = ActivityStub(
     queue=Queue.INTERACTIVE,
     message=InitialWeightsRequest,
     result=CheckpointRef,
-    # a killed worker is noticed by nothing else
+    # there is no heartbeat: this is how a killed worker is noticed
     start_to_close=timedelta(minutes=1),
-    retry=ONCE,
+    retry=NO_RETRY,
 )
 enter_players = ActivityStub(name="enter_players", queue=Queue.STORE, message=EnterPlayers, result=type(None))
-change_status = ActivityStub(name="change_status", queue=Queue.STORE, message=StatusChange, result=type(None))
+change_status = ActivityStub(
+    name="change_status",
+    queue=Queue.STORE,
+    message=StatusChange,
+    result=type(None),
+    summary=lambda change: f"{change.status}: {change.reason}" if change.reason else change.status,
+)
 add_player = ActivityStub(name="add_player", queue=Queue.STORE, message=AddPlayer, result=Learner)
 change_player = ActivityStub(name="change_player", queue=Queue.STORE, message=ChangePlayer, result=Learner)
-note_event = ActivityStub(name="note_event", queue=Queue.STORE, message=TrialEvent, result=type(None))
+note_event = ActivityStub(
+    name="note_event",
+    queue=Queue.STORE,
+    message=TrialEvent,
+    result=type(None),
+    summary=lambda event: event.type,
+)
 collect_garbage = ActivityStub(
     name="collect_garbage",
     queue=Queue.STORE,
     message=TrialRequest,
     result=GarbageReport,
     start_to_close=timedelta(minutes=2),
-    retry=FEW_TIMES,
+    retry=RETRY_FEW_TIMES,
 )

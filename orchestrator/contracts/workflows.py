@@ -1,4 +1,4 @@
-"""What workflows say to each other and to the API: their inputs, signals and answers."""
+"""Inputs, signals, updates and query answers of the workflows."""
 
 from __future__ import annotations
 
@@ -23,23 +23,23 @@ def gate_workflow_id(gate: str) -> str:
 
 
 class Mode(StrEnum):
-    """What a trial wants of a player."""
+    """What a trial wants a player to do."""
 
     RUN = "run"
     PAUSE = "pause"
-    """Finish the generation under way, then wait."""
+    """Finish the running generation, then wait."""
     DRAIN = "drain"
-    """Finish and record the generation under way, then end."""
+    """Finish and record the running generation, then end."""
     NOW = "now"
-    """Give up the generation under way and end."""
+    """Cancel the running generation and end."""
 
     @property
     def ends(self) -> bool:
         return self in (Mode.DRAIN, Mode.NOW)
 
 
-class Happening(StrEnum):
-    """What a player or a gate tells its trial."""
+class ReportKind(StrEnum):
+    """What a player or a gate reports to its trial."""
 
     RECORDED = "recorded"
     IDLE = "idle"
@@ -52,21 +52,21 @@ class Happening(StrEnum):
 
 @dataclass(frozen=True, kw_only=True)
 class Report:
-    """One line from a player or a gate to its trial."""
+    """A report of a player or a gate to its trial."""
 
-    happening: Happening
+    happening: ReportKind
     sender: str
     """The player's or the gate's id."""
     generation: int = 0
     trial_steps: int = 0
     detail: str = ""
     next_gate: str | None = None
-    """A gate that is started next, by a judgement or after another gate: the trial waits for it."""
+    """A gate that starts next; the trial waits for it before it ends."""
 
 
 @dataclass(kw_only=True)
 class PlayerState:
-    """All that a player's workflow carries from run to run."""
+    """The state of a player's workflow, carried from run to run."""
 
     trial: str
     trial_name: str
@@ -76,9 +76,9 @@ class PlayerState:
     generation: int = 0
     """The newest recorded generation."""
     attempt: int = 1
-    """Which plan of the next generation is in force."""
+    """Which plan of the next generation is valid."""
     tries: int = 0
-    """Failed attempts at training by this plan, where earlier runs gave it over."""
+    """Failed attempts of earlier runs at training by this plan."""
     mode: Mode = Mode.RUN
     target: Target | None = None
     evaluate_every: int = 0
@@ -86,19 +86,19 @@ class PlayerState:
 
 @dataclass(kw_only=True)
 class GateState:
-    """All that a gate's workflow carries from run to run."""
+    """The state of a gate's workflow, carried from run to run."""
 
     gate: str
     trial: str = ""
     announced: bool = False
     stop_reason: str = ""
-    """Set once somebody has told it to stop."""
+    """Set when the gate was told to stop."""
     tries: int = 0
-    """Failed attempts at the batch that comes next, where earlier runs gave it over."""
+    """Failed attempts of earlier runs at the batch that comes next."""
 
 
 class Status(StrEnum):
-    """A trial's life."""
+    """A trial's status."""
 
     PENDING = "pending"
     RUNNING = "running"
@@ -111,14 +111,14 @@ class Status(StrEnum):
 
 
 @dataclass(kw_only=True)
-class Seat:
-    """A learning player in the eyes of its trial."""
+class PlayerStatus:
+    """What a trial's workflow knows of one of its learning players."""
 
     learner: Learner
     idle: bool = False
     ended: bool = False
     retiring: bool = False
-    """It was told to end and may still finish its last generation."""
+    """It was told to end and may still be finishing its last generation."""
     generation: int = 0
 
     @property
@@ -128,19 +128,20 @@ class Seat:
 
 @dataclass(kw_only=True)
 class TrialState:
-    """All that a trial's workflow carries from run to run."""
+    """The state of a trial's workflow, carried from run to run."""
 
     trial: str
     status: Status = Status.PENDING
     reason: str = ""
     final: Status | None = None
-    """What the trial becomes once everything under way has ended."""
+    """The status that the trial gets once its players and gates have ended."""
     mode: Mode = Mode.RUN
     launched: bool = False
     tries: int = 0
-    """Failed attempts at the first weights, where earlier runs gave them over."""
+    """Failed attempts of earlier runs at the first weights."""
     brief: TrialBrief | None = None
-    seats: dict[str, Seat] = field(default_factory=dict)
+    seats: dict[str, PlayerStatus] = field(default_factory=dict)
+    """The learning players by id."""
     gates: list[str] = field(default_factory=list)
     steps: int = 0
     seconds_used: float = 0.0
@@ -150,7 +151,7 @@ class TrialState:
 
 @dataclass(frozen=True, kw_only=True)
 class StopOrder:
-    """Stop a trial: drain (finish and record what is under way) or now (within seconds)."""
+    """Stop a trial: drain (finish and record running generations) or now (within seconds)."""
 
     mode: Mode
     reason: str = "stopped by an operator"
@@ -185,5 +186,5 @@ class LiveStatus:
     steps: int
     seconds: float
     players: dict[str, int]
-    """Each learning player's newest recorded generation, by name."""
+    """The newest recorded generation of each learning player, by name."""
     gates: list[str]

@@ -1,1 +1,1 @@
-"""All workflows: the only code that enters Temporal's sandbox."""
+"""All workflows: the only code that runs inside Temporal's sandbox."""

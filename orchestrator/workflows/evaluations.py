@@ -1,4 +1,4 @@
-"""Rating games of a player beside its training: against a field of its trial, and against the trial's target."""
+"""Rating games of a player while it trains: against a field of its trial, and against the trial's target."""
 
 from __future__ import annotations
 
@@ -19,43 +19,49 @@ with workflow.unsafe.imports_passed_through():
     )
     from orchestrator.contracts.tournaments import TrialEvaluation, open_trial_evaluation
     from orchestrator.contracts.workflows import Mode, PlayerState
-    from orchestrator.workflows.retries import GivenUp, Setback, failure_of, lost_games, persist
-    from orchestrator.workflows.tournament import start_tournament
+    from orchestrator.workflows.retries import (
+        FailedAttempt,
+        RetriesExhausted,
+        as_lost_games,
+        classify_failure,
+        retry_activity,
+    )
+    from orchestrator.workflows.signals import start_tournament
 
-Note = Callable[[str, int, Setback], Awaitable[None]]
-"""Makes an event of its kind of what went wrong in a generation."""
+NoteFailure = Callable[[str, int, FailedAttempt], Awaitable[None]]
+"""Writes an event: its kind, the generation, and the failed attempt."""
 
 
-async def meet_the_field(state: PlayerState, note: Note) -> None:
-    """A tournament of the newest version; a field that cannot be had is no reason to stop training."""
+async def evaluate_against_field(state: PlayerState, note: NoteFailure) -> None:
+    """Start a tournament of the newest version; a failure to open it is an event and does not stop the training."""
     due = TrialEvaluation(trial=state.trial, player=state.player, generation=state.generation)
     try:
         opened = await open_trial_evaluation(due)
         if opened.tournament is not None:
-            await start_tournament(opened.tournament)
+            await start_tournament(opened.tournament, name=f"{state.name} after generation {state.generation}")
     except ActivityError as error:
-        failure, problem = failure_of(error)
-        dropped = Setback(failure=failure, problem=problem, tries=1, delay=timedelta(0))
+        failure, problem = classify_failure(error)
+        dropped = FailedAttempt(failure=failure, problem=problem, tries=1, delay=timedelta(0))
         await note("evaluation_dropped", state.generation, dropped)
 
 
-async def meet_the_target(
-    state: PlayerState, generation: int, *, note: Note, given_up: Callable[[], bool]
+async def evaluate_against_target(
+    state: PlayerState, generation: int, *, note: NoteFailure, should_stop: Callable[[], bool]
 ) -> str | None:
-    """Play the target's opponent; how well it went where that reached the target, else None."""
+    """Play the target's opponent; returns the result in words if the target was reached, else None."""
     request = await plan_evaluation(EvaluationKey(trial=state.trial, player=state.player, generation=generation))
     try:
-        outcome, _ = await persist(
+        outcome, _ = await retry_activity(
             play_games,
             request,
-            on_setback=lambda setback: note("evaluation_retried", generation, setback),
-            given_up=given_up,
+            on_failure=lambda failed: note("evaluation_retried", generation, failed),
+            should_stop=should_stop,
         )
-    except GivenUp as end:
-        if state.mode is Mode.NOW or not _passes(end):
+    except RetriesExhausted as end:
+        if state.mode is Mode.NOW or not _may_pass(end):
             raise
-        # damage is mended where the player trains, outages end: a later version is measured instead
-        await note("evaluation_dropped", generation, end.setback)
+        # training repairs damage and outages end: a later version is evaluated instead
+        await note("evaluation_dropped", generation, end.last)
         return None
     report = EvaluationReport(
         trial=state.trial, player=state.player, generation=generation, request=request, outcome=outcome
@@ -63,7 +69,7 @@ async def meet_the_target(
     try:
         result = await record_evaluation(report)
     except ActivityError as error:
-        lost = lost_games(error)
+        lost = as_lost_games(error)
         if lost is None:
             raise
         await note("evaluation_dropped", generation, lost)
@@ -73,9 +79,9 @@ async def meet_the_target(
     return f"win rate {result.win_rate:.3f} against {state.target.opponent} after generation {generation}"
 
 
-def _passes(end: GivenUp) -> bool:
-    """Whether what went wrong may be gone at the next evaluation."""
-    if end.setback.failure is Failure.UNKNOWN and not end.final:
-        # the run has seen enough trouble to make room for a new one; this one failure was no reason to give up
+def _may_pass(end: RetriesExhausted) -> bool:
+    """Whether the failure may be gone at the next evaluation."""
+    if end.last.failure is Failure.UNKNOWN and not end.final:
+        # the run is to end after many failures; this single unknown one does not end the player
         return workflow.patched("drop-evaluations-of-unknown-trouble")
-    return not end.final or end.setback.failure is Failure.DAMAGED_CHECKPOINT
+    return not end.final or end.last.failure is Failure.DAMAGED_CHECKPOINT

@@ -1,4 +1,4 @@
-"""One learning player: plan, train, record, judge, again and again."""
+"""One learning player: plan, train, record and judge one generation after another."""
 
 from __future__ import annotations
 
@@ -30,28 +30,29 @@ with workflow.unsafe.imports_passed_through():
         train_generation,
     )
     from orchestrator.contracts.trials import TrialEvent, note_event
-    from orchestrator.contracts.workflows import GateState, Happening, Mode, PlayerState, Report
-    from orchestrator.workflows.evaluations import meet_the_field, meet_the_target
+    from orchestrator.contracts.workflows import GateState, Mode, PlayerState, Report, ReportKind
+    from orchestrator.workflows.evaluations import evaluate_against_field, evaluate_against_target
+    from orchestrator.workflows.new_runs import new_run_is_due
     from orchestrator.workflows.retries import (
-        SETBACKS_A_RUN,
-        GivenUp,
-        Setback,
-        failure_of,
-        persist,
-        words_of,
+        FAILURES_PER_RUN,
+        FailedAttempt,
+        RetriesExhausted,
+        classify_failure,
+        error_text,
+        retry_activity,
     )
-    from orchestrator.workflows.signals import start_gate, tell_trial
+    from orchestrator.workflows.signals import report_to_trial, start_gate
 
-GENERATIONS_A_RUN = 25
-"""A run's history stays near a thousand events; counted, because the server suggests a new run much later."""
-ROLLBACKS_AT_ONCE = 3
-LAST_RESORT = timedelta(seconds=30)
-"""Before the next attempt where the usual remedy may not have helped."""
+GENERATIONS_PER_RUN = 25
+"""Keeps a run's history near a thousand events; the server suggests a new run much later."""
+ROLLBACKS_WITHOUT_PAUSE = 3
+LONG_PAUSE = timedelta(seconds=30)
+"""The delay before the next attempt when rollbacks or retries alone do not help."""
 
 
 @workflow.defn
 class PlayerWorkflow:
-    """A player's life as a learner. It ends when its trial says so, or when it cannot go on."""
+    """Trains a player until its trial ends it, or until a failure that no retry fixes."""
 
     @workflow.init
     def __init__(self, state: PlayerState) -> None:
@@ -60,32 +61,32 @@ class PlayerWorkflow:
         self._plan_unwanted = False
         self._training: asyncio.Task[tuple[GenerationOutcome, int]] | None = None
         self._evaluation: asyncio.Task[None] | None = None
-        self._setbacks = 0
+        self._failures = 0
         self._asked_to_pause = False
 
     @workflow.run
     async def run(self, state: PlayerState) -> None:
         try:
-            await self._live()
-        except (GivenUp, ActivityError) as error:
-            await self._tell(Happening.FAILED, detail=f"{self._state.name}: {words_of(error)}")
+            await self._train_until_ended()
+        except (RetriesExhausted, ActivityError) as error:
+            await self._report(ReportKind.FAILED, detail=f"{self._state.name}: {error_text(error)}")
         else:
-            await self._tell(Happening.ENDED)
+            await self._report(ReportKind.ENDED)
         await workflow.wait_condition(workflow.all_handlers_finished)
 
-    async def _live(self) -> None:
+    async def _train_until_ended(self) -> None:
         generations = 0
         while True:
             while self._state.mode is Mode.PAUSE:
                 self._asked_to_pause = False
-                await self._tell(Happening.IDLE)
-                # a pause that was ended and ordered again at once is answered again
+                await self._report(ReportKind.IDLE)
+                # reports again if the trial was resumed and paused again in the meantime
                 await workflow.wait_condition(lambda: self._state.mode is not Mode.PAUSE or self._asked_to_pause)
             if self._state.mode.ends:
                 break
             await self._generation()
             generations += 1
-            if generations >= GENERATIONS_A_RUN or self._setbacks >= SETBACKS_A_RUN:
+            if new_run_is_due(generations >= GENERATIONS_PER_RUN or self._failures >= FAILURES_PER_RUN):
                 await self._finish_evaluation()
                 await workflow.wait_condition(workflow.all_handlers_finished)
                 workflow.continue_as_new(self._state)
@@ -101,41 +102,38 @@ class PlayerWorkflow:
             return
         try:
             trained = await self._train(plan)
-        except GivenUp as end:
-            if end.setback.failure is not Failure.DAMAGED_CHECKPOINT:
+        except RetriesExhausted as end:
+            if end.last.failure is not Failure.DAMAGED_CHECKPOINT:
                 raise
-            await self._roll_back(plan, end.setback)
+            await self._roll_back(plan, end.last)
             return
         if trained is None:
             return
         outcome, tries = trained
-        report = GenerationReport(
-            trial=state.trial, player=state.player, generation=key.generation, plan=plan, outcome=outcome, tries=tries
-        )
         try:
-            recorded = await record_generation(report)
+            recorded = await record_generation(_report_of(key, outcome, tries))
         except ActivityError as error:
-            # after a long outage the new checkpoint may have been collected as garbage: the plan stands, train again
-            failure, problem = failure_of(error)
+            # after a long outage garbage collection may have removed the new checkpoint: train again by the same plan
+            failure, problem = classify_failure(error)
             if failure is not Failure.DAMAGED_CHECKPOINT:
                 raise
-            await self._hold_off(Setback(failure=failure, problem=problem, tries=tries, delay=LAST_RESORT))
+            await self._hold_off(FailedAttempt(failure=failure, problem=problem, tries=tries, delay=LONG_PAUSE))
             return
         state.generation, state.attempt, state.tries = key.generation, 1, 0
         judgement, _ = await asyncio.gather(
             judge_generation(key), self._draw(self._chart(key.generation, outcome, recorded))
         )
-        # told first, so that the trial does not end before it knows of the gate
-        await self._tell(Happening.RECORDED, trial_steps=recorded.trial_steps, next_gate=judgement.gate)
+        # reported first, so that the trial does not end before it knows of the gate
+        await self._report(ReportKind.RECORDED, trial_steps=recorded.trial_steps, next_gate=judgement.gate)
         if judgement.gate:
-            await start_gate(GateState(gate=judgement.gate, trial=state.trial))
+            await start_gate(GateState(gate=judgement.gate, trial=state.trial), player=state.name)
         if state.role is Role.MAIN and state.generation % max(1, state.evaluate_every) == 0:
             await self._measure()
 
     async def _plan(self, key: GenerationKey) -> GenerationPlan | None:
-        """The plan, for which it may have to wait; None when the trial wants something else before it is there.
+        """Plan the generation, which may wait for games; None if the trial pauses or ends before the plan is made.
 
-        A plan that was made nevertheless stands, and is found when the player goes on.
+        A plan that was recorded all the same is found again when the player continues.
         """
         self._plan_unwanted = False
         self._planning = plan_generation.start(key)
@@ -150,81 +148,80 @@ class PlayerWorkflow:
         return None if self._plan_unwanted else plan
 
     async def _train(self, plan: GenerationPlan) -> tuple[GenerationOutcome, int] | None:
-        """Train until an attempt succeeds; None when the trial wants to stop now, or a new run is to go on with it."""
-        # a player that fails and fails is far behind for good: it waits its turn, or the others would do so for ever
+        """Train until an attempt succeeds; None if the trial ends now, or if a new run is to continue."""
+        # a player that fails again and again stays far behind; with its priority it would starve the others
         first = plan.attempt == 1 and self._state.tries == 0
         self._training = asyncio.create_task(
-            persist(
+            retry_activity(
                 train_generation,
                 plan if first else replace(plan, urgency=Urgency.IN_STEP),
-                on_setback=self._note_setback,
-                given_up=lambda: self._state.mode is Mode.NOW or self._setbacks >= SETBACKS_A_RUN,
+                on_failure=self._note_failure,
+                should_stop=lambda: self._state.mode is Mode.NOW or self._failures >= FAILURES_PER_RUN,
                 tries=self._state.tries,
             )
         )
         try:
             return await self._training
-        except (GivenUp, ActivityError, asyncio.CancelledError) as error:
+        except (RetriesExhausted, ActivityError, asyncio.CancelledError) as error:
             if self._state.mode is Mode.NOW:
                 return None
-            if isinstance(error, GivenUp) and not error.final:
-                self._state.tries = error.setback.tries
+            if isinstance(error, RetriesExhausted) and not error.final:
+                self._state.tries = error.last.tries
                 return None
             raise
         finally:
             self._training = None
 
-    async def _note_setback(self, setback: Setback) -> None:
-        await self._note("generation_retried", self._state.generation + 1, setback)
+    async def _note_failure(self, failed: FailedAttempt) -> None:
+        await self._note("generation_retried", self._state.generation + 1, failed)
 
-    async def _note(self, kind: str, generation: int, setback: Setback) -> None:
+    async def _note(self, kind: str, generation: int, failed: FailedAttempt) -> None:
         state = self._state
-        self._setbacks += 1
+        self._failures += 1
         await note_event(
             TrialEvent(
                 trial=state.trial,
-                key=f"{state.player}:{workflow.info().run_id}:{self._setbacks}",
+                key=f"{state.player}:{workflow.info().run_id}:{self._failures}",
                 type=kind,
                 payload={
                     "player": state.player,
                     "name": state.name,
                     "generation": generation,
-                    "failure": setback.failure.value,
-                    "problem": setback.problem,
-                    "tries": setback.tries,
-                    "delay_seconds": setback.delay.total_seconds(),
+                    **failed.payload,
                 },
             )
         )
 
-    async def _roll_back(self, plan: GenerationPlan, setback: Setback) -> None:
-        """A damaged checkpoint: back to the last good version, and a new plan."""
-        if self._state.attempt > ROLLBACKS_AT_ONCE:
-            await self._hold_off(replace(setback, delay=LAST_RESORT))
-        self._setbacks += 1
+    async def _roll_back(self, plan: GenerationPlan, failed: FailedAttempt) -> None:
+        """After a damaged checkpoint: return to the last good version, and make a new plan."""
+        if self._state.attempt > ROLLBACKS_WITHOUT_PAUSE:
+            await self._hold_off(replace(failed, delay=LONG_PAUSE))
+        self._failures += 1
         await roll_back(
             Rollback(
                 trial=plan.trial,
                 player=plan.player,
                 generation=plan.generation,
                 attempt=plan.attempt,
-                problem=setback.problem,
+                problem=failed.problem,
             )
         )
         self._state.attempt, self._state.tries = self._state.attempt + 1, 0
 
-    async def _hold_off(self, setback: Setback) -> None:
-        """Trouble that may come back at once, such as workers that see different stores: say so, and take time."""
-        await self._note_setback(setback)
+    async def _hold_off(self, failed: FailedAttempt) -> None:
+        """Wait after a failure that may recur at once, such as workers with different artifact stores."""
+        await self._note_failure(failed)
         with suppress(TimeoutError):
-            await workflow.wait_condition(lambda: self._state.mode is Mode.NOW, timeout=setback.delay)
+            await workflow.wait_condition(
+                lambda: self._state.mode is Mode.NOW, timeout=failed.delay, timeout_summary=f"after {failed.failure}"
+            )
 
     async def _draw(self, chart: Chart) -> None:
-        """Points on a chart are worth a few tries, and never a halt of the training."""
+        """Write the generation's TensorBoard points; a failure does not stop the training."""
         try:
             await chart_generation(chart)
         except ActivityError as error:
-            workflow.logger.warning("no chart of generation %s: %s", chart.generation, failure_of(error)[1])
+            workflow.logger.warning("no chart of generation %s: %s", chart.generation, classify_failure(error)[1])
 
     def _chart(self, generation: int, outcome: GenerationOutcome, recorded: Recorded) -> Chart:
         return Chart(
@@ -240,36 +237,36 @@ class PlayerWorkflow:
         )
 
     async def _measure(self) -> None:
-        """Rating games beside the training: against a field of the trial, and against the target if there is one."""
+        """Start rating games: against a field of the trial, and against the target if there is one."""
         state = self._state
-        await meet_the_field(state, self._note)
+        await evaluate_against_field(state, self._note)
         free = self._evaluation is None or self._evaluation.done()
         if state.target and free and state.mode is not Mode.NOW:
             await self._finish_evaluation()
             self._evaluation = asyncio.create_task(self._evaluate(state.generation))
 
     async def _evaluate(self, generation: int) -> None:
-        reached = await meet_the_target(
+        reached = await evaluate_against_target(
             self._state,
             generation,
             note=self._note,
-            given_up=lambda: self._state.mode is Mode.NOW or self._setbacks >= SETBACKS_A_RUN,
+            should_stop=lambda: self._state.mode is Mode.NOW or self._failures >= FAILURES_PER_RUN,
         )
         if reached is not None:
-            await self._tell(Happening.TARGET_REACHED, detail=f"{self._state.name}: {reached}")
+            await self._report(ReportKind.TARGET_REACHED, detail=f"{self._state.name}: {reached}")
 
     async def _finish_evaluation(self) -> None:
         if self._evaluation is None:
             return
         try:
             await self._evaluation
-        except (GivenUp, ActivityError, asyncio.CancelledError):
+        except (RetriesExhausted, ActivityError, asyncio.CancelledError):
             if self._state.mode is not Mode.NOW:
                 raise
 
     @workflow.signal
     def set_mode(self, mode: Mode) -> None:
-        """What the trial wants from now on. An order to end cannot be taken back."""
+        """Set the mode that the trial wants. An order to end cannot be revoked."""
         if self._state.mode is Mode.NOW or (self._state.mode.ends and not mode.ends):
             return
         self._state.mode = mode
@@ -281,7 +278,7 @@ class PlayerWorkflow:
                     under_way.cancel()
 
     def _break_off_planning(self) -> None:
-        """A plan may wait for games for minutes; whoever is to pause or to end does not."""
+        """Cancel a plan that is being made: it may wait for games for minutes, and a pause or an end must not."""
         if self._planning is None or self._plan_unwanted or self._state.mode is Mode.RUN:
             return
         if workflow.patched("break-off-planning"):
@@ -290,17 +287,30 @@ class PlayerWorkflow:
 
     @workflow.query
     def state(self) -> PlayerState:
+        """The player's state, as its next run would start with it."""
         return self._state
 
-    async def _tell(
-        self, happening: Happening, *, trial_steps: int = 0, detail: str = "", next_gate: str | None = None
+    async def _report(
+        self, kind: ReportKind, *, trial_steps: int = 0, detail: str = "", next_gate: str | None = None
     ) -> None:
         report = Report(
-            happening=happening,
+            happening=kind,
             sender=self._state.player,
             generation=self._state.generation,
             trial_steps=trial_steps,
             detail=detail,
             next_gate=next_gate,
         )
-        await tell_trial(self._state.trial, report)
+        await report_to_trial(self._state.trial, report)
+
+
+def _report_of(key: GenerationKey, outcome: GenerationOutcome, tries: int) -> GenerationReport:
+    """The plan is named, not repeated: the store has recorded it, and the history holds it already."""
+    return GenerationReport(
+        trial=key.trial,
+        player=key.player,
+        generation=key.generation,
+        attempt=key.attempt,
+        outcome=outcome,
+        tries=tries,
+    )

@@ -1,11 +1,23 @@
-"""Trying an activity again and again, with an event for each failure that a person should see."""
+"""Retries of activities whose every failed attempt is an event that people see.
+
+Most activities are retried by the server, by the `RetryPolicy` of their stub; an activity that has to wait for
+something sets `next_retry_delay`. Training, playing and making the first weights are retried here, one attempt a
+command, because a server-side retry cannot do what they need:
+
+- Each failed attempt becomes an event of the trial. The server tells a workflow nothing about attempts that it
+  repeats, and a worker that was killed cannot report its own death. Only the workflow learns of both.
+- A retried generation gives up its place in the queue (`Urgency.IN_STEP`); a server-side retry keeps the priority
+  that it was scheduled with.
+- The number of attempts continues over runs of the workflow, and is recorded with the generation.
+- A pause between attempts ends when the trial stops, and `DAMAGED_CHECKPOINT` needs a rollback and a new plan.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from datetime import timedelta
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from temporalio import workflow
 from temporalio.exceptions import ActivityError, ApplicationError, TimeoutError, TimeoutType, is_cancelled_exception
@@ -17,73 +29,83 @@ with workflow.unsafe.imports_passed_through():
 Message = TypeVar("Message")
 Result = TypeVar("Result")
 
-MOST_UNKNOWN = 5
-"""Failures of an unknown kind in a row before giving up: a bug in a user's game does not mend itself."""
-SETBACKS_A_RUN = 50
-"""Failed attempts after which a run makes room for a new one: trouble may last for weeks, a history may not grow so."""
-NEVER_AGAIN = frozenset({Failure.BAD_INPUT, Failure.NOT_FOUND})
-LEFT_TO_CALLER = frozenset({Failure.DAMAGED_CHECKPOINT})
+MAX_UNKNOWN_FAILURES = 5
+"""Failures of an unknown kind in a row before retrying ends: a bug in a user's game does not go away."""
+FAILURES_PER_RUN = 50
+"""Failed attempts after which a workflow continues as new: an outage may last for weeks, a history must stay small."""
+NON_RETRYABLE = frozenset({Failure.BAD_INPUT, Failure.NOT_FOUND})
+HANDLED_BY_CALLER = frozenset({Failure.DAMAGED_CHECKPOINT})
 
 
 @dataclass(frozen=True, kw_only=True)
-class Setback:
-    """One failed attempt, and how long to wait before the next."""
+class FailedAttempt:
+    """One failed attempt, and the delay before the next one."""
 
     failure: Failure
     problem: str
     tries: int
     delay: timedelta
 
+    @property
+    def payload(self) -> dict[str, Any]:
+        """The attempt as part of an event's payload."""
+        return {
+            "failure": self.failure.value,
+            "problem": self.problem,
+            "tries": self.tries,
+            "delay_seconds": self.delay.total_seconds(),
+        }
 
-class GivenUp(Exception):
-    """The last attempt's setback; `final` if no further attempt makes sense, else the caller wanted none."""
 
-    def __init__(self, setback: Setback, *, final: bool) -> None:
-        super().__init__(f"{setback.failure}: {setback.problem}")
-        self.setback = setback
+class RetriesExhausted(Exception):
+    """No further attempt is made. `final`: none could succeed; otherwise the caller asked to stop."""
+
+    def __init__(self, last: FailedAttempt, *, final: bool) -> None:
+        super().__init__(f"{last.failure}: {last.problem}")
+        self.last = last
         self.final = final
 
 
-def failure_of(error: ActivityError) -> tuple[Failure, str]:
-    """What kind of failure it was, and the words for a person."""
+def classify_failure(error: ActivityError) -> tuple[Failure, str]:
+    """The kind of failure, and its description for people."""
     cause = error.cause
     if isinstance(cause, TimeoutError):
         if cause.type is TimeoutType.HEARTBEAT:
-            return Failure.WORKER_LOST, "the worker gave no sign of life in time"
-        return Failure.STALLED, "it took longer than one attempt may"
+            return Failure.WORKER_LOST, "the worker sent no heartbeat in time"
+        return Failure.STALLED, "the attempt exceeded its time limit"
     if isinstance(cause, ApplicationError) and cause.type in set(Failure):
         return Failure(cause.type), cause.message
     return Failure.UNKNOWN, str(cause or error)
 
 
-def lost_games(error: ActivityError) -> Setback | None:
-    """The setback of games that were played and must be played again; None for any other failure."""
-    failure, problem = failure_of(error)
-    lost = Setback(failure=failure, problem=problem, tries=1, delay=timedelta(0))
+def as_lost_games(error: ActivityError) -> FailedAttempt | None:
+    """The failed attempt whose games must be played again; None for any other failure."""
+    failure, problem = classify_failure(error)
+    lost = FailedAttempt(failure=failure, problem=problem, tries=1, delay=timedelta(0))
     return lost if failure is Failure.GAMES_LOST else None
 
 
-def words_of(error: ActivityError | GivenUp) -> str:
-    """The failure and its problem in one line."""
-    if isinstance(error, GivenUp):
+def error_text(error: BaseException) -> str:
+    """The failure and its description in one line."""
+    if not isinstance(error, ActivityError):
         return str(error)
-    failure, problem = failure_of(error)
+    failure, problem = classify_failure(error)
     return f"{failure}: {problem}"
 
 
-async def persist(
+async def retry_activity(
     activity: ActivityStub[Message, Result],
     message: Message,
     *,
-    on_setback: Callable[[Setback], Awaitable[None]],
-    given_up: Callable[[], bool] = lambda: False,
+    on_failure: Callable[[FailedAttempt], Awaitable[None]],
+    should_stop: Callable[[], bool] = lambda: False,
     tries: int = 0,
 ) -> tuple[Result, int]:
-    """Run the activity until it succeeds; returns its result and how many attempts it took.
+    """Run the activity until it succeeds; returns its result and the number of attempts.
 
-    Raises GivenUp for what can never work, for kinds of failure that the caller must act upon, and after a failure
-    once `given_up`; an attempt that was cancelled is the last. `tries` are those that earlier runs of the workflow
-    made: pauses go on growing from there.
+    Raises RetriesExhausted after a failure that no retry can fix, after one that the caller must handle, and after any
+    failure once `should_stop()` holds. A cancelled attempt raises as it is. `tries` counts the attempts of earlier
+    runs of the workflow; delays continue to grow from there.
     """
     unknown = 0
     while True:
@@ -92,25 +114,25 @@ async def persist(
             return await activity(message), tries
         except ActivityError as error:
             if is_cancelled_exception(error) and workflow.patched("end-with-a-cancelled-attempt"):
-                raise  # whoever had it cancelled wants no other
-            failure, problem = failure_of(error)
+                raise  # the caller cancelled it and wants no other attempt
+            failure, problem = classify_failure(error)
         unknown = unknown + 1 if failure is Failure.UNKNOWN else 0
-        setback = Setback(failure=failure, problem=problem, tries=tries, delay=_delay(failure, tries))
-        final = failure in NEVER_AGAIN | LEFT_TO_CALLER or unknown >= MOST_UNKNOWN
-        if final or given_up():
-            raise GivenUp(setback, final=final)
-        await on_setback(setback)
-        if setback.delay:
-            await workflow.sleep(setback.delay)
+        failed = FailedAttempt(failure=failure, problem=problem, tries=tries, delay=_delay(failure, tries))
+        final = failure in NON_RETRYABLE | HANDLED_BY_CALLER or unknown >= MAX_UNKNOWN_FAILURES
+        if final or should_stop():
+            raise RetriesExhausted(failed, final=final)
+        await on_failure(failed)
+        if failed.delay:
+            await workflow.sleep(failed.delay, summary=f"before attempt {tries + 1}: {failure}")
 
 
 def _delay(failure: Failure, tries: int) -> timedelta:
-    """A lost process is replaced at once; a full disk or an unknown trouble needs time."""
+    """None for a lost process, which is replaced at once; exponential for a full disk and for unknown failures."""
     doubled = 2.0 ** min(tries - 1, 8)
     if failure in (Failure.STORE_FULL, Failure.STORE_UNAVAILABLE):
         return timedelta(seconds=min(300.0, 5.0 * doubled))
     if failure is Failure.UNKNOWN:
         return timedelta(seconds=min(60.0, 1.0 * doubled))
-    if tries > 3:  # even a lost process, if it is lost each time
+    if tries > 3:  # a process that is lost every time
         return timedelta(seconds=min(30.0, 0.5 * doubled))
     return timedelta(0)

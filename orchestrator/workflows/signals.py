@@ -1,13 +1,16 @@
-"""Starting and telling other workflows by their fixed ids; a new run of a workflow holds no handles."""
+"""Starts and signals other workflows by their fixed ids; a new run of a workflow has no handles to its children."""
 
 from __future__ import annotations
+
+from dataclasses import replace
 
 from temporalio import workflow
 from temporalio.exceptions import ApplicationError, WorkflowAlreadyStartedError
 from temporalio.workflow import ParentClosePolicy
 
 with workflow.unsafe.imports_passed_through():
-    from orchestrator.contracts.tournaments import tournament_workflow_id
+    from orchestrator.contracts.labels import WorkflowLabels, summary_line
+    from orchestrator.contracts.tournaments import TournamentState, tournament_workflow_id
     from orchestrator.contracts.workflows import (
         GateState,
         Mode,
@@ -17,41 +20,67 @@ with workflow.unsafe.imports_passed_through():
         player_workflow_id,
         trial_workflow_id,
     )
+    from orchestrator.workflows.labels import child_attributes, own_labels
+
+RUNNING = "running"
 
 
 async def start_player(state: PlayerState) -> None:
     """Start a player's workflow, unless it runs already. It outlives this run of its trial."""
-    await _start("PlayerWorkflow", state, player_workflow_id(state.player))
+    labels = replace(own_labels(), player=state.name, role=state.role.value)
+    await _start("PlayerWorkflow", state, player_workflow_id(state.player), labels)
 
 
-async def start_gate(state: GateState) -> None:
-    """Start a gate's workflow, unless it runs already."""
-    await _start("GateWorkflow", state, gate_workflow_id(state.gate))
+async def start_gate(state: GateState, *, player: str = "") -> None:
+    """Start a gate's workflow, unless it runs already; `player` is the candidate's name, where it is known."""
+    own = own_labels()
+    labels = WorkflowLabels(project=own.project, trial_id=state.trial, player=player)
+    if state.trial == own.trial_id:  # a gate that follows in its alias may belong to another trial
+        labels = replace(labels, trial=own.trial)
+    await _start("GateWorkflow", state, gate_workflow_id(state.gate), labels, "gate", RUNNING)
 
 
-async def _start(name: str, state: object, workflow_id: str) -> None:
+async def start_tournament(tournament: str, *, name: str = "") -> None:
+    """Start a tournament's workflow, unless it runs already. It outlives this workflow."""
+    labels = replace(own_labels(), player="", role="", tournament=name)
+    state = TournamentState(tournament=tournament)
+    await _start("TournamentWorkflow", state, tournament_workflow_id(tournament), labels, "tournament", RUNNING)
+
+
+async def _start(
+    workflow_type: str, state: object, workflow_id: str, labels: WorkflowLabels, what: str = "", status: str = ""
+) -> None:
     try:
-        await workflow.start_child_workflow(name, state, id=workflow_id, parent_close_policy=ParentClosePolicy.ABANDON)
+        await workflow.start_child_workflow(
+            workflow_type,
+            state,
+            id=workflow_id,
+            parent_close_policy=ParentClosePolicy.ABANDON,
+            memo=labels.memo,
+            search_attributes=child_attributes(labels, status),
+            static_summary=summary_line(f"{what} {labels.summary}"),
+        )
     except WorkflowAlreadyStartedError:
         workflow.logger.info("already started: %s", workflow_id)
 
 
-async def tell_trial(trial: str, report: Report) -> None:
-    """Report to a trial; one that has ended already needs no report."""
+async def report_to_trial(trial: str, report: Report) -> None:
+    """Send a report to a trial; one that has ended needs none."""
     await _signal(trial_workflow_id(trial), "report", report)
 
 
-async def tell_player(player: str, mode: Mode) -> None:
+async def set_player_mode(player: str, mode: Mode) -> None:
+    """Send a player the mode that its trial wants."""
     await _signal(player_workflow_id(player), "set_mode", mode)
 
 
-async def tell_gate_to_stop(gate: str, reason: str) -> bool:
-    """Whether there was a workflow to be told."""
+async def stop_gate_workflow(gate: str, reason: str) -> bool:
+    """Stop a gate early; False if its workflow has ended or never started."""
     return await _signal(gate_workflow_id(gate), "stop", reason)
 
 
-async def tell_tournament_to_end(tournament: str, reason: str) -> bool:
-    """Whether there was a workflow to be told."""
+async def cancel_tournament(tournament: str, reason: str) -> bool:
+    """Cancel a tournament; False if its workflow has ended or never started."""
     return await _signal(tournament_workflow_id(tournament), "cancel", reason)
 
 
@@ -59,7 +88,7 @@ async def _signal(workflow_id: str, signal: str, message: object) -> bool:
     try:
         await workflow.get_external_workflow_handle(workflow_id).signal(signal, message)
     except ApplicationError as error:
-        # the receiver has ended; nothing it could do with the message
+        # the receiver has ended and could do nothing with the message
         workflow.logger.info("not delivered to %s: %s", workflow_id, error)
         return False
     return True

@@ -1,4 +1,4 @@
-"""A workflow that sends one activity through every queue, so that a person sees every part at work."""
+"""A workflow that sends one activity through every queue, to prove that every part works."""
 
 from __future__ import annotations
 

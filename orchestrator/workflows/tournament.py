@@ -1,4 +1,4 @@
-"""One tournament: plan, play, record, again and again; then rate. All it knows between steps is in the store."""
+"""One tournament: plan, play and record until nothing is left to play, then rate. Its whole state is in the store."""
 
 from __future__ import annotations
 
@@ -7,17 +7,16 @@ from dataclasses import replace
 from datetime import timedelta
 
 from temporalio import workflow
-from temporalio.exceptions import ActivityError, WorkflowAlreadyStartedError, is_cancelled_exception
-from temporalio.workflow import ParentClosePolicy
+from temporalio.exceptions import ActivityError, is_cancelled_exception
 
 with workflow.unsafe.imports_passed_through():
     from orchestrator.contracts.errors import Failure
     from orchestrator.contracts.play import PlayOutcome, play_games
     from orchestrator.contracts.tournaments import (
         DamagedPairing,
+        FailedPairing,
         Firing,
         PairingReport,
-        PairingSetback,
         PlannedPairing,
         ScheduleFailure,
         TournamentEnd,
@@ -31,36 +30,45 @@ with workflow.unsafe.imports_passed_through():
         plan_pairings,
         rate_tournament,
         record_pairing,
-        tournament_workflow_id,
         withdraw_damaged,
     )
-    from orchestrator.workflows.retries import SETBACKS_A_RUN, GivenUp, Setback, failure_of, lost_games, persist
+    from orchestrator.workflows.labels import show_status
+    from orchestrator.workflows.new_runs import new_run_is_due
+    from orchestrator.workflows.retries import (
+        FAILURES_PER_RUN,
+        FailedAttempt,
+        RetriesExhausted,
+        as_lost_games,
+        classify_failure,
+        error_text,
+        retry_activity,
+    )
 
-PAIRINGS_A_RUN = 100
-"""Six events each or so, which bounds a run's history."""
-GAMES_A_RUN = 10_000
-"""A batch's games travel through the history twice, up to 32 kB of them: some megabytes."""
+PAIRINGS_PER_RUN = 100
+"""Bounds a run's history: a pairing takes about six events."""
+GAMES_PER_RUN = 10_000
+"""Bounds a history's bytes: the games of a batch, up to 32 kB, are in it twice."""
 
-MOST_UNREADABLE = 5
-"""Runs in a row that may fail to read a sound checkpoint or the games just played; with pauses that double this is
-half a minute.
+MAX_UNREADABLE_RUNS = 5
+"""Runs in a row that may fail to read a sound checkpoint or the games just played. With delays that double, about half
+a minute.
 """
 
-UNEXPLAINED = "its workflow was cancelled"
+CANCELLED_WITHOUT_REASON = "its workflow was cancelled"
 
 
 @workflow.defn
 class TournamentWorkflow:
-    """Runs one tournament to its end. It may die at any moment: the next plan is made from what was recorded."""
+    """Runs one tournament to its end. Each plan is made from the recorded results, so a run can end at any moment."""
 
     @workflow.init
     def __init__(self, state: TournamentState) -> None:
         self._state = state
         self._cancelled = ""
         self._wave: asyncio.Future[list[None]] | None = None
-        self._setbacks = 0
-        self._left: list[Setback] = []
-        """Of pairings that this run has left to the next one."""
+        self._failures = 0
+        self._left: list[FailedAttempt] = []
+        """The last attempts at pairings that this run leaves to the next one."""
         self._unreadable = False
 
     @workflow.run
@@ -73,21 +81,21 @@ class TournamentWorkflow:
                 plan = await plan_pairings(TournamentRequest(tournament=state.tournament))
                 if plan.pairings and not self._cancelled:
                     await self._play(plan)
-            except (GivenUp, ActivityError, asyncio.CancelledError) as error:
+            except (RetriesExhausted, ActivityError, asyncio.CancelledError) as error:
                 if not self._cancelled and not is_cancelled_exception(error):
-                    return await self._end("failed", _words(error))
-                self._cancelled = self._cancelled or UNEXPLAINED
+                    return await self._end("failed", error_text(error))
+                self._cancelled = self._cancelled or CANCELLED_WITHOUT_REASON
             if self._cancelled:
                 return await self._end("cancelled", self._cancelled)
             if not plan.pairings:
-                # one that was ended while this run did not look stays as it is
+                # a tournament that was ended elsewhere meanwhile keeps its status
                 return await self._end("completed") if plan.status == "running" else plan.status
             pairings += len(plan.pairings)
             games += sum(2 * each.request.pairs for each in plan.pairings)
-            # pauses between attempts go on growing in the next run, as long as something was left to it
-            state.tries = max((setback.tries for setback in self._left), default=0)
+            # delays between attempts continue to grow in the next run, while there are pairings left to it
+            state.tries = max((failed.tries for failed in self._left), default=0)
             state.unreadable = state.unreadable + 1 if self._unreadable else 0
-            if self._left or pairings >= PAIRINGS_A_RUN or games >= GAMES_A_RUN:
+            if self._left or new_run_is_due(pairings >= PAIRINGS_PER_RUN or games >= GAMES_PER_RUN):
                 await workflow.wait_condition(workflow.all_handlers_finished)
                 workflow.continue_as_new(state)
 
@@ -97,22 +105,22 @@ class TournamentWorkflow:
             opened = await open_scheduled_tournament(firing)
             self._state.tournament, reason = opened.tournament or "", opened.reason
         except ActivityError as error:
-            reason = failure_of(error)[1]
+            reason = classify_failure(error)[1]
         if not self._state.tournament:
             await note_schedule_failure(ScheduleFailure(schedule=self._state.schedule, reason=reason))
         return bool(self._state.tournament)
 
     async def _play(self, plan: TournamentPlan) -> None:
-        """Every pairing of the plan, a bounded number at once; the first that cannot be played ends the others."""
+        """Play the plan's pairings, a bounded number at once; the first that cannot be played cancels the others."""
         slots = asyncio.Semaphore(plan.at_once)
         tasks = [asyncio.create_task(self._pairing(pairing, slots)) for pairing in plan.pairings]
         self._wave = asyncio.gather(*tasks)
         try:
-            # shielded, so that a cancelled workflow hears of it before its pairings do, which would try again
+            # shielded, so that this method sees the cancellation before the pairings do, which would retry
             await asyncio.shield(self._wave)
         except BaseException as error:
             if is_cancelled_exception(error):
-                self._cancelled = self._cancelled or UNEXPLAINED
+                self._cancelled = self._cancelled or CANCELLED_WITHOUT_REASON
             for task in tasks:
                 task.cancel()
             await asyncio.gather(*tasks, return_exceptions=True)
@@ -127,113 +135,94 @@ class TournamentWorkflow:
                 await self._record(pairing, outcome)
 
     async def _record(self, pairing: PlannedPairing, outcome: PlayOutcome) -> None:
-        """Games that cannot be read again are left to a later run, which plays them anew."""
+        """Record the games; if the file they are in cannot be read, leave the pairing to a later run."""
         report = PairingReport(
             tournament=self._state.tournament, round=pairing.round, pair=pairing.pair, outcome=outcome
         )
         try:
             await record_pairing(report)
         except ActivityError as error:
-            lost = lost_games(error)
-            if lost is None or self._state.unreadable >= MOST_UNREADABLE:
+            lost = as_lost_games(error)
+            if lost is None or self._state.unreadable >= MAX_UNREADABLE_RUNS:
                 raise
             await self._leave_for_later(pairing, lost)
 
     async def _games(self, pairing: PlannedPairing) -> PlayOutcome | None:
-        """The pairing's games; None where a side had to be withdrawn, or when this run has met enough trouble."""
+        """Play the pairing's games; None if a side was withdrawn, or if the pairing is left to the next run."""
 
-        async def note(setback: Setback) -> None:
-            self._setbacks += 1
-            await note_pairing_setback(self._setback(pairing, setback))
+        async def note(failed: FailedAttempt) -> None:
+            self._failures += 1
+            await note_pairing_setback(self._failed_pairing(pairing, failed))
 
         try:
-            outcome, _ = await persist(
+            outcome, _ = await retry_activity(
                 play_games,
                 pairing.request,
-                on_setback=note,
-                given_up=lambda: bool(self._cancelled) or self._setbacks >= SETBACKS_A_RUN,
+                on_failure=note,
+                should_stop=lambda: bool(self._cancelled) or self._failures >= FAILURES_PER_RUN,
                 tries=self._state.tries,
             )
-        except GivenUp as end:
+        except RetriesExhausted as end:
             if self._cancelled:
                 raise
-            if end.setback.failure is Failure.DAMAGED_CHECKPOINT:
-                await self._withdraw(pairing, end.setback)
+            if end.last.failure is Failure.DAMAGED_CHECKPOINT:
+                await self._withdraw(pairing, end.last)
                 return None
             if end.final:
                 raise
-            self._left.append(end.setback)
+            self._left.append(end.last)
             return None
         return outcome
 
-    async def _withdraw(self, pairing: PlannedPairing, setback: Setback) -> None:
-        """Whoever's checkpoint is damaged takes part no longer; the others go on."""
+    async def _withdraw(self, pairing: PlannedPairing, failed: FailedAttempt) -> None:
+        """Withdraw the entrants whose checkpoints are damaged; the tournament continues without them."""
         damaged = DamagedPairing(
-            tournament=self._state.tournament, round=pairing.round, pair=pairing.pair, problem=setback.problem
+            tournament=self._state.tournament, round=pairing.round, pair=pairing.pair, problem=failed.problem
         )
         try:
             await withdraw_damaged(damaged)
         except ActivityError as error:
-            sound = failure_of(error)[0] is Failure.BAD_INPUT and self._state.unreadable < MOST_UNREADABLE
+            sound = classify_failure(error)[0] is Failure.BAD_INPUT and self._state.unreadable < MAX_UNREADABLE_RUNS
             if not sound or not workflow.patched("sound-after-all"):
                 raise
-            await self._leave_for_later(pairing, setback)
+            await self._leave_for_later(pairing, failed)
 
-    async def _leave_for_later(self, pairing: PlannedPairing, setback: Setback) -> None:
-        """Whatever could not be read, may be read another time, so a later run tries again after a pause."""
-        again = replace(setback, delay=timedelta(seconds=2.0**self._state.unreadable))
-        await note_pairing_setback(self._setback(pairing, again))
-        await workflow.sleep(again.delay)
+    async def _leave_for_later(self, pairing: PlannedPairing, failed: FailedAttempt) -> None:
+        """A file that could not be read may be readable later: retry in a later run, after a delay."""
+        again = replace(failed, delay=timedelta(seconds=2.0**self._state.unreadable))
+        await note_pairing_setback(self._failed_pairing(pairing, again))
+        await workflow.sleep(again.delay, summary=f"before a later run retries: {again.failure}")
         self._unreadable = True
         self._left.append(again)
 
-    def _setback(self, pairing: PlannedPairing, setback: Setback) -> PairingSetback:
-        return PairingSetback(
+    def _failed_pairing(self, pairing: PlannedPairing, failed: FailedAttempt) -> FailedPairing:
+        return FailedPairing(
             tournament=self._state.tournament,
-            # with the failure, for games that were lost are always the first try, as another failure may have been
-            key=f"{workflow.info().run_id}:{pairing.round}:{pairing.pair}:{setback.failure.value}:{setback.tries}",
+            # with the failure: lost games always count as the first attempt, and another failure may have that number
+            key=f"{workflow.info().run_id}:{pairing.round}:{pairing.pair}:{failed.failure.value}:{failed.tries}",
             round=pairing.round,
             pair=pairing.pair,
-            failure=setback.failure.value,
-            problem=setback.problem,
-            tries=setback.tries,
-            delay_seconds=setback.delay.total_seconds(),
+            failure=failed.failure.value,
+            problem=failed.problem,
+            tries=failed.tries,
+            delay_seconds=failed.delay.total_seconds(),
         )
 
     async def _end(self, status: str, reason: str = "") -> str:
-        """Rate what was played, then say that it is over: who sees the end sees the ratings."""
+        """Rate what was played, then set the status: a client that sees the end also sees the ratings."""
         tournament = self._state.tournament
         try:
             await rate_tournament(TournamentRequest(tournament=tournament))
         except ActivityError as error:
-            status, reason = "failed", f"the ratings could not be made: {failure_of(error)[1]}"
+            status, reason = "failed", f"the ratings could not be made: {classify_failure(error)[1]}"
         await end_tournament(TournamentEnd(tournament=tournament, status=status, reason=reason))
+        show_status(status)
         await workflow.wait_condition(workflow.all_handlers_finished)
         return status
 
     @workflow.signal
     def cancel(self, reason: str) -> None:
-        """End early: recorded pairings stay, those under way are given up."""
+        """End early: recorded pairings stay, those under way are cancelled."""
         self._cancelled = reason or "cancelled by an operator"
         if self._wave is not None:
             self._wave.cancel()
-
-
-def _words(error: BaseException) -> str:
-    if not isinstance(error, ActivityError):
-        return str(error)
-    failure, problem = failure_of(error)
-    return f"{failure}: {problem}"
-
-
-async def start_tournament(tournament: str) -> None:
-    """Start a tournament's workflow from another workflow, which it outlives, unless it runs already."""
-    try:
-        await workflow.start_child_workflow(
-            "TournamentWorkflow",
-            TournamentState(tournament=tournament),
-            id=tournament_workflow_id(tournament),
-            parent_close_policy=ParentClosePolicy.ABANDON,
-        )
-    except WorkflowAlreadyStartedError:
-        workflow.logger.info("already started: %s", tournament_workflow_id(tournament))

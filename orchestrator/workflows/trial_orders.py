@@ -1,4 +1,4 @@
-"""What people may order a trial to do, as updates; each says when it makes sense."""
+"""Orders of people to a trial, as updates; validators refuse those that conflict with its status."""
 
 from __future__ import annotations
 
@@ -19,30 +19,39 @@ with workflow.unsafe.imports_passed_through():
         change_player,
         change_status,
     )
-    from orchestrator.contracts.workflows import Mode, NewPlayer, PlayerChange, Seat, Status, StopOrder, TrialState
-    from orchestrator.workflows.signals import start_player, tell_gate_to_stop, tell_player
-    from orchestrator.workflows.trial_start import first_state
+    from orchestrator.contracts.workflows import (
+        Mode,
+        NewPlayer,
+        PlayerChange,
+        PlayerStatus,
+        Status,
+        StopOrder,
+        TrialState,
+    )
+    from orchestrator.workflows.labels import show_status
+    from orchestrator.workflows.signals import set_player_mode, start_player, stop_gate_workflow
+    from orchestrator.workflows.trial_start import initial_player_state
 
 
 class TrialOrders:
-    """The orders' part of a trial's workflow; its main loop carries them out."""
+    """The update handlers of a trial's workflow."""
 
     def __init__(self, state: TrialState) -> None:
         self._state = state
         self._changed = False
-        """Set by orders, so that the main loop looks again."""
+        """Set by handlers, so that the main loop checks the state again."""
         self._launching: asyncio.Task[None] | None = None
         self._withdrawn = False
         self._status_lock = asyncio.Lock()
 
     @workflow.update
     async def pause(self) -> Status:
-        """Let every player finish its generation, then wait."""
+        """Let every player finish its generation, then wait for `resume`."""
         self._state.mode = Mode.PAUSE
-        for seat in self._state.seats.values():
-            seat.idle = False  # each says so anew
+        for player in self._state.seats.values():
+            player.idle = False  # until it reports again
         await self._move(Status.PAUSING, "paused by an operator")
-        await self._tell_players()
+        await self._send_mode_to_players()
         self._changed = True
         return self._state.status
 
@@ -52,12 +61,12 @@ class TrialOrders:
 
     @workflow.update
     async def resume(self) -> Status:
-        """Go on after a pause, or cancel a pause that is not complete yet."""
+        """Continue after a pause, or cancel a pause that is not complete yet."""
         self._state.mode = Mode.RUN
-        for seat in self._state.seats.values():
-            seat.idle = False
+        for player in self._state.seats.values():
+            player.idle = False
         await self._move(Status.RUNNING)
-        await self._tell_players()
+        await self._send_mode_to_players()
         self._changed = True
         return self._state.status
 
@@ -67,14 +76,14 @@ class TrialOrders:
 
     @workflow.update
     async def stop(self, order: StopOrder) -> Status:
-        """Drain: finish and record what is under way. Now: give it up and end within seconds."""
+        """Drain: finish and record running generations. Now: cancel them and end within seconds."""
         state = self._state
         if state.final is None:
             state.final = Status.STOPPED
         state.mode = order.mode
         self._break_off_launch()
         await self._move(Status.STOPPING, order.reason)
-        await self._tell_players()
+        await self._send_mode_to_players()
         if order.mode is Mode.NOW:
             for gate in state.gates:
                 await self._stop_gate(gate, order.reason)
@@ -84,14 +93,14 @@ class TrialOrders:
     @stop.validator
     def _may_stop(self, order: StopOrder) -> None:
         if not order.mode.ends:
-            raise ApplicationError(f"a stop's mode is drain or now, not {order.mode}", non_retryable=True)
+            raise ApplicationError(f"the mode of a stop must be drain or now, not {order.mode}", non_retryable=True)
         hurry = order.mode is Mode.NOW and self._state.mode is not Mode.NOW
         allowed = (Status.PENDING, Status.RUNNING, Status.PAUSING, Status.PAUSED)
         self._require("stopped", *allowed, *((Status.STOPPING,) if hurry else ()))
 
     @workflow.signal
     def withdraw(self, reason: str) -> None:
-        """The store has put an end to the trial before it began, because no worker took the order to stop it."""
+        """The store stopped the trial before it started, because no worker took the order to stop it."""
         self._withdrawn = True
         self._state.mode, self._state.final, self._state.reason = Mode.NOW, Status.STOPPED, reason
         self._break_off_launch()
@@ -99,7 +108,7 @@ class TrialOrders:
 
     @workflow.update
     async def add_player(self, new: NewPlayer) -> Learner:
-        """A new member of the league; a learning one starts to train at once."""
+        """Add a player to the league; a learning player starts to train at once."""
         learner = await add_player(
             AddPlayer(
                 trial=self._state.trial,
@@ -123,41 +132,41 @@ class TrialOrders:
 
     @workflow.update
     async def change_player(self, change: PlayerChange) -> Learner:
-        """Retire a player, or retune it from its next generation on."""
+        """Retire a player, or change its hyperparameters from its next generation on."""
         order = ChangePlayer(
             trial=self._state.trial,
             player=change.player,
             retire=change.retire,
             hyperparameters=change.hyperparameters,
         )
-        seat = self._state.seats.get(change.player)
-        if not change.retire or seat is None or seat.retiring:
+        player = self._state.seats.get(change.player)
+        if not change.retire or player is None or player.retiring:
             learner = await change_player(order)
         else:
-            seat.retiring = True  # first of all: an order that comes meanwhile must not count on it
+            player.retiring = True  # set first: an order that arrives meanwhile must not count on this player
             try:
                 learner = await change_player(order)
             except ActivityError:
-                seat.retiring = False
+                player.retiring = False
                 raise
         if change.retire and change.player in self._state.seats:
             self._state.seats[change.player].retiring = True
-            await tell_player(change.player, Mode.DRAIN)
+            await set_player_mode(change.player, Mode.DRAIN)
         return learner
 
     @change_player.validator
     def _may_change_player(self, change: PlayerChange) -> None:
         self._require("changed", Status.RUNNING, Status.PAUSED, Status.PAUSING)
         if not change.retire and change.hyperparameters is None:
-            raise ApplicationError("say what to change: retire, or hyperparameters", non_retryable=True)
-        mains = [seat for seat in self._state.seats.values() if seat.learner.role is Role.MAIN and seat.stays]
-        if change.retire and [seat.learner.player for seat in mains] == [change.player]:
+            raise ApplicationError("a change needs retire or hyperparameters", non_retryable=True)
+        mains = [player for player in self._state.seats.values() if player.learner.role is Role.MAIN and player.stays]
+        if change.retire and [player.learner.player for player in mains] == [change.player]:
             raise ApplicationError("the last main cannot be retired; stop the trial instead", non_retryable=True)
 
     def _require(self, verb: str, *allowed: Status) -> None:
         status = self._state.status
         if self._state.mode.ends and status in (Status.PENDING, Status.RUNNING, Status.PAUSING, Status.PAUSED):
-            status = Status.STOPPING  # decided, but an earlier change of status is still being recorded
+            status = Status.STOPPING  # an earlier change of status is still being recorded
         if status not in allowed:
             words = ", ".join(allowed)
             raise ApplicationError(
@@ -169,29 +178,29 @@ class TrialOrders:
     async def _start(self, learner: Learner) -> None:
         brief, state = self._brief, self._state
         mode = state.mode
-        state.seats[learner.player] = Seat(learner=learner, generation=learner.generation)
-        await start_player(first_state(brief, learner, mode))
-        if state.mode is not mode:  # an order that was given meanwhile found nobody there
-            await tell_player(learner.player, state.mode)
+        state.seats[learner.player] = PlayerStatus(learner=learner, generation=learner.generation)
+        await start_player(initial_player_state(brief, learner, mode))
+        if state.mode is not mode:  # an order given meanwhile did not reach this player
+            await set_player_mode(learner.player, state.mode)
 
     async def _stop_gate(self, gate: str, reason: str) -> None:
-        """End a gate early. One without a workflow has nothing to say any more, so that nobody waits for it."""
-        told = await tell_gate_to_stop(gate, reason)
-        if not told and workflow.patched("forget-silent-gates"):
+        """End a gate early. The trial does not wait for a gate that has no workflow."""
+        signalled = await stop_gate_workflow(gate, reason)
+        if not signalled and workflow.patched("forget-silent-gates"):
             self._state.gates = [each for each in self._state.gates if each != gate]
 
     def _break_off_launch(self) -> None:
-        """A trial that has not begun has nothing to finish, whatever it waits for."""
+        """Cancel the launch: a trial that has not started has nothing to finish."""
         if self._launching is not None:
             self._launching.cancel()
 
     @property
     def _brief(self) -> TrialBrief:
-        assert self._state.brief is not None, "the trial has begun"
+        assert self._state.brief is not None, "the trial has started"
         return self._state.brief
 
     async def _move(self, status: Status, reason: str = "") -> None:
-        """Change the status here and in the store, one change at a time."""
+        """Change the status here, in the store and on Temporal's page, one change at a time."""
         async with self._status_lock:
             self._state.status, self._state.reason = status, reason
             order = workflow.current_update_info()
@@ -200,9 +209,10 @@ class TrialOrders:
                     trial=self._state.trial, status=status, reason=reason, order=None if order is None else order.id
                 )
             )
+            show_status(status)
 
-    async def _tell_players(self) -> None:
-        """Pass on what the trial wants by now, which may be newer than the order that set this off."""
-        for seat in list(self._state.seats.values()):  # a copy: players may join meanwhile
-            if not seat.ended:
-                await tell_player(seat.learner.player, self._state.mode)
+    async def _send_mode_to_players(self) -> None:
+        """Send every player the trial's present mode, which may be newer than the order that led here."""
+        for player in list(self._state.seats.values()):  # a copy: players may join meanwhile
+            if not player.ended:
+                await set_player_mode(player.learner.player, self._state.mode)

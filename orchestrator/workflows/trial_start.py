@@ -1,4 +1,4 @@
-"""A trial's beginning: first weights, first versions, and the state its players' workflows start from."""
+"""A trial's start: first weights, first versions, and the initial state of its players' workflows."""
 
 from __future__ import annotations
 
@@ -21,57 +21,51 @@ with workflow.unsafe.imports_passed_through():
         note_event,
     )
     from orchestrator.contracts.workflows import Mode, PlayerState
-    from orchestrator.workflows.retries import SETBACKS_A_RUN, Setback, failure_of, persist
+    from orchestrator.workflows.retries import FAILURES_PER_RUN, FailedAttempt, classify_failure, retry_activity
 
-MAKINGS = 3
-"""Times that lost weights are made anew before something else must be wrong."""
+MAX_WEIGHTS_MADE = 3
+"""How often the first weights are made, if garbage collection removes them before they are recorded."""
 
 
-async def enter(brief: TrialBrief, *, given_up: Callable[[], bool], tries: int) -> None:
-    """Give every player its first version. Weights that were collected as garbage meanwhile are made anew."""
-    for making in range(1, MAKINGS + 1):
-        initial = brief.initial or await make_weights(brief, given_up=given_up, tries=tries)
+async def create_first_versions(brief: TrialBrief, *, should_stop: Callable[[], bool], tries: int) -> None:
+    """Create every player's first version. Weights that garbage collection removed meanwhile are made again."""
+    for making in range(1, MAX_WEIGHTS_MADE + 1):
+        initial = brief.initial or await _make_first_weights(brief, should_stop=should_stop, tries=tries)
         try:
             await enter_players(EnterPlayers(trial=brief.trial, initial=initial))
         except ActivityError as error:
-            lost = failure_of(error)[0] is Failure.DAMAGED_CHECKPOINT and brief.initial is None
-            if not lost or making == MAKINGS:
+            lost = classify_failure(error)[0] is Failure.DAMAGED_CHECKPOINT and brief.initial is None
+            if not lost or making == MAX_WEIGHTS_MADE:
                 raise
         else:
             return
 
 
-async def make_weights(brief: TrialBrief, *, given_up: Callable[[], bool], tries: int) -> CheckpointRef:
-    """The weights that all learning players start from; each failed attempt is an event of the trial."""
-    setbacks = 0
+async def _make_first_weights(brief: TrialBrief, *, should_stop: Callable[[], bool], tries: int) -> CheckpointRef:
+    """Make the weights that all learning players start from; each failed attempt is an event of the trial."""
+    failures = 0
 
-    async def note(setback: Setback) -> None:
-        nonlocal setbacks
-        setbacks += 1
-        payload = {
-            "failure": setback.failure.value,
-            "problem": setback.problem,
-            "tries": setback.tries,
-            "delay_seconds": setback.delay.total_seconds(),
-        }
-        key = f"weights:{workflow.info().run_id}:{setback.tries}"
-        await note_event(TrialEvent(trial=brief.trial, key=key, type="weights_retried", payload=payload))
+    async def note(failed: FailedAttempt) -> None:
+        nonlocal failures
+        failures += 1
+        key = f"weights:{workflow.info().run_id}:{failed.tries}"
+        await note_event(TrialEvent(trial=brief.trial, key=key, type="weights_retried", payload=failed.payload))
 
     request = InitialWeightsRequest(
         trial=brief.trial, game=brief.game, model=brief.model, seed=brief.seed, source=brief.initial_source
     )
-    made, _ = await persist(
+    made, _ = await retry_activity(
         make_initial_weights,
         request,
-        on_setback=note,
-        given_up=lambda: given_up() or setbacks >= SETBACKS_A_RUN,
+        on_failure=note,
+        should_stop=lambda: should_stop() or failures >= FAILURES_PER_RUN,
         tries=tries,
     )
     return made
 
 
-def first_state(brief: TrialBrief, learner: Learner, mode: Mode) -> PlayerState:
-    """What a player's workflow starts with."""
+def initial_player_state(brief: TrialBrief, learner: Learner, mode: Mode) -> PlayerState:
+    """The state that a player's workflow starts with."""
     return PlayerState(
         trial=brief.trial,
         trial_name=brief.name,

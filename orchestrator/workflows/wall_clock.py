@@ -1,4 +1,4 @@
-"""How long a trial has been running; pauses do not count, and a new run of the workflow goes on with it."""
+"""The running time of a trial without its pauses, continued over runs of the workflow."""
 
 from __future__ import annotations
 
@@ -11,17 +11,18 @@ with workflow.unsafe.imports_passed_through():
 
 
 class WallClock:
-    """Reads and writes the clock's part of a trial's state."""
+    """Measures running time in the trial's state."""
 
     def __init__(self, state: TrialState) -> None:
         self._state = state
 
     def start(self) -> None:
-        """Go, if the trial runs."""
+        """Start measuring, if the trial is running."""
         if self._state.running_since is None and self._state.status is Status.RUNNING:
             self._state.running_since = workflow.time()
 
     def stop(self) -> None:
+        """Stop measuring."""
         if self._state.running_since is not None:
             self._state.seconds_used = self.seconds
             self._state.running_since = None
@@ -33,7 +34,7 @@ class WallClock:
         return self._state.seconds_used + (workflow.time() - since if since is not None else 0.0)
 
     def left(self, limit: float | None) -> timedelta | None:
-        """Until a budget of so many seconds is used up; None where there is none or the clock stands."""
+        """Time until the limit; None without a limit, or while the clock is stopped."""
         if limit is None or self._state.running_since is None or self._state.mode.ends:
             return None
         return timedelta(seconds=max(0.0, limit - self.seconds))

@@ -69,6 +69,16 @@ class PlannedGeneration:
     opponents: tuple[ChosenOpponent, ...]
 
 
+@dataclass(frozen=True, kw_only=True)
+class FollowedPlan:
+    """The part of a recorded plan that the record of its generation keeps."""
+
+    decision: int
+    version_id: str
+    seed: int
+    algorithm: Component
+
+
 def plan_generation(
     session: Session, trial_id: str, player_id: str, generation: int, attempt: int = 1
 ) -> PlannedGeneration:
@@ -90,6 +100,20 @@ def recorded_plan(session: Session, trial_id: str, player_id: str, generation: i
     if decision is None:
         raise NotFound(f"there is no plan of attempt {attempt} at generation {generation} of {player.name}")
     return _read_plan(session, session.get_one(Trial, trial_id), player, decision)
+
+
+def followed_plan(session: Session, trial_id: str, player_id: str, generation: int, attempt: int) -> FollowedPlan:
+    """What the record of a generation keeps of its plan; raises NotFound where no plan was recorded."""
+    decision = _find_plan(session, trial_id, player_id, generation, attempt)
+    if decision is None:
+        raise NotFound(f"there is no plan of attempt {attempt} at generation {generation} of player {player_id}")
+    plan = decision.evidence["plan"]
+    return FollowedPlan(
+        decision=decision.id,
+        version_id=plan["version"],
+        seed=plan["seed"],
+        algorithm=Component(**plan["algorithm"]),
+    )
 
 
 def planned_evidence(session: Session, decision_id: int) -> Mapping[str, Any]:

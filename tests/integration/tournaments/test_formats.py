@@ -71,7 +71,7 @@ async def test_a_round_robin_goes_on_until_intervals_are_narrow(hall: Hall, temp
 async def test_the_fan_out_is_bounded_and_so_is_the_history(
     hall: Hall, temporal: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(workflow, "PAIRINGS_A_RUN", 10)
+    monkeypatch.setattr(workflow, "PAIRINGS_PER_RUN", 10)
     tournament = hall.make(entrants=graded(3), games=2, cycles=7, at_once=3)
     hall.most_under_way = 0
 

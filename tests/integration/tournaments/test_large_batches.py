@@ -103,7 +103,7 @@ async def test_a_store_that_is_not_shared_ends_the_tournament_with_the_reason(
     hall: Hall, temporal: Client, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     monkeypatch.setattr(hall_module, "sent", lambda games, artifacts: sent(games, ArtifactStore(str(tmp_path))))
-    monkeypatch.setattr("orchestrator.workflows.tournament.MOST_UNREADABLE", 1)
+    monkeypatch.setattr("orchestrator.workflows.tournament.MAX_UNREADABLE_RUNS", 1)
     tournament = hall.make(game=LONG, entrants=BOTS, games=20, opening_plies=1, seed=8)
     assert await hall.hold(temporal, tournament) == ["failed"]
     assert "games_lost: the games must be played again" in (hall.row(tournament).status_reason or "")

@@ -18,7 +18,7 @@ from api.web.reports.formats import as_markdown
 from api.web.reports.tournament import tournament_report
 from orchestrator.catalog import Component
 from orchestrator.contracts.play import PlayRequest
-from orchestrator.contracts.tournaments import DamagedPairing, PairingSetback, TournamentRequest
+from orchestrator.contracts.tournaments import DamagedPairing, FailedPairing, TournamentRequest
 from orchestrator.contracts.trials import EnterPlayers
 from orchestrator.spec.checking import check_spec
 from tests.integration.tournaments.hall import Hall
@@ -134,7 +134,7 @@ async def test_a_setback_of_a_pairing_is_told_once(hall: Hall, of_a_trial: bool)
         tournament = hall.make(project, trial=trial, format="round_robin", entrants=["latest"], games=2)
     else:
         tournament = hall.make(format="round_robin", entrants=["bot:random", "bot:first-legal"], games=2)
-    setback = PairingSetback(
+    setback = FailedPairing(
         tournament=tournament,
         key="run:0:0:1",
         round=0,

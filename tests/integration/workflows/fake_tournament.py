@@ -23,7 +23,7 @@ class FakeTournament:
     """How often the store finds both files sound before it sees the damage."""
     recorded: list[tuple[int, int]] = field(default_factory=list)
     withdrawals: list[tournaments.DamagedPairing] = field(default_factory=list)
-    setbacks: list[tournaments.PairingSetback] = field(default_factory=list)
+    setbacks: list[tournaments.FailedPairing] = field(default_factory=list)
     ended: list[tournaments.TournamentEnd] = field(default_factory=list)
 
     def activities(self) -> list[Callable[..., Any]]:
@@ -61,7 +61,7 @@ class FakeTournament:
         self.recorded.append((report.round, report.pair))
 
     @activity.defn(name=tournaments.note_pairing_setback.name)
-    async def note_pairing_setback(self, setback: tournaments.PairingSetback) -> None:
+    async def note_pairing_setback(self, setback: tournaments.FailedPairing) -> None:
         self.setbacks.append(setback)
 
     @activity.defn(name=tournaments.withdraw_damaged.name)

@@ -41,7 +41,7 @@ A_FEW = 3
 def impatient(monkeypatch: pytest.MonkeyPatch) -> UnsandboxedWorkflowRunner:
     """Workflows outside the sandbox, where a run endures only a few setbacks and waits for none of them."""
     for module in (gate, launching, player, tournament):
-        monkeypatch.setattr(module, "SETBACKS_A_RUN", A_FEW)
+        monkeypatch.setattr(module, "FAILURES_PER_RUN", A_FEW)
     monkeypatch.setattr(attempts, "_delay", lambda failure, tries: timedelta(milliseconds=tries))
     return UnsandboxedWorkflowRunner()
 
@@ -142,7 +142,7 @@ async def test_a_checkpoint_that_could_not_be_read_in_passing_ends_nothing(serve
 async def test_a_checkpoint_that_is_never_read_ends_the_tournament(
     serve: Serve, temporal: Client, impatient: UnsandboxedWorkflowRunner, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(tournament, "MOST_UNREADABLE", 1)
+    monkeypatch.setattr(tournament, "MAX_UNREADABLE_RUNS", 1)
     key = uuid.uuid4().hex[:8]
     league, contest = FakeLeague(play_failures=[Failure.DAMAGED_CHECKPOINT] * 9), FakeTournament(sound=9)
     async with serve(league, *contest.activities(), runner=impatient):
@@ -170,7 +170,7 @@ async def test_the_reason_to_stop_a_gate_is_carried_into_its_next_run(serve: Ser
     league = FakeLeague(gates={key: 10_000}, generation_seconds=0)
 
     async def stop_at_the_last(batch: GateBatch) -> None:
-        if league.gates[key] == 10_000 - gate.BATCHES_A_RUN + 1:
+        if league.gates[key] == 10_000 - gate.BATCHES_PER_RUN + 1:
             await temporal.get_workflow_handle(gate_workflow_id(key)).signal("stop", "seen enough")
 
     league.before_batch = stop_at_the_last
@@ -183,7 +183,7 @@ async def test_the_reason_to_stop_a_gate_is_carried_into_its_next_run(serve: Ser
 
         await eventually(renewed)
     assert [stop.reason for stop in league.stopped_gates] == ["seen enough"]
-    assert league.calls["play_games"] == gate.BATCHES_A_RUN
+    assert league.calls["play_games"] == gate.BATCHES_PER_RUN
 
 
 async def test_an_outcome_whose_file_is_gone_is_trained_again_after_a_while(

@@ -12,7 +12,7 @@ from temporalio.worker import UnsandboxedWorkflowRunner
 
 from orchestrator.contracts.errors import Failure
 from orchestrator.contracts.play import OpenedGate
-from orchestrator.contracts.workflows import Happening, Mode, Report, Status, StopOrder, gate_workflow_id
+from orchestrator.contracts.workflows import Mode, Report, ReportKind, Status, StopOrder, gate_workflow_id
 from orchestrator.workflows import gate
 from tests.integration.workflows.conftest import PATIENCE, eventually
 from tests.integration.workflows.fake_league import FakeLeague
@@ -24,14 +24,14 @@ async def test_a_gate_that_is_slow_to_say_that_it_ended_leaves_no_ghost(
     begin: Callable, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """As when its worker dies just then: whatever it has started by that time goes on without it."""
-    tell_trial = gate.tell_trial
+    report_to_trial = gate.report_to_trial
 
     async def tell_late(trial: str, report: Report) -> None:
-        if report.happening is Happening.GATE_ENDED and report.next_gate:
+        if report.happening is ReportKind.GATE_ENDED and report.next_gate:
             await workflow.sleep(2)
-        await tell_trial(trial, report)
+        await report_to_trial(trial, report)
 
-    monkeypatch.setattr(gate, "tell_trial", tell_late)
+    monkeypatch.setattr(gate, "report_to_trial", tell_late)
     league = FakeLeague(budget_steps=10, gates={"g": 1, "g-next": 1}, gate_of_generation={1: "g"}, play_seconds=0)
     async with begin(league, runner=UnsandboxedWorkflowRunner()) as handle:
         assert await asyncio.wait_for(handle.result(), PATIENCE) is Status.COMPLETED
@@ -43,7 +43,7 @@ async def test_a_stop_now_does_not_wait_for_a_gate_without_a_workflow(begin: Cal
     async with begin(league) as handle:
         await eventually(lambda: bool(league.recorded))
         ghost = f"ghost-{league.trial}"
-        await handle.signal("report", Report(happening=Happening.GATE_ENDED, sender="before", next_gate=ghost))
+        await handle.signal("report", Report(happening=ReportKind.GATE_ENDED, sender="before", next_gate=ghost))
         await handle.execute_update("stop", StopOrder(mode=Mode.DRAIN))
         await handle.execute_update("stop", StopOrder(mode=Mode.NOW))
         assert await asyncio.wait_for(handle.result(), PATIENCE) is Status.STOPPED

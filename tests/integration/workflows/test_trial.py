@@ -295,8 +295,8 @@ async def test_an_operator_stops_a_gate_as_invalid(begin: Callable, temporal: Cl
 async def test_many_generations_keep_histories_short(
     begin: Callable, temporal: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(trial, "REPORTS_A_RUN", 50)
-    monkeypatch.setattr(player, "GENERATIONS_A_RUN", 5)
+    monkeypatch.setattr(trial, "REPORTS_PER_RUN", 50)
+    monkeypatch.setattr(player, "GENERATIONS_PER_RUN", 5)
     learners = [Learner(player=f"p{n}", name=f"p{n}", role=Role.MAIN) for n in range(3)]
     league = FakeLeague(learners=learners, budget_steps=600, generation_seconds=0)
     longest = 0

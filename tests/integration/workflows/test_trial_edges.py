@@ -29,7 +29,7 @@ A_FEW = 3
 def impatient(monkeypatch: pytest.MonkeyPatch) -> UnsandboxedWorkflowRunner:
     """Workflows outside the sandbox, where a run endures only a few setbacks."""
     for module in (launching, player):
-        monkeypatch.setattr(module, "SETBACKS_A_RUN", A_FEW)
+        monkeypatch.setattr(module, "FAILURES_PER_RUN", A_FEW)
     monkeypatch.setattr(attempts, "_delay", lambda failure, tries: timedelta(milliseconds=200))
     return UnsandboxedWorkflowRunner()
 

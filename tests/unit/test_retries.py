@@ -1,4 +1,4 @@
-"""What workflows make of an attempt that failed."""
+"""How workflows classify a failed attempt."""
 
 from __future__ import annotations
 
@@ -6,14 +6,14 @@ import pytest
 from temporalio.exceptions import ActivityError, TimeoutError, TimeoutType
 
 from orchestrator.contracts.errors import Failure
-from orchestrator.workflows.retries import failure_of
+from orchestrator.workflows.retries import classify_failure
 
 
 @pytest.mark.parametrize(
     ("kind", "failure", "words"),
     [
-        (TimeoutType.HEARTBEAT, Failure.WORKER_LOST, "no sign of life"),
-        (TimeoutType.START_TO_CLOSE, Failure.STALLED, "took longer"),
+        (TimeoutType.HEARTBEAT, Failure.WORKER_LOST, "no heartbeat"),
+        (TimeoutType.START_TO_CLOSE, Failure.STALLED, "exceeded its time limit"),
     ],
 )
 def test_a_silent_worker_and_a_long_attempt_are_told_apart(kind: TimeoutType, failure: Failure, words: str) -> None:
@@ -27,5 +27,5 @@ def test_a_silent_worker_and_a_long_attempt_are_told_apart(kind: TimeoutType, fa
         retry_state=None,
     )
     error.__cause__ = TimeoutError("timed out", type=kind, last_heartbeat_details=[])
-    found, problem = failure_of(error)
+    found, problem = classify_failure(error)
     assert found is failure and words in problem

@@ -1,0 +1,93 @@
+"""Lanista's search attributes at a Temporal namespace: registering them, and knowing whether they can be used."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from datetime import timedelta
+
+import structlog
+from temporalio.api.enums.v1 import IndexedValueType
+from temporalio.api.operatorservice.v1 import AddSearchAttributesRequest, ListSearchAttributesRequest
+from temporalio.client import Client
+from temporalio.service import RPCError, RPCStatusCode
+
+from orchestrator.contracts.labels import SEARCH_ATTRIBUTES
+
+log = structlog.get_logger()
+
+RPC_TIMEOUT = timedelta(seconds=5)
+LOOK_AGAIN = 60.0
+"""Seconds after which missing attributes are looked for again: somebody may have registered them."""
+_CANNOT_TELL = frozenset({RPCStatusCode.PERMISSION_DENIED, RPCStatusCode.UNAUTHENTICATED, RPCStatusCode.UNIMPLEMENTED})
+
+
+async def register_search_attributes(client: Client) -> bool:
+    """Register what is missing; False, with a warning, where that is not possible. Safe to repeat."""
+    try:
+        missing = await missing_search_attributes(client)
+        if missing:
+            request = AddSearchAttributesRequest(
+                namespace=client.namespace,
+                search_attributes=dict.fromkeys(missing, IndexedValueType.INDEXED_VALUE_TYPE_KEYWORD),
+            )
+            await client.operator_service.add_search_attributes(request, timeout=RPC_TIMEOUT)
+    except (RPCError, RuntimeError) as error:  # RuntimeError is how the SDK says it cannot connect
+        if isinstance(error, RPCError) and error.status is RPCStatusCode.ALREADY_EXISTS:
+            return True  # another process registered them at the same moment
+        log.warning(
+            "search attributes are not registered; Temporal's page shows memos only",
+            namespace=client.namespace,
+            attributes=[key.name for key in SEARCH_ATTRIBUTES],
+            error=str(error),
+        )
+        return False
+    return True
+
+
+async def missing_search_attributes(client: Client) -> list[str]:
+    """Lanista's attributes that the namespace lacks; raises RPCError."""
+    answer = await client.operator_service.list_search_attributes(
+        ListSearchAttributesRequest(namespace=client.namespace), timeout=RPC_TIMEOUT
+    )
+    keyword = IndexedValueType.INDEXED_VALUE_TYPE_KEYWORD
+    return [key.name for key in SEARCH_ATTRIBUTES if answer.custom_attributes.get(key.name) != keyword]
+
+
+class SearchAttributeCheck:
+    """Whether workflows may be started with Lanista's search attributes; asks the server once, then now and then."""
+
+    def __init__(self, client: Client) -> None:
+        self._client = client
+        self._usable: bool | None = None
+        self._asked_at = 0.0
+        self._lock = asyncio.Lock()
+
+    async def usable(self) -> bool:
+        """Whether all of them are registered; False also while the server does not answer."""
+        async with self._lock:
+            stale = self._usable is False and time.monotonic() - self._asked_at > LOOK_AGAIN
+            if self._usable is None or stale:
+                self._usable = await self._ask()
+                self._asked_at = time.monotonic()
+            return bool(self._usable)
+
+    def refused(self, error: RPCError) -> bool:
+        """Whether a start was refused for its search attributes; if so, they are left out for a while."""
+        refused = error.status is RPCStatusCode.INVALID_ARGUMENT and "search attribute" in error.message.lower()
+        if refused:
+            self._usable, self._asked_at = False, time.monotonic()
+            log.warning("Temporal refuses the search attributes; they are left out", error=error.message)
+        return refused
+
+    async def _ask(self) -> bool | None:
+        try:
+            missing = await missing_search_attributes(self._client)
+        except RPCError as error:
+            # without the permission to look: try them, a refused start is repeated without
+            return True if error.status in _CANNOT_TELL else None
+        except RuntimeError:  # how the SDK says it cannot connect
+            return None
+        if missing:
+            log.warning("search attributes are missing; workflows are started with a memo only", missing=missing)
+        return not missing

@@ -1,0 +1,13 @@
+"""When a long workflow continues as new, so that its history stays small."""
+
+from __future__ import annotations
+
+from temporalio import workflow
+
+
+def new_run_is_due(counted: bool) -> bool:
+    """Whether the workflow's own count says so, or the server, which looks at the history's events and bytes.
+
+    The count comes first: the server suggests a new run only after some thousand events.
+    """
+    return counted or workflow.info().is_continue_as_new_suggested()
