@@ -164,7 +164,7 @@ class League:
             finished_at=1_800_000_020.0,
         )
         return GenerationReport(
-            trial=plan.trial, player=plan.player, generation=plan.generation, plan=plan, outcome=outcome
+            trial=plan.trial, player=plan.player, generation=plan.generation, attempt=plan.attempt, outcome=outcome
         )
 
     def learn(self, name: str, **results: Any) -> Recorded:

@@ -146,6 +146,26 @@ def test_what_was_played_is_in_the_payoff(store: Store) -> None:
     assert store.count(Tally, Tally.trial_id == league.trial) == 2
 
 
+def test_a_report_names_its_plan_or_carries_it_as_earlier_releases_did(store: Store) -> None:
+    league = store.found(league_file(players=[MAIN, EXPLOITER]))
+    for name, carried in (("main", False), ("exploiter", True)):
+        plan = league.plan(name)
+        report = league.report(plan)
+        assert report.plan is None
+        store("record_generation", replace(report, plan=plan) if carried else report)
+        (row,) = store.rows(Generation, Generation.player_id == plan.player)
+        assert (row.plan_decision_id, row.parent_version_id, row.seed) == (plan.decision, plan.version, plan.seed)
+        assert row.hyperparameters == {"id": plan.algorithm.id, **plan.algorithm.options}
+
+
+def test_a_report_of_an_unplanned_attempt_is_refused(store: Store, league: League) -> None:
+    report = league.report(league.plan("main"))
+    with pytest.raises(ApplicationError, match="no plan of attempt 7") as refusal:
+        store("record_generation", replace(report, attempt=7))
+    assert refusal.value.type == "not_found" and refusal.value.non_retryable
+    assert league.player("main").generation == 0
+
+
 def test_an_outcome_whose_file_is_gone_is_refused(store: Store, league: League) -> None:
     report = league.report(league.plan("main"))
     elsewhere = replace(report.outcome.checkpoint, uri=f"checkpoint/00/{'0' * 64}", sha256="0" * 64)

@@ -189,7 +189,7 @@ async def test_the_reason_to_stop_a_gate_is_carried_into_its_next_run(serve: Ser
 async def test_an_outcome_whose_file_is_gone_is_trained_again_after_a_while(
     begin: Callable, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(player, "LAST_RESORT", timedelta(milliseconds=20))
+    monkeypatch.setattr(player, "LONG_PAUSE", timedelta(milliseconds=20))
     league = FakeLeague(budget_steps=10, record_failures=[Failure.DAMAGED_CHECKPOINT])
     async with begin(league, runner=UnsandboxedWorkflowRunner()) as handle:
         assert await asyncio.wait_for(handle.result(), PATIENCE) is Status.COMPLETED
