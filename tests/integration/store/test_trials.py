@@ -107,7 +107,7 @@ def test_the_present_status_is_no_change(league: League) -> None:
 
 def test_every_status_has_its_transitions() -> None:
     assert set(TRANSITIONS) == set(TrialStatus)
-    assert {status for status in TrialStatus if not TRANSITIONS[status]} == {s for s in TrialStatus if s.final}
+    assert {status for status in TrialStatus if not TRANSITIONS[status]} == {s for s in TrialStatus if s.is_final}
 
 
 def test_an_unknown_trial_is_not_found(sessions: sessionmaker[Session]) -> None:
