@@ -132,6 +132,7 @@ def _opponent(chosen: ChosenOpponent, learner: str) -> contracts.PlannedOpponent
         probability=chosen.probability,
         checkpoint=None if live else checkpoint_of(chosen.version),
         bot=chosen.player.bot,
+        player_name=chosen.player.name,
     )
 
 

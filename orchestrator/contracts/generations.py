@@ -31,6 +31,8 @@ class PlannedOpponent:
     probability: float
     checkpoint: CheckpointRef | None = None
     bot: str | None = None
+    player_name: str = ""
+    """For charts; empty in plans of earlier versions."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -145,6 +147,8 @@ class Chart:
     committed_at: float
     metrics: dict[str, float]
     tallies: list[Tally] = field(default_factory=list)
+    opponent_names: dict[str, str] = field(default_factory=dict)
+    """The player's name for each opponent's version in `tallies`."""
 
 
 plan_generation = ActivityStub(

@@ -120,9 +120,7 @@ class PlayerWorkflow:
             await self._hold_off(FailedAttempt(failure=failure, problem=problem, tries=tries, delay=LONG_PAUSE))
             return
         state.generation, state.attempt, state.tries = key.generation, 1, 0
-        judgement, _ = await asyncio.gather(
-            judge_generation(key), self._draw(self._chart(key.generation, outcome, recorded))
-        )
+        judgement, _ = await asyncio.gather(judge_generation(key), self._draw(self._chart(plan, outcome, recorded)))
         # reported first, so that the trial does not end before it knows of the gate
         await self._report(ReportKind.RECORDED, trial_steps=recorded.trial_steps, next_gate=judgement.gate)
         if judgement.gate:
@@ -223,17 +221,18 @@ class PlayerWorkflow:
         except ActivityError as error:
             workflow.logger.warning("no chart of generation %s: %s", chart.generation, classify_failure(error)[1])
 
-    def _chart(self, generation: int, outcome: GenerationOutcome, recorded: Recorded) -> Chart:
+    def _chart(self, plan: GenerationPlan, outcome: GenerationOutcome, recorded: Recorded) -> Chart:
         return Chart(
             trial=self._state.trial,
             trial_name=self._state.trial_name,
             player=self._state.player,
             player_name=self._state.name,
-            generation=generation,
+            generation=plan.generation,
             steps=recorded.player_steps,
             committed_at=recorded.committed_at,
             metrics=outcome.metrics,
             tallies=outcome.tallies,
+            opponent_names={each.version: each.player_name for each in plan.opponents if each.player_name},
         )
 
     async def _measure(self) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from temporalio import activity
 
+from league.types import VersionId
 from orchestrator.contracts.generations import Chart, chart_generation
 from workers.tensorboard import GenerationPoints, write_generation
 
@@ -24,5 +25,6 @@ class ChartActivities:
             committed_at=chart.committed_at,
             metrics=chart.metrics,
             tallies=tuple(chart.tallies),
+            opponents={VersionId(version): name for version, name in chart.opponent_names.items()},
         )
         write_generation(self._root, points)

@@ -88,6 +88,7 @@ def test_bots_come_by_name_and_snapshots_by_checkpoint(store: Store) -> None:
     by_player = {opponent.player: opponent for opponent in league.plan("main").opponents}
     bot, snapshot = by_player[league.player("random").id], by_player[league.player("main-1").id]
     assert (bot.bot, bot.checkpoint) == ("random", None)
+    assert (bot.player_name, snapshot.player_name) == ("random", "main-1"), "charts name opponents"
     assert snapshot.bot is None
     assert snapshot.checkpoint is not None
     assert snapshot.checkpoint.sha256 == league.versions("main-1")[0].sha256

@@ -21,6 +21,7 @@ from orchestrator.contracts.errors import Failure
 
 GAME = Component(id="tic_tac_toe")
 REF = CheckpointRef(uri="memory://checkpoint", sha256="0" * 64, size=1)
+OPPONENT = generations.PlannedOpponent(player="p-1", version="v-1", probability=1.0, bot="random", player_name="random")
 
 
 @dataclass
@@ -48,6 +49,7 @@ class FakeLeague:
     play_seconds: float | None = None
     """For a batch of games; as long as a generation unless it is set."""
     statuses: list[tuple[str, str]] = field(default_factory=list)
+    charts: list[generations.Chart] = field(default_factory=list)
     calls: Counter[str] = field(default_factory=Counter)
     recorded: list[tuple[str, int]] = field(default_factory=list)
     tries: list[int] = field(default_factory=list)
@@ -181,7 +183,7 @@ class FakeLeague:
             decision=1,
             version="v",
             checkpoint=REF,
-            opponents=[],
+            opponents=[OPPONENT],
             game=GAME,
             model=Component(id="mlp"),
             algorithm=Component(id="ppo"),
@@ -242,6 +244,7 @@ class FakeLeague:
     @activity.defn
     async def chart_generation(self, chart: generations.Chart) -> None:
         self.calls["chart_generation"] += 1
+        self.charts.append(chart)
 
     @activity.defn
     async def play_games(self, request: play.PlayRequest) -> play.PlayOutcome:

@@ -8,6 +8,8 @@ from tensorboard.backend.event_processing.plugin_event_multiplexer import EventM
 from tensorboard.util.tensor_util import make_ndarray
 
 from league.types import Tally, VersionId
+from orchestrator.contracts.generations import Chart
+from workers.activities.charts import ChartActivities
 from workers.tensorboard import BadTensorBoardName, GenerationPoints, encode, write_generation
 
 FIRST = GenerationPoints(
@@ -57,6 +59,27 @@ def test_win_rates_are_means_over_seats_and_unplayed_opponents_have_none(tmp_pat
     assert series(shown, "first-league/main", "win_rate/random") == [(2_000_000, 1.0)]
     tags = shown.Runs()["first-league/main"]["tensors"]
     assert not any("v8" in tag for tag in tags)
+
+
+def test_a_chart_shows_opponents_by_name_and_by_id_where_no_name_is_known(tmp_path: Path) -> None:
+    chart = Chart(
+        trial="t-1",
+        trial_name="first-league",
+        player="p-1",
+        player_name="main",
+        generation=1,
+        steps=1_000,
+        committed_at=1_700_000_000.0,
+        metrics={},
+        tallies=[
+            Tally(learner=VersionId("m1"), opponent=VersionId("v7"), seat=0, wins=1),
+            Tally(learner=VersionId("m1"), opponent=VersionId("v8"), seat=0, losses=1),
+        ],
+        opponent_names={"v7": "main-1"},
+    )
+    ChartActivities(str(tmp_path)).chart_generation(chart)
+    tags = runs(tmp_path).Runs()["first-league/main"]["tensors"]
+    assert {tag for tag in tags if tag.startswith("win_rate/")} == {"win_rate/main-1", "win_rate/v8"}
 
 
 def test_a_retry_doubles_nothing(tmp_path: Path) -> None:
