@@ -1,0 +1,101 @@
+"""Every kind of event: its payload, its sentence, and how much it matters. Pydantic only.
+
+To add a kind, define one class with `kind="..."` in the module of its subject and write it with `append_events`. The
+stream, the page, the command line and the OpenAPI document take it from here.
+"""
+
+from api.schemas.events.base import KINDS, EventPayload, Level
+from api.schemas.events.envelope import Event
+from api.schemas.events.gates import GateFinished, GateOpened, GatePayload, GateProgress, GateWaiting
+from api.schemas.events.players import (
+    CheckpointDamaged,
+    EvaluationRecorded,
+    GenerationRecorded,
+    PlayerAdded,
+    PlayerReset,
+    PlayerRetired,
+    PlayerRetuned,
+    PlayerRolledBack,
+    PlayerSnapshot,
+    VersionRecorded,
+)
+from api.schemas.events.progress import GenerationProgress, Progress
+from api.schemas.events.reading import UnknownEvent, read_event
+from api.schemas.events.retries import (
+    EvaluationDropped,
+    EvaluationRetried,
+    GateRetried,
+    GenerationRetried,
+    PairingRetried,
+    WeightsRetried,
+)
+from api.schemas.events.tournaments import (
+    PairingPlayed,
+    ScheduleChanged,
+    ScheduleCreated,
+    ScheduleDeleted,
+    ScheduleFailed,
+    TournamentCreated,
+    TournamentFinished,
+    TournamentJudged,
+    TournamentStarted,
+    TournamentWithdrawn,
+)
+from api.schemas.events.trials import (
+    AliasMoved,
+    ForkOrigin,
+    RatingsFitted,
+    TrialArchived,
+    TrialCreated,
+    TrialForked,
+    TrialStatusChanged,
+)
+
+__all__ = [
+    "KINDS",
+    "AliasMoved",
+    "CheckpointDamaged",
+    "EvaluationDropped",
+    "EvaluationRecorded",
+    "EvaluationRetried",
+    "Event",
+    "EventPayload",
+    "ForkOrigin",
+    "GateFinished",
+    "GateOpened",
+    "GatePayload",
+    "GateProgress",
+    "GateRetried",
+    "GateWaiting",
+    "GenerationProgress",
+    "GenerationRecorded",
+    "GenerationRetried",
+    "Level",
+    "PairingPlayed",
+    "PairingRetried",
+    "PlayerAdded",
+    "PlayerReset",
+    "PlayerRetired",
+    "PlayerRetuned",
+    "PlayerRolledBack",
+    "PlayerSnapshot",
+    "Progress",
+    "RatingsFitted",
+    "ScheduleChanged",
+    "ScheduleCreated",
+    "ScheduleDeleted",
+    "ScheduleFailed",
+    "TournamentCreated",
+    "TournamentFinished",
+    "TournamentJudged",
+    "TournamentStarted",
+    "TournamentWithdrawn",
+    "TrialArchived",
+    "TrialCreated",
+    "TrialForked",
+    "TrialStatusChanged",
+    "UnknownEvent",
+    "VersionRecorded",
+    "WeightsRetried",
+    "read_event",
+]

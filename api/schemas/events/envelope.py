@@ -1,0 +1,27 @@
+"""An event as the stream sends it: what happened, when, in which trial, and how it reads."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from pydantic import Field
+
+from api.schemas.base import Shape, Utc
+from api.schemas.events.base import Level
+from api.schemas.events.progress import GenerationProgress
+
+
+class Event(Shape):
+    """Something that happened; `progress` events have no id and are not stored."""
+
+    type: str = Field(description="the kind of event")
+    id: int | None = None
+    trial_id: str | None = Field(None, description="null for what concerns no single trial")
+    created_at: Utc | None = None
+    text: str = Field("", description="the event as one sentence")
+    level: Level = Field("plain", description="how much it matters: ordinary, good news, or trouble")
+    transient: bool = Field(False, description="true for kinds that only report progress")
+    payload: dict[str, Any] = Field(default_factory=dict)
+    generations: list[GenerationProgress] = Field(
+        default_factory=list, description="of a `progress` event: the generations under way"
+    )

@@ -1,0 +1,69 @@
+"""Events about a promotion gate."""
+
+from __future__ import annotations
+
+from pydantic import Field
+
+from api.schemas.events.base import EventPayload, Id, Level, OptionalId
+from api.schemas.events.wording import counted, joined
+
+
+class GatePayload(EventPayload):
+    """About one gate."""
+
+    gate_id: Id = ""
+    alias: str = Field("", examples=["champion"])
+    candidate_version_id: Id = ""
+    candidate: str | None = Field(None, description="the candidate's version, by name", examples=["main-2"])
+    champion_version_id: OptionalId = None
+    champion: str | None = Field(None, description="the version that holds the alias, by name", examples=["main-1"])
+    pairs: int = Field(0, examples=[64])
+    llr: float = Field(0.0, description="log-likelihood ratio of the test", examples=[1.25])
+
+    @property
+    def gate(self) -> str:
+        """The gate in words."""
+        gate = f"Gate for {self.alias}" if self.alias else "A gate"
+        return f"{gate} (candidate {self.candidate})" if self.candidate else gate
+
+
+class GateOpened(GatePayload, kind="gate.opened"):
+    """A candidate plays against the champion."""
+
+    @property
+    def text(self) -> str:
+        return f"{self.gate}: opened against {self.champion or 'the champion'}"
+
+
+class GateWaiting(GatePayload, kind="gate.waiting"):
+    """A candidate waits until the alias's present gate is over."""
+
+    @property
+    def text(self) -> str:
+        return f"{self.gate}: waits for the present gate to end"
+
+
+class GateProgress(GatePayload, kind="gate.progress", transient=True):
+    """A batch of a gate's games was counted."""
+
+    batch: int | None = Field(None, examples=[2])
+
+    @property
+    def text(self) -> str:
+        return f"{self.gate}: {counted(self.pairs, 'pair')}, LLR {self.llr:.2f}"
+
+
+class GateFinished(GatePayload, kind="gate.finished"):
+    """A gate is over."""
+
+    status: str = Field("", description="passed, failed, exhausted, invalid or superseded", examples=["passed"])
+    reason: str = Field("", examples=["the gate passed: LLR 2.96 reached 2.94"])
+
+    @property
+    def text(self) -> str:
+        said = self.status in self.reason  # most reasons repeat the status
+        return f"{self.gate}: {self.reason if said and self.reason else joined(self.status or 'over', self.reason)}"
+
+    @property
+    def level(self) -> Level:
+        return "good" if self.status == "passed" else "plain"

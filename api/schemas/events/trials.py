@@ -1,0 +1,127 @@
+"""Events about a trial as a whole, its aliases and its ratings."""
+
+from __future__ import annotations
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from api.schemas.events.base import ID, EventPayload, Id, Level, OptionalId
+from api.schemas.events.wording import because, spelled
+
+ORIGIN = {"from_trial_id": ID, "from": "first-league", "at_commit": 42}
+
+
+class ForkOrigin(BaseModel):
+    """Where a fork was taken from."""
+
+    model_config = ConfigDict(frozen=True, extra="allow", populate_by_name=True, serialize_by_alias=True)
+
+    from_trial_id: Id = ""
+    from_: str = Field("", alias="from", description="the name of the trial that was forked")
+    at_commit: int | None = None
+    to_trial_id: Id = ""
+
+    @property
+    def when(self) -> str:
+        """At which commit, at the end of a sentence."""
+        return "" if self.at_commit is None else f" at commit {self.at_commit}"
+
+
+class TrialCreated(EventPayload, kind="trial.created"):
+    """A trial was created, or forked from another."""
+
+    project: str = Field("", examples=["connect-four"])
+    name: str = Field("", examples=["second-league"])
+    game: str = Field("", examples=["connect_four"])
+    forked: ForkOrigin | None = Field(None, examples=[ORIGIN])
+
+    @property
+    def text(self) -> str:
+        named = f"Trial {self.name}" if self.name else "The trial"
+        if self.forked is None:
+            return f"{named} was created"
+        return f"{named} was forked from {self.forked.from_ or 'another trial'}{self.forked.when}"
+
+
+class TrialStatusChanged(EventPayload, kind="trial.status"):
+    """The trial's status changed, or an order found it so already."""
+
+    from_: str = Field("", alias="from", description="the status before", examples=["running"])
+    to: str = Field("", description="the status now", examples=["pausing"])
+    reason: str | None = Field(None, examples=["on request"])
+
+    @property
+    def text(self) -> str:
+        if not self.to:
+            return f"The trial's status changed{because(self.reason)}"
+        if self.from_ == self.to:
+            return f"The trial is {self.to} already{because(self.reason)}"
+        before = f"went from {self.from_} to" if self.from_ else "is now"
+        return f"The trial {before} {self.to}{because(self.reason)}"
+
+    @property
+    def level(self) -> Level:
+        if self.to == "failed":
+            return "bad"
+        return "good" if self.to == "completed" else "plain"
+
+
+class TrialForked(EventPayload, kind="trial.forked"):
+    """A fork was taken from the trial."""
+
+    name: str = Field("", description="the fork's name", examples=["second-league"])
+    forked: ForkOrigin = Field(ForkOrigin(), examples=[ORIGIN])
+
+    @property
+    def text(self) -> str:
+        return f"The trial was forked as {self.name or 'another trial'}{self.forked.when}"
+
+
+class TrialArchived(EventPayload, kind="trial.archived"):
+    """The trial was archived."""
+
+    @property
+    def text(self) -> str:
+        return "The trial was archived"
+
+
+class AliasMoved(EventPayload, kind="alias.moved"):
+    """An alias names another version now."""
+
+    project_id: Id = ""
+    game: str = Field("", examples=["connect_four"])
+    alias: str = Field("", examples=["champion"])
+    revision: int = Field(0, examples=[3])
+    move: str = Field("", description="promoted, set or rolled_back", examples=["promoted"])
+    from_version_id: OptionalId = None
+    from_version: str | None = Field(None, description="the version before, by name", examples=["main-1"])
+    to_version_id: Id = ""
+    to_version: str | None = Field(None, description="the version now, by name", examples=["main-2"])
+    reason: str = Field("", examples=["the gate passed: LLR 2.96 reached 2.94"])
+
+    @property
+    def text(self) -> str:
+        alias = self.alias or "An alias"
+        if self.to_version is None:
+            return f"{alias} moved to another version{because(self.reason)}"
+        if self.from_version is None:
+            return f"{alias} is now {self.to_version}{because(self.reason)}"
+        return f"{alias} moved from {self.from_version} to {self.to_version}{because(self.reason)}"
+
+    @property
+    def level(self) -> Level:
+        return "good"
+
+
+class RatingsFitted(EventPayload, kind="ratings.fitted"):
+    """Ratings were fitted to the rating games so far."""
+
+    fit_id: Id = ""
+    method: str = Field("", examples=["bradley_terry"])
+    tournament_id: OptionalId = None
+    tournament: str | None = Field(None, description="the name of the tournament before", examples=["nightly"])
+
+    @property
+    def text(self) -> str:
+        method = f" ({spelled(self.method)})" if self.method else ""
+        occasion = f" after tournament {self.tournament}" if self.tournament else ""
+        return f"Ratings were fitted again{occasion}{method}"
