@@ -13,12 +13,12 @@ from rich.progress_bar import ProgressBar
 from rich.table import Table
 from rich.text import Text
 
+from api.schemas.events import GenerationProgress
 from api.schemas.payoff import Payoff
 from api.schemas.players import Player
 from api.schemas.ratings import Rating
 from api.schemas.trials import TrialSummary
 from lanista.client import League
-from lanista.client.answers.trials import GenerationProgress
 from lanista.event_text import event_line
 
 if TYPE_CHECKING:

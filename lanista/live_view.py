@@ -12,14 +12,12 @@ from dataclasses import dataclass, field
 from rich.console import Console
 from rich.live import Live
 
+from api.schemas.events import Event, GenerationProgress
 from lanista.client import AsyncClient, League, Retries
-from lanista.client.answers.trials import Event, GenerationProgress
 from lanista.event_text import event_line
 from lanista.league_tables import league_view
 
 MOST_EVENTS = 6
-PASSING = frozenset({"gate.progress", "tournament.created", "tournament.started", "pairing.played"})
-"""Kinds of which the newest says it all: the others would soon be pushed off the screen."""
 TICK_SECONDS = 0.5
 RELOAD_SECONDS = 1.0
 IDLE_RELOAD_SECONDS = 5.0
@@ -45,9 +43,8 @@ class LiveLeague:
         if event.type == "progress":
             self.progress = {generation.player_id: generation for generation in event.generations}
             return
-        if event.type in PASSING:
-            for older in [kept for kept in self.events if kept.type == event.type]:
-                self.events.remove(older)
+        for older in [kept for kept in self.events if _replaces(event, kept)]:
+            self.events.remove(older)
         self.events.append(event)
         if event.type == "generation.recorded" and event.created_at is not None:
             self.progress.pop(str(event.payload.get("player_id")), None)
@@ -65,6 +62,14 @@ class LiveLeague:
             return None
         later = list(self.recorded)[1:]
         return sum(steps for _, steps in later) / (self.recorded[-1][0] - self.recorded[0][0])
+
+
+def _replaces(event: Event, older: Event) -> bool:
+    """Whether the newer event says it all: of transient kinds, and of the ordinary course of one tournament."""
+    if event.transient and older.type == event.type:
+        return True
+    tournament = event.payload.get("tournament_id")
+    return tournament is not None and older.payload.get("tournament_id") == tournament and older.level == "plain"
 
 
 Show = Callable[[LiveLeague, Event | None], None]

@@ -10,6 +10,7 @@ from fastapi import FastAPI, Response
 from fastapi.openapi.utils import get_openapi
 from pydantic.json_schema import models_json_schema
 
+from api.schemas.events.openapi import event_schemas
 from api.web.problems import MEDIA_TYPE, TITLES, Problem
 
 API = "/api/v1"
@@ -44,6 +45,7 @@ def _complete(schema: dict[str, Any]) -> dict[str, Any]:
     _, definitions = models_json_schema([(Problem, "serialization")], ref_template="#/components/schemas/{model}")
     schemas = schema.setdefault("components", {}).setdefault("schemas", {})
     schemas.update(definitions["$defs"])
+    schemas.update(event_schemas())
     for unused in ("HTTPValidationError", "ValidationError"):
         schemas.pop(unused, None)
     for path, calls in schema["paths"].items():

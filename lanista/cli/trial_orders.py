@@ -12,12 +12,12 @@ import typer
 import yaml
 from rich.markup import escape
 
+from api.schemas.events import Event
 from api.schemas.trials import TrialSummary
 from lanista.cli.connection import ExitCode, HomeOption, TrialArgument, address, connected
 from lanista.cli.stack import JsonOption
 from lanista.cli.terminal import errors, out, print_json, print_line
 from lanista.client import Client
-from lanista.client.answers.trials import Event
 from lanista.client.local import ApiAddress
 from lanista.league_tables import status_text
 from lanista.live_view import watch_trial

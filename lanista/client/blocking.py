@@ -8,7 +8,7 @@ from typing import Any, Concatenate, ParamSpec, Self, TypeVar
 
 import httpx
 
-from lanista.client.answers.trials import Event
+from api.schemas.events import Event
 from lanista.client.calls import composed, contests, games
 from lanista.client.calls import league as league_calls
 from lanista.client.calls import registry as registry_calls

@@ -10,7 +10,7 @@ from typing import Any
 import httpx
 from pydantic import ValidationError
 
-from lanista.client.answers.trials import Event
+from api.schemas.events import Event
 from lanista.client.calls.call import TrialRef, path_to, trial_path
 from lanista.client.errors import UnexpectedAnswer
 from lanista.client.transport import CONNECT_SECONDS, Retries, unreachable

@@ -6,13 +6,13 @@ from typing import Any
 
 from pydantic import Field
 
-from api.schemas.base import Shape, Utc
+from api.schemas.base import Answer, Utc
 from api.schemas.events.base import Level
 from api.schemas.events.progress import GenerationProgress
 
 
-class Event(Shape):
-    """Something that happened; `progress` events have no id and are not stored."""
+class EventHead(Answer):
+    """What events of every kind have."""
 
     type: str = Field(description="the kind of event")
     id: int | None = None
@@ -21,6 +21,11 @@ class Event(Shape):
     text: str = Field("", description="the event as one sentence")
     level: Level = Field("plain", description="how much it matters: ordinary, good news, or trouble")
     transient: bool = Field(False, description="true for kinds that only report progress")
+
+
+class Event(EventHead):
+    """Something that happened; `progress` events have no id and are not stored."""
+
     payload: dict[str, Any] = Field(default_factory=dict)
     generations: list[GenerationProgress] = Field(
         default_factory=list, description="of a `progress` event: the generations under way"

@@ -6,12 +6,12 @@ from typing import Any
 
 from pydantic import Field, model_validator
 
-from api.schemas.base import Shape
+from api.schemas.base import Answer
 from api.schemas.events.base import ID, EventPayload
 from api.schemas.events.wording import counted
 
 
-class GenerationProgress(Shape):
+class GenerationProgress(Answer):
     """How far a generation under way is. Before its crew is ready, nothing is known of steps."""
 
     player_id: str
@@ -36,7 +36,7 @@ class GenerationProgress(Shape):
 
 
 class Progress(EventPayload, kind="progress", transient=True):
-    """How far the generations under way are, each second. Not stored: it has no id, and no `payload` but the list."""
+    """How far the generations under way are, each second; not stored, so it has no id."""
 
     generations: list[GenerationProgress] = Field(
         default_factory=list,

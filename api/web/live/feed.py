@@ -7,14 +7,17 @@ cost. Writers and other readers never wait for it.
 from __future__ import annotations
 
 import asyncio
+import json
 from collections import deque
 from collections.abc import AsyncIterator
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from typing import Any
 
 import psycopg
 import structlog
 
+from api.schemas.events import EventPayload, Progress, read_event
 from api.store.tables import EVENTS_CHANNEL
 
 log = structlog.get_logger()
@@ -39,19 +42,39 @@ SELECT coalesce((SELECT id FROM events WHERE {_OF_TRIAL} ORDER BY id DESC OFFSET
 
 @dataclass(frozen=True, slots=True)
 class Frame:
-    """One event, ready to be sent: made once, whoever reads it."""
+    """One event, ready to be sent: encoded once for all readers."""
 
     id: int
     trial_id: str | None
+    name: bytes
+    """The line that names the kind. A browser gives frames with a name only to listeners of that name."""
     data: bytes
+
+    def encoded(self, *, named: bool) -> bytes:
+        return self.name + self.data if named else self.data
 
 
 def frame_of(id: int, trial_id: str | None, type: str, payload: str, created_at: datetime) -> Frame:
     """The Server-Sent Event of a row."""
-    trial = "null" if trial_id is None else f'"{trial_id}"'
+    event = read_event(type, json.loads(payload))
     when = created_at.astimezone(UTC).isoformat().replace("+00:00", "Z")
-    text = f'{{"id":{id},"type":"{type}","trial_id":{trial},"created_at":"{when}","payload":{payload}}}'
-    return Frame(id, trial_id, f"id: {id}\nevent: {type}\ndata: {text}\n\n".encode())
+    head = _json({"id": id, "type": type, "trial_id": trial_id, "created_at": when, **_described(event)})
+    text = f'{head[:-1]},"payload":{event.to_json_text()}}}'
+    return Frame(id, trial_id, f"event: {type}\n".encode(), f"id: {id}\ndata: {text}\n\n".encode())
+
+
+def progress_frame(trial_id: str, progress: Progress) -> Frame:
+    """The Server-Sent Event of progress: without an id, for it is not stored."""
+    told = _json({"type": progress.kind, "trial_id": trial_id, **_described(progress), **progress.to_json()})
+    return Frame(0, trial_id, f"event: {progress.kind}\n".encode(), f"data: {told}\n\n".encode())
+
+
+def _json(value: dict[str, Any]) -> str:
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+
+
+def _described(event: EventPayload) -> dict[str, Any]:
+    return {"text": event.text, "level": event.level, "transient": event.transient}
 
 
 class FeedUnavailable(Exception):
@@ -67,7 +90,7 @@ class EventFeed:
         self._floor = 0
         """Every event above this id, up to the newest, is in the ring."""
         self._newest: int | None = None
-        self._live: dict[str, tuple[int, bytes]] = {}
+        self._live: dict[str, tuple[int, Frame]] = {}
         self._beats = 0
         self._news = asyncio.Event()
         self._closed = False
@@ -89,10 +112,10 @@ class EventFeed:
         self._closed = True
         self._wake()
 
-    def show_live(self, trial_id: str, data: bytes) -> None:
-        """Something that is true now and not recorded: readers of the trial get the newest, without an id."""
+    def show_live(self, trial_id: str, progress: Progress) -> None:
+        """Progress of this moment, which is not stored: readers of the trial get the newest, without an id."""
         self._beats += 1
-        self._live[trial_id] = (self._beats, data)
+        self._live[trial_id] = (self._beats, progress_frame(trial_id, progress))
         self._wake()
 
     async def position_before(self, newest: int, trial_id: str | None) -> int:
@@ -104,10 +127,13 @@ class EventFeed:
             position: int = row[0]
             return position
 
-    async def follow(self, after: int | None, trial_id: str | None, idle: float) -> AsyncIterator[bytes]:
+    async def follow(
+        self, after: int | None, trial_id: str | None, idle: float, *, named: bool = True
+    ) -> AsyncIterator[bytes]:
         """Events after an id (None: from now on), in order, each once; b"" whenever nothing was sent for `idle` s.
 
-        The first frame is a bare id, the position itself: who loses the line before the first event still knows it.
+        The first frame is the position alone, so that a client that disconnects before the first event can resume.
+        `named` frames have an `event:` line.
         """
         position = await self._starting_point() if after is None else after
         yield f"id: {position}\n\n".encode()
@@ -121,11 +147,11 @@ class EventFeed:
                 news = self._news
                 frames, position = await self._after(position, trial_id)
                 for frame in frames:
-                    yield frame.data
-                beat, live = self._live.get(reader, (0, b""))
-                if beat > seen_beat:
+                    yield frame.encoded(named=named)
+                beat, live = self._live.get(reader, (0, None))
+                if live is not None and beat > seen_beat:
                     seen_beat = beat
-                    yield live
+                    yield live.encoded(named=named)
                 elif not frames:
                     # news of other trials wakes this reader too, and must not keep it from a sign of life
                     if await _set_within(news, sent_at + idle - clock()):

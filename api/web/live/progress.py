@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import json
 from typing import Any
 
 import structlog
@@ -12,6 +11,7 @@ from temporalio.api.workflow.v1 import PendingActivityInfo
 from temporalio.client import Client
 from temporalio.service import RPCError
 
+from api.schemas.events import GenerationProgress, Progress
 from api.store.core.engine import Sessions
 from api.store.trials.reads import learners
 from api.web.live.feed import EventFeed
@@ -48,14 +48,13 @@ class ProgressPoller:
         found = await asyncio.gather(*(self._generation(*player) for player in players))
         under_way = [progress for progress in found if progress is not None]
         if under_way:
-            text = json.dumps({"type": "progress", "trial_id": trial_id, "generations": under_way})
-            self._feed.show_live(trial_id, f"event: progress\ndata: {text}\n\n".encode())
+            self._feed.show_live(trial_id, Progress(generations=under_way))
 
     def _learners(self, trial_id: str) -> list[tuple[str, str, int]]:
         with self._sessions() as session:
             return [(row[0], row[1], row[2]) for row in learners(session, trial_id)]
 
-    async def _generation(self, player_id: str, name: str, generation: int) -> dict[str, Any] | None:
+    async def _generation(self, player_id: str, name: str, generation: int) -> GenerationProgress | None:
         handle = self._temporal.get_workflow_handle(player_workflow_id(player_id))
         try:
             async with self._slots:
@@ -65,7 +64,8 @@ class ProgressPoller:
         for activity in description.raw_description.pending_activities:
             if activity.activity_type.name == train_generation.name:
                 details = await self._details(activity)
-                return {"player_id": player_id, "player": name, "generation": generation + 1, **details}
+                about = {"player_id": player_id, "player": name, "generation": generation + 1}
+                return GenerationProgress.model_validate({**about, **details})
         return None
 
     async def _details(self, activity: PendingActivityInfo) -> dict[str, Any]:

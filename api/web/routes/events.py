@@ -13,6 +13,7 @@ from fastapi.responses import StreamingResponse
 from starlette.concurrency import run_in_threadpool
 
 from api.schemas.base import LARGEST
+from api.schemas.events.openapi import EVENT_SCHEMA
 from api.store.trials.reads import require_trial
 from api.web.auth.scopes import Viewer
 from api.web.auth.tokens import Principal
@@ -39,15 +40,35 @@ Newest = Annotated[
     int | None,
     Query(ge=0, le=1_000, description="begin with the newest so many events and go on from there; not with `after`"),
 ]
+Named = Annotated[
+    bool,
+    Query(
+        description="whether frames have an `event:` line; a browser's `onmessage` gets all kinds of a stream without"
+    ),
+]
 STREAM: dict[int | str, dict[str, Any]] = {
     200: {
-        "description": "A stream that does not end",
+        "description": "A stream that does not end; the data of each frame is an Event as JSON",
         "content": {
             "text/event-stream": {
                 "schema": {"type": "string"},
+                "itemSchema": {
+                    "type": "object",
+                    "properties": {
+                        "id": {"type": "string", "description": "the event's id; `progress` has none"},
+                        "event": {"type": "string", "description": "the kind of event"},
+                        "data": {
+                            "type": "string",
+                            "contentMediaType": "application/json",
+                            "contentSchema": {"$ref": EVENT_SCHEMA},
+                        },
+                        "retry": {"type": "integer"},
+                    },
+                },
                 "example": "retry: 1000\n\nid: 16\n\n"
-                'id: 17\nevent: trial.status\ndata: {"id":17,"type":"trial.status","trial_id":"...",'
-                '"created_at":"2030-01-01T00:00:00Z","payload":{"from":"pending","to":"running"}}\n\n',
+                'event: trial.status\nid: 17\ndata: {"id":17,"type":"trial.status","trial_id":"...",'
+                '"created_at":"2030-01-01T00:00:00Z","text":"The trial went from pending to running","level":"plain",'
+                '"transient":false,"payload":{"from":"pending","to":"running"}}\n\n',
             }
         },
     }
@@ -77,13 +98,15 @@ From = Annotated[Beginning, Depends()]
 
 
 @router.get("/events", summary="Follow everything", response_class=StreamingResponse, responses=STREAM)
-async def follow_all(services: Api, principal: Viewer, beginning: From) -> StreamingResponse:
+async def follow_all(services: Api, principal: Viewer, beginning: From, named: Named = True) -> StreamingResponse:
     """Every event of every trial, in the order of commits. Without a position: from now on."""
-    return await _stream(services, principal, beginning, None)
+    return await _stream(services, principal, beginning, None, named)
 
 
 @router.get("/trials/{trial_id}/events", summary="Follow a trial", response_class=StreamingResponse, responses=STREAM)
-async def follow_trial(trial_id: EntityId, services: Api, principal: Viewer, beginning: From) -> StreamingResponse:
+async def follow_trial(
+    trial_id: EntityId, services: Api, principal: Viewer, beginning: From, named: Named = True
+) -> StreamingResponse:
     """The trial's events, and between them `progress` without an id: how far its generations under way are."""
 
     def check() -> None:
@@ -91,31 +114,32 @@ async def follow_trial(trial_id: EntityId, services: Api, principal: Viewer, beg
             require_trial(session, str(trial_id))
 
     await run_in_threadpool(check)
-    return await _stream(services, principal, beginning, str(trial_id))
+    return await _stream(services, principal, beginning, str(trial_id), named)
 
 
 async def _stream(
-    services: Services, principal: Principal, beginning: Beginning, trial_id: str | None
+    services: Services, principal: Principal, beginning: Beginning, trial_id: str | None, named: bool
 ) -> StreamingResponse:
     try:
         after = await beginning.position(services.feed, trial_id)
     except psycopg.OperationalError:
         raise Refusal(503, "the database does not answer; try again", headers={"Retry-After": "2"}) from None
     headers = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
-    return StreamingResponse(_frames(services, principal, after, trial_id), headers=headers, media_type=MEDIA_TYPE)
+    frames = _frames(services, principal, after, trial_id, named)
+    return StreamingResponse(frames, headers=headers, media_type=MEDIA_TYPE)
 
 
 MEDIA_TYPE = "text/event-stream"
 
 
 async def _frames(
-    services: Services, principal: Principal, after: int | None, trial_id: str | None
+    services: Services, principal: Principal, after: int | None, trial_id: str | None, named: bool
 ) -> AsyncIterator[bytes]:
     yield b"retry: 1000\n\n"
     clock = asyncio.get_running_loop().time
     looked_at = clock()
     try:
-        async for frame in services.feed.follow(after, trial_id, IDLE_SECONDS):
+        async for frame in services.feed.follow(after, trial_id, IDLE_SECONDS, named=named):
             if not frame or clock() - looked_at >= TRUSTED_SECONDS:
                 if await run_in_threadpool(services.tokens.by_id, principal.token_id) is None:
                     return  # revoked or expired meanwhile

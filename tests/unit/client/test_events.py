@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from api.schemas.events import Event
 from lanista.client import server_sent_events
-from lanista.client.answers.trials import Event
 from lanista.client.errors import NotFound, NotSignedIn, UnexpectedAnswer, Unreachable
 from lanista.client.server_sent_events import EventDecoder
 from tests.unit.client.fake_api import NO_WAITING, WHEN, Caller, FakeApi, Stream, an_id, problem

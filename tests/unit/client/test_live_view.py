@@ -10,11 +10,11 @@ import httpx
 import pytest
 from rich.console import Console
 
+from api.schemas.events import Event, GenerationProgress, read_event
 from lanista import live_view
 from lanista.client import AsyncClient
-from lanista.client.answers.trials import Event, GenerationProgress
 from lanista.client.errors import NotSignedIn
-from lanista.event_text import event_words
+from lanista.event_text import event_line
 from lanista.league_tables import foremost, league_view, players_table
 from lanista.live_view import LiveLeague, follow
 from tests.unit.client.fake_api import NO_WAITING, URL, WHEN, Caller, FakeApi, Stream, a_league, an_id, problem
@@ -25,7 +25,9 @@ def live() -> LiveLeague:
 
 
 def event(kind: str, number: int = 1, at: str = WHEN, **payload: Any) -> Event:
-    return Event(type=kind, id=number, trial_id=an_id(1), created_at=at, payload=payload)
+    read = read_event(kind, payload)
+    told = {"text": read.text, "level": read.level, "transient": read.transient}
+    return Event(type=kind, id=number, trial_id=an_id(1), created_at=at, payload=payload, **told)
 
 
 def drawn(renderable: Any, width: int = 140) -> str:
@@ -54,7 +56,7 @@ def test_everything_is_on_the_screen() -> None:
         "bot random",
         "0.70 5",
         "0.30 5",
-        "main: generation 2, 1,000 steps, 70 games",
+        "main finished generation 2: 1,000 steps, 70 games",
     ):
         assert words in text, f"{words!r} in {text}"
 
@@ -104,11 +106,23 @@ def test_a_gate_under_way_takes_one_line() -> None:
     assert view.events[2].payload["pairs"] == 96
 
 
-def test_events_have_words_and_unknown_ones_their_name() -> None:
-    assert event_words(event("trial.status", **{"from": "running", "to": "paused"}, reason=None)) == "running → paused"
-    assert event_words(event("player.snapshot", player="main", snapshot="main-1")) == "main was frozen as main-1"
-    assert event_words(event("player.danced", player="main")) == "main: player.danced"
-    assert event_words(event("gate.finished")) == "gate for"
+def test_a_tournament_takes_one_line_and_its_trouble_stays() -> None:
+    view = live()
+    for kind in ("tournament.created", "tournament.started", "pairing.played", "tournament.withdrawn"):
+        view.take(event(kind, tournament_id=an_id(7), name="nightly"))
+    view.take(event("tournament.created", tournament_id=an_id(8), name="another"))
+    view.take(event("tournament.finished", tournament_id=an_id(7), name="nightly", status="completed"))
+    assert [shown.type for shown in view.events] == [
+        "tournament.withdrawn",
+        "tournament.created",
+        "tournament.finished",
+    ]
+
+
+def test_a_line_is_the_events_sentence_or_its_kind() -> None:
+    said = event_line(event("player.snapshot", player="main", snapshot="main-1")).plain
+    assert said.endswith("  main was frozen as main-1")
+    assert event_line(Event(type="player.danced")).plain == f"{' ' * 10}player.danced"
 
 
 def frame(number: int, kind: str) -> bytes:

@@ -1,7 +1,6 @@
 // Small pieces that several pages show.
 import { h, s } from "../core/dom.js";
 import { clock, day, percent, short, words } from "../core/format.js";
-import { sentence, weight } from "../core/event_sentences.js";
 
 export const badge = (status) => h("span", { class: "badge", "data-status": status }, words(status));
 
@@ -96,13 +95,7 @@ export function eventList(events) {
     "ol",
     { class: "events", tabindex: 0, "aria-label": "Events, newest first" },
     events.map((event) =>
-      h(
-        "li",
-        { key: event.id, class: weight(event) },
-        h("time", { datetime: event.created_at }, clock(event.created_at)),
-        " ",
-        sentence(event),
-      ),
+      h("li", { key: event.id, class: event.level }, h("time", { datetime: event.created_at }, clock(event.created_at)), " ", event.text),
     ),
   );
 }

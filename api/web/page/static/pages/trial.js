@@ -7,7 +7,6 @@ import { duration, fixed, percent, short, since, versionName, whole, words } fro
 import { badge, bar, card, eventList, facts, table, time, versionLink } from "../components/widgets.js";
 import { recentEvents } from "../core/event_stream.js";
 import { trialFrame } from "../components/trial_frame.js";
-import { isPassing } from "../core/event_sentences.js";
 
 const LOSSES = ["value_loss", "entropy", "kl", "explained_variance", "clip_fraction", "return_mean", "game_length"];
 const OVER = ["stopped", "completed", "failed"];
@@ -36,7 +35,7 @@ async function championOf(trial) {
 }
 
 export function hear(event, context) {
-  if (event.type !== "progress") return !isPassing(event);
+  if (event.type !== "progress") return !event.transient;
   context.state.progress = { at: Date.now(), generations: event.generations };
   return "redraw";
 }
