@@ -177,3 +177,40 @@ def test_a_refresh_keeps_what_was_typed_and_brings_what_has_changed(stack: Local
     page.goto(stack.page)
     assert page.evaluate(FORM) == [["typed", "b"], ["c", "c"]]
     page.close()
+
+
+LRU = """async () => {
+  const { LruCache } = await import("/static/core/lru_cache.js");
+  const cache = new LruCache(2);
+  cache.set("a", 1);
+  cache.set("b", 2);
+  cache.get("a");
+  cache.set("c", 3);
+  return [cache.size, cache.get("a") ?? null, cache.get("b") ?? null, cache.get("c") ?? null];
+}"""
+
+COMMITS = """async () => {
+  const { load, details } = await import("/static/pages/trials.js");
+  const answer = (path, commit) => path.endsWith("/trials") ? [{ id: "t", project: "p", last_commit: commit }] : [];
+  const seen = [];
+  for (const commit of [1, 2, 3]) {
+    window.fetch = async (url) => Response.json({ items: answer(new URL(url, location).pathname, commit) });
+    await new Promise((resolve) => load({ query: {}, redraw: resolve }));
+    seen.push([details.size, details.get("t").commit]);
+  }
+  return seen;
+}"""
+
+
+def test_the_list_of_trials_keeps_one_entry_per_trial_however_often_it_commits(
+    stack: LocalStack, browser: Browser
+) -> None:
+    context = browser.new_context()
+    page = context.new_page()
+    sign_in(page, stack)
+    expect(page).to_have_url(f"{stack.page}/trials")
+    assert page.evaluate(LRU) == [2, 1, None, 3]
+    sizes = page.evaluate(COMMITS)
+    assert [commit for _, commit in sizes] == [1, 2, 3]
+    assert len({size for size, _ in sizes}) == 1
+    context.close()

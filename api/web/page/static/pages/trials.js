@@ -2,6 +2,7 @@
 import { get, getAll, may, session } from "../core/api.js";
 import { h } from "../core/dom.js";
 import { percent, short } from "../core/format.js";
+import { LruCache } from "../core/lru_cache.js";
 import { badge, bar, empty, pick, spark, time, versionLink } from "../components/widgets.js";
 import { orders } from "../components/trial_frame.js";
 
@@ -12,7 +13,10 @@ const SORTS = {
   steps: (a, b) => b.steps - a.steps,
   status: (a, b) => STATUSES.indexOf(a.status) - STATUSES.indexOf(b.status),
 };
-const known = new Map(); // what is dear to ask for, by trial and commit
+const DETAILED = 30; // trials that get ratings and throughput
+/** Ratings and throughput by trial, each with the commit at which it was read: one entry per trial. */
+export const details = new LruCache(200);
+const championVersions = new LruCache(200);
 
 export const title = () => "Trials";
 
@@ -23,7 +27,7 @@ export async function load(context) {
     getAll("/projects"),
   ]);
   const champions = await championsOf(new Set(trials.map((trial) => trial.project)));
-  loadDetails(trials.slice(0, 30), context).catch(() => {}); // extras: the list stands without them
+  loadDetails(trials.slice(0, DETAILED), context).catch(() => {}); // the list is complete without them
   return { trials, projects, champions };
 }
 
@@ -33,9 +37,9 @@ async function championsOf(projects) {
     [...projects].map(async (project) => {
       for (const alias of await getAll(`/projects/${encodeURIComponent(project)}/aliases`)) {
         if (alias.name !== "champion") continue;
-        const key = `version ${alias.version_id}`;
-        if (!known.has(key)) known.set(key, await get(`/versions/${alias.version_id}`));
-        found.set(`${project} ${alias.game}`, known.get(key));
+        const version = championVersions.get(alias.version_id) ?? (await get(`/versions/${alias.version_id}`));
+        championVersions.set(alias.version_id, version);
+        found.set(`${project} ${alias.game}`, version);
       }
     }),
   );
@@ -43,20 +47,22 @@ async function championsOf(projects) {
 }
 
 async function loadDetails(trials, context) {
-  let news = false;
+  let changed = false;
   for (const trial of trials) {
-    const key = `${trial.id} ${trial.last_commit}`;
     if (location.pathname !== "/trials" || !session.who) return;
-    if (known.has(key)) continue;
+    if (details.get(trial.id)?.commit === trial.last_commit) continue;
     const [ratings, speed] = await Promise.all([
       get(`/trials/${trial.id}/ratings`, { limit: 500 }),
       get(`/trials/${trial.id}/metrics`, { name: "steps_per_second", points: 1, limit: 50 }),
     ]);
-    known.set(key, { spark: sparkOf(ratings.items), speed: speed.items.reduce((sum, line) => sum + (line.values.at(-1) ?? 0), 0) });
-    known.set(trial.id, known.get(key));
-    news = true;
+    details.set(trial.id, {
+      commit: trial.last_commit,
+      spark: sparkOf(ratings.items),
+      speed: speed.items.reduce((sum, line) => sum + (line.values.at(-1) ?? 0), 0),
+    });
+    changed = true;
   }
-  if (news && location.pathname === "/trials") context.redraw();
+  if (changed && location.pathname === "/trials") context.redraw();
 }
 
 /** The ratings of the leader and its snapshots, over steps. */
@@ -125,7 +131,7 @@ const nothing = (filtered) =>
       );
 
 function row(trial, champions, context) {
-  const more = known.get(`${trial.id} ${trial.last_commit}`) ?? known.get(trial.id);
+  const more = details.get(trial.id);
   const champion = champions.get(`${trial.project} ${trial.game}`);
   const running = trial.status === "running";
   return h(
