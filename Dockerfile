@@ -19,7 +19,8 @@ RUN useradd --uid 1000 --create-home lanista \
 WORKDIR /opt/lanista
 COPY pyproject.toml constraints.txt ./
 RUN python -c "import tomllib; project = tomllib.load(open('pyproject.toml', 'rb'))['project']; \
-        print(*project['dependencies'], *project['optional-dependencies']['s3'], sep='\n')" > requirements.txt \
+        extras = project['optional-dependencies']; \
+        print(*project['dependencies'], *extras['stack'], *extras['s3'], sep='\n')" > requirements.txt \
     && PIP_EXTRA_INDEX_URL=$TORCH_INDEX pip install --constraint constraints.txt --requirement requirements.txt
 
 COPY . .

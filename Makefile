@@ -54,7 +54,7 @@ clean:  ## remove the virtual environment and caches; data stays
 	$(PYTHON) -m venv .venv
 
 .venv/.installed: pyproject.toml constraints.txt | .venv/bin/python
-	$(PIP) install --quiet --constraint constraints.txt --editable .
+	$(PIP) install --quiet --constraint constraints.txt --editable '.[stack]'
 	@touch $@
 
 .venv/.installed-test: pyproject.toml constraints.txt | .venv/bin/python

@@ -6,12 +6,16 @@ from typing import Annotated
 
 from pydantic import AfterValidator, Field, SecretStr
 
-from api.store.core.engine import database_url
-from api.store.core.errors import InvalidDatabaseUrl
 from orchestrator.settings import LogSettings, TemporalSettings
 
 
 def _names_postgres(value: SecretStr) -> SecretStr:
+    try:
+        # imported late: the command line reads settings too, also where the stack is not installed
+        from api.store.core.engine import database_url
+        from api.store.core.errors import InvalidDatabaseUrl
+    except ModuleNotFoundError:
+        return value  # only the stack uses it
     try:
         database_url(value.get_secret_value())
     except InvalidDatabaseUrl as error:

@@ -9,6 +9,8 @@ import pytest
 import structlog
 from hypothesis import HealthCheck, settings
 
+from tests.wheel import build_wheel
+
 settings.register_profile("lanista", deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("lanista")
 
@@ -30,3 +32,9 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         together = ON_THE_STACK if item.path.is_relative_to(ON_THE_STACK) else item.path
         if together.is_relative_to(TESTS):
             item.add_marker(pytest.mark.xdist_group(str(together.relative_to(TESTS))))
+
+
+@pytest.fixture(scope="session")
+def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The wheel, built once for all tests of a process."""
+    return build_wheel(tmp_path_factory.mktemp("source"), tmp_path_factory.mktemp("wheel"))

@@ -7,7 +7,6 @@ import sys
 import typer
 from rich.markup import escape
 
-from api.store.core.errors import NotFound, StoreError
 from lanista.cli import (
     audit,
     bench,
@@ -24,12 +23,12 @@ from lanista.cli import (
     trial,
 )
 from lanista.cli.connection import ExitCode, exit_code, explain
+from lanista.cli.stack_extra import needs_stack, require_stack
 from lanista.cli.terminal import errors
 from lanista.client.errors import LanistaError
 from lanista.settings import refuse_unknown
 from lanista.stack.errors import NotRunning, NotStarted, StackError
 from orchestrator.settings import SettingsError
-from orchestrator.temporal import TemporalUnreachable
 
 app = typer.Typer(
     name="lanista",
@@ -38,16 +37,16 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-app.command()(stack.up)
+app.command()(needs_stack(stack.up))
 app.command()(stack.down)
 app.command()(stack.status)
-app.command()(doctor.doctor)
-app.command()(demo.demo)
-app.command()(audit.audit)
-app.command()(roles.api)
-app.command("serve")(roles.api)
-app.command()(roles.migrate)
-app.add_typer(roles.worker, name="worker")
+app.command()(needs_stack(doctor.doctor))
+app.command()(needs_stack(demo.demo))
+app.command()(needs_stack(audit.audit))
+app.command()(needs_stack(roles.api))
+app.command("serve")(needs_stack(roles.api))
+app.command()(needs_stack(roles.migrate))
+app.add_typer(roles.worker, name="worker", callback=require_stack)
 app.add_typer(trial.trial, name="trial")
 app.add_typer(league.league, name="league")
 app.add_typer(model.model, name="model")
@@ -55,25 +54,41 @@ app.add_typer(gate.gate, name="gate")
 app.add_typer(tournament.tournament, name="tournament")
 app.add_typer(schedule.schedule, name="schedule")
 app.command(context_settings={"allow_extra_args": True, "ignore_unknown_options": True})(bench.bench)
-app.add_typer(token.token, name="token")
+app.add_typer(token.token, name="token", callback=require_stack)
 
 
-def _code(error: Exception) -> ExitCode:
-    if isinstance(error, NotFound):
-        return ExitCode.NOT_FOUND
-    return ExitCode.UNREACHABLE if isinstance(error, NotStarted | NotRunning | TemporalUnreachable) else ExitCode.FAILED
+_STACK_ERRORS = (
+    ("api.store.core.errors", "NotFound", ExitCode.NOT_FOUND),
+    ("api.store.core.errors", "StoreError", ExitCode.FAILED),
+    ("orchestrator.temporal", "TemporalUnreachable", ExitCode.UNREACHABLE),
+)
+"""Errors of the stack, by module and name: a class whose module was not imported cannot have been raised."""
+
+
+def _loaded_errors() -> dict[type[Exception], ExitCode]:
+    """Errors that are reported in one line, and their exit codes."""
+    codes: dict[type[Exception], ExitCode] = {
+        NotStarted: ExitCode.UNREACHABLE,
+        NotRunning: ExitCode.UNREACHABLE,
+        StackError: ExitCode.FAILED,
+        SettingsError: ExitCode.FAILED,
+    }
+    for module, name, code in _STACK_ERRORS:
+        if module in sys.modules:
+            codes[getattr(sys.modules[module], name)] = code
+    return codes
 
 
 def main() -> None:
-    """Run the command; what a person did wrong comes out as one clear message, never as a stack trace."""
+    """Run the command. A mistake of the user is reported in one clear message, never as a stack trace."""
     try:
         refuse_unknown()
         app()
-    except (StackError, SettingsError, StoreError, TemporalUnreachable) as error:
-        errors.print(f"[bold red]Error:[/] {escape(str(error))}", highlight=False, soft_wrap=True)
-        sys.exit(_code(error))
     except LanistaError as error:
         errors.print(f"[bold red]Error:[/] {escape(explain(error))}", highlight=False, soft_wrap=True)
         sys.exit(exit_code(error))
+    except tuple(_loaded_errors()) as error:
+        errors.print(f"[bold red]Error:[/] {escape(str(error))}", highlight=False, soft_wrap=True)
+        sys.exit(next(code for kind, code in _loaded_errors().items() if isinstance(error, kind)))
     except KeyboardInterrupt:
         sys.exit(ExitCode.INTERRUPTED)

@@ -15,7 +15,6 @@ from lanista.cli.terminal import out, print_json, print_line
 from lanista.settings import StackSettings
 from lanista.stack import remote
 from lanista.stack.home import Home
-from orchestrator.artifacts import ArtifactStore
 
 if TYPE_CHECKING:
     from api.store.verify import AuditReport
@@ -28,6 +27,7 @@ def audit(home: HomeOption = None, as_json: JsonOption = False) -> None:
     # the rules bring scipy along, which would make every other command slow to start
     from api.store.core.engine import create_store_engine
     from api.store.verify import audit as audit_store
+    from orchestrator.artifacts import ArtifactStore
 
     url, artifacts = _places(load_settings(home=home))
     engine = create_store_engine(url, pool_size=1, application="lanista-audit")

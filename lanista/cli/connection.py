@@ -83,7 +83,7 @@ def explain(error: LanistaError) -> str:
         wrong = [f"{item.field.removeprefix('body.')}: {item.message}" for item in error.fields]
         words = wrong[0] if len(wrong) == 1 else "\n  ".join(["The request is not valid:", *wrong])
     step = next((step for kind, step in _NEXT_STEPS if isinstance(error, kind)), "")
-    return words if not step or "`lanista up`" in words else f"{words}\n{step}"
+    return words if not step or "`lanista " in words else f"{words}\n{step}"
 
 
 def address(home: Path | None) -> ApiAddress:

@@ -6,7 +6,7 @@ import asyncio
 import signal
 import threading
 from datetime import datetime
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from rich.table import Table
@@ -19,10 +19,10 @@ from lanista.live_view import watch_trial
 from lanista.settings import StackSettings
 from lanista.stack import remote
 from lanista.stack.home import Home
-from lanista.system_check import check_system
-from orchestrator.contracts import SystemReport
 from orchestrator.settings import TemporalSettings
-from orchestrator.temporal import connect
+
+if TYPE_CHECKING:
+    from orchestrator.contracts import SystemReport
 
 PROJECT = "demo"
 ALIAS = "champion"
@@ -96,6 +96,9 @@ def _run_league(client: Client, page: str, home: Home, minutes: float) -> None:
 
 
 async def _check(settings: StackSettings) -> SystemReport:
+    from lanista.system_check import check_system
+    from orchestrator.temporal import connect
+
     address = remote.reach(Home(settings.home))["LANISTA_TEMPORAL_ADDRESS"]
     return await check_system(await connect(TemporalSettings.load(temporal_address=address)))
 

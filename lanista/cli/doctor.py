@@ -11,11 +11,12 @@ from rich.table import Table
 
 from lanista.cli.stack import HomeOption, JsonOption, load_settings
 from lanista.cli.terminal import out, print_json
-from lanista.doctor import examine
 
 
 def doctor(home: HomeOption = None, as_json: JsonOption = False) -> None:
     """Check every part: version, reachability, disk, memory, Ray's resources. Exit code 0 when all is well."""
+    from lanista.doctor import examine
+
     findings = asyncio.run(examine(load_settings(home=home)))
     if as_json:
         print_json([asdict(finding) for finding in findings])

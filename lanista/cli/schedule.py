@@ -11,7 +11,6 @@ from rich.table import Table
 
 from api.schemas.enums import Overlap
 from api.schemas.schedules import Schedule
-from api.store.core.errors import NotFound
 from lanista.cli.connection import HomeOption, LimitOption, connected
 from lanista.cli.stack import JsonOption
 from lanista.cli.terminal import out, print_json, print_line, uncut_table
@@ -27,6 +26,7 @@ from lanista.cli.tournament import (
     spec_from,
 )
 from lanista.client import Client
+from lanista.client.errors import NoSuchName
 from orchestrator.spec.values import is_id
 
 schedule = typer.Typer(help="Schedules of tournaments: create, pause, resume, trigger, delete.", no_args_is_help=True)
@@ -168,10 +168,10 @@ def _id_of(client: Client, named: str) -> str:
     project, _, name = named.rpartition("/")
     found = [one for one in client.schedules(project=project or None) if one.name == name]
     if not found:
-        raise NotFound(f"there is no schedule {named!r}; `lanista schedule list` shows them")
+        raise NoSuchName(f"there is no schedule {named!r}; `lanista schedule list` shows them")
     if len(found) > 1:
         names = ", ".join(f"{one.project}/{one.name}" for one in found)
-        raise NotFound(f"{named!r} may be any of {names}; say which")
+        raise NoSuchName(f"{named!r} may be any of {names}; `lanista schedule list` shows them, with their ids")
     return found[0].id
 
 

@@ -12,7 +12,6 @@ from datetime import datetime
 from pathlib import Path
 from typing import Annotated, Any
 
-import structlog
 import typer
 from rich.markup import escape
 from rich.table import Table
@@ -23,9 +22,6 @@ from lanista.stack import remote
 from lanista.stack.errors import AlreadyRunning, StackError
 from lanista.stack.home import Home, StackState
 from lanista.stack.sign_in_link import sign_in_link
-from orchestrator.logs import configure_logs
-
-log = structlog.get_logger()
 
 HomeOption = Annotated[Path | None, typer.Option("--home", help="Data folder (LANISTA_HOME; default .lanista).")]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON for programs.")]
@@ -56,8 +52,13 @@ def up(
         if as_json:
             print_json({"running": True, "ran_before": before, "home": str(home_folder.root), **asdict(ready)})
         return
+    import structlog
+
     from lanista.stack.bootstrap import bootstrap
     from lanista.stack.supervisor import Supervisor
+    from orchestrator.logs import configure_logs
+
+    log = structlog.get_logger()
 
     os.umask(0o077)  # what the parts write is for this user alone; under root the data folder can be passed through
     configure_logs(settings, role="supervisor")

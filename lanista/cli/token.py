@@ -6,26 +6,25 @@ import getpass
 from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from rich.markup import escape
-from sqlalchemy.orm import Session
 
 from api.schemas.enums import Scope
-from api.store.access.tokens import add_token, list_tokens, revoke_token
-from api.store.core.audit_log import add_audit_entry
-from api.store.core.engine import create_store_engine, session_factory
-from api.store.core.errors import NotFound
-from api.store.tables import ApiToken
-from api.web.auth.tokens import new_token, token_hash
 from lanista.cli.database import reached
 from lanista.cli.stack import HomeOption, JsonOption, load_settings
 from lanista.cli.terminal import errors, out, print_json, print_line, uncut_table
+from lanista.client.errors import NoSuchName
 from lanista.settings import StackSettings
 from lanista.stack import remote
 from lanista.stack.home import Home
 from orchestrator.spec.values import is_id
+
+if TYPE_CHECKING:
+    from sqlalchemy.orm import Session
+
+    from api.store.tables import ApiToken
 
 token = typer.Typer(help="API tokens: make, list and revoke them.", no_args_is_help=True)
 
@@ -41,6 +40,9 @@ def create(
     as_json: JsonOption = False,
 ) -> None:
     """Make a token. Its secret is printed this once; only a hash is kept."""
+    from api.store.access.tokens import add_token
+    from api.web.auth.tokens import new_token, token_hash
+
     secret = new_token()
     expires_at = None if days is None else datetime.now(UTC) + timedelta(days=days)
     with _session(load_settings(home=home)) as session:
@@ -58,6 +60,8 @@ def create(
 @token.command("list")
 def list_all(home: HomeOption = None, as_json: JsonOption = False) -> None:
     """List tokens, the newest first."""
+    from api.store.access.tokens import list_tokens
+
     with _session(load_settings(home=home)) as session:
         rows = [_shown(row) for row in list_tokens(session, after=None, limit=MOST_LISTED)]
     if as_json:
@@ -76,8 +80,10 @@ def revoke(
     as_json: JsonOption = False,
 ) -> None:
     """End a token and every browser session made from it."""
+    from api.store.access.tokens import revoke_token
+
     if not is_id(token_id):
-        raise NotFound(f"{token_id!r} is no token's id; `lanista token list` shows them")
+        raise NoSuchName(f"{token_id!r} is no token's id; `lanista token list` shows them")
     with _session(load_settings(home=home)) as session:
         row = revoke_token(session, token_id)
         _audit(session, "token.revoke", row)
@@ -90,6 +96,8 @@ def revoke(
 @contextmanager
 def _session(settings: StackSettings) -> Iterator[Session]:
     """A transaction on the database of the settings, or of the local stack."""
+    from api.store.core.engine import create_store_engine, session_factory
+
     if settings.database_url is not None:
         url = settings.database_url.get_secret_value()
     else:
@@ -103,6 +111,8 @@ def _session(settings: StackSettings) -> Iterator[Session]:
 
 
 def _audit(session: Session, action: str, row: ApiToken) -> None:
+    from api.store.core.audit_log import add_audit_entry
+
     actor = f"command line: {getpass.getuser()}"
     detail = {"name": row.name, "scope": row.scope}
     add_audit_entry(session, actor=actor, action=action, target=f"token/{row.id}", detail=detail)

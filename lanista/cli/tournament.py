@@ -13,11 +13,11 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from rich.table import Table
 
 from api.schemas.tournaments import Tournament
-from api.store.core.errors import NotFound
 from lanista.cli.connection import ExitCode, HomeOption, LimitOption, connected
 from lanista.cli.stack import JsonOption
 from lanista.cli.terminal import errors, out, print_json, print_line, uncut_table
 from lanista.client import Client
+from lanista.client.errors import NoSuchName
 from orchestrator.spec import InvalidTrial
 from orchestrator.spec.tournament_loading import load_tournament_file
 from orchestrator.spec.values import is_id
@@ -34,7 +34,7 @@ FileOption = Annotated[Path | None, typer.Argument(metavar="FILE", help="Tournam
 
 def _an_id(named: str) -> str:
     if not is_id(named):
-        raise NotFound(f"{named!r} is no tournament's id; `lanista tournament list` shows them")
+        raise NoSuchName(f"{named!r} is no tournament's id; `lanista tournament list` shows them")
     return named
 
 

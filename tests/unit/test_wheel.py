@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import shutil
 import subprocess
 import sys
 import zipfile
@@ -13,26 +12,16 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[2]
-SOURCES = ("api", "league", "lanista", "migrations", "orchestrator", "workers", "examples")
-FILES = ("pyproject.toml", "README.md", "LICENSE")
-BUILD = "import sys; from setuptools.build_meta import build_wheel; print(build_wheel(sys.argv[1]))"
 ASK = "import json, api.web.routes.catalog as c; print(json.dumps([c.__file__, [each.name for each in c._examples()]]))"
 
 
 @pytest.fixture(scope="module")
-def installed(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The contents of a wheel that was built from a copy of the sources, since a build leaves things behind."""
-    source, target = tmp_path_factory.mktemp("source"), tmp_path_factory.mktemp("wheel")
-    for name in SOURCES:
-        shutil.copytree(ROOT / name, source / name, symlinks=True, ignore=shutil.ignore_patterns("__pycache__"))
-    for name in FILES:
-        shutil.copy(ROOT / name, source / name)
-    built = subprocess.run([sys.executable, "-c", BUILD, target], cwd=source, capture_output=True, text=True)
-    assert built.returncode == 0, built.stderr
-    (wheel,) = target.glob("*.whl")
+def installed(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The contents of the wheel."""
+    folder = tmp_path_factory.mktemp("site")
     with zipfile.ZipFile(wheel) as archive:
-        archive.extractall(target / "site")
-    return target / "site"
+        archive.extractall(folder)
+    return folder
 
 
 def test_an_installed_api_has_the_examples(installed: Path, tmp_path: Path) -> None:

@@ -201,6 +201,28 @@ def test_a_client_does_not_show_its_token() -> None:
         assert "secret" not in repr(client) and "secret" not in str(vars(client))
 
 
+STACK = (
+    "sqlalchemy",
+    "fastapi",
+    "torch",
+    "ray",
+    "temporalio",
+    "numpy",
+    "scipy",
+    "psycopg",
+    "structlog",
+    "orjson",
+    "fsspec",
+)
+
+
+@pytest.mark.parametrize("code", ["import lanista; lanista.Client, lanista.AsyncClient", "import lanista.cli"])
+def test_client_and_command_line_load_nothing_of_the_stack(code: str) -> None:
+    code = f"{code}; import sys; print([name for name in {STACK} if name in sys.modules])"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout == "[]\n"
+
+
 def test_importing_lanista_is_light() -> None:
     code = "import sys, lanista; print([m for m in ('httpx', 'pydantic', 'rich') if m in sys.modules]); lanista.Client"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

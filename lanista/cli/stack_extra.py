@@ -1,0 +1,43 @@
+"""The extra `stack`: which commands need it, and what they say where it is not installed.
+
+`pip install lanista` brings the Python client and the commands that call the REST API. Commands that start parts of
+the stack, or open its database, need `pip install 'lanista[stack]'`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import wraps
+from importlib.util import find_spec
+from typing import ParamSpec, TypeVar
+
+from lanista.stack.errors import StackError
+
+P = ParamSpec("P")
+Result = TypeVar("Result")
+
+INSTALL = "pip install 'lanista[stack]'"
+PACKAGES = ("temporalio", "sqlalchemy", "fastapi", "ray", "torch")
+"""Those of the extra without which no part of the stack runs."""
+
+
+class StackNotInstalled(StackError):
+    """The command needs the extra `stack`."""
+
+
+def require_stack() -> None:
+    """Refuse to go on without the packages of the stack."""
+    missing = [name for name in PACKAGES if find_spec(name) is None]
+    if missing:
+        raise StackNotInstalled(f"This command needs the stack ({', '.join(missing)} not installed): {INSTALL}")
+
+
+def needs_stack(command: Callable[P, Result]) -> Callable[P, Result]:
+    """The command, refused where the stack is not installed."""
+
+    @wraps(command)
+    def checked(*args: P.args, **kwargs: P.kwargs) -> Result:
+        require_stack()
+        return command(*args, **kwargs)
+
+    return checked
