@@ -1,4 +1,4 @@
-"""Changes: one transaction for the change, its audit row and the answer kept under its Idempotency-Key."""
+"""Changes: one transaction for the change, its audit entry and the response stored for its idempotency key."""
 
 from __future__ import annotations
 
@@ -15,22 +15,20 @@ from starlette.concurrency import run_in_threadpool
 
 from api.store.core.audit_log import add_audit_entry
 from api.store.core.engine import Session
-from api.store.core.errors import Conflict, NotFound
 from api.store.core.idempotency import (
-    KeptAnswer,
     RequestKey,
-    begin_key,
-    begun_at,
-    claim_key,
-    find_answer,
-    keep_answer,
-    release_key,
+    StoredResponse,
+    claim,
+    find_response,
+    release,
+    reserve,
+    reserved_at,
+    store_response,
 )
 from api.web.auth.tokens import Principal
-from api.web.problems import Refusal
 from api.web.services import Api, Services
 
-Found = TypeVar("Found")
+Prepared = TypeVar("Prepared")
 KeyHeader = Annotated[
     str | None,
     Header(
@@ -38,15 +36,15 @@ KeyHeader = Annotated[
         min_length=1,
         max_length=255,
         pattern="^[!-~]+$",
-        description="a word of your own (a UUID): the same request under the same key is carried out once, "
-        "and its repetition gets the first answer",
+        description="an idempotency key of your choice, such as a UUID: requests that repeat it are carried out once, "
+        "and a retry gets the first response",
         examples=["6f1f7c3e-9d0b-4b5e-8a55-0d6c1a3f2b10"],
     ),
 ]
 
 
 @dataclass(frozen=True, kw_only=True)
-class Audited:
+class AuditLine:
     """A line for the audit log."""
 
     action: str
@@ -55,27 +53,27 @@ class Audited:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Answer:
-    """What a change answers with, and what the audit log says of it."""
+class Reply:
+    """The response to a change, and the change's line for the audit log."""
 
     body: BaseModel | None = None
     status: int = 200
     headers: dict[str, str] = field(default_factory=dict)
-    audited: Audited | None = None
-    repeated: BaseModel | None = None
-    """What a repetition gets instead, where the body holds a secret that must not be kept."""
+    audit: AuditLine | None = None
+    body_for_retries: BaseModel | None = None
+    """What a retry gets instead, where the body holds a secret that must not be stored."""
 
-    def first(self) -> KeptAnswer:
+    def now(self) -> StoredResponse:
         """What is sent now."""
         return self._with(self.body)
 
-    def kept(self) -> KeptAnswer:
-        """What is kept for a repetition."""
-        return self._with(self.repeated or self.body)
+    def for_retries(self) -> StoredResponse:
+        """What is stored for a retry."""
+        return self._with(self.body_for_retries or self.body)
 
-    def _with(self, body: BaseModel | None) -> KeptAnswer:
+    def _with(self, body: BaseModel | None) -> StoredResponse:
         content = b"" if body is None else body.model_dump_json().encode()
-        return KeptAnswer(status=self.status, headers=self.headers, body=content)
+        return StoredResponse(status=self.status, headers=self.headers, body=content)
 
 
 class ChangeCall:
@@ -86,127 +84,88 @@ class ChangeCall:
         self.principal = principal
         self._address = address
         self._key = key
+        self.operation_id = str(uuid.uuid4()) if key is None else _digest(key)
+        """The same for every retry of this request; a new one without an idempotency key."""
 
-    @property
-    def once_id(self) -> str:
-        """The same for every repetition of this request; a new one without an Idempotency-Key."""
-        if self._key is None:
-            return str(uuid.uuid4())
-        words = "\n".join((self._key.token_id, self._key.method, self._key.path, self._key.key))
-        return hashlib.sha256(words.encode()).hexdigest()
-
-    async def commit(self, work: Callable[[Session], Answer]) -> Response:
-        """Run the work in a transaction of its own; a repetition is answered without running it."""
+    async def commit(self, work: Callable[[Session], Reply]) -> Response:
+        """Run the work in one transaction with its audit line and the response for retries; a retry runs nothing."""
         return _response(await run_in_threadpool(self._committed, work))
 
-    async def order(
-        self,
-        audited: Audited,
-        check: Callable[[], object],
-        carry_out: Callable[[], Awaitable[Answer]],
-        done_before: Callable[[], Answer | None] = lambda: None,
-    ) -> Response:
-        """Have a workflow carry out the change, once `check` has found nothing against it.
-
-        It is audited before it is sent, so that no death of ours hides it, and with the audit row its key is marked as
-        begun. A repetition whose first answer was lost asks `done_before` what the order has brought about since.
-        """
-
-        def seen() -> Answer | None:
-            return None if self.begun_at() is None else done_before()
-
-        async def ordered() -> Answer:
-            done = await run_in_threadpool(seen)
-            if done is not None:
-                return done
-            try:
-                await run_in_threadpool(check)
-                return await self._begun(audited, carry_out)
-            except (Refusal, Conflict, NotFound):
-                done = await run_in_threadpool(seen)  # the same request, sent twice at once, may have been quicker
-                if done is None:
-                    raise
-                return done
-
-        return await self.commit_after(ordered, lambda session, answer: answer)
-
-    async def _begun(self, audited: Audited, carry_out: Callable[[], Awaitable[Answer]]) -> Answer:
-        first = await run_in_threadpool(self._begin, audited)
-        try:
-            return await carry_out()
-        except Refusal as refusal:
-            if first and refusal.status < 500:  # else it may still be carried out
-                await run_in_threadpool(self._release, audited, refusal.detail)
-            raise
-
     async def commit_after(
-        self, prepare: Callable[[], Awaitable[Found]], work: Callable[[Session, Found], Answer]
+        self, prepare: Callable[[], Awaitable[Prepared]], work: Callable[[Session, Prepared], Reply]
     ) -> Response:
-        """Commit work that needs somebody's answer first, got outside any transaction; a repetition asks nobody."""
-        kept = await run_in_threadpool(self._kept)
-        if kept is None:
-            found = await prepare()
-            kept = await run_in_threadpool(self._committed, lambda session: work(session, found))
-        return _response(kept)
+        """Commit work that needs an answer from elsewhere, got outside any transaction; a retry asks for none."""
+        stored = await run_in_threadpool(self._stored)
+        if stored is None:
+            prepared = await prepare()
+            stored = await run_in_threadpool(self._committed, lambda session: work(session, prepared))
+        return _response(stored)
 
-    def _committed(self, work: Callable[[Session], Answer]) -> KeptAnswer:
+    def reserve(self, audit: AuditLine) -> bool:
+        """Reserve the idempotency key and write the audit line in one transaction; False for a retry."""
         with self.services.sessions.begin() as session:
-            if self._key is not None:
-                before = claim_key(session, self._key)
-                if before is not None:
-                    return before
-            answer = work(session)
-            if answer.audited is not None:
-                self._add_entry(session, answer.audited)
-            if self._key is not None:
-                keep_answer(session, self._key, answer.kept())
-            return answer.first()
-
-    def _kept(self) -> KeptAnswer | None:
-        if self._key is None:
-            return None
-        with self.services.sessions() as session:
-            return find_answer(session, self._key)
-
-    def begun_at(self) -> datetime | None:
-        """When the order under this key was first about to be sent, if it was; the same for every repetition."""
-        if self._key is None:
-            return None
-        with self.services.sessions() as session:
-            return begun_at(session, self._key)
-
-    def _begin(self, audited: Audited) -> bool:
-        with self.services.sessions.begin() as session:
-            first = self._key is None or begin_key(session, self._key)
+            first = self._key is None or reserve(session, self._key)
             if first:
-                self._add_entry(session, audited)
+                self._add_entry(session, audit)
             return first
 
-    def _release(self, audited: Audited, reason: str) -> None:
-        with self.services.sessions.begin() as session:
-            self._add_entry(session, replace(audited, detail={**audited.detail, "refused": reason}))
-            if self._key is not None:
-                release_key(session, self._key)
+    def reserved_at(self) -> datetime | None:
+        """When the idempotency key was first reserved, if it was; the same for every retry."""
+        if self._key is None:
+            return None
+        with self.services.sessions() as session:
+            return reserved_at(session, self._key)
 
-    def _add_entry(self, session: Session, audited: Audited) -> None:
+    def release(self, audit: AuditLine, reason: str) -> None:
+        """Give up the idempotency key of an order that was refused, and write the refusal to the audit log."""
+        with self.services.sessions.begin() as session:
+            self._add_entry(session, replace(audit, detail={**audit.detail, "refused": reason}))
+            if self._key is not None:
+                release(session, self._key)
+
+    def _committed(self, work: Callable[[Session], Reply]) -> StoredResponse:
+        with self.services.sessions.begin() as session:
+            if self._key is not None:
+                stored = claim(session, self._key)
+                if stored is not None:
+                    return stored
+            reply = work(session)
+            if reply.audit is not None:
+                self._add_entry(session, reply.audit)
+            if self._key is not None:
+                store_response(session, self._key, reply.for_retries())
+            return reply.now()
+
+    def _stored(self) -> StoredResponse | None:
+        if self._key is None:
+            return None
+        with self.services.sessions() as session:
+            return find_response(session, self._key)
+
+    def _add_entry(self, session: Session, audit: AuditLine) -> None:
         add_audit_entry(
             session,
             token_id=self.principal.token_id,
             actor=self.principal.name,
-            action=audited.action,
-            target=audited.target,
-            detail=audited.detail,
+            action=audit.action,
+            target=audit.target,
+            detail=audit.detail,
             remote_address=self._address,
         )
 
 
-def _response(kept: KeptAnswer) -> Response:
-    media_type = "application/json" if kept.body else None
-    return Response(kept.body, kept.status, kept.headers, media_type)
+def _digest(key: RequestKey) -> str:
+    words = "\n".join((key.token_id, key.method, key.path, key.key))
+    return hashlib.sha256(words.encode()).hexdigest()
+
+
+def _response(stored: StoredResponse) -> Response:
+    media_type = "application/json" if stored.body else None
+    return Response(stored.body, stored.status, stored.headers, media_type)
 
 
 async def change_call(request: Request, services: Api, idempotency_key: KeyHeader = None) -> ChangeCall:
-    """The dependency of every route that changes something; comes after the route's scope."""
+    """The dependency of every route that changes something; resolved after the route's scope."""
     principal: Principal = request.state.principal
     key = None
     if idempotency_key is not None:

@@ -9,7 +9,7 @@ from sqlalchemy.orm import Session
 
 from api.store.access.tokens import token_by_id
 from api.store.core.clock import now
-from api.store.core.idempotency import KeptAnswer, RequestKey, begun_at, claim_key, keep_answer
+from api.store.core.idempotency import RequestKey, StoredResponse, claim, reserved_at, store_response
 
 REPEATABLE = timedelta(seconds=60)
 """How long whoever used a code may use it again under the same Idempotency-Key, should the answer have been lost."""
@@ -29,12 +29,12 @@ def use_code(session: Session, token_id: str, number: str, idempotency_key: str 
         token_id=token_id, method="POST", path="/api/v1/session", key=number, request_sha256=_sha256(number)
     )
     mark = _mark(idempotency_key)
-    before = claim_key(session, used)
+    before = claim(session, used)
     if before is not None:
-        since = begun_at(session, used)
+        since = reserved_at(session, used)
         soon = since is not None and now(session) - since <= REPEATABLE
         return soon and bool(mark) and before.body == mark
-    keep_answer(session, used, KeptAnswer(status=201, headers={}, body=mark))
+    store_response(session, used, StoredResponse(status=201, headers={}, body=mark))
     return True
 
 

@@ -1,4 +1,4 @@
-"""Answers kept under Idempotency-Keys, so that a repeated request gets the first one's answer."""
+"""Idempotency keys: a retry of a request gets the response that was stored for the first one."""
 
 from __future__ import annotations
 
@@ -15,7 +15,10 @@ from api.store.tables import IdempotencyKey
 
 @dataclass(frozen=True, kw_only=True)
 class RequestKey:
-    """Which request: a key belongs to one token and one path."""
+    """A request with an idempotency key, which is unique for a token, a method and a path.
+
+    The hash tells a retry from another request under the same key.
+    """
 
     token_id: str
     method: str
@@ -25,58 +28,58 @@ class RequestKey:
 
 
 @dataclass(frozen=True, kw_only=True)
-class KeptAnswer:
-    """What was answered."""
+class StoredResponse:
+    """A response, as it was sent."""
 
     status: int
     headers: dict[str, str]
     body: bytes
 
 
-def claim_key(session: Session, request: RequestKey) -> KeptAnswer | None:
-    """Take the key in this transaction, or return the answer given under it.
+def claim(session: Session, request: RequestKey) -> StoredResponse | None:
+    """Reserve the key in this transaction, or return the response stored for it.
 
     Of two requests at once the second waits here until the first one's transaction ends.
     """
-    return None if begin_key(session, request) else find_answer(session, request, locked=True)
+    return None if reserve(session, request) else find_response(session, request, locked=True)
 
 
-def find_answer(session: Session, request: RequestKey, *, locked: bool = False) -> KeptAnswer | None:
-    """The answer kept under the key; a conflict if the key was used for something else."""
+def find_response(session: Session, request: RequestKey, *, locked: bool = False) -> StoredResponse | None:
+    """The response stored for the key; Conflict if the key was used for another request."""
     row = _row(session, request, locked=locked)
     if row is None or row.status_code is None:
         return None
-    return KeptAnswer(status=row.status_code, headers=dict(row.headers or {}), body=row.body or b"")
+    return StoredResponse(status=row.status_code, headers=dict(row.headers or {}), body=row.body or b"")
 
 
-def begin_key(session: Session, request: RequestKey) -> bool:
-    """Note that the request is about to take effect elsewhere, before it does; False if that was noted before."""
-    begun = insert(IdempotencyKey).values(vars(request)).on_conflict_do_nothing().returning(IdempotencyKey.key)
-    return session.scalar(begun) is not None
+def reserve(session: Session, request: RequestKey) -> bool:
+    """Reserve the key before the request takes effect elsewhere; False if it is reserved already."""
+    reserved = insert(IdempotencyKey).values(vars(request)).on_conflict_do_nothing().returning(IdempotencyKey.key)
+    return session.scalar(reserved) is not None
 
 
-def begun_at(session: Session, request: RequestKey) -> datetime | None:
-    """When this request was first about to take effect; None if it never was."""
+def reserved_at(session: Session, request: RequestKey) -> datetime | None:
+    """When the key was first reserved; None if it is not."""
     row = _row(session, request)
     return None if row is None else row.created_at
 
 
-def release_key(session: Session, request: RequestKey) -> None:
-    """Forget a request that was begun and refused: it may be mended and sent again."""
+def release(session: Session, request: RequestKey) -> None:
+    """Give up the reservation of a request that was refused: it may be corrected and sent again."""
     session.execute(delete(IdempotencyKey).where(*_where(request), IdempotencyKey.status_code.is_(None)))
 
 
-def keep_answer(session: Session, request: RequestKey, answer: KeptAnswer) -> None:
-    """Complete a claimed key."""
+def store_response(session: Session, request: RequestKey, response: StoredResponse) -> None:
+    """Store the response for a key that was claimed."""
     session.execute(
         update(IdempotencyKey)
         .where(*_where(request))
-        .values(status_code=answer.status, headers=answer.headers, body=answer.body, completed_at=func.now())
+        .values(status_code=response.status, headers=response.headers, body=response.body, completed_at=func.now())
     )
 
 
-def forget_answers(session: Session, older_than: timedelta) -> None:
-    """Keys live long enough for any retry, not for ever."""
+def delete_keys(session: Session, older_than: timedelta) -> None:
+    """Delete keys that are older than any retry."""
     session.execute(delete(IdempotencyKey).where(IdempotencyKey.created_at < func.now() - older_than))
 
 

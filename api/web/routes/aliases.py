@@ -16,7 +16,7 @@ from api.store.core.errors import Conflict
 from api.store.tables import Alias as AliasRow
 from api.store.trials.projects import project_id
 from api.web.auth.scopes import Operator, Viewer
-from api.web.changes import Answer, Audited, Change, ChangeCall
+from api.web.changes import AuditLine, Change, ChangeCall, Reply
 from api.web.problems import Refusal
 from api.web.responses.etags import IfMatch, etag, require_match, revision_of
 from api.web.responses.paging import CURSOR, Limit, NumberCursor, page_of
@@ -127,13 +127,13 @@ async def rollback(
 async def _moved(
     change: ChangeCall, move: Callable[[Session], AliasRow], action: str, project: str, reason: str
 ) -> Response:
-    def work(session: Session) -> Answer:
+    def work(session: Session) -> Reply:
         row = move(session)
         session.refresh(row)
-        return Answer(
+        return Reply(
             body=Alias.model_validate(row),
             headers=etag(row.revision),
-            audited=Audited(
+            audit=AuditLine(
                 action=action,
                 target=f"alias/{project}/{row.name}",
                 detail={"game": row.game, "version_id": row.version_id, "reason": reason},

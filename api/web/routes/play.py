@@ -15,7 +15,7 @@ from api.store.matches.move_requests import first_request, next_request
 from api.store.matches.people_games import answer_of, begin_people_game, continue_people_game, find_people_game
 from api.store.tables import PeopleGame
 from api.web.auth.scopes import Viewer
-from api.web.changes import Answer, Change
+from api.web.changes import Change, Reply
 from api.web.problems import Refusal
 from api.web.responses.paging import EntityId
 from api.web.responses.serialization import ReadyRoute
@@ -40,9 +40,9 @@ async def begin(new: NewGame, principal: Viewer, change: Change) -> Response:
         request = await run_in_threadpool(prepare)
         return request, await ask(services.temporal, choose_move, request)
 
-    def keep(session: Session, begun: tuple[MoveRequest, MoveAnswer]) -> Answer:
+    def keep(session: Session, begun: tuple[MoveRequest, MoveAnswer]) -> Reply:
         game = begin_people_game(session, new_id(), principal.token_id, *begun)
-        return Answer(body=_shown(game), status=201, headers={"Location": f"/api/v1/play/{game.id}"})
+        return Reply(body=_shown(game), status=201, headers={"Location": f"/api/v1/play/{game.id}"})
 
     return await change.commit_after(first, keep)
 
@@ -70,10 +70,10 @@ async def move(game_id: EntityId, move: PersonMove, principal: Viewer, change: C
         request, turn = await run_in_threadpool(prepare)
         return await ask(services.temporal, choose_move, request), turn
 
-    def keep(session: Session, found: tuple[MoveAnswer, int]) -> Answer:
+    def keep(session: Session, found: tuple[MoveAnswer, int]) -> Reply:
         answer, turn = found
         game = continue_people_game(session, str(game_id), principal.token_id, turn=turn, answer=answer)
-        return Answer(body=_shown(game))
+        return Reply(body=_shown(game))
 
     return await change.commit_after(moved, keep)
 

@@ -6,14 +6,11 @@ from typing import Annotated
 
 from fastapi import APIRouter, Query, Response
 from starlette.concurrency import run_in_threadpool
-from temporalio.service import RPCError
 
 from api.schemas.base import Page
-from api.schemas.enums import Overlap
 from api.schemas.schedules import NewSchedule, Schedule, ScheduleChange
 from api.store.core.engine import Session
-from api.store.tournaments.firings import firing_was_held, unfinished_tournament
-from api.store.tournaments.reads import NamedSchedule, get_schedule, list_schedules
+from api.store.tournaments.reads import get_schedule, list_schedules
 from api.store.tournaments.schedules import (
     Timing,
     change_schedule,
@@ -22,24 +19,17 @@ from api.store.tournaments.schedules import (
     lock_schedule,
 )
 from api.web.auth.scopes import Operator, Viewer
-from api.web.changes import Answer, Audited, Change
+from api.web.changes import AuditLine, Change, Reply
+from api.web.orders.schedules import TriggerSchedule
 from api.web.problems import Refusal
 from api.web.responses.etags import IfMatch, etag, require_match
+from api.web.responses.from_rows import schedule_of
 from api.web.responses.paging import EntityId, IdCursor, Limit, page_of, text_of
 from api.web.responses.serialization import ReadyRoute
 from api.web.services import Api, Services
-from api.web.temporal.unavailable import unreachable
-from orchestrator.contracts.tournaments import firing_id
 from orchestrator.spec.tournament import check_tournament
 
 router = APIRouter(route_class=ReadyRoute, prefix="/api/v1/schedules", tags=["schedules"])
-
-
-def schedule_of(row: NamedSchedule) -> Schedule:
-    schedule, project = row
-    own = {"project", "taken", "fired", "skipped_overlap", "missed_catchup", "next"}
-    values = {name: getattr(schedule, name) for name in Schedule.model_fields if name not in own}
-    return Schedule.model_validate({**values, "project": project, "taken": schedule.workflow_started_at is not None})
 
 
 @router.post("", summary="Make a schedule", status_code=201, response_model=Schedule)
@@ -57,14 +47,14 @@ async def create(new: NewSchedule, principal: Operator, change: Change) -> Respo
     )
     made: list[str] = []
 
-    def work(session: Session) -> Answer:
+    def work(session: Session) -> Reply:
         row = create_schedule(session, new.project, new.name, timing, spec)
         made.append(row.id)
-        return Answer(
+        return Reply(
             status=201,
             body=schedule_of(get_schedule(session, row.id)),
             headers={"Location": f"/api/v1/schedules/{row.id}", **etag(row.revision)},
-            audited=Audited(action="schedule.create", target=f"schedule/{row.id}", detail={"name": new.name}),
+            audit=AuditLine(action="schedule.create", target=f"schedule/{row.id}", detail={"name": new.name}),
         )
 
     response = await change.commit(work)
@@ -104,12 +94,12 @@ async def update(
     """A paused schedule does not fire by itself; it can still be triggered."""
     given = {name: value for name, value in changes.model_dump().items() if value is not None}
 
-    def work(session: Session) -> Answer:
+    def work(session: Session) -> Reply:
         require_match(if_match, lock_schedule(session, str(schedule_id)).revision)
         change_schedule(session, str(schedule_id), given)
         shown = schedule_of(get_schedule(session, str(schedule_id)))
-        audited = Audited(action="schedule.change", target=f"schedule/{schedule_id}", detail=changes.model_dump())
-        return Answer(body=shown, headers=etag(shown.revision), audited=audited)
+        audit = AuditLine(action="schedule.change", target=f"schedule/{schedule_id}", detail=changes.model_dump())
+        return Reply(body=shown, headers=etag(shown.revision), audit=audit)
 
     response = await change.commit(work)
     await change.services.schedules.take(str(schedule_id))
@@ -120,9 +110,9 @@ async def update(
 async def delete(schedule_id: EntityId, principal: Operator, change: Change) -> Response:
     """Its tournaments stay; one under way goes on."""
 
-    def work(session: Session) -> Answer:
+    def work(session: Session) -> Reply:
         delete_schedule(session, str(schedule_id))
-        return Answer(status=204, audited=Audited(action="schedule.delete", target=f"schedule/{schedule_id}"))
+        return Reply(status=204, audit=AuditLine(action="schedule.delete", target=f"schedule/{schedule_id}"))
 
     response = await change.commit(work)
     await change.services.schedules.take(str(schedule_id))
@@ -132,31 +122,7 @@ async def delete(schedule_id: EntityId, principal: Operator, change: Change) -> 
 @router.post("/{schedule_id}/trigger", summary="Fire a schedule now", status_code=202, response_model=Schedule)
 async def trigger(schedule_id: EntityId, principal: Operator, change: Change) -> Response:
     """Hold its tournament now, besides its usual times. 409 where its rule would skip this one: one still runs."""
-    services = change.services
-    book = services.schedules
-
-    def check() -> None:
-        shown, running = _present(services, str(schedule_id)), _running(services, str(schedule_id))
-        if running is not None and shown.overlap is Overlap.SKIP:
-            raise Refusal(409, f"tournament {running} of this schedule still runs, and its overlap is skip")
-
-    def done_before() -> Answer | None:
-        moment = change.begun_at()
-        held = moment is not None and _is_held(services, firing_id(str(schedule_id), moment))
-        return Answer(body=_present(services, str(schedule_id)), status=202) if held else None
-
-    async def carry_out() -> Answer:
-        shown = await run_in_threadpool(_present, services, str(schedule_id))
-        if not shown.taken:
-            await book.take(str(schedule_id))
-        try:
-            await book.fire(str(schedule_id), await run_in_threadpool(change.begun_at))
-        except (RPCError, RuntimeError) as error:  # RuntimeError is how the SDK says it cannot connect
-            raise unreachable(error) from None
-        return Answer(body=shown, status=202)
-
-    audited = Audited(action="schedule.trigger", target=f"schedule/{schedule_id}")
-    return await change.order(audited, check, carry_out, done_before)
+    return await TriggerSchedule(change, str(schedule_id)).carry_out()
 
 
 async def _with_firings(services: Services, shown: Schedule) -> Schedule:
@@ -176,13 +142,3 @@ async def _with_firings(services: Services, shown: Schedule) -> Schedule:
 def _present(services: Services, schedule_id: str) -> Schedule:
     with services.reads() as session:
         return schedule_of(get_schedule(session, schedule_id))
-
-
-def _is_held(services: Services, occasion: str) -> bool:
-    with services.reads() as session:
-        return firing_was_held(session, occasion)
-
-
-def _running(services: Services, schedule_id: str) -> str | None:
-    with services.reads() as session:
-        return unfinished_tournament(session, schedule_id)

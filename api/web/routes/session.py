@@ -16,7 +16,7 @@ from api.web.auth.scopes import Viewer
 from api.web.auth.sessions import COOKIE
 from api.web.auth.sign_in_codes import SECONDS, issue_code, read_code
 from api.web.auth.tokens import Principal
-from api.web.changes import Answer, Audited, Change, KeyHeader
+from api.web.changes import AuditLine, Change, KeyHeader, Reply
 from api.web.problems import Refusal
 from api.web.responses.serialization import ReadyRoute
 from api.web.services import Api, Services
@@ -74,12 +74,12 @@ async def make_code(response: Response, services: Api, principal: Viewer, change
     if principal.by_cookie:
         raise Refusal(403, "a browser session cannot make a code: it would go on without end; use the token itself")
     end = datetime.now(UTC) + timedelta(seconds=SECONDS)
-    audited = Audited(action="session.code", target=f"token/{principal.token_id}")
-    once_id = change.once_id
-    kept = await change.commit(lambda session: Answer(status=201, body=CodeEnd(expires_at=end), audited=audited))
+    audit = AuditLine(action="session.code", target=f"token/{principal.token_id}")
+    operation_id = change.operation_id
+    kept = await change.commit(lambda session: Reply(status=201, body=CodeEnd(expires_at=end), audit=audit))
     end = CodeEnd.model_validate_json(bytes(kept.body)).expires_at
     response.headers["Cache-Control"] = "no-store"
-    code = issue_code(services.signer, principal.token_id, request=once_id, end=end.timestamp())
+    code = issue_code(services.signer, principal.token_id, request=operation_id, end=end.timestamp())
     return OneTimeCode(code=code, expires_at=end)
 
 
@@ -94,8 +94,8 @@ async def who_am_i(request: Request, services: Api, principal: Viewer) -> Browse
 @router.delete("", summary="Sign out", status_code=204)
 async def sign_out(principal: Viewer, change: Change) -> Response:
     """Delete the browser's cookie."""
-    audited = Audited(action="session.close", target=f"token/{principal.token_id}")
-    response = await change.commit(lambda session: Answer(status=204, audited=audited))
+    audit = AuditLine(action="session.close", target=f"token/{principal.token_id}")
+    response = await change.commit(lambda session: Reply(status=204, audit=audit))
     response.delete_cookie(COOKIE, path="/", httponly=True, samesite="strict")
     return response
 

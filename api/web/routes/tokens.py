@@ -12,7 +12,7 @@ from api.store.access.tokens import add_token, list_tokens, revoke_token
 from api.store.core.engine import Session
 from api.web.auth.scopes import Admin
 from api.web.auth.tokens import new_token, token_hash
-from api.web.changes import Answer, Audited, Change
+from api.web.changes import AuditLine, Change, Reply
 from api.web.responses.paging import EntityId, IdCursor, Limit, page_of, text_of
 from api.web.responses.serialization import ReadyRoute
 from api.web.services import Api
@@ -34,14 +34,14 @@ async def make(new: NewToken, principal: Admin, change: Change) -> Response:
     secret = new_token()
     expires_at = None if new.expires_in_days is None else datetime.now(UTC) + timedelta(days=new.expires_in_days)
 
-    def work(session: Session) -> Answer:
+    def work(session: Session) -> Reply:
         row = add_token(session, name=new.name, scope=new.scope, sha256=token_hash(secret), expires_at=expires_at)
         shown = Token.model_validate(row).model_dump()
-        return Answer(
+        return Reply(
             status=201,
             body=MadeToken(**shown, token=secret),
-            repeated=MadeToken(**shown, token=None),
-            audited=Audited(
+            body_for_retries=MadeToken(**shown, token=None),
+            audit=AuditLine(
                 action="token.create", target=f"token/{row.id}", detail={"name": new.name, "scope": new.scope}
             ),
         )
@@ -55,10 +55,10 @@ async def make(new: NewToken, principal: Admin, change: Change) -> Response:
 async def revoke(token_id: EntityId, principal: Admin, change: Change) -> Response:
     """The token, and every browser session made from it, ends at once. The row stays, for the audit log."""
 
-    def work(session: Session) -> Answer:
+    def work(session: Session) -> Reply:
         row = revoke_token(session, str(token_id))
-        return Answer(
-            status=204, audited=Audited(action="token.revoke", target=f"token/{row.id}", detail={"name": row.name})
+        return Reply(
+            status=204, audit=AuditLine(action="token.revoke", target=f"token/{row.id}", detail={"name": row.name})
         )
 
     response = await change.commit(work)

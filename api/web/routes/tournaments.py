@@ -5,17 +5,14 @@ from __future__ import annotations
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Body, Query, Response
-from starlette.concurrency import run_in_threadpool
-from temporalio.service import RPCError, RPCStatusCode
 
 from api.schemas.base import Page
 from api.schemas.enums import TournamentStatus
 from api.schemas.reports import TournamentReport
 from api.schemas.tournaments import Cancel, Entrant, NewTournament, Pairing, ReportForm, Standings, Tournament
 from api.store.core.engine import Session
-from api.store.tournaments.lifecycle import FINAL, create_tournament
+from api.store.tournaments.lifecycle import create_tournament
 from api.store.tournaments.reads import (
-    NamedTournament,
     TournamentFilter,
     get_tournament,
     list_entrants,
@@ -24,14 +21,13 @@ from api.store.tournaments.reads import (
     require_tournament,
 )
 from api.web.auth.scopes import Operator, Viewer
-from api.web.changes import Answer, Audited, Change
-from api.web.problems import Refusal
+from api.web.changes import AuditLine, Change, Reply
+from api.web.orders.tournaments import CancelTournament
 from api.web.reports.formats import as_csv, as_html, as_markdown
+from api.web.responses.from_rows import tournament_of
 from api.web.responses.paging import EntityId, IdCursor, Limit, SmallCursor, page_of, text_of
 from api.web.responses.serialization import ReadyRoute, records_page
 from api.web.services import Api
-from api.web.temporal.start_workflows import workflow_id_of
-from api.web.temporal.unavailable import unreachable
 from orchestrator.spec.tournament import check_tournament
 
 router = APIRouter(route_class=ReadyRoute, prefix="/api/v1/tournaments", tags=["tournaments"])
@@ -53,28 +49,20 @@ REPORTS: dict[int | str, dict[str, Any]] = {
 }
 
 
-def tournament_of(row: NamedTournament) -> Tournament:
-    tournament, project, entrants, played, known = row
-    values = {name: getattr(tournament, name, None) for name in Tournament.model_fields}
-    return Tournament.model_validate(
-        {**values, "project": project, "entrants": entrants, "pairings_played": played, "pairings_known": known}
-    )
-
-
 @router.post("", summary="Hold a tournament", status_code=201, response_model=Tournament)
 async def create(new: NewTournament, principal: Operator, change: Change) -> Response:
     """Find the field, record the tournament and start its workflow. It is `pending` until the workflow takes it up."""
     spec = check_tournament(new.spec.to_json())
     made: list[str] = []
 
-    def work(session: Session) -> Answer:
+    def work(session: Session) -> Reply:
         row = create_tournament(session, new.project, spec)
         made.append(row.id)
-        return Answer(
+        return Reply(
             status=201,
             body=tournament_of(get_tournament(session, row.id)),
             headers={"Location": f"/api/v1/tournaments/{row.id}"},
-            audited=Audited(
+            audit=AuditLine(
                 action="tournament.create",
                 target=f"tournament/{row.id}",
                 detail={"project": new.project, "name": spec.name, "format": spec.format},
@@ -196,38 +184,7 @@ async def cancel(
 ) -> Response:
     """What was played stays and counts; what is under way is given up; the tournament becomes `cancelled`."""
     reason = (cancel or Cancel()).reason
-    services = change.services
-
-    def present() -> tuple[Tournament, str]:
-        with services.reads() as session:
-            row = get_tournament(session, str(tournament_id))
-            return tournament_of(row), workflow_id_of(row[0])
-
-    def check() -> None:
-        status = present()[0].status
-        if status in FINAL:
-            raise Refusal(409, f"the tournament is {status} already", tournament_status=status)
-
-    def done_before() -> Answer | None:
-        shown, _ = present()
-        cancelled = shown.status is TournamentStatus.CANCELLED and shown.status_reason == reason
-        return Answer(body=shown, status=202) if cancelled else None
-
-    async def carry_out() -> Answer:
-        _, workflow_id = await run_in_threadpool(present)
-        try:
-            await services.temporal.get_workflow_handle(workflow_id).signal("cancel", reason)
-        except RPCError as error:
-            if error.status is not RPCStatusCode.NOT_FOUND:
-                raise unreachable(error) from None
-            raise Refusal(409, "its workflow has ended or not begun yet; look again in a moment") from None
-        except RuntimeError as error:  # how the SDK says it cannot connect
-            raise unreachable(error) from None
-        shown, _ = await run_in_threadpool(present)
-        return Answer(body=shown, status=202)
-
-    audited = Audited(action="tournament.cancel", target=f"tournament/{tournament_id}", detail={"reason": reason})
-    return await change.order(audited, check, carry_out, done_before)
+    return await CancelTournament(change, str(tournament_id), reason).carry_out()
 
 
 def _pairing_of(row: Any) -> Pairing:

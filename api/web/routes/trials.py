@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import Annotated
 
 from fastapi import APIRouter, Query, Response
 from starlette.concurrency import run_in_threadpool
@@ -12,12 +12,13 @@ from api.schemas.enums import Scope, TrialStatus
 from api.schemas.trials import CheckedFile, FileToCheck, NewTrial, SpecProblem, Trial, TrialSummary
 from api.store.core.engine import Session
 from api.store.trials.create import create_trial
-from api.store.trials.reads import NamedTrial, TrialFilter, get_trial, list_trials
+from api.store.trials.reads import TrialFilter, get_trial, list_trials
 from api.web.auth.scopes import Operator, Viewer
 from api.web.auth.tokens import Principal
-from api.web.changes import Answer, Audited, Change, KeyHeader
+from api.web.changes import AuditLine, Change, KeyHeader, Reply
 from api.web.problems import problems_at
 from api.web.responses.etags import etag
+from api.web.responses.from_rows import summary_of, trial_of
 from api.web.responses.paging import EntityId, IdCursor, Limit, page_of, text_of
 from api.web.responses.serialization import ReadyRoute, model_response
 from api.web.services import Api, Services
@@ -29,20 +30,6 @@ from orchestrator.spec.problems import Problem, path_text, shown
 from orchestrator.spec.yaml_source import read_yaml
 
 router = APIRouter(route_class=ReadyRoute, prefix="/api/v1/trials", tags=["trials"])
-
-
-def summary_of(row: NamedTrial) -> TrialSummary:
-    return TrialSummary.model_validate({**_values(row[0]), "project": row[1]})
-
-
-def trial_of(row: NamedTrial) -> Trial:
-    return Trial.model_validate({**_values(row[0]), "project": row[1]})
-
-
-def _values(trial: Any) -> dict[str, Any]:
-    own = {"project", "budget_steps"}
-    values = {name: getattr(trial, name) for name in Trial.model_fields if name not in own}
-    return {**values, "budget_steps": (trial.spec.get("budget") or {}).get("steps")}
 
 
 @router.post("", summary="Make a trial", status_code=201, response_model=Trial)
@@ -63,16 +50,16 @@ async def create(new: NewTrial, principal: Operator, change: Change) -> Response
         with problems_at("body.spec"):
             _refuse(_problems(tried))
 
-    def work(session: Session, _: None) -> Answer:
+    def work(session: Session, _: None) -> Reply:
         row = create_trial(session, project=new.project, name=new.name, spec=spec)
         made.append(row.id)
         session.refresh(row)
         trial = trial_of(get_trial(session, row.id))
-        return Answer(
+        return Reply(
             status=201,
             body=trial,
             headers={"Location": f"/api/v1/trials/{row.id}", **etag(row.revision)},
-            audited=Audited(
+            audit=AuditLine(
                 action="trial.create", target=f"trial/{row.id}", detail={"project": new.project, "name": new.name}
             ),
         )

@@ -27,7 +27,7 @@ from api.store.tables import ReturnTally
 from api.store.trials.reads import get_trial, require_trial
 from api.store.trials.spec import spec_of
 from api.web.auth.scopes import Operator, Viewer
-from api.web.changes import Answer, Audited, Change
+from api.web.changes import AuditLine, Change, Reply
 from api.web.problems import Refusal
 from api.web.responses.paging import EntityId, IdCursor, Limit, page_of, text_of
 from api.web.responses.serialization import ReadyRoute
@@ -167,15 +167,15 @@ async def import_weights(
             raise Refusal(503, "the store of checkpoints does not answer or is full") from None
         return await ask(services.temporal, question, message)
 
-    def work(session: Session, checked: CheckpointRef) -> Answer:
+    def work(session: Session, checked: CheckpointRef) -> Reply:
         keep_checkpoint(session, services.artifacts, checked)
         row = import_version(session, trial, name, checked)
         session.refresh(row)
-        return Answer(
+        return Reply(
             status=201,
             body=version_of(get_version(session, row.id)),
             headers={"Location": f"/api/v1/versions/{row.id}"},
-            audited=Audited(
+            audit=AuditLine(
                 action="version.import",
                 target=f"version/{row.id}",
                 detail={"trial_id": trial, "player": name, "sha256": checked.sha256},

@@ -8,7 +8,7 @@ from datetime import timedelta
 import structlog
 from starlette.concurrency import run_in_threadpool
 
-from api.store.core.idempotency import forget_answers
+from api.store.core.idempotency import delete_keys
 from api.store.matches.people_games import forget_people_games
 from api.store.tournaments.schedules import follow_trial_files, untaken_schedules
 from api.web.services import Services
@@ -50,5 +50,5 @@ class Reconciler:
 
     def _forget(self) -> None:
         with self._services.sessions.begin() as session:
-            forget_answers(session, timedelta(hours=self._services.settings.idempotency_hours))
+            delete_keys(session, timedelta(hours=self._services.settings.idempotency_hours))
             forget_people_games(session)

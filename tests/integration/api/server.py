@@ -31,7 +31,8 @@ from api.store.core.engine import create_store_engine, session_factory
 from api.web.app import create_app
 from api.web.auth.tokens import new_token, token_hash
 from api.web.live import cluster_status, health_checks
-from api.web.temporal import ask_worker, schedules, start_workflows, updates
+from api.web.temporal import ask_worker, schedules, start_workflows
+from api.web.temporal import messages as updates
 from api.worker import WORKFLOWS, sandbox
 from lanista.stack.ports import unused_port
 from orchestrator.artifacts import ArtifactStore

@@ -31,7 +31,7 @@ def dying_before_the_answer(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
         raise Death
 
     with monkeypatch.context() as patched:
-        patched.setattr(changes, "keep_answer", die)
+        patched.setattr(changes, "store_response", die)
         yield
 
 

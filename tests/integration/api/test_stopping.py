@@ -12,7 +12,7 @@ from temporalio.contrib.pydantic import pydantic_data_converter
 
 from api.schemas.enums import GateStatus, Scope, TrialStatus
 from api.store.tables import Gate, Trial
-from api.web.temporal import updates as orders
+from api.web.temporal import messages as orders
 from orchestrator.contracts.workflows import Status, trial_workflow_id
 from tests.integration.api.league import readable_league
 from tests.integration.api.server import PATIENCE, Served, running_api, running_store_worker, running_temporal

@@ -1,4 +1,4 @@
-"""Orders to running workflows, as updates and signals; refusals come back as problems."""
+"""Messages to running workflows: updates and signals, with Temporal's errors mapped to problems."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import asyncio
 from typing import Any, TypeVar
 
 from starlette.concurrency import run_in_threadpool
-from temporalio.client import RPCTimeoutOrCancelledError, WorkflowUpdateFailedError
+from temporalio.client import Client, RPCTimeoutOrCancelledError, WorkflowUpdateFailedError
 from temporalio.exceptions import ActivityError, ApplicationError
 from temporalio.service import RPCError, RPCStatusCode
 
@@ -20,17 +20,17 @@ from orchestrator.contracts.workflows import trial_workflow_id
 Result = TypeVar("Result")
 
 TIMEOUT_SECONDS = 20.0
-"""Seconds until an order that no worker takes is given up; it stays in the workflow's history all the same."""
+"""How long to wait for a worker to take an update. The update stays in the workflow's history all the same."""
 
 
-async def order_trial(
-    services: Services, trial_id: str, update: str, once_id: str, result: type[Result], *message: Any
+async def update_trial(
+    services: Services, trial_id: str, update: str, update_id: str, result: type[Result], *message: Any
 ) -> Result:
-    """Have the trial's workflow carry out an update; 409 with the present status where it refuses."""
+    """Have the trial's workflow carry out an update; 409 with the trial's status where the workflow refuses it."""
     handle = services.temporal.get_workflow_handle(trial_workflow_id(trial_id))
     try:
         return await asyncio.wait_for(
-            handle.execute_update(update, args=list(message), id=once_id, result_type=result), TIMEOUT_SECONDS
+            handle.execute_update(update, args=list(message), id=update_id, result_type=result), TIMEOUT_SECONDS
         )
     except WorkflowUpdateFailedError as error:
         raise await _refusal(services, trial_id, error.cause) from None
@@ -38,14 +38,26 @@ async def order_trial(
         raise _no_worker() from None
     except RPCError as error:
         if error.status is RPCStatusCode.NOT_FOUND:
-            raise await _conflict(services, trial_id, "its workflow does not run") from None
+            raise await _conflict(services, trial_id, "the trial's workflow does not run") from None
         raise unreachable(error) from None
-    except RuntimeError as error:  # how the SDK says it cannot connect
+    except RuntimeError as error:  # the SDK raises it where it cannot connect
+        raise unreachable(error) from None
+
+
+async def signal_workflow(temporal: Client, workflow_id: str, signal: str, argument: str, *, not_running: str) -> None:
+    """Signal a workflow; 409 with the text `not_running` where it does not run."""
+    try:
+        await temporal.get_workflow_handle(workflow_id).signal(signal, argument)
+    except RPCError as error:
+        if error.status is RPCStatusCode.NOT_FOUND:
+            raise Refusal(409, not_running) from None
+        raise unreachable(error) from None
+    except RuntimeError as error:  # the SDK raises it where it cannot connect
         raise unreachable(error) from None
 
 
 async def _refusal(services: Services, trial_id: str, cause: BaseException | None) -> Refusal:
-    """What the workflow, or the activity it asked, objects to."""
+    """The error of the workflow, or of the activity that it called, as a problem."""
     if isinstance(cause, ActivityError):
         cause = cause.cause
     if isinstance(cause, ApplicationError):

@@ -1,0 +1,58 @@
+"""The order to fire a schedule now."""
+
+from __future__ import annotations
+
+from starlette.concurrency import run_in_threadpool
+from temporalio.service import RPCError
+
+from api.schemas.enums import Overlap
+from api.schemas.schedules import Schedule
+from api.store.tournaments.firings import firing_was_held, unfinished_tournament
+from api.store.tournaments.reads import get_schedule
+from api.web.changes import AuditLine, ChangeCall, Reply
+from api.web.orders.order import Order
+from api.web.problems import Refusal
+from api.web.responses.from_rows import schedule_of
+from api.web.temporal.unavailable import unreachable
+from orchestrator.contracts.tournaments import firing_id
+
+
+class TriggerSchedule(Order):
+    """The schedule's tournament is held now. The firing's moment is when the key was reserved: one for all retries."""
+
+    def __init__(self, change: ChangeCall, schedule_id: str) -> None:
+        super().__init__(change)
+        self.schedule_id = schedule_id
+
+    def audit_line(self) -> AuditLine:
+        return AuditLine(action="schedule.trigger", target=f"schedule/{self.schedule_id}")
+
+    def check(self) -> None:
+        schedule = self._read()
+        with self.services.reads() as session:
+            running = unfinished_tournament(session, self.schedule_id)
+        if running is not None and schedule.overlap is Overlap.SKIP:
+            raise Refusal(409, f"tournament {running} of this schedule still runs, and the schedule's overlap is skip")
+
+    async def send(self) -> Reply:
+        schedule = await run_in_threadpool(self._read)
+        schedules = self.services.schedules
+        if not schedule.taken:
+            await schedules.take(self.schedule_id)
+        try:
+            await schedules.fire(self.schedule_id, await run_in_threadpool(self.change.reserved_at))
+        except (RPCError, RuntimeError) as error:  # the SDK raises RuntimeError where it cannot connect
+            raise unreachable(error) from None
+        return Reply(body=schedule, status=202)
+
+    def find_effect(self) -> Reply | None:
+        moment = self.change.reserved_at()
+        if moment is None:
+            return None
+        with self.services.reads() as session:
+            held = firing_was_held(session, firing_id(self.schedule_id, moment))
+        return Reply(body=self._read(), status=202) if held else None
+
+    def _read(self) -> Schedule:
+        with self.services.reads() as session:
+            return schedule_of(get_schedule(session, self.schedule_id))
