@@ -4,17 +4,22 @@ from __future__ import annotations
 
 import asyncio
 import time
+from collections.abc import Awaitable, Callable
 from datetime import timedelta
+from typing import TypeVar
 
 import structlog
 from temporalio.api.enums.v1 import IndexedValueType
 from temporalio.api.operatorservice.v1 import AddSearchAttributesRequest, ListSearchAttributesRequest
 from temporalio.client import Client
+from temporalio.common import TypedSearchAttributes
 from temporalio.service import RPCError, RPCStatusCode
 
 from orchestrator.contracts.labels import SEARCH_ATTRIBUTES
 
 log = structlog.get_logger()
+
+Result = TypeVar("Result")
 
 RPC_TIMEOUT = timedelta(seconds=5)
 LOOK_AGAIN = 60.0
@@ -63,31 +68,43 @@ class SearchAttributeCheck:
         self._asked_at = 0.0
         self._lock = asyncio.Lock()
 
+    async def call(
+        self, attributes: TypedSearchAttributes, request: Callable[[TypedSearchAttributes], Awaitable[Result]]
+    ) -> Result:
+        """Make a request with the attributes, or without them where they cannot be used."""
+        if not await self.usable():
+            return await request(TypedSearchAttributes.empty)
+        try:
+            return await request(attributes)
+        except RPCError as error:
+            if not self._refused(error):
+                raise
+        return await request(TypedSearchAttributes.empty)
+
     async def usable(self) -> bool:
-        """Whether all of them are registered; False also while the server does not answer."""
+        """Whether all of them are registered; raises RPCError or RuntimeError while the server does not answer."""
         async with self._lock:
             stale = self._usable is False and time.monotonic() - self._asked_at > LOOK_AGAIN
             if self._usable is None or stale:
                 self._usable = await self._ask()
                 self._asked_at = time.monotonic()
-            return bool(self._usable)
+            return self._usable
 
-    def refused(self, error: RPCError) -> bool:
-        """Whether a start was refused for its search attributes; if so, they are left out for a while."""
+    def _refused(self, error: RPCError) -> bool:
+        """Whether a request was refused for its search attributes; if so, they are left out for a while."""
         refused = error.status is RPCStatusCode.INVALID_ARGUMENT and "search attribute" in error.message.lower()
         if refused:
             self._usable, self._asked_at = False, time.monotonic()
             log.warning("Temporal refuses the search attributes; they are left out", error=error.message)
         return refused
 
-    async def _ask(self) -> bool | None:
+    async def _ask(self) -> bool:
         try:
             missing = await missing_search_attributes(self._client)
         except RPCError as error:
-            # without the permission to look: try them, a refused start is repeated without
-            return True if error.status in _CANNOT_TELL else None
-        except RuntimeError:  # how the SDK says it cannot connect
-            return None
+            if error.status in _CANNOT_TELL:
+                return True  # they are tried, and a refused request is repeated without them
+            raise
         if missing:
             log.warning("search attributes are missing; workflows are started with a memo only", missing=missing)
         return not missing

@@ -37,6 +37,7 @@ from api.web.temporal.schedules import ScheduleBook
 from api.web.temporal.start_workflows import TOURNAMENTS, TRIALS, WorkflowStarter
 from orchestrator.artifacts import ArtifactStore
 from orchestrator.logs import configure_logs
+from orchestrator.search_attributes import SearchAttributeCheck
 from orchestrator.temporal import connect
 
 GOODBYE_SECONDS = 3
@@ -96,6 +97,7 @@ def create_app(settings: ApiSettings, temporal: Client | None = None) -> FastAPI
 def make_services(settings: ApiSettings, engine: Engine, temporal: Client, signer: SessionSigner) -> Services:
     """Everything the routes work with."""
     sessions = session_factory(engine)
+    attributes = SearchAttributeCheck(temporal)
     url = database_url(settings.database_url.get_secret_value()).set(drivername="postgresql")
     return Services(
         settings=settings,
@@ -104,9 +106,9 @@ def make_services(settings: ApiSettings, engine: Engine, temporal: Client, signe
         temporal=temporal,
         tokens=TokenLookup(sessions),
         signer=signer,
-        starter=WorkflowStarter(TRIALS, sessions, temporal),
-        tournament_starter=WorkflowStarter(TOURNAMENTS, sessions, temporal),
-        schedules=ScheduleBook(sessions, temporal),
+        starter=WorkflowStarter(TRIALS, sessions, temporal, attributes),
+        tournament_starter=WorkflowStarter(TOURNAMENTS, sessions, temporal, attributes),
+        schedules=ScheduleBook(sessions, temporal, attributes),
         feed=EventFeed(url.render_as_string(hide_password=False)),
         payoffs=PayoffDocuments(sessions),
         reports=TournamentReports(),

@@ -12,6 +12,7 @@ from temporalio.service import RPCError, RPCStatusCode
 from api.store.core.engine import database_url
 from lanista.settings import StackSettings
 from lanista.stack.errors import StackError
+from orchestrator.search_attributes import register_search_attributes
 from orchestrator.settings import TemporalSettings
 from orchestrator.temporal import TemporalUnreachable, connect
 
@@ -54,6 +55,7 @@ async def _temporal(settings: TemporalSettings) -> None:
         await asyncio.wait_for(
             client.workflow_service.describe_namespace(DescribeNamespaceRequest(namespace=name)), PATIENCE
         )
+        await register_search_attributes(client)
     except TemporalUnreachable as error:
         raise StackError(str(error)) from None
     except TimeoutError:

@@ -8,6 +8,7 @@ import shutil
 import signal
 import sys
 from collections.abc import Awaitable, Callable
+from contextlib import suppress
 from pathlib import Path
 
 import httpx
@@ -19,8 +20,9 @@ from lanista.stack.child import SESSION_SECRET, ChildSpec
 from lanista.stack.home import Home
 from lanista.stack.ports import answers, choose_ports
 from lanista.stack.postgres import EmbeddedPostgres
+from orchestrator.search_attributes import register_search_attributes
 from orchestrator.settings import TemporalSettings
-from orchestrator.temporal import connect
+from orchestrator.temporal import TemporalUnreachable, connect
 
 PORTS = ("postgres", "temporal", "temporal_ui", "ray", "ray_client", "ray_agent", "tensorboard")
 LOCAL = "127.0.0.1"
@@ -142,15 +144,29 @@ class Parts:
             name="temporal",
             command=[*command, *page],
             is_ready=self._temporal_answers,
+            when_ready=self._register_search_attributes,
             address=self.temporal_address,
+        )
+
+    def _register_search_attributes(self) -> None:
+        """So that Temporal's own page finds leagues by name; after a failure, a warning, the stack starts without."""
+
+        async def register() -> None:
+            with suppress(TemporalUnreachable):  # the server is gone again; its next start registers them
+                await register_search_attributes(await connect(self._temporal_settings()))
+
+        asyncio.run(register())
+
+    def _temporal_settings(self) -> TemporalSettings:
+        return TemporalSettings(
+            temporal_address=self.temporal_address, temporal_namespace=self.settings.temporal_namespace
         )
 
     async def _temporal_answers(self) -> bool:
         if not answers(self.ports["temporal"]):
             return False
         try:
-            settings = TemporalSettings(temporal_address=self.temporal_address)
-            client = await asyncio.wait_for(connect(settings), 3)
+            client = await asyncio.wait_for(connect(self._temporal_settings()), 3)
             await asyncio.wait_for(client.workflow_service.get_system_info(GetSystemInfoRequest()), 3)
         except Exception:  # whatever the SDK raises while the server comes up, the answer is: not yet
             return False

@@ -12,9 +12,11 @@ from pathlib import Path
 
 import psycopg
 import pytest
+from temporalio.client import Client
 from temporalio.testing import WorkflowEnvironment
 
 from lanista.stack.postgres import binaries
+from orchestrator.search_attributes import missing_search_attributes
 from tests.integration.compose_file import ROOT, SECRETS
 from tests.integration.postgres import PostgresServer
 
@@ -120,13 +122,15 @@ def test_temporals_databases_get_their_schemas(tmp_path: Path) -> None:
     assert run("temporal/set-up-schema.sh", {"SQL_PASSWORD": "secret"}, tmp_path).returncode == 3
 
 
-async def test_the_namespace_is_made_once() -> None:
+async def test_the_namespace_and_its_search_attributes_are_made_once() -> None:
     async with await WorkflowEnvironment.start_local(
         dev_server_existing_path=str(BIN / "temporal"), dev_server_startup_timeout=timedelta(seconds=120)
     ) as server:
         address = server.client.service_client.config.target_host
         environment = {"TEMPORAL_ADDRESS": address, "NAMESPACE": "leagues", "RETENTION": "30d"}
         made, found = (run("temporal/create-namespace.sh", environment, BIN) for _ in range(2))
+        client = await Client.connect(address, namespace="leagues")
+        assert await missing_search_attributes(client) == []
     assert made.returncode == 0, made.stderr
     assert "successfully registered" in made.stdout + made.stderr
-    assert (found.returncode, found.stdout) == (0, "namespace leagues exists\n")
+    assert (found.returncode, found.stdout) == (0, "namespace leagues exists\nsearch attributes are registered\n")

@@ -23,13 +23,18 @@ from temporalio.client import (
     ScheduleUpdate,
     ScheduleUpdateInput,
 )
+from temporalio.common import TypedSearchAttributes
 from temporalio.service import RPCError, RPCStatusCode
 
+from api.schemas.enums import TournamentStatus
 from api.store.core.engine import Sessions
 from api.store.tables import Schedule as Row
+from api.store.tournaments.labels import schedule_labels
 from api.store.tournaments.schedules import mark_taken, note_refusal
+from orchestrator.contracts.labels import WorkflowLabels, summary_line
 from orchestrator.contracts.queues import Queue
 from orchestrator.contracts.tournaments import TournamentState, schedule_id
+from orchestrator.search_attributes import SearchAttributeCheck
 
 log = structlog.get_logger()
 
@@ -49,9 +54,10 @@ class Firings:
 class ScheduleBook:
     """The schedules of tournaments at Temporal."""
 
-    def __init__(self, sessions: Sessions, temporal: Client) -> None:
+    def __init__(self, sessions: Sessions, temporal: Client, attributes: SearchAttributeCheck | None = None) -> None:
         self._sessions = sessions
         self._temporal = temporal
+        self._attributes = attributes or SearchAttributeCheck(temporal)
 
     async def take(self, schedule: str) -> bool:
         """Have Temporal agree with the row; False where it does not answer, and reconciliation will see to it."""
@@ -103,7 +109,11 @@ class ScheduleBook:
         )
 
     async def _put(self, row: Row) -> None:
-        wanted = as_temporal(row)
+        labels = await run_in_threadpool(self._labels, row.id)
+        attributes = labels.search_attributes(TournamentStatus.RUNNING.value)
+        await self._attributes.call(attributes, lambda usable: self._send(row, as_temporal(row, labels, usable)))
+
+    async def _send(self, row: Row, wanted: Schedule) -> None:
         try:
             await self._temporal.create_schedule(schedule_id(row.id), wanted, rpc_timeout=RPC_TIMEOUT)
         except ScheduleAlreadyRunningError:
@@ -125,6 +135,10 @@ class ScheduleBook:
         with self._sessions() as session:
             return session.get(Row, schedule)
 
+    def _labels(self, schedule: str) -> WorkflowLabels:
+        with self._sessions() as session:
+            return schedule_labels(session, schedule)
+
     def _refused(self, schedule: str, words: str) -> None:
         with self._sessions.begin() as session:
             note_refusal(session, schedule, f"Temporal refuses the schedule: {words}")
@@ -134,7 +148,7 @@ class ScheduleBook:
             mark_taken(session, row.id, row.revision)
 
 
-def as_temporal(row: Row) -> Schedule:
+def as_temporal(row: Row, labels: WorkflowLabels, attributes: TypedSearchAttributes) -> Schedule:
     """The row in Temporal's words. Each firing runs a workflow that lasts as long as its tournament."""
     every = [] if row.every_seconds is None else [ScheduleIntervalSpec(every=timedelta(seconds=row.every_seconds))]
     return Schedule(
@@ -143,6 +157,9 @@ def as_temporal(row: Row) -> Schedule:
             TournamentState(schedule=row.id),
             id=schedule_id(row.id),
             task_queue=Queue.LEAGUE,
+            memo=labels.memo,
+            typed_search_attributes=attributes,
+            static_summary=summary_line(f"scheduled tournament {labels.summary}"),
         ),
         spec=ScheduleSpec(
             cron_expressions=[] if row.cron is None else [row.cron], intervals=every, time_zone_name=row.time_zone

@@ -16,7 +16,9 @@ from api.store.core.ids import new_id
 from api.store.tables import Trial
 from api.store.trials.create import create_trial
 from api.web.temporal.start_workflows import TRIALS, WorkflowStarter
+from orchestrator.contracts.labels import TRIAL
 from orchestrator.contracts.workflows import trial_workflow_id
+from orchestrator.search_attributes import register_search_attributes
 from orchestrator.spec import TrialSpec
 from tests.integration.api.server import Served
 from tests.integration.api.test_trials import make, until
@@ -51,6 +53,20 @@ async def test_what_a_dead_api_left_behind_is_started_once(api: Served) -> None:
     with api.sessions() as session:
         started = session.scalars(select(Trial.workflow_started_at).where(Trial.id.in_(ids))).all()
     assert None not in started
+
+
+async def test_a_trial_and_its_workflow_have_the_same_name(api: Served) -> None:
+    client = await Client.connect(api.temporal_address, data_converter=pydantic_data_converter)
+    await register_search_attributes(client)
+    name = new_id()
+    with api.sessions.begin() as session:
+        trial_id = create_trial(session, project="named", name=name, spec=SPEC).id
+    starter, _ = await starter_for(api.sessions, api.temporal_address)
+    assert await starter.start(trial_id)
+    described = await client.get_workflow_handle(trial_workflow_id(trial_id)).describe()
+    assert await described.memo() == {"project": "named", "trial": name, "trial_id": trial_id}
+    assert described.typed_search_attributes[TRIAL] == name
+    assert await described.static_summary() == f"named/{name}"
 
 
 async def test_a_workflow_that_was_started_but_not_noted_is_found(api: Served) -> None:

@@ -36,6 +36,11 @@ Serve = Callable[..., AbstractAsyncContextManager[None]]
 
 @pytest.fixture
 def serve(temporal: Client) -> Serve:
+    """Workers of the module's Temporal server; see `serve_on`."""
+    return serve_on(temporal)
+
+
+def serve_on(temporal: Client) -> Serve:
     """Workers for all queues that answer with a fake league, and with whatever else is given.
 
     Workflows run outside the sandbox, which is slow to set up, unless a test asks for it; replays are all inside.
