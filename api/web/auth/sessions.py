@@ -1,54 +1,66 @@
-"""Browser sessions: a signed cookie that names a token and an end, and the word that proves a form is ours.
+"""Browser sessions: a signed cookie that names a token and an expiry, and the session's CSRF token.
 
-The cookie holds no secret of the token, and the database holds nothing a session could be forged from.
+The cookie holds no secret of the token, and the database holds nothing from which a session could be forged.
 """
 
 from __future__ import annotations
 
-import base64
 import hashlib
-import hmac
 import secrets
 import time
-import uuid
+
+from itsdangerous import BadSignature, Signer
 
 COOKIE = "lanista_session"
 CSRF_HEADER = "X-CSRF-Token"
 
 
 class SessionSigner:
-    """Makes and reads session cookies."""
+    """Signs and reads session cookies, CSRF tokens and sign-in codes."""
 
     def __init__(self, secret: str | None, seconds: int) -> None:
-        self._key = (secret or secrets.token_urlsafe(32)).encode()
+        # each signed text begins with its purpose, so a signature for one purpose is invalid for every other: with
+        # the secret itself as the key, cookies stay valid that were signed before this library did it
+        self._signer = Signer(
+            secret or secrets.token_urlsafe(32), sep=".", key_derivation="none", digest_method=hashlib.sha256
+        )
         self.seconds = seconds
 
     def issue(self, token_id: str) -> str:
         """The cookie's value for a session that begins now."""
-        content = f"{token_id}.{int(time.time()) + self.seconds}"
-        return f"{content}.{self.sign('session', content)}"
+        return self.sign("session", f"{token_id}.{int(time.time()) + self.seconds}")
 
     def token_id(self, cookie: str) -> str | None:
-        """Whose session it is; None for one that is forged, damaged or over."""
-        content, _, signature = cookie.rpartition(".")
-        if not self.is_signed("session", content, signature):
+        """The token whose session it is; None for a cookie that is forged, damaged or expired."""
+        content = self.unsign("session", cookie)
+        if content is None:
             return None
-        token_id, _, end = content.rpartition(".")
-        return str(uuid.UUID(token_id)) if int(end) > time.time() else None
+        token_id, _, expires = content.rpartition(".")
+        return token_id if int(expires) > time.time() else None
 
     def csrf_token(self, cookie: str) -> str:
-        """What a page must send in a header with every change: only a script of our own origin can know it."""
-        return self.sign("csrf", cookie)
+        """What a page must send in a header with every change: only a script of our own origin can read it."""
+        return self.signature("csrf", cookie)
 
     def is_csrf_token(self, cookie: str, given: str) -> bool:
-        return self.is_signed("csrf", cookie, given)
-
-    def is_signed(self, purpose: str, content: str, given: str, length: int | None = None) -> bool:
-        """Whether this is the signature, or its first characters; takes the same time for every wrong one."""
-        return hmac.compare_digest(self.sign(purpose, content)[:length].encode(), given.encode("utf-8", "replace"))
+        """Whether it is this session's CSRF token; takes the same time for every wrong one."""
+        return self._signer.verify_signature(_bytes("csrf", cookie), given.encode("utf-8", "replace"))
 
     def sign(self, purpose: str, content: str) -> str:
-        """A signature that is good for this purpose alone."""
-        message = f"{purpose}:{content}".encode("utf-8", "replace")
-        digest = hmac.new(self._key, message, hashlib.sha256).digest()
-        return base64.urlsafe_b64encode(digest).decode().rstrip("=")
+        """The content and its signature, which is valid for this purpose alone."""
+        return f"{content}.{self.signature(purpose, content)}"
+
+    def unsign(self, purpose: str, signed: str) -> str | None:
+        """The content, if the signature is ours and for this purpose."""
+        try:
+            return self._signer.unsign(_bytes(purpose, signed)).decode().removeprefix(f"{purpose}:")
+        except BadSignature:
+            return None
+
+    def signature(self, purpose: str, content: str) -> str:
+        """The signature of the content for this purpose."""
+        return self._signer.get_signature(_bytes(purpose, content)).decode()
+
+
+def _bytes(purpose: str, content: str) -> bytes:
+    return f"{purpose}:{content}".encode("utf-8", "replace")
