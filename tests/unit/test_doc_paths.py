@@ -25,6 +25,8 @@ FOLDERS = (
     "examples",
 )
 PACKAGES = FOLDERS[:5]
+NO_ROOMS = {"api/store/", "api/web/"}
+"""Folders that hold only other folders, or what ties them together."""
 NO_MODULES = {"lanista.toml", *(kind.group for kind in Kind)}
 
 
@@ -81,3 +83,12 @@ def test_functions_of_the_data_model_are_where_the_guide_says() -> None:
     for functions, files in rows:
         source = "".join((ROOT / file).read_text(encoding="utf-8") for file in re.findall(r"`(.+?)`", files))
         assert [name for name in re.findall(r"`(\w+)`", functions) if f"def {name}(" not in source] == []
+
+
+def test_the_architecture_lists_every_folder() -> None:
+    """A newcomer finds each room of the packages in one table."""
+    table = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8").partition("| folder | holds |")[2]
+    listed = re.findall(r"^\| `([\w/]+/)` \| .+ \|$", table, re.M)
+    rooms = {f"{path.parent.relative_to(ROOT)}/" for package in PACKAGES for path in (ROOT / package).rglob("*.py")}
+    assert {*listed, "api/web/page/"} == {room for room in rooms if room.count("/") > 1} - NO_ROOMS | {"api/web/page/"}
+    assert len(listed) == len(set(listed))
