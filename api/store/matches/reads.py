@@ -15,6 +15,8 @@ from league.types import Stream
 
 _MATCHES = Match.__table__
 """Tables and not entities: a list of entities costs several times as much to read."""
+MatchRow = Row[Any]
+"""A match with all its columns."""
 SUMMARY = tuple(plain(column for column in _MATCHES.c if column.key not in ("moves", "opening")))
 """Everything of a match but its moves, which make a list ten times larger."""
 
@@ -83,7 +85,7 @@ def _sides(which: MatchFilter) -> list[list[ColumnElement[bool]]]:
     ]
 
 
-def get_match(session: Session, match_id: int) -> Row[Any]:
+def get_match(session: Session, match_id: int) -> MatchRow:
     """One match with its moves."""
     query = _WHOLE.where(_MATCHES.c.id == match_id)
     row = session.execute(query).one_or_none()

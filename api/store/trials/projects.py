@@ -13,6 +13,9 @@ from api.store.core.errors import NotFound
 from api.store.core.ids import new_id
 from api.store.tables import Project, Trial
 
+CountedProject = Row[Project, int, int]
+"""A project, the number of its trials, and of those that run."""
+
 
 def ensure_project(session: Session, name: str) -> str:
     """The id of the project of this name, which is made if there is none."""
@@ -20,7 +23,7 @@ def ensure_project(session: Session, name: str) -> str:
     return session.scalars(select(Project.id).where(Project.name == name)).one()
 
 
-def list_projects(session: Session, *, after: str | None, limit: int) -> Sequence[Row[Project, int, int]]:
+def list_projects(session: Session, *, after: str | None, limit: int) -> Sequence[CountedProject]:
     """Projects by name, with the number of their trials and of those that run."""
     running = func.count(Trial.id).filter(Trial.status == TrialStatus.RUNNING)
     query = (

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Annotated, Any
+from typing import Annotated
 from uuid import UUID
 
 from fastapi import APIRouter, Query, Response
-from sqlalchemy import Row
 
 from api.schemas.base import Page
 from api.schemas.matches import Match, MatchSummary
-from api.store.matches.reads import MatchFilter, get_match, list_matches
+from api.store.matches.reads import MatchFilter, MatchRow, get_match, list_matches
 from api.store.trials.reads import require_trial
 from api.web.auth.scopes import Viewer
 from api.web.responses.csv_export import CSV_RESPONSE, PAGE, Form, FormQuery, csv_download, every_page
@@ -26,7 +25,7 @@ router = APIRouter(route_class=ReadyRoute, prefix="/api/v1", tags=["matches"])
 COLUMNS = tuple(MatchSummary.model_fields)
 
 
-def match_of(row: Row[Any]) -> Match:
+def match_of(row: MatchRow) -> Match:
     return Match.model_validate(row._mapping)
 
 

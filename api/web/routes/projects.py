@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 from fastapi import APIRouter
-from sqlalchemy import Row
 
 from api.schemas.base import Page
 from api.schemas.projects import Project
-from api.store.tables import Project as ProjectRow
-from api.store.trials.projects import list_projects
+from api.store.trials.projects import CountedProject, list_projects
 from api.web.auth.scopes import Viewer
 from api.web.responses.paging import Limit, NameCursor, page_of
 from api.web.responses.serialization import ReadyRoute
@@ -25,6 +23,6 @@ def projects(services: Api, principal: Viewer, limit: Limit = 100, cursor: NameC
         return page_of(rows, limit, _shown, lambda project: project.name)
 
 
-def _shown(row: Row[ProjectRow, int, int]) -> Project:
+def _shown(row: CountedProject) -> Project:
     project, trials, running = row
     return Project(id=project.id, name=project.name, created_at=project.created_at, trials=trials, running=running)
