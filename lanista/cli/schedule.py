@@ -171,7 +171,7 @@ def _id_of(client: Client, named: str) -> str:
         raise NoSuchName(f"there is no schedule {named!r}; `lanista schedule list` shows them")
     if len(found) > 1:
         names = ", ".join(f"{one.project}/{one.name}" for one in found)
-        raise NoSuchName(f"{named!r} may be any of {names}; `lanista schedule list` shows them, with their ids")
+        raise NoSuchName(f"{named!r} may be any of {names}; `lanista schedule list` shows their ids")
     return found[0].id
 
 

@@ -7,14 +7,17 @@ from collections.abc import AsyncIterator, Callable, Coroutine
 from typing import Any, Concatenate, ParamSpec, Self, TypeVar
 
 import httpx
+from httpx_sse import EventSource, SSEError
+from tenacity import AsyncRetrying
 
 from api.schemas.events import Event
+from lanista.client import server_sent_events
 from lanista.client.calls import composed, contests, games
 from lanista.client.calls import league as league_calls
 from lanista.client.calls import registry as registry_calls
 from lanista.client.calls import trials as trial_calls
 from lanista.client.calls.call import Call, Listing, Steps, TrialRef
-from lanista.client.errors import problem_of
+from lanista.client.errors import UnexpectedAnswer, problem_of
 from lanista.client.local import find_api
 from lanista.client.method import as_method
 from lanista.client.server_sent_events import Following
@@ -82,23 +85,9 @@ class AsyncClient:
         await self._http.aclose()
 
     async def send(self, call: Call[Result]) -> Result:
-        """Carry out a call, trying again where that can help."""
+        """Send a call and read its answer; transient failures are retried."""
         arguments = arguments_of(call)
-        attempt = 0
-        while True:
-            attempt += 1
-            outcome: httpx.Response | httpx.TransportError
-            try:
-                outcome = await self._http.request(**arguments)
-            except httpx.TransportError as error:
-                outcome = error
-            wait = self.retries.wait_after(attempt, outcome)
-            if wait is not None:
-                await asyncio.sleep(wait)
-            elif isinstance(outcome, httpx.Response):
-                return read(call, outcome)
-            else:
-                raise unreachable(self.url, outcome) from None
+        return read(call, await self._retried(self._http.request, **arguments))
 
     async def iterate(self, listing: Listing[Result]) -> AsyncIterator[Result]:
         """Every item, page after page, as they are asked for."""
@@ -131,25 +120,39 @@ class AsyncClient:
         A lost connection is made again from the last event seen: none is missed, none comes twice. A trial's
         stream also holds `progress` events, which have no id.
         """
-        following = Following(trial, after, newest, self.retries)
+        following = Following(trial, after, newest)
         while True:
-            outcome: httpx.Response | httpx.TransportError | None = None
+            response = await self._retried(self._open, following)
+            if not response.is_success:
+                raise problem_of(response)
             try:
-                async with self._http.stream(**following.arguments(self._timeout)) as response:
-                    if response.is_success:
-                        following.connected()
-                        async for chunk in response.aiter_bytes():
-                            for event in following.decoder.feed(chunk):
-                                yield event
-                    else:
-                        await response.aread()
-                        outcome = response
-            except httpx.TransportError as error:
-                outcome = error
-            wait = following.wait(self.url, outcome)
-            if wait is None and isinstance(outcome, httpx.Response):
-                raise problem_of(outcome)
-            await asyncio.sleep(wait or 0)
+                async for sent in EventSource(response).aiter_sse():
+                    event = following.read(sent)
+                    if event is not None:
+                        yield event
+            except SSEError as error:
+                raise UnexpectedAnswer(str(error)) from None
+            except httpx.TransportError:
+                pass  # lost, as when the API restarts: resume after the last event
+            finally:
+                await response.aclose()
+            await asyncio.sleep(server_sent_events.PAUSE_SECONDS)
+
+    async def _open(self, following: Following) -> httpx.Response:
+        request = self._http.build_request(**following.arguments(self._timeout))
+        response = await self._http.send(request, stream=True)
+        if not response.is_success:
+            await response.aread()
+        return response
+
+    async def _retried(
+        self, send: Callable[..., Coroutine[Any, Any, httpx.Response]], *args: Any, **kwargs: Any
+    ) -> httpx.Response:
+        try:
+            response: httpx.Response = await AsyncRetrying(**self.retries.policy())(send, *args, **kwargs)
+        except httpx.TransportError as error:
+            raise unreachable(self.url, error) from None
+        return response
 
     trials = _list(trial_calls.trials)
     trial = _single(trial_calls.trial)

@@ -7,14 +7,17 @@ from collections.abc import Callable, Iterator
 from typing import Any, Concatenate, ParamSpec, Self, TypeVar
 
 import httpx
+from httpx_sse import EventSource, SSEError
+from tenacity import Retrying
 
 from api.schemas.events import Event
+from lanista.client import server_sent_events
 from lanista.client.calls import composed, contests, games
 from lanista.client.calls import league as league_calls
 from lanista.client.calls import registry as registry_calls
 from lanista.client.calls import trials as trial_calls
 from lanista.client.calls.call import Call, Listing, Steps, TrialRef
-from lanista.client.errors import problem_of
+from lanista.client.errors import UnexpectedAnswer, problem_of
 from lanista.client.local import find_api
 from lanista.client.method import as_method
 from lanista.client.server_sent_events import Following
@@ -80,23 +83,9 @@ class Client:
         self._http.close()
 
     def send(self, call: Call[Result]) -> Result:
-        """Carry out a call, trying again where that can help."""
+        """Send a call and read its answer; transient failures are retried."""
         arguments = arguments_of(call)
-        attempt = 0
-        while True:
-            attempt += 1
-            outcome: httpx.Response | httpx.TransportError
-            try:
-                outcome = self._http.request(**arguments)
-            except httpx.TransportError as error:
-                outcome = error
-            wait = self.retries.wait_after(attempt, outcome)
-            if wait is not None:
-                time.sleep(wait)
-            elif isinstance(outcome, httpx.Response):
-                return read(call, outcome)
-            else:
-                raise unreachable(self.url, outcome) from None
+        return read(call, self._retried(self._http.request, **arguments))
 
     def iterate(self, listing: Listing[Result]) -> Iterator[Result]:
         """Every item, page after page, as they are asked for."""
@@ -128,24 +117,37 @@ class Client:
         A lost connection is made again from the last event seen: none is missed, none comes twice. A trial's
         stream also holds `progress` events, which have no id.
         """
-        following = Following(trial, after, newest, self.retries)
+        following = Following(trial, after, newest)
         while True:
-            outcome: httpx.Response | httpx.TransportError | None = None
+            response = self._retried(self._open, following)
+            if not response.is_success:
+                raise problem_of(response)
             try:
-                with self._http.stream(**following.arguments(self._timeout)) as response:
-                    if response.is_success:
-                        following.connected()
-                        for chunk in response.iter_bytes():
-                            yield from following.decoder.feed(chunk)
-                    else:
-                        response.read()
-                        outcome = response
-            except httpx.TransportError as error:
-                outcome = error
-            wait = following.wait(self.url, outcome)
-            if wait is None and isinstance(outcome, httpx.Response):
-                raise problem_of(outcome)
-            time.sleep(wait or 0)
+                for sent in EventSource(response).iter_sse():
+                    event = following.read(sent)
+                    if event is not None:
+                        yield event
+            except SSEError as error:
+                raise UnexpectedAnswer(str(error)) from None
+            except httpx.TransportError:
+                pass  # lost, as when the API restarts: resume after the last event
+            finally:
+                response.close()
+            time.sleep(server_sent_events.PAUSE_SECONDS)
+
+    def _open(self, following: Following) -> httpx.Response:
+        request = self._http.build_request(**following.arguments(self._timeout))
+        response = self._http.send(request, stream=True)
+        if not response.is_success:
+            response.read()
+        return response
+
+    def _retried(self, send: Callable[..., httpx.Response], *args: Any, **kwargs: Any) -> httpx.Response:
+        try:
+            response: httpx.Response = Retrying(**self.retries.policy())(send, *args, **kwargs)
+        except httpx.TransportError as error:
+            raise unreachable(self.url, error) from None
+        return response
 
     trials = _list(trial_calls.trials)
     trial = _single(trial_calls.trial)

@@ -1,4 +1,9 @@
-"""What both clients share of HTTP: requests from calls, when to try again, errors from answers."""
+"""HTTP for both clients: requests from calls, the retry policy, errors from responses.
+
+Retries are tenacity's: it wraps the whole request, the reading of the body included. A retrying transport
+(`httpx-retries`) ends where the headers have arrived, so that a connection lost in the middle of an answer would not
+be retried.
+"""
 
 from __future__ import annotations
 
@@ -10,20 +15,21 @@ from urllib.parse import urlsplit
 
 import httpx
 from pydantic import ValidationError
+from tenacity import RetryCallState, stop_after_attempt, wait_exponential
 
 from lanista.client.calls.call import Call
 from lanista.client.errors import UnexpectedAnswer, Unreachable, problem_of
 
 Result = TypeVar("Result")
 
-PASSING = frozenset({429, 502, 503, 504})
-"""Statuses that mean: later, perhaps."""
+TRANSIENT = frozenset({429, 502, 503, 504})
+"""Statuses after which the same request may succeed later."""
 CONNECT_SECONDS = 5.0
 
 
 @dataclass(frozen=True, kw_only=True)
 class Retries:
-    """How often, and how patiently, a call is tried again after a lost connection, 429 or 503.
+    """How often, and with which pauses, a call is retried after a lost connection, 429, 502, 503 or 504.
 
     A change carries one Idempotency-Key through all its attempts, so that it is made once.
     """
@@ -32,20 +38,39 @@ class Retries:
     first_wait: float = 0.2
     longest_wait: float = 20.0
 
-    def wait_after(self, attempt: int, outcome: httpx.Response | httpx.TransportError) -> float | None:
-        """Seconds until the next attempt (they count from 1); None to leave it at this outcome."""
-        if attempt >= self.attempts:
-            return None
-        if isinstance(outcome, httpx.Response):
-            if outcome.status_code not in PASSING:
-                return None
-            asked = outcome.headers.get("Retry-After", "")
-            if asked.isdigit():
-                return min(float(asked), self.longest_wait)
-        elif isinstance(outcome, httpx.UnsupportedProtocol | httpx.LocalProtocolError):
-            return None
-        wait: float = self.first_wait * 2 ** (attempt - 1)
-        return min(wait, self.longest_wait) * random.uniform(0.75, 1.25)
+    def policy(self) -> dict[str, Any]:
+        """Arguments of tenacity's `Retrying` and `AsyncRetrying`; the outcome of the last attempt is the result."""
+        return {
+            "stop": stop_after_attempt(self.attempts),
+            "retry": _is_transient,
+            "wait": self._wait,
+            "retry_error_callback": lambda state: state.outcome.result() if state.outcome else None,
+        }
+
+    def _wait(self, state: RetryCallState) -> float:
+        """Seconds until the next attempt: what the server asks for, else exponential with jitter."""
+        _, response = _outcome(state)
+        asked = response.headers.get("Retry-After", "") if response is not None else ""
+        if asked.isdigit():
+            return min(float(asked), self.longest_wait)
+        backoff = wait_exponential(multiplier=self.first_wait, max=self.longest_wait)
+        return backoff(state) * random.uniform(0.75, 1.25)
+
+
+def _is_transient(state: RetryCallState) -> bool:
+    error, response = _outcome(state)
+    if response is not None:
+        return response.status_code in TRANSIENT
+    # a request that cannot be sent at all fails the same way each time
+    return isinstance(error, httpx.TransportError) and not isinstance(
+        error, httpx.UnsupportedProtocol | httpx.LocalProtocolError
+    )
+
+
+def _outcome(state: RetryCallState) -> tuple[BaseException | None, httpx.Response | None]:
+    assert state.outcome is not None, "asked after an attempt"
+    error = state.outcome.exception()
+    return error, state.outcome.result() if error is None else None
 
 
 def client_options(url: str, token: str | None, timeout: float) -> dict[str, Any]:

@@ -14,6 +14,7 @@ from lanista.client import AsyncClient, Client, Retries
 URL = "http://lanista.test"
 NO_WAITING = Retries(attempts=4, first_wait=0, longest_wait=0)
 WHEN = "2030-01-01T00:00:00Z"
+EVENT_STREAM = {"Content-Type": "text/event-stream"}
 
 Reply = httpx.Response | Exception | Callable[[httpx.Request], httpx.Response]
 

@@ -27,9 +27,33 @@ from lanista.client.errors import (
     UnexpectedAnswer,
     Unreachable,
 )
-from tests.unit.client.fake_api import NO_WAITING, URL, Caller, FakeApi, a_trial, a_version, an_id, page, problem
+from tests.unit.client.fake_api import (
+    NO_WAITING,
+    URL,
+    Caller,
+    FakeApi,
+    Stream,
+    a_trial,
+    a_version,
+    an_id,
+    page,
+    problem,
+)
 
 LOST = httpx.ConnectError("Connection refused")
+
+
+@pytest.fixture
+def pauses(monkeypatch: pytest.MonkeyPatch) -> list[float]:
+    """How long a client slept between attempts; nobody sleeps."""
+    taken: list[float] = []
+
+    async def awaited(seconds: float) -> None:
+        taken.append(seconds)
+
+    monkeypatch.setattr("time.sleep", taken.append)
+    monkeypatch.setattr("asyncio.sleep", awaited)
+    return taken
 
 
 def test_a_call_carries_the_token_and_comes_back_typed(caller: Caller) -> None:
@@ -142,15 +166,27 @@ def test_an_answer_that_is_not_ours_is_told(caller: Caller, answer: httpx.Respon
         caller.call(FakeApi(answer), lambda client: client.trial(an_id(1)))
 
 
-def test_the_server_says_how_long_to_wait() -> None:
-    retries = Retries(attempts=3, longest_wait=20)
-    asked = httpx.Response(429, headers={"Retry-After": "7"})
-    assert retries.wait_after(1, asked) == 7
-    assert retries.wait_after(1, httpx.Response(429, headers={"Retry-After": "90000"})) == 20
-    assert retries.wait_after(3, asked) is None
-    assert retries.wait_after(1, httpx.Response(409)) is None
-    first, second = retries.wait_after(1, LOST), retries.wait_after(2, LOST)
-    assert first is not None and second is not None and 0 < first < second
+def test_the_server_says_how_long_to_wait(caller: Caller, pauses: list[float]) -> None:
+    asked = [httpx.Response(429, headers={"Retry-After": after}) for after in ("7", "90000")]
+    api = FakeApi(*asked, LOST, LOST, httpx.Response(200, json=a_trial()))
+    caller.call(api, lambda client: client.trial(an_id(1)), Retries(attempts=5, first_wait=1, longest_wait=20))
+    assert pauses[:2] == [7, 20]
+    assert 0 < pauses[2] < pauses[3] <= 25 and len(pauses) == 4
+
+
+def test_pauses_grow_up_to_the_longest(caller: Caller, pauses: list[float]) -> None:
+    with pytest.raises(Unreachable):
+        caller.call(FakeApi(LOST), lambda client: client.system(), Retries(attempts=9, first_wait=0.2, longest_wait=2))
+    assert len(pauses) == 8 and pauses[0] <= 0.25
+    assert all(1.5 <= pause <= 2.5 for pause in pauses[4:])
+
+
+def test_an_answer_that_breaks_off_is_asked_for_again(caller: Caller) -> None:
+    whole = json.dumps(a_trial()).encode()
+    broken = httpx.Response(200, stream=Stream(whole[:40], error=httpx.ReadError("connection reset")))
+    api = FakeApi(broken, httpx.Response(201, json=a_trial()))
+    caller.call(api, lambda client: client.create_trial(name="trial-1", spec={}))
+    assert len({request.headers["Idempotency-Key"] for request in api.requests}) == 1 and len(api.requests) == 2
 
 
 def test_lists_come_page_after_page_and_only_as_far_as_wanted(caller: Caller) -> None:

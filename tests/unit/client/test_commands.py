@@ -324,7 +324,7 @@ def test_schedules_go_by_their_names(serve: Serve, main: Callable[..., tuple[int
     serve(page(here, there))
     assert main("schedule", "show", "nightly") == (
         ExitCode.NOT_FOUND,
-        "Error: 'nightly' may be any of here/nightly, there/nightly; say which\n",
+        "Error: 'nightly' may be any of here/nightly, there/nightly; `lanista schedule list` shows their ids\n",
     )
     serve(page())
     code, said = main("schedule", "delete", "nightly")

@@ -10,11 +10,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from api.schemas.events import Event
 from lanista.client import server_sent_events
 from lanista.client.errors import NotFound, NotSignedIn, UnexpectedAnswer, Unreachable
-from lanista.client.server_sent_events import EventDecoder
-from tests.unit.client.fake_api import NO_WAITING, WHEN, Caller, FakeApi, Stream, an_id, problem
+from tests.unit.client.fake_api import EVENT_STREAM, NO_WAITING, WHEN, Caller, FakeApi, Stream, an_id, problem
 
 GREETING = b"retry: 1000\n\n"
 LOST = httpx.ReadError("connection reset")
@@ -32,8 +30,7 @@ def progress(**details: Any) -> bytes:
 
 
 def stream(*chunks: bytes, error: Exception | None = None) -> httpx.Response:
-    headers = {"Content-Type": "text/event-stream"}
-    return httpx.Response(200, headers=headers, stream=Stream(GREETING, *chunks, error=error))
+    return httpx.Response(200, headers=EVENT_STREAM, stream=Stream(GREETING, *chunks, error=error))
 
 
 @pytest.fixture(autouse=True)
@@ -44,31 +41,33 @@ def no_pause(monkeypatch: pytest.MonkeyPatch) -> None:
 WORDS = st.text(st.characters(exclude_categories=["Cs"]), max_size=20)
 
 
-@given(words=st.lists(WORDS, max_size=5), sizes=st.lists(st.integers(1, 50), min_size=1))
+@given(words=st.lists(WORDS, min_size=1, max_size=5), sizes=st.lists(st.integers(1, 50), min_size=1))
 def test_events_survive_any_cut_of_their_bytes_and_any_text(words: list[str], sizes: list[int]) -> None:
-    """U+2028 and the like inside a text end no line."""
-    data = GREETING + b"".join(frame(number, word=word) for number, word in enumerate(words)) + b": still here\n\n"
-    decoder, found, start, turn = EventDecoder(), list[Event](), 0, 0
-    while start < len(data):
+    """U+2028 and similar characters inside a text do not end a line."""
+    data = b"".join(frame(number, word=word) for number, word in enumerate(words)) + b": still here\n\n"
+    chunks, start = [], 0
+    for turn in range(len(data)):
         size = sizes[turn % len(sizes)]
-        found += decoder.feed(data[start : start + size])
-        start, turn = start + size, turn + 1
+        chunks.append(data[start : start + size])
+        start += size
+    found = Caller("blocking").take(FakeApi(stream(*chunks)), lambda client: client.events(), len(words))
     assert [event.payload["word"] for event in found] == words
-    assert decoder.last_id == (len(words) - 1 if words else None)
+    assert [event.id for event in found] == list(range(len(words)))
 
 
-def test_an_id_alone_moves_the_position_without_an_event() -> None:
-    decoder = EventDecoder()
-    assert list(decoder.feed(b"id: 41\n\n")) == []
-    assert decoder.last_id == 41
-
-
-def test_progress_has_no_id_and_says_how_far() -> None:
-    decoder = EventDecoder(last_id=5)
-    far, begins = [*decoder.feed(progress(steps=50, target=200, steps_per_second=10.0)), *decoder.feed(progress())]
-    assert (far.id, far.type, decoder.last_id) == (None, "progress", 5)
+def test_progress_has_no_id_and_moves_no_position(caller: Caller) -> None:
+    api = FakeApi(stream(frame(5), progress(steps=50, target=200, steps_per_second=10.0), progress(), error=LOST))
+    _, far, begins = caller.take(api, lambda client: client.events(), 3)
+    assert (far.id, far.type) == (None, "progress")
     assert (far.generations[0].steps, far.generations[0].target) == (50, 200)
     assert begins.generations[0].steps is None
+    caller.take(api := FakeApi(stream(frame(5), progress(), error=LOST), stream(frame(6))), lambda c: c.events(), 3)
+    assert api.requests[1].headers["Last-Event-ID"] == "5"
+
+
+def test_an_address_that_sends_no_events_is_told(caller: Caller) -> None:
+    with pytest.raises(UnexpectedAnswer, match="text/event-stream"):
+        caller.take(FakeApi(httpx.Response(200, json={})), lambda client: client.events(), 1)
 
 
 def test_a_lost_stream_goes_on_after_the_last_event_seen(caller: Caller) -> None:

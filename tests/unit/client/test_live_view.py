@@ -17,7 +17,18 @@ from lanista.client.errors import NotSignedIn
 from lanista.event_text import event_line
 from lanista.league_tables import foremost, league_view, players_table
 from lanista.live_view import LiveLeague, follow
-from tests.unit.client.fake_api import NO_WAITING, URL, WHEN, Caller, FakeApi, Stream, a_league, an_id, problem
+from tests.unit.client.fake_api import (
+    EVENT_STREAM,
+    NO_WAITING,
+    URL,
+    WHEN,
+    Caller,
+    FakeApi,
+    Stream,
+    a_league,
+    an_id,
+    problem,
+)
 
 
 def live() -> LiveLeague:
@@ -162,14 +173,16 @@ def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_a_trial_is_followed_to_its_end() -> None:
-    events = httpx.Response(200, stream=Stream(frame(1, "generation.recorded"), frame(2, "trial.status")))
+    events = httpx.Response(
+        200, headers=EVENT_STREAM, stream=Stream(frame(1, "generation.recorded"), frame(2, "trial.status"))
+    )
     last, shown = followed(events)
     assert last.league.trial.status == "completed"
     assert [kind for kind in shown if kind] == ["generation.recorded", "trial.status"]
 
 
 def test_an_end_that_no_event_told_is_seen_all_the_same() -> None:
-    last, _ = followed(httpx.Response(200, stream=Stream(b": still here\n\n")))
+    last, _ = followed(httpx.Response(200, headers=EVENT_STREAM, stream=Stream(b": still here\n\n")))
     assert last.league.trial.status == "completed"
 
 
@@ -180,7 +193,7 @@ def test_a_stream_that_is_refused_ends_the_watch() -> None:
 
 def test_enough_is_enough() -> None:
     async def run() -> LiveLeague:
-        transport = FakeApi(LeagueWithEvents(httpx.Response(200, stream=Stream())))
+        transport = FakeApi(LeagueWithEvents(httpx.Response(200, headers=EVENT_STREAM, stream=Stream())))
         async with AsyncClient(URL, "secret", retries=NO_WAITING, transport=transport) as client:
             return await follow(client, an_id(1), lambda live, event: None, enough=lambda live: True)
 
