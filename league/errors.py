@@ -24,14 +24,22 @@ class UnknownPlayer(InvalidInput):
     """A player that the roster or the ratings do not hold."""
 
     def __init__(self, player: object, where: str) -> None:
+        self.player, self.where = player, where
         super().__init__(f"unknown player {player!r}: not in {where}")
+
+    def __reduce__(self) -> tuple[type[UnknownPlayer], tuple[object, str]]:
+        return type(self), (self.player, self.where)
 
 
 class UnknownRule(InvalidInput):
     """A name nobody registered; the message lists those that exist."""
 
     def __init__(self, kind: str, name: object, allowed: Iterable[str]) -> None:
-        super().__init__(f"unknown {kind} {name!r}; allowed: {', '.join(sorted(allowed))}")
+        self.kind, self.name, self.allowed = kind, name, sorted(allowed)
+        super().__init__(f"unknown {kind} {name!r}; allowed: {', '.join(self.allowed)}")
+
+    def __reduce__(self) -> tuple[type[UnknownRule], tuple[str, object, list[str]]]:
+        return type(self), (self.kind, self.name, self.allowed)
 
 
 class NotConverged(LeagueError, ArithmeticError):

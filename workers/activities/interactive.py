@@ -33,7 +33,7 @@ from orchestrator.contracts.interactive import (
     render_replay,
 )
 from orchestrator.contracts.play import Contender
-from workers.activities.failures import named_failures
+from workers.activities.failures import failure_message, named_failures
 from workers.checkpoints import Checkpoint, UnreadableCheckpoint, check_weights, decode, save
 from workers.games.names import make_game
 from workers.games.protocol import GameSpec, Turn, VectorGame
@@ -96,7 +96,7 @@ class InteractiveActivities:
         except CatalogError as error:
             return ComponentVerdict(usable=False, problem=str(error))
         except (Exception, SystemExit) as error:  # a user's code may raise anything: the answer, no failure of ours
-            return ComponentVerdict(usable=False, problem=f"{type(error).__name__}: {error}")
+            return ComponentVerdict(usable=False, problem=failure_message(error))
         return ComponentVerdict(usable=True)
 
     @activity.defn(name=import_weights.name)

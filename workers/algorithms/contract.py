@@ -41,14 +41,19 @@ class AlgorithmOptions:
         self._at_least("entropy", 0.0)
         self._at_least("value_weight", 0.0)
         self._at_least("gradient_clip", 0.0)
-        self._at_least("rollout_steps", 1)
-        self._at_least("minibatch", 1)
+        self._whole("rollout_steps", 1)
+        self._whole("minibatch", 1)
         self._share("gamma")
 
     def _at_least(self, name: str, least: float) -> None:
         value = getattr(self, name)
         if isinstance(value, bool) or not isinstance(value, int | float) or not value >= least:
             raise BadAlgorithm(f"{name} must be a number of at least {least}, not {value!r}")
+
+    def _whole(self, name: str, least: int) -> None:
+        value = getattr(self, name)
+        if isinstance(value, bool) or not isinstance(value, int) or value < least:
+            raise BadAlgorithm(f"{name} must be a whole number of at least {least}, not {value!r}")
 
     def _share(self, name: str) -> None:
         value = getattr(self, name)

@@ -35,7 +35,7 @@ class PpoOptions(AlgorithmOptions):
         self._share("gae_lambda")
         self._at_least("clip", 0.0)
         self._at_least("value_clip", 0.0)
-        self._at_least("epochs", 1)
+        self._whole("epochs", 1)
         self._at_least("target_kl", 0.0)
 
 

@@ -32,7 +32,7 @@ class VtraceOptions(AlgorithmOptions):
         self._share("trace_lambda")
         self._at_least("rho_clip", 0.0)
         self._at_least("trace_clip", 0.0)
-        self._at_least("epochs", 1)
+        self._whole("epochs", 1)
 
 
 class Vtrace(Algorithm):

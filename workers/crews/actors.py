@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from league.types import CheckpointRef
 from orchestrator.artifacts import ArtifactError, ArtifactStore
 from orchestrator.catalog import CatalogError
-from workers.algorithms.contract import parse_options
+from workers.algorithms.contract import BadAlgorithm, parse_options
 from workers.bots.protocol import BadBot
 from workers.crews.all_reduce import GradientAllReduce
 from workers.crews.errors import BadTask, CrewError
@@ -30,7 +30,7 @@ from workers.rollout.tally import Counts
 
 Weights = dict[str, NDArray[Any]]
 
-EXPLAINED_ERRORS = (CrewError, BadGame, BadModel, BadBot, CatalogError, ArtifactError)
+EXPLAINED_ERRORS = (CrewError, BadGame, BadModel, BadAlgorithm, BadBot, CatalogError, ArtifactError)
 """Errors whose message already says what is wrong; they pass `set_up` unchanged."""
 
 

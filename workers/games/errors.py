@@ -5,6 +5,8 @@ GameError
 └── IllegalAction    a player chose a move that the position does not allow
 """
 
+from __future__ import annotations
+
 
 class GameError(Exception):
     """Base of every error raised by a game."""
@@ -15,8 +17,12 @@ class BadGame(GameError, ValueError):
 
 
 class IllegalAction(GameError, ValueError):
-    """A seat chose an action that is not legal where it stands."""
+    """A player chose an action that is not legal in its position."""
 
     def __init__(self, game: str, table: int, seat: int, action: int, allowed: list[int]) -> None:
-        self.table, self.seat, self.action, self.allowed = table, seat, action, allowed
+        self.game, self.table, self.seat, self.action, self.allowed = game, table, seat, action, allowed
         super().__init__(f"{game}: seat {seat} at table {table} chose action {action}; legal there: {allowed}")
+
+    def __reduce__(self) -> tuple[type[IllegalAction], tuple[str, int, int, int, list[int]]]:
+        """Pickled by its arguments: it must pass from a Ray actor to its driver."""
+        return type(self), (self.game, self.table, self.seat, self.action, self.allowed)

@@ -10,6 +10,10 @@ from numpy.typing import NDArray
 from workers.games.protocol import GameSpec
 
 
+class BadOpenings(ValueError):
+    """The rules of random openings cannot be used; the message says what is allowed."""
+
+
 @dataclass(frozen=True, kw_only=True)
 class OpeningRules:
     """How many self-play games start at random, and for how long at most. Random moves are not learnt from."""
@@ -20,9 +24,9 @@ class OpeningRules:
 
     def __post_init__(self) -> None:
         if not 0.0 <= self.share <= 1.0:
-            raise ValueError(f"the share of random openings must lie in 0 to 1, not {self.share}")
+            raise BadOpenings(f"the share of random openings must lie in 0 to 1, not {self.share}")
         if self.plies is not None and self.plies < 0:
-            raise ValueError(f"random opening plies must be 0 or more, not {self.plies}")
+            raise BadOpenings(f"random opening plies must be 0 or more, not {self.plies}")
 
     def longest(self, spec: GameSpec) -> int:
         """Most random plies for this game; none where a move at random tells others something or ends all."""

@@ -16,7 +16,7 @@ from orchestrator.artifacts import ArtifactStore, MissingArtifact
 from orchestrator.catalog import CatalogError, Component
 from orchestrator.contracts.errors import Failure
 from tests.unit.training.generation_task import TASK
-from workers.activities.failures import failure_kind
+from workers.activities.failures import failure_kind, failure_message
 from workers.checkpoints import load
 from workers.crews import crew as crew_module
 from workers.crews.errors import BadTask, CrewLost, CrewUnavailable, GenerationStopped
@@ -108,7 +108,7 @@ def test_tallies_name_each_opponent_and_seat_and_progress_is_told(store: Artifac
 def test_a_stop_ends_the_generation_and_spares_the_crew(
     store: ArtifactStore, crews: CrewPool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(crew_module, "GRACE_SECONDS", 60.0)
+    monkeypatch.setattr(crew_module, "STOP_GRACE_SECONDS", 60.0)
     asked_at: list[float] = []
 
     def progress(told: Progress) -> None:
@@ -197,6 +197,7 @@ def test_a_users_game_that_cannot_be_made_is_bad_input(
     with pytest.raises(BadTask, match=r"KeyError: .*the board's colour") as raised:
         run(task, store, crews)
     assert failure_kind(raised.value) is Failure.BAD_INPUT
+    assert "slow.py" in failure_message(raised.value), "the user sees the line of the user's own code"
     assert crews._idle == []
 
 

@@ -2,16 +2,37 @@
 
 from __future__ import annotations
 
+import pickle
+from dataclasses import replace
+from pathlib import Path
+
 import pytest
 import ray
 from ray.exceptions import ActorDiedError, RayTaskError
 from temporalio.exceptions import ApplicationError, CancelledError
 
-from orchestrator.artifacts import ArtifactStoreFull, ArtifactStoreUnavailable, MissingArtifact
+import workers
+from league.errors import UnknownPlayer, UnknownRule
+from orchestrator.artifacts import ArtifactStore, ArtifactStoreFull, ArtifactStoreUnavailable, MissingArtifact
+from orchestrator.catalog import Component
 from orchestrator.contracts.errors import Failure
+from tests.unit.training.generation_task import TASK
 from workers.activities import playing
 from workers.activities.failures import named_failures
+from workers.activities.user_traceback import user_traceback
+from workers.algorithms.contract import BadAlgorithm
+from workers.bots.names import make_bot
+from workers.bots.protocol import BadBot
+from workers.checkpoints import CheckpointMismatch
+from workers.crews.crew import raised_by
+from workers.crews.errors import BadTask
+from workers.crews.fused import FusedCrew
+from workers.crews.generation import crew_plan
+from workers.games.errors import BadGame, IllegalAction
+from workers.games.names import make_game
 from workers.matches.task import BadMatch
+from workers.models.contract import BadModel
+from workers.rollout.openings import BadOpenings
 
 
 def failure_of(error: Exception) -> tuple[str | None, bool]:
@@ -34,8 +55,81 @@ def test_errors_are_told_apart(error: Exception, kind: Failure) -> None:
     assert failure_of(error) == (kind, False)
 
 
-def test_bad_input_is_final() -> None:
-    assert failure_of(BadMatch("no such game")) == (Failure.BAD_INPUT, True)
+@pytest.mark.parametrize(
+    "error",
+    [
+        BadTask("0 tables"),
+        BadMatch("no such game"),
+        BadModel("no such model"),
+        BadAlgorithm("no such option"),
+        BadBot("no such bot"),
+        BadOpenings("a share of 2"),
+        BadGame("no seats"),
+        IllegalAction("nim", 0, 1, 7, [0, 1]),
+        CheckpointMismatch("other shapes"),
+    ],
+    ids=lambda error: type(error).__name__,
+)
+def test_bad_input_is_never_retried(error: Exception) -> None:
+    assert failure_of(error) == (Failure.BAD_INPUT, True)
+
+
+def test_a_mistyped_option_is_bad_input() -> None:
+    task = replace(TASK, algorithm=Component(id="ppo", options={"learning_rat": 0.1}))
+    with pytest.raises(ApplicationError, match="has no option learning_rat") as named, named_failures():
+        FusedCrew(crew_plan(task), ArtifactStore("memory://"))
+    assert (named.value.type, named.value.non_retryable) == (Failure.BAD_INPUT, True)
+
+
+def test_a_bot_whose_factory_takes_other_options_is_bad_input() -> None:
+    with pytest.raises(BadBot, match="missing a required argument"):
+        make_bot("workers.bots.simple:FirstLegalBot.act", make_game("tic_tac_toe", 1).spec)
+
+
+def broken_code() -> None:
+    raise ZeroDivisionError("a user's bug")
+
+
+def test_an_error_of_the_users_code_shows_the_users_frames_and_no_others() -> None:
+    with pytest.raises(ApplicationError) as named, named_failures():
+        broken_code()
+    first, *frames = named.value.message.splitlines()
+    assert first == "ZeroDivisionError: a user's bug"
+    assert any("test_failures.py" in line and "in broken_code" in line for line in frames)
+    assert 'raise ZeroDivisionError("a user\'s bug")' in named.value.message
+    assert "workers/activities" not in named.value.message and "pluggy" not in user_traceback(ValueError("no frames"))
+
+
+def test_the_frames_of_a_ray_actor_are_shown() -> None:
+    remote = (
+        "ray::FusedActor.advance() (pid=1, ip=127.0.0.1)\n"
+        f'  File "{Path(workers.__file__).parent}/rollout/sampler.py", line 66, in collect\n'
+        "    self._step(record=True)\n"
+        '  File "/home/someone/my_game.py", line 12, in advance\n'
+        "    return 1 / 0\n"
+        "           ~~^~~\n"
+        "ZeroDivisionError: division by zero"
+    )
+    cause = ZeroDivisionError("division by zero")
+    error = RayTaskError("advance", remote, cause, proctitle="p", pid=1, ip="127.0.0.1").as_instanceof_cause()
+    with pytest.raises(ApplicationError) as named, named_failures():
+        raise raised_by(error) from error
+    assert 'File "/home/someone/my_game.py", line 12, in advance\n    return 1 / 0' in named.value.message
+    assert "sampler.py" not in named.value.message
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        IllegalAction("nim", 0, 1, 7, [0, 1]),
+        UnknownPlayer("main", "the roster"),
+        UnknownRule("format", "x", ["swiss"]),
+        BadAlgorithm("x"),
+    ],
+)
+def test_errors_pass_between_processes(error: Exception) -> None:
+    again = pickle.loads(pickle.dumps(error))
+    assert (type(again), str(again)) == (type(error), str(error))
 
 
 def test_a_cancelled_attempt_ends_as_cancelled() -> None:
