@@ -6,7 +6,7 @@ from typing import Annotated
 
 from pydantic import AfterValidator, Field, SecretStr
 
-from orchestrator.settings import LogSettings, TemporalSettings
+from orchestrator.settings import METRICS_ADDRESS, LogSettings, TemporalSettings
 
 
 def _names_postgres(value: SecretStr) -> SecretStr:
@@ -42,6 +42,11 @@ class StoreSettings(TemporalSettings, LogSettings):
         default=120.0, ge=5, le=86_400, description="an attempt whose progress stands still this long is tried again"
     )
     store_slots: int = Field(default=16, ge=1, le=512, description="store transactions under way at once")
+    store_metrics_address: str = Field(
+        default="",
+        pattern=METRICS_ADDRESS,
+        description="ip:port where the store worker serves the Temporal SDK's metrics to Prometheus; empty: nowhere",
+    )
 
 
 class ApiSettings(StoreSettings):

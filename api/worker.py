@@ -1,4 +1,4 @@
-"""The store worker: runs all workflows and every activity that speaks SQL."""
+"""The store worker: runs all workflows and every activity that uses Postgres."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from api.store.core.engine import create_store_engine
 from orchestrator.artifacts import ArtifactStore
 from orchestrator.contracts import Queue
 from orchestrator.logs import LogContextInterceptor, configure_logs
+from orchestrator.sdk_metrics import serving_runtime
 from orchestrator.temporal import connect
 from orchestrator.worker_process import run_workers
 from orchestrator.workflows.gate import GateWorkflow
@@ -26,12 +27,12 @@ WORKFLOWS = [SystemCheckWorkflow, TrialWorkflow, PlayerWorkflow, GateWorkflow, T
 
 
 PASSED_THROUGH = ("pydantic", "orchestrator.contracts", "orchestrator.catalog", "league")
-"""Loaded once and not again for each workflow: pydantic makes a start several times slower inside the sandbox, and
-cannot resolve the messages' types there. Only orchestrator.workflows itself is sandboxed."""
+"""Modules that are loaded once, not for each workflow: inside the sandbox pydantic makes a start several times slower
+and cannot resolve the types of messages. Only orchestrator.workflows is sandboxed."""
 
 
 def sandbox() -> SandboxedWorkflowRunner:
-    """The usual sandbox, with the messages outside of it."""
+    """Temporal's sandbox, with the messages outside of it."""
     return SandboxedWorkflowRunner(restrictions=SandboxRestrictions.default.with_passthrough_modules(*PASSED_THROUGH))
 
 
@@ -40,7 +41,8 @@ async def run_store_worker(settings: StoreSettings) -> None:
     configure_logs(settings, role="store-worker")
     engine = create_store_engine(settings.database_url.get_secret_value(), pool_size=settings.store_slots)
     artifacts = ArtifactStore(settings.artifacts)
-    client = await connect(settings)
+    runtime = serving_runtime(settings.store_metrics_address, "LANISTA_STORE_METRICS_ADDRESS")
+    client = await connect(settings, runtime=runtime)
     with ThreadPoolExecutor(settings.store_slots, thread_name_prefix="store") as threads:
         workers = [
             Worker(client, task_queue=Queue.LEAGUE, workflows=WORKFLOWS, workflow_runner=sandbox()),

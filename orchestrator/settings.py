@@ -119,6 +119,10 @@ class TemporalSettings(LanistaSettings):
         return self
 
 
+METRICS_ADDRESS = r"^((\d{1,3}(\.\d{1,3}){3}|\[[0-9a-fA-F:]+\]):\d{1,5})?$"
+"""ip:port, or nothing."""
+
+
 class LogSettings(LanistaSettings):
     """How the process writes its log."""
 

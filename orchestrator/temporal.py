@@ -1,20 +1,26 @@
-"""One way to reach Temporal, for the API, the workers and the command line alike."""
+"""The connection to Temporal of the API, the workers and the command line."""
 
 from __future__ import annotations
 
+from functools import cache
+
 from temporalio.client import Client, TLSConfig
 from temporalio.contrib.pydantic import pydantic_data_converter
-from temporalio.runtime import LoggingConfig, Runtime, TelemetryConfig, TelemetryFilter
+from temporalio.runtime import Runtime
 
+from orchestrator.sdk_metrics import make_runtime
 from orchestrator.settings import TemporalSettings
 
 
 class TemporalUnreachable(Exception):
-    """Nothing that speaks Temporal's language answers at the address; the message names it and the setting."""
+    """No Temporal server answers at the address; the message names the address and the setting."""
 
 
-async def connect(settings: TemporalSettings, *, lazy: bool = False) -> Client:
-    """Connect to Temporal, or raise TemporalUnreachable; `lazy` puts the first network use off to the first call."""
+async def connect(settings: TemporalSettings, *, lazy: bool = False, runtime: Runtime | None = None) -> Client:
+    """Connect to Temporal, or raise TemporalUnreachable; with `lazy` the connection is made at the first call.
+
+    `runtime` is one that exports metrics; by default all connections of a process share one that does not.
+    """
     try:
         return await Client.connect(
             settings.temporal_address,
@@ -23,7 +29,7 @@ async def connect(settings: TemporalSettings, *, lazy: bool = False) -> Client:
             tls=_tls(settings),
             data_converter=pydantic_data_converter,
             lazy=lazy,
-            runtime=_runtime(),
+            runtime=runtime or _default_runtime(),
         )
     except RuntimeError as error:  # what the SDK raises for every failure to connect
         raise TemporalUnreachable(
@@ -40,12 +46,6 @@ def _tls(settings: TemporalSettings) -> TLSConfig | bool:
     return settings.temporal_tls or settings.temporal_api_key is not None
 
 
-_shared_runtime: list[Runtime] = []
-
-
-def _runtime() -> Runtime:
-    """One SDK runtime a process: each owns a thread pool, and its own log lines stay at warnings."""
-    if not _shared_runtime:
-        quiet = LoggingConfig(filter=TelemetryFilter(core_level="ERROR", other_level="ERROR"))
-        _shared_runtime.append(Runtime(telemetry=TelemetryConfig(logging=quiet)))
-    return _shared_runtime[0]
+@cache
+def _default_runtime() -> Runtime:
+    return make_runtime()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pydantic import Field
 
-from orchestrator.settings import LogSettings, TemporalSettings
+from orchestrator.settings import METRICS_ADDRESS, LogSettings, TemporalSettings
 
 
 class WorkerSettings(TemporalSettings, LogSettings):
@@ -34,4 +34,9 @@ class WorkerSettings(TemporalSettings, LogSettings):
         description="a crew that no generation needs keeps its Ray actors, and so their CPUs, this long",
     )
     play_slots: int = Field(default=1, ge=1, le=1024, description="match batches under way at once")
+    train_metrics_address: str = Field(
+        default="",
+        pattern=METRICS_ADDRESS,
+        description="ip:port where the train worker serves the Temporal SDK's metrics to Prometheus; empty: nowhere",
+    )
     interactive_slots: int = Field(default=4, ge=1, le=1024, description="interactive answers under way at once")

@@ -19,6 +19,7 @@ from temporalio.worker import Worker
 from orchestrator.artifacts import ArtifactStore
 from orchestrator.contracts import Queue
 from orchestrator.logs import LogContextInterceptor, configure_logs
+from orchestrator.sdk_metrics import serving_runtime
 from orchestrator.temporal import connect
 from orchestrator.worker_process import run_workers
 from workers.activities.charts import ChartActivities
@@ -100,7 +101,8 @@ async def run_train_worker(settings: WorkerSettings) -> None:
     await asyncio.to_thread(connect_ray, settings)
     cpus = await wait_for_cpus()
     log.info("ray joined", address=settings.ray_address, cpus=cpus)
-    client = await connect(settings)
+    runtime = serving_runtime(settings.train_metrics_address, "LANISTA_TRAIN_METRICS_ADDRESS")
+    client = await connect(settings, runtime=runtime)
     served = train_activities(settings, cpus)
     with ThreadPoolExecutor(sum(count for count, _ in served.values()), "activity") as threads:
         workers = [_worker(client, queue, *serves, threads) for queue, serves in served.items()]

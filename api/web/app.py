@@ -37,6 +37,7 @@ from api.web.temporal.schedules import ScheduleBook
 from api.web.temporal.start_workflows import TOURNAMENTS, TRIALS, WorkflowStarter
 from orchestrator.artifacts import ArtifactStore
 from orchestrator.logs import configure_logs
+from orchestrator.sdk_metrics import SdkMetrics
 from orchestrator.search_attributes import SearchAttributeCheck
 from orchestrator.temporal import connect
 
@@ -53,7 +54,8 @@ def create_app(settings: ApiSettings, temporal: Client | None = None) -> FastAPI
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
         url = settings.database_url.get_secret_value()
         engine = create_store_engine(url, pool_size=settings.database_connections, application="lanista-api")
-        client = temporal or await connect(settings, lazy=True)
+        sdk = SdkMetrics(app.state.metrics.registry) if temporal is None else None
+        client = temporal or await connect(settings, lazy=True, runtime=sdk.runtime if sdk else None)
         # few threads on purpose: those that wait for the interpreter's lock only make each other, and the loop, wait
         to_thread.current_default_thread_limiter().total_tokens = THREADS
         services = make_services(settings, engine, client, signer)
@@ -61,6 +63,8 @@ def create_app(settings: ApiSettings, temporal: Client | None = None) -> FastAPI
         app.state.readiness = HealthChecks(engine, client, settings.ray_address)
         poller = ProgressPoller(services.sessions, client, services.feed)
         tasks = [asyncio.create_task(work.run()) for work in (services.feed, poller, Reconciler(services))]
+        if sdk is not None:
+            tasks.append(asyncio.create_task(sdk.run()))
         tasks.append(asyncio.create_task(asyncio.to_thread(app.state.write_openapi)))  # the first to ask need not wait
         try:
             yield

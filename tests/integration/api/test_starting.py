@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import re
 from pathlib import Path
 
 import httpx
@@ -100,3 +101,11 @@ def test_a_trial_made_over_http_is_marked_as_started(api: Served, operator: http
             return session.get_one(Trial, trial_id).workflow_started_at is not None
 
     until(marked)
+
+
+def test_metrics_hold_those_of_the_temporal_sdk(operator: httpx.Client) -> None:
+    make(operator)
+    text = operator.get("/metrics").text
+    assert 'lanista_http_requests_total{method="POST",route="/api/v1/trials",status="201"}' in text
+    started = re.search(r'temporal_request_total{[^}]*operation="StartWorkflowExecution"[^}]*} (\S+)', text)
+    assert started is not None and float(started[1]) >= 1
