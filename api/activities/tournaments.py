@@ -7,11 +7,11 @@ from sqlalchemy import Engine
 from temporalio import activity
 
 from api.activities.error_mapping import map_errors
-from api.schemas.enums import TournamentStatus
+from api.schemas.enums import TournamentPurpose, TournamentStatus
 from api.store.core.engine import session_factory
 from api.store.core.events import NewEvent, append_once
 from api.store.evaluations.gauntlet import open_trial_evaluation
-from api.store.evaluations.unfinished import GAUNTLETS, TARGETS, unfinished
+from api.store.evaluations.unfinished import unfinished_evaluations
 from api.store.players.contenders import contender
 from api.store.ratings.alpha_rank_nash import rate_field
 from api.store.ratings.bradley_terry import fit_after
@@ -110,12 +110,12 @@ class TournamentActivities:
         """Close games against the target that nobody plays any more; name the gauntlets that must be told to end."""
         with map_errors():
             with self._sessions() as session:
-                unplayed = unfinished(session, end.trial, TARGETS)
-                left = unfinished(session, end.trial, GAUNTLETS) if end.now else []
+                unplayed = unfinished_evaluations(session, end.trial, TournamentPurpose.TARGET_EVALUATION)
+                gauntlets = unfinished_evaluations(session, end.trial, TournamentPurpose.FIELD_EVALUATION)
             for tournament in unplayed:
                 with self._sessions.begin() as session:
                     end_tournament(session, tournament, TournamentStatus.CANCELLED, end.reason)
-        return contracts.EvaluationsLeft(tournaments=left)
+        return contracts.EvaluationsLeft(tournaments=gauntlets if end.now else [])
 
     @activity.defn(name=contracts.note_schedule_failure.name)
     def note_schedule_failure(self, failure: contracts.ScheduleFailure) -> None:

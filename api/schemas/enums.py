@@ -20,6 +20,15 @@ class TrialStatus(StrEnum):
         return self in (TrialStatus.STOPPED, TrialStatus.COMPLETED, TrialStatus.FAILED)
 
 
+class TrialKind(StrEnum):
+    """What a trial is for."""
+
+    LEAGUE = "league"
+    """League training."""
+    PROJECT_BOTS = "project_bots"
+    """Holds the bots that a whole project shares. It never runs and no list shows it."""
+
+
 class CommitKind(StrEnum):
     """What changed the league at a commit."""
 
@@ -88,6 +97,19 @@ class TournamentFormat(StrEnum):
     SWISS = "swiss"
     KNOCKOUT = "knockout"
     ADAPTIVE = "adaptive"
+
+
+class TournamentPurpose(StrEnum):
+    """What a tournament is held for."""
+
+    REQUEST = "request"
+    """Somebody asked for it."""
+    SCHEDULE = "schedule"
+    """One firing of a schedule."""
+    FIELD_EVALUATION = "field_evaluation"
+    """Measures a generation against a field of its trial, by a tournament workflow of its own."""
+    TARGET_EVALUATION = "target_evaluation"
+    """Measures a generation against the trial's target; the player's workflow plays it."""
 
 
 class TournamentStatus(StrEnum):

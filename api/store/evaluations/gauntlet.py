@@ -5,15 +5,14 @@ from __future__ import annotations
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
-from api.schemas.enums import PlayerStatus
+from api.schemas.enums import PlayerStatus, TournamentPurpose
 from api.store.core.commits import lock_trial
 from api.store.core.seeds import derived_seed
 from api.store.evaluations.meta_game import MOST_GAMES, meta_game
-from api.store.evaluations.unfinished import GAUNTLETS
 from api.store.players.roster import player_of
 from api.store.players.versions import playing_version
 from api.store.tables import Alias, Generation, Player, Project, Tournament, Trial
-from api.store.tournaments.lifecycle import FINAL, create_tournament
+from api.store.tournaments.lifecycle import FINAL, HeldFor, create_tournament, find_tournament
 from api.store.trials.spec import spec_of
 from league.types import Role
 from orchestrator.spec.tournament import TournamentSpec
@@ -33,10 +32,10 @@ def open_trial_evaluation(session: Session, trial_id: str, player_id: str, gener
     """
     player = player_of(session, trial_id, player_id)
     trial = session.get_one(Trial, trial_id)
-    occasion = _occasion(player_id, generation)
-    known = session.scalars(select(Tournament.id).where(Tournament.occasion == occasion)).one_or_none()
+    evaluation = HeldFor(purpose=TournamentPurpose.FIELD_EVALUATION, player_id=player_id, generation=generation)
+    known = find_tournament(session, evaluation)
     if known is not None:
-        return known, ""
+        return known.id, ""
     under_way = evaluation_under_way(session, trial_id, player_id)
     if under_way is not None:
         return None, f"the evaluation {under_way.id} of {player.name} is still under way"
@@ -50,25 +49,19 @@ def open_trial_evaluation(session: Session, trial_id: str, player_id: str, gener
         return None, spec
     project = session.get_one(Project, trial.project_id).name
     name = f"{player.name} after generation {generation}"
-    return create_tournament(session, project, spec, occasion=occasion, name=name).id, ""
+    return create_tournament(session, project, spec, held_for=evaluation, name=name).id, ""
 
 
 def evaluation_under_way(session: Session, trial_id: str, player_id: str | None = None) -> Tournament | None:
     """The newest evaluation whose games are not all in, of one player or of the whole trial."""
-    return session.scalars(
-        select(Tournament)
-        .where(
-            Tournament.trial_id == trial_id,
-            Tournament.occasion.like(GAUNTLETS if player_id is None else _occasion(player_id, "%")),
-            Tournament.status.not_in(FINAL),
-        )
-        .order_by(Tournament.created_at.desc())
-        .limit(1)
-    ).one_or_none()
-
-
-def _occasion(player_id: str, generation: int | str) -> str:
-    return f"generation:{player_id}:{generation}"
+    query = select(Tournament).where(
+        Tournament.trial_id == trial_id,
+        Tournament.purpose == TournamentPurpose.FIELD_EVALUATION,
+        Tournament.status.not_in(FINAL),
+    )
+    if player_id is not None:
+        query = query.where(Tournament.player_id == player_id)
+    return session.scalars(query.order_by(Tournament.created_at.desc()).limit(1)).one_or_none()
 
 
 def _gauntlet(session: Session, trial: Trial, challenger: str, seed: int) -> TournamentSpec:

@@ -9,9 +9,9 @@ from itertools import combinations
 from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
-from api.schemas.enums import PlayerStatus
+from api.schemas.enums import PlayerStatus, TournamentPurpose
 from api.store.checkpoints.damaged import damaged_sha256
-from api.store.evaluations.unfinished import GAUNTLETS, unfinished
+from api.store.evaluations.unfinished import unfinished_evaluations
 from api.store.players.versions import playing_version
 from api.store.tables import ModelVersion, Payoff, Player, Tournament, TournamentEntrant, Trial
 from api.store.trials.spec import spec_of
@@ -95,7 +95,8 @@ def _known_pairs(session: Session, trial: Trial) -> set[Pair]:
 
 def _pairs_under_way(session: Session, trial_id: str) -> set[Pair]:
     """Pairs that an evaluation which is not over plays, such as another main's."""
-    return {pair for each in unfinished(session, trial_id, GAUNTLETS) for pair in _pairs_of(session, each)}
+    evaluations = unfinished_evaluations(session, trial_id, TournamentPurpose.FIELD_EVALUATION)
+    return {pair for evaluation in evaluations for pair in _pairs_of(session, evaluation)}
 
 
 def _pairs_of(session: Session, tournament_id: str) -> Iterator[Pair]:

@@ -8,7 +8,14 @@ from dataclasses import dataclass
 from sqlalchemy import insert, select, update
 from sqlalchemy.orm import Session
 
-from api.schemas.enums import CommitKind, MatchResult, PairingStatus, TournamentFormat, TournamentStatus
+from api.schemas.enums import (
+    CommitKind,
+    MatchResult,
+    PairingStatus,
+    TournamentFormat,
+    TournamentPurpose,
+    TournamentStatus,
+)
 from api.store.core.clock import now
 from api.store.core.commits import lock_trial, take_commit
 from api.store.core.errors import Conflict, NotFound
@@ -31,7 +38,7 @@ from api.store.tables import (
     TournamentEntrant,
     Trial,
 )
-from api.store.tournaments.lifecycle import lock_tournament
+from api.store.tournaments.lifecycle import HeldFor, find_tournament, lock_tournament
 from api.store.trials.spec import spec_of
 from league.payoff import wilson
 from league.types import Stream
@@ -101,20 +108,19 @@ def record_evaluation(
 
 def evaluation_tournament(session: Session, trial_id: str, player_id: str, generation: int) -> str:
     """The id of the gauntlet that an evaluation was held as."""
-    return session.scalars(
-        select(Tournament.id).where(Tournament.occasion == _occasion(trial_id, player_id, generation))
-    ).one()
+    tournament = find_tournament(session, _held_for(player_id, generation))
+    if tournament is None or tournament.trial_id != trial_id:
+        raise NotFound(f"no evaluation of generation {generation} of player {player_id} was planned")
+    return tournament.id
 
 
-def _occasion(trial_id: str, player_id: str, generation: int) -> str:
-    return f"evaluation:{trial_id}:{player_id}:{generation}"
+def _held_for(player_id: str, generation: int) -> HeldFor:
+    return HeldFor(purpose=TournamentPurpose.TARGET_EVALUATION, player_id=player_id, generation=generation)
 
 
 def _find(session: Session, trial: Trial, player_id: str, generation: int) -> Evaluation | None:
-    tournament = session.scalars(
-        select(Tournament).where(Tournament.occasion == _occasion(trial.id, player_id, generation))
-    ).one_or_none()
-    if tournament is None:
+    tournament = find_tournament(session, _held_for(player_id, generation))
+    if tournament is None or tournament.trial_id != trial.id:
         return None
     entrants = session.scalars(
         select(ModelVersion)
@@ -159,7 +165,9 @@ def _hold(
         id=new_id(),
         project_id=trial.project_id,
         trial_id=trial.id,
-        occasion=_occasion(trial.id, player.id, generation),
+        purpose=TournamentPurpose.TARGET_EVALUATION,
+        player_id=player.id,
+        generation=generation,
         game=trial.game,
         name=f"{player.name} after generation {generation} against {target.name}",
         format=TournamentFormat.GAUNTLET,

@@ -136,6 +136,7 @@ def _add_players(session: Session, fork: Trial, copies: Mapping[str, _Copy]) -> 
             "name": copy.then.player.name,
             "role": copy.then.player.role,
             "bot": copy.then.player.bot,
+            "rating_only": copy.then.player.rating_only,
             "parent_id": None if copy.then.player.parent_id is None else copies[copy.then.player.parent_id].id,
             "forked_from_player_id": copy.then.player.id,
             "hyperparameters": copy.then.hyperparameters,

@@ -80,7 +80,7 @@ def enter_candidate(
     return gate, [*events, gate_event(gate, "gate.waiting")]
 
 
-def start_gate(session: Session, gate: Gate, champion_version_id: str, **settings: Any) -> NewEvent:
+def start_gate(session: Session, gate: Gate, champion_version_id: str, *, after: Gate | None = None) -> NewEvent:
     """Let a gate run against the present champion, at what is left of the champion's error budget."""
     number = 1 + _candidates_tried(session, alias_key(gate), champion_version_id)
     test = _sprt(gate, gate.settings["alpha"]).for_candidate(number)
@@ -90,7 +90,8 @@ def start_gate(session: Session, gate: Gate, champion_version_id: str, **setting
     gate.champion_version_id = champion_version_id
     gate.status = GateStatus.RUNNING
     gate.started_at = moment
-    gate.settings = {**gate.settings, "candidate_number": number, **settings}
+    gate.settings = {**gate.settings, "candidate_number": number}
+    gate.opened_after_id = None if after is None else after.id
     session.flush()
     return gate_event(gate, "gate.opened")
 
@@ -104,7 +105,7 @@ def start_waiting(session: Session, after: Gate) -> tuple[Gate | None, list[NewE
         return None, []
     if waiting.candidate_version_id == champion:
         return None, [supersede(session, waiting, "the candidate holds the alias already")]
-    return waiting, [start_gate(session, waiting, champion, opened_after=after.id)]
+    return waiting, [start_gate(session, waiting, champion, after=after)]
 
 
 def reopen(session: Session, gate: Gate) -> tuple[Gate | None, list[NewEvent]]:
@@ -114,7 +115,7 @@ def reopen(session: Session, gate: Gate) -> tuple[Gate | None, list[NewEvent]]:
         return None, []
     again = _copy(gate)
     session.add(again)
-    return again, [start_gate(session, again, champion, opened_after=gate.id)]
+    return again, [start_gate(session, again, champion, after=gate)]
 
 
 def end_gate(session: Session, gate: Gate, status: GateStatus, reason: str) -> NewEvent:

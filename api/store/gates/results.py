@@ -201,5 +201,5 @@ def _contenders(session: Session, gate: Gate) -> tuple[tuple[Player, ModelVersio
 def _successor(session: Session, gate: Gate) -> Gate | None:
     """The gate that was opened when this one ended, as long as it runs."""
     return session.scalars(
-        select(Gate).where(Gate.settings["opened_after"].astext == gate.id, Gate.status == GateStatus.RUNNING)
+        select(Gate).where(Gate.opened_after_id == gate.id, Gate.status == GateStatus.RUNNING)
     ).one_or_none()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from sqlalchemy import Text, cast, select
+from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from api.schemas.enums import GateStatus
@@ -23,13 +23,13 @@ def unfinished_gates(session: Session, trial_id: str) -> list[str]:
 
 def gates_opened_after(session: Session, trial_id: str) -> Sequence[Gate]:
     """Gates of other trials that run in the place of one of the trial's; its own may not begin any more."""
-    ours = select(cast(Gate.id, Text)).where(Gate.trial_id == trial_id).scalar_subquery()
+    ours = select(Gate.id).where(Gate.trial_id == trial_id).scalar_subquery()
     return session.scalars(
         select(Gate)
         .where(
             Gate.status == GateStatus.RUNNING,
             Gate.trial_id != trial_id,
-            Gate.settings["opened_after"].astext.in_(ours),
+            Gate.opened_after_id.in_(ours),
         )
         .order_by(Gate.id)
     ).all()

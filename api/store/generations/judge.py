@@ -75,7 +75,7 @@ def _judged(session: Session, subject: Subject, snapshot: Decision) -> Judged:
 
 def _to_be_run(gate: Gate | None) -> str | None:
     """The gate, if the judgement itself opened it and nobody has begun to run it."""
-    if gate is None or gate.status is not GateStatus.RUNNING or gate.pairs or "opened_after" in gate.settings:
+    if gate is None or gate.status is not GateStatus.RUNNING or gate.pairs or gate.opened_after_id is not None:
         return None
     return gate.id
 

@@ -1,4 +1,8 @@
-"""Bots of a whole project: a bot that no trial has lives in a put-away trial of its own, so that it has a version."""
+"""Bots shared by a project.
+
+A tournament may name a bot that no trial has. Such a bot is a player of a hidden trial of the project, so that it has
+a version that games can name.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +10,7 @@ from sqlalchemy import func, insert, select
 from sqlalchemy.dialects.postgresql import insert as upsert
 from sqlalchemy.orm import Session
 
-from api.schemas.enums import CommitKind, TrialStatus, VersionOrigin
+from api.schemas.enums import CommitKind, TrialKind, TrialStatus, VersionOrigin
 from api.store.core.commits import lock_trial, take_commit
 from api.store.core.ids import new_id
 from api.store.tables import Commit, ModelVersion, Player, Trial
@@ -17,7 +21,7 @@ from orchestrator.spec.trial import TrialSpec
 
 
 def bot_version(session: Session, project_id: str, game: GameChoice, bot: str, *, prefer: str | None) -> ModelVersion:
-    """The version of a bot: that of the preferred trial, else of any trial of the game, else of the house."""
+    """A bot's version: of the preferred trial, else of any trial of the game, else shared by the project."""
     found = session.scalars(
         select(ModelVersion)
         .join(Player, Player.id == ModelVersion.player_id)
@@ -26,25 +30,25 @@ def bot_version(session: Session, project_id: str, game: GameChoice, bot: str, *
         .order_by((Trial.id == prefer).desc() if prefer is not None else Trial.id, ModelVersion.id)
         .limit(1)
     ).one_or_none()
-    return found if found is not None else _into_house(session, project_id, game, bot)
+    return found if found is not None else _shared_bot(session, project_id, game, bot)
 
 
-def _into_house(session: Session, project_id: str, game: GameChoice, bot: str) -> ModelVersion:
-    house = _house(session, project_id, game)
+def _shared_bot(session: Session, project_id: str, game: GameChoice, bot: str) -> ModelVersion:
+    holder = _bot_holder(session, project_id, game)
     known = session.scalars(
         select(ModelVersion)
         .join(Player, Player.id == ModelVersion.player_id)
-        .where(Player.trial_id == house.id, Player.bot == bot)
+        .where(Player.trial_id == holder.id, Player.bot == bot)
     ).one_or_none()
     if known is not None:  # another transaction was faster and held the lock until now
         return known
-    commit = take_commit(session, house, CommitKind.ROSTER)
-    player = Player(id=new_id(), trial_id=house.id, name=bot, role=Role.BOT, bot=bot, created_commit=commit)
+    commit = take_commit(session, holder, CommitKind.ROSTER)
+    player = Player(id=new_id(), trial_id=holder.id, name=bot, role=Role.BOT, bot=bot, created_commit=commit)
     session.add(player)
     session.flush()
     version = ModelVersion(
         id=new_id(),
-        trial_id=house.id,
+        trial_id=holder.id,
         player_id=player.id,
         number=0,
         origin=VersionOrigin.BOT,
@@ -56,8 +60,8 @@ def _into_house(session: Session, project_id: str, game: GameChoice, bot: str) -
     return version
 
 
-def _house(session: Session, project_id: str, game: GameChoice) -> Trial:
-    """The project's trial for bots of this game, locked. Ended and put away: no list shows it, nothing runs it."""
+def _bot_holder(session: Session, project_id: str, game: GameChoice) -> Trial:
+    """The project's trial that holds the shared bots of this game, locked. It never runs and no list shows it."""
     key = game_key(game)
     name = f"bots of {key}"  # no trial that a person makes can have a name with spaces
     spec = TrialSpec(game=game)
@@ -67,6 +71,7 @@ def _house(session: Session, project_id: str, game: GameChoice) -> Trial:
             id=new_id(),
             project_id=project_id,
             name=name,
+            kind=TrialKind.PROJECT_BOTS,
             game=key,
             seed=0,
             spec=spec.model_dump(mode="json"),
@@ -83,5 +88,7 @@ def _house(session: Session, project_id: str, game: GameChoice) -> Trial:
     )
     if made is not None:
         session.execute(insert(Commit).values(trial_id=made, number=0, kind=CommitKind.CREATED))
-    found = session.scalars(select(Trial.id).where(Trial.project_id == project_id, Trial.name == name)).one()
+    found = session.scalars(
+        select(Trial.id).where(Trial.project_id == project_id, Trial.game == key, Trial.kind == TrialKind.PROJECT_BOTS)
+    ).one()
     return lock_trial(session, found)

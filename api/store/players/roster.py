@@ -25,8 +25,6 @@ from orchestrator.spec.players import EXPLOITERS, allows_exploiters
 
 ADDED, RETIRED, RETUNED = "player.added", "player.retired", "player.retuned"
 """Events that say by which commit a player became what it is; a fork reads them as of its commit."""
-RATING_ONLY = "rating_only"
-"""Marks a bot that is in the league to be measured against: matchmaking never chooses it."""
 
 
 def players_of(session: Session, trial_id: str) -> Sequence[Player]:
@@ -53,7 +51,7 @@ def roster_of(session: Session, trial_id: str, *, playable: Container[str] | Non
             parent=None if player.parent_id is None else PlayerId(player.parent_id),
             active=(
                 player.status is PlayerStatus.ACTIVE
-                and RATING_ONLY not in player.hyperparameters
+                and not player.rating_only
                 and (playable is None or player.id in playable)
             ),
         )
@@ -171,7 +169,7 @@ def _enter_target(session: Session, trial: Trial) -> None:
         name=until.opponent,
         role=Role.BOT,
         bot=until.opponent,
-        hyperparameters={RATING_ONLY: True},
+        rating_only=True,
         created_commit=0,
     )
     session.add(bot)

@@ -78,6 +78,8 @@ class Gate(Base):
         ),
         Index(None, "trial_id", "id"),
         Index(None, "champion_version_id"),
+        CheckConstraint("opened_after_id <> id", name="opened_after_another"),
+        Index(None, "opened_after_id"),
     )
 
     id: Mapped[EntityId]
@@ -88,6 +90,8 @@ class Gate(Base):
     candidate_version_id: Mapped[Ref]
     champion_version_id: Mapped[Ref | None] = mapped_column(ForeignKey("model_versions.id"))
     """None where the alias had no holder: the first champion stands unopposed."""
+    opened_after_id: Mapped[Ref | None] = mapped_column(ForeignKey("gates.id"))
+    """The gate whose end opened this one; None where a new candidate opened it, or where it still waits."""
     status: Mapped[GateStatus] = mapped_column(Word(GateStatus), server_default="waiting")
     status_reason: Mapped[str | None]
     elo0: Mapped[float]

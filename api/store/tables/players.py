@@ -38,6 +38,7 @@ class Player(Base):
         one_of("status", PlayerStatus),
         CheckConstraint("(role = 'bot') = (bot IS NOT NULL)", name="bot"),
         CheckConstraint("parent_id IS NULL OR role = 'historical'", name="parent"),
+        CheckConstraint("NOT rating_only OR role = 'bot'", name="rating_only"),
         CheckConstraint("parent_id <> id", name="own_parent"),
         CheckConstraint("(status = 'retired') = (retired_at IS NOT NULL)", name="retired"),
         CheckConstraint("steps_at_snapshot <= steps", name="snapshot_steps"),
@@ -54,6 +55,8 @@ class Player(Base):
     status: Mapped[PlayerStatus] = mapped_column(Word(PlayerStatus), server_default="active")
     bot: Mapped[str | None]
     """The catalog's name of the scripted player."""
+    rating_only: Mapped[bool] = mapped_column(server_default=text("false"))
+    """A bot that is only measured against: matchmaking never chooses it."""
     parent_id: Mapped[Ref | None]
     """The player a historical one is a snapshot of."""
     forked_from_player_id: Mapped[Ref | None] = mapped_column(ForeignKey("players.id"))

@@ -7,7 +7,7 @@ from datetime import datetime
 from sqlalchemy import CheckConstraint, ForeignKey, ForeignKeyConstraint, Index, UniqueConstraint, text
 from sqlalchemy.orm import Mapped, mapped_column
 
-from api.schemas.enums import PairingStatus, TournamentFormat, TournamentStatus
+from api.schemas.enums import PairingStatus, TournamentFormat, TournamentPurpose, TournamentStatus
 from api.store.tables.base import (
     Base,
     Count,
@@ -20,6 +20,7 @@ from api.store.tables.base import (
     not_blank,
     not_negative,
     one_of,
+    same_trial,
 )
 
 
@@ -29,13 +30,31 @@ class Tournament(Base):
     __tablename__ = "tournaments"
     __table_args__ = (
         UniqueConstraint("occasion"),
+        same_trial("player_id", "players"),
         one_of("format", TournamentFormat),
+        one_of("purpose", TournamentPurpose),
+        CheckConstraint("generation >= 0", name="generation"),
+        CheckConstraint(
+            "CASE WHEN purpose IN ('field_evaluation', 'target_evaluation') "
+            "THEN num_nonnulls(trial_id, player_id, generation) = 3 "
+            "ELSE num_nonnulls(player_id, generation) = 0 END",
+            name="evaluates",
+        ),
         one_of("status", TournamentStatus),
         CheckConstraint(
             "(status IN ('completed', 'cancelled', 'failed')) = (finished_at IS NOT NULL)", name="finished"
         ),
         not_blank("game"),
         not_blank("name"),
+        # a generation is evaluated once in each way
+        Index(
+            "uq_tournaments_evaluation",
+            "player_id",
+            "generation",
+            "purpose",
+            unique=True,
+            postgresql_where=text("player_id IS NOT NULL"),
+        ),
         Index(None, "project_id", "game", "id"),
         Index(None, "trial_id", "id"),
         Index(None, "schedule_id", "id"),
@@ -48,7 +67,12 @@ class Tournament(Base):
     trial_id: Mapped[Ref | None] = mapped_column(ForeignKey("trials.id"))
     schedule_id: Mapped[Ref | None] = mapped_column(ForeignKey("schedules.id"))
     occasion: Mapped[str | None]
-    """What set it off, such as one firing of a schedule; unique, so that it is set off once."""
+    """The id of the workflow of one firing of a schedule; unique, so that a firing holds one tournament."""
+    purpose: Mapped[TournamentPurpose] = mapped_column(Word(TournamentPurpose), server_default="request")
+    player_id: Mapped[Ref | None]
+    """The player that an evaluation measures."""
+    generation: Mapped[Count | None]
+    """The player's generation that an evaluation measures."""
     game: Mapped[str]
     name: Mapped[str]
     format: Mapped[TournamentFormat] = mapped_column(Word(TournamentFormat))

@@ -7,7 +7,7 @@ from datetime import datetime
 from sqlalchemy import CheckConstraint, ForeignKey, ForeignKeyConstraint, Index, UniqueConstraint, text
 from sqlalchemy.orm import Mapped, mapped_column
 
-from api.schemas.enums import CommitKind, TrialStatus
+from api.schemas.enums import CommitKind, TrialKind, TrialStatus
 from api.store.tables.base import Base, CreatedAt, EntityId, Json, Ref, Word, not_blank, not_negative, one_of
 
 
@@ -37,12 +37,21 @@ class Trial(Base):
         CheckConstraint("forked_from_trial_id <> id", name="fork_of_another"),
         CheckConstraint("(status IN ('stopped', 'completed', 'failed')) = (finished_at IS NOT NULL)", name="finished"),
         one_of("status", TrialStatus),
+        one_of("kind", TrialKind),
         not_negative("last_commit", "payoff_revision", "steps"),
         CheckConstraint("payoff_decay > 0 AND payoff_decay <= 1", name="payoff_decay"),
         not_blank("name"),
         not_blank("game"),
         Index(None, "project_id", "id"),
         Index(None, "status", "id"),
+        # one holder of the shared bots of a project's game
+        Index(
+            "uq_trials_project_bots",
+            "project_id",
+            "game",
+            unique=True,
+            postgresql_where=text("kind = 'project_bots'"),
+        ),
         # what reconciliation looks for after a crash between the row and the workflow
         Index("ix_trials_unstarted", "id", postgresql_where=text("workflow_started_at IS NULL")),
     )
@@ -50,6 +59,7 @@ class Trial(Base):
     id: Mapped[EntityId]
     project_id: Mapped[Ref] = mapped_column(ForeignKey("projects.id"))
     name: Mapped[str]
+    kind: Mapped[TrialKind] = mapped_column(Word(TrialKind), server_default="league")
     game: Mapped[str]
     seed: Mapped[int]
     spec: Mapped[Json]

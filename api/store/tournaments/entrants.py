@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from sqlalchemy import Select, func, select
 from sqlalchemy.orm import Session
 
-from api.schemas.enums import PlayerStatus, RatingMethod
+from api.schemas.enums import PlayerStatus, RatingMethod, TrialKind
 from api.store.core.errors import Conflict, NotFound
 from api.store.players.project_bots import bot_version
 from api.store.tables import Alias, ModelVersion, Player, Rating, RatingFit, Trial
@@ -137,7 +137,8 @@ def _trials(session: Session, arena: Arena, rule: EntrantRule) -> Sequence[Trial
         return [arena.trial]
     of_project = select(Trial).where(Trial.project_id == arena.project_id).order_by(Trial.id)
     if rule.trial == EVERY_TRIAL:
-        return session.scalars(of_project.where(Trial.game == arena.key, Trial.archived_at.is_(None))).all()
+        leagues = of_project.where(Trial.kind == TrialKind.LEAGUE, Trial.archived_at.is_(None))
+        return session.scalars(leagues.where(Trial.game == arena.key)).all()
     trial = session.scalars(of_project.where(Trial.name == rule.trial)).one_or_none()
     if trial is None:
         raise NotFound(f"the project has no trial named {rule.trial!r}")

@@ -9,7 +9,7 @@ from typing import Any
 from sqlalchemy import insert, select, update
 from sqlalchemy.orm import Session
 
-from api.schemas.enums import PairingStatus, TournamentStatus
+from api.schemas.enums import PairingStatus, TournamentPurpose, TournamentStatus
 from api.store.core.clock import now
 from api.store.core.errors import Conflict, NotFound
 from api.store.core.events import NewEvent, append_events
@@ -27,6 +27,24 @@ MOST_PAIRINGS = 200_000
 
 
 @dataclass(frozen=True, kw_only=True)
+class HeldFor:
+    """What a tournament is held for: somebody's request, a schedule's firing, or the evaluation of a generation.
+
+    A firing and an evaluation hold one tournament each.
+    """
+
+    purpose: TournamentPurpose = TournamentPurpose.REQUEST
+    schedule_id: str | None = None
+    occasion: str | None = None
+    """The id of the workflow of a schedule's firing."""
+    player_id: str | None = None
+    generation: int | None = None
+
+
+REQUESTED = HeldFor()
+
+
+@dataclass(frozen=True, kw_only=True)
 class Closed:
     """A tournament that was closed just now, and the event that says so."""
 
@@ -39,27 +57,28 @@ def create_tournament(
     project: str,
     spec: TournamentSpec,
     *,
-    schedule_id: str | None = None,
-    occasion: str | None = None,
+    held_for: HeldFor = REQUESTED,
     name: str | None = None,
     started: bool = False,
 ) -> Tournament:
-    """A pending tournament with its field, or the one that was made on this occasion before.
+    """A pending tournament with its field, or the one that is held for the same firing or evaluation already.
 
-    `started` is for those that a running workflow makes for itself: nobody else is to start one.
+    `started` is for a tournament that a running workflow creates for itself: reconciliation must not start another.
     """
-    if occasion is not None:
-        known = session.scalars(select(Tournament).where(Tournament.occasion == occasion)).one_or_none()
-        if known is not None:
-            return known
+    known = find_tournament(session, held_for)
+    if known is not None:
+        return known
     arena = find_arena(session, project, spec)
     challengers, field = _field(session, arena, spec)
     tournament = Tournament(
         id=new_id(),
         project_id=arena.project_id,
         trial_id=None if arena.trial is None else arena.trial.id,
-        schedule_id=schedule_id,
-        occasion=occasion,
+        schedule_id=held_for.schedule_id,
+        occasion=held_for.occasion,
+        purpose=held_for.purpose,
+        player_id=held_for.player_id,
+        generation=held_for.generation,
         game=arena.key,
         name=name or spec.name,
         format=spec.format,
@@ -79,6 +98,21 @@ def create_tournament(
     session.refresh(tournament)
     append_events(session, [tournament_event(tournament, "tournament.created", entrants=len(rows))])
     return tournament
+
+
+def find_tournament(session: Session, held_for: HeldFor) -> Tournament | None:
+    """The tournament of a schedule's firing or of an evaluation, if there is one; none for a request."""
+    if held_for.purpose is TournamentPurpose.REQUEST:
+        return None
+    if held_for.purpose is TournamentPurpose.SCHEDULE:
+        query = select(Tournament).where(Tournament.occasion == held_for.occasion)
+    else:
+        query = select(Tournament).where(
+            Tournament.player_id == held_for.player_id,
+            Tournament.generation == held_for.generation,
+            Tournament.purpose == held_for.purpose,
+        )
+    return session.scalars(query).one_or_none()
 
 
 def find_arena(session: Session, project: str, spec: TournamentSpec) -> Arena:

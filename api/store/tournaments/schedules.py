@@ -14,7 +14,7 @@ from sqlalchemy import func, select, update
 from sqlalchemy.dialects.postgresql import insert as upsert
 from sqlalchemy.orm import Session
 
-from api.schemas.enums import Overlap, TournamentStatus, TrialStatus
+from api.schemas.enums import Overlap, TournamentPurpose, TournamentStatus, TrialStatus
 from api.store.core.clock import now
 from api.store.core.errors import Conflict, NotFound
 from api.store.core.events import NewEvent, append_events
@@ -22,7 +22,7 @@ from api.store.core.ids import new_id
 from api.store.core.seeds import derived_seed
 from api.store.tables import Project, Schedule, Tournament, Trial
 from api.store.tournaments.entrants import admit_bots
-from api.store.tournaments.lifecycle import close_tournament, create_tournament, find_arena
+from api.store.tournaments.lifecycle import HeldFor, close_tournament, create_tournament, find_arena
 from api.store.trials.spec import spec_of
 from orchestrator.spec.tournament import TournamentSpec, check_tournament
 
@@ -155,8 +155,7 @@ def open_firing(session: Session, schedule_id: str, occasion: str) -> Tournament
         session,
         project,
         spec.model_copy(update={"seed": seed}),
-        schedule_id=schedule_id,
-        occasion=occasion,
+        held_for=HeldFor(purpose=TournamentPurpose.SCHEDULE, schedule_id=schedule_id, occasion=occasion),
         name=schedule.name,
         started=True,
     )

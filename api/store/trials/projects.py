@@ -8,7 +8,7 @@ from sqlalchemy import Row, func, select
 from sqlalchemy.dialects.postgresql import insert as upsert
 from sqlalchemy.orm import Session
 
-from api.schemas.enums import TrialStatus
+from api.schemas.enums import TrialKind, TrialStatus
 from api.store.core.errors import NotFound
 from api.store.core.ids import new_id
 from api.store.tables import Project, Trial
@@ -28,7 +28,7 @@ def list_projects(session: Session, *, after: str | None, limit: int) -> Sequenc
     running = func.count(Trial.id).filter(Trial.status == TrialStatus.RUNNING)
     query = (
         select(Project, func.count(Trial.id), running)
-        .outerjoin(Trial, Trial.project_id == Project.id)
+        .outerjoin(Trial, (Trial.project_id == Project.id) & (Trial.kind == TrialKind.LEAGUE))
         .group_by(Project.id)
         .order_by(Project.name)
         .limit(limit)

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from sqlalchemy import Row, Select, select
 from sqlalchemy.orm import Session
 
-from api.schemas.enums import PlayerStatus, TrialStatus
+from api.schemas.enums import PlayerStatus, TrialKind, TrialStatus
 from api.store.core.errors import NotFound
 from api.store.tables import Player, Project, Trial
 from league.types import Role
@@ -28,7 +28,7 @@ class TrialFilter:
 
 def list_trials(session: Session, which: TrialFilter, *, before: str | None, limit: int) -> Sequence[NamedTrial]:
     """Trials with their projects' names, the newest first."""
-    query = _NAMED.order_by(Trial.id.desc()).limit(limit)
+    query = _NAMED.where(Trial.kind == TrialKind.LEAGUE).order_by(Trial.id.desc()).limit(limit)
     if which.project is not None:
         query = query.where(Project.name == which.project)
     if which.name is not None:

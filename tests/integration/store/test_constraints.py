@@ -39,6 +39,7 @@ BREAK: dict[str, list[str]] = {
     "ck_gates_finished": ["status = 'passed'", "finished_at = now() WHERE status = 'running'"],
     "ck_gates_hypotheses": ["elo0 = elo1"],
     "ck_gates_max_pairs": ["max_pairs = 0"],
+    "ck_gates_opened_after_another": ["opened_after_id = id"],
     "ck_gates_pentanomial": ["pentanomial = '{1,2,3,4}'", "pentanomial = '{1,2,3,4,-1}'"],
     "ck_gates_unopposed_plays_nothing": ["champion_version_id = NULL WHERE status = 'running'"],
     "ck_generations_attempt": ["attempt = 0"],
@@ -86,6 +87,7 @@ BREAK: dict[str, list[str]] = {
     "ck_players_learns": ["generation = 1 WHERE role = 'bot'", "generation = 1 WHERE role = 'historical'"],
     "ck_players_own_parent": ["parent_id = id"],
     "ck_players_parent": ["role = 'main' WHERE parent_id IS NOT NULL"],
+    "ck_players_rating_only": ["rating_only = true WHERE role = 'main'"],
     "ck_players_retired": ["status = 'retired'", "retired_at = now()"],
     "ck_players_snapshot_steps": ["steps_at_snapshot = steps + 1"],
     "ck_rating_covariances_complete": ["upper_triangle = '{4,1}'"],
@@ -101,6 +103,12 @@ BREAK: dict[str, list[str]] = {
     "ck_tallies_played": ["wins = 0, draws = 0, losses = 0"],
     "ck_tallies_returns_of_both": ["returns = NULL", "opponent_returns = NULL"],
     "ck_tallies_seats": ["seat = -1", "opponent_seat = -1", "opponent_seat = seat"],
+    "ck_tournaments_evaluates": [
+        "generation = NULL WHERE purpose = 'field_evaluation'",
+        "trial_id = NULL WHERE purpose = 'field_evaluation'",
+        "purpose = 'request' WHERE purpose = 'field_evaluation'",
+    ],
+    "ck_tournaments_generation": ["generation = -1"],
     "ck_tournaments_finished": ["status = 'completed'", "finished_at = now()"],
     "ck_trials_finished": ["status = 'failed'", "finished_at = now()"],
     "ck_trials_fork_complete": [

@@ -90,6 +90,78 @@ def test_events_that_were_told_twice_stay_once(empty_postgres_url: str) -> None:
     assert rows(empty_postgres_url, "SELECT payload ->> 'key' FROM events") == [("a",), ("b",)]
 
 
+OLD_LEAGUE = """
+INSERT INTO projects (id, name) VALUES ('00000000-0000-7000-8000-000000000001', 'p');
+INSERT INTO trials (id, project_id, name, game, seed, spec, payoff_decay, status, finished_at, archived_at) VALUES
+  ('00000000-0000-7000-8000-00000000000a', '00000000-0000-7000-8000-000000000001', 't', 'g', 1, '{}', 1, 'pending',
+   NULL, NULL),
+  ('00000000-0000-7000-8000-00000000000b', '00000000-0000-7000-8000-000000000001', 'bots of g', 'g', 0, '{}', 1,
+   'completed', now(), now());
+INSERT INTO commits (trial_id, number, kind) VALUES ('00000000-0000-7000-8000-00000000000a', 0, 'created');
+INSERT INTO players (id, trial_id, name, role, bot, hyperparameters, created_commit) VALUES
+  ('00000000-0000-7000-8000-000000000011', '00000000-0000-7000-8000-00000000000a', 'main', 'main', NULL,
+   '{"gamma": 0.5}', 0),
+  ('00000000-0000-7000-8000-000000000012', '00000000-0000-7000-8000-00000000000a', 'mcts', 'bot', 'mcts',
+   '{"rating_only": true}', 0);
+INSERT INTO model_versions (id, trial_id, player_id, number, origin, steps, uri, sha256, size, commit) VALUES
+  ('00000000-0000-7000-8000-000000000021', '00000000-0000-7000-8000-00000000000a',
+   '00000000-0000-7000-8000-000000000011', 0, 'initial', 0, 'memory://a', repeat('a', 64), 1, 0),
+  ('00000000-0000-7000-8000-000000000022', '00000000-0000-7000-8000-00000000000a',
+   '00000000-0000-7000-8000-000000000011', 1, 'imported', 0, 'memory://b', repeat('b', 64), 1, 0);
+INSERT INTO gates (id, project_id, trial_id, game, alias, candidate_version_id, champion_version_id, status,
+  finished_at, elo0, elo1, alpha, beta, lower_bound, upper_bound, max_pairs, seed, settings)
+SELECT id::uuid, '00000000-0000-7000-8000-000000000001', '00000000-0000-7000-8000-00000000000a', 'g', 'champion',
+  '00000000-0000-7000-8000-000000000022', '00000000-0000-7000-8000-000000000021', status, finished_at::timestamptz,
+  0, 35, 0.05, 0.05, -1, 1, 10, 1, settings::jsonb
+FROM (VALUES
+  ('00000000-0000-7000-8000-000000000031', 'invalid', '2030-01-01', '{"alpha": 0.05}'),
+  ('00000000-0000-7000-8000-000000000032', 'running', NULL,
+   '{"alpha": 0.05, "opened_after": "00000000-0000-7000-8000-000000000031"}')
+) AS old (id, status, finished_at, settings);
+INSERT INTO schedules (id, project_id, name, every_seconds, tournament)
+VALUES ('00000000-0000-7000-8000-000000000041', '00000000-0000-7000-8000-000000000001', 'nightly', 60, '{}');
+INSERT INTO tournaments (id, project_id, trial_id, schedule_id, occasion, game, name, format, seed, spec)
+SELECT gen_random_uuid(), '00000000-0000-7000-8000-000000000001', '00000000-0000-7000-8000-00000000000a',
+  schedule_id::uuid, occasion, 'g', name, 'gauntlet', 1, '{}'
+FROM (VALUES
+  ('asked', NULL, NULL),
+  ('night', '00000000-0000-7000-8000-000000000041', 'nightly-1'),
+  ('field', NULL, 'generation:00000000-0000-7000-8000-000000000011:3'),
+  ('target', NULL,
+   'evaluation:00000000-0000-7000-8000-00000000000a:00000000-0000-7000-8000-000000000011:4')
+) AS old (name, schedule_id, occasion);
+"""
+
+
+def test_state_in_text_and_json_becomes_columns_and_goes_back(empty_postgres_url: str) -> None:
+    old_form = (
+        "SELECT name, hyperparameters FROM players",
+        "SELECT id::text, settings FROM gates",
+        "SELECT name, occasion FROM tournaments",
+    )
+    migrate.upgrade(empty_postgres_url, "0011")
+    with psycopg.connect(empty_postgres_url) as connection:
+        connection.execute(OLD_LEAGUE)
+    before = [rows(empty_postgres_url, query) for query in old_form]
+    migrate.upgrade(empty_postgres_url)
+    assert rows(empty_postgres_url, "SELECT name, kind FROM trials") == [("bots of g", "project_bots"), ("t", "league")]
+    assert rows(empty_postgres_url, "SELECT name, rating_only, hyperparameters FROM players") == [
+        ("main", False, {"gamma": 0.5}),
+        ("mcts", True, {}),
+    ]
+    gates = "SELECT right(id::text, 2), right(opened_after_id::text, 2), settings FROM gates"
+    assert rows(empty_postgres_url, gates) == [("31", None, {"alpha": 0.05}), ("32", "31", {"alpha": 0.05})]
+    tournaments = "SELECT name, purpose, occasion, right(player_id::text, 2), generation FROM tournaments"
+    assert rows(empty_postgres_url, tournaments) == [
+        ("asked", "request", None, None, None),
+        ("field", "field_evaluation", None, "11", 3),
+        ("night", "schedule", "nightly-1", None, None),
+        ("target", "target_evaluation", None, "11", 4),
+    ]
+    migrate.downgrade(empty_postgres_url, "0011")
+    assert [rows(empty_postgres_url, query) for query in old_form] == before
+
+
 def test_upgrade_of_a_migrated_database_changes_nothing(fresh_postgres_url: str) -> None:
     before = rows(fresh_postgres_url, CATALOGUES["constraints"])
     assert migrate.upgrade(fresh_postgres_url) == migrate.head()

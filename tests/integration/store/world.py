@@ -106,8 +106,19 @@ class World:
         self.main = Player(id=new_id(), name="main", role="main", forked_from_player_id=elder.id, **member)
         self.bot = Player(id=new_id(), name="random", role="bot", bot="random", **member)
         self.past = Player(id=new_id(), name="main-1", role="historical", parent_id=self.main.id, **member)
+        bots = Trial(
+            id=new_id(),
+            project_id=self.project.id,
+            name="bots of tic_tac_toe",
+            kind="project_bots",
+            game="tic_tac_toe",
+            seed=0,
+            spec={},
+            payoff_decay=0.99,
+        )
         self.add(
             self.project,
+            bots,
             self.origin,
             Commit(trial_id=self.origin.id, number=0, kind="created"),
             self.trial,
@@ -209,9 +220,23 @@ class World:
             seed=3,
             spec={},
         )
+        evaluation = Tournament(
+            id=new_id(),
+            project_id=self.project.id,
+            trial_id=self.trial.id,
+            purpose="field_evaluation",
+            player_id=self.main.id,
+            generation=1,
+            game="tic_tac_toe",
+            name="main after generation 1",
+            format="gauntlet",
+            seed=4,
+            spec={},
+        )
         self.add(
             self.schedule,
             self.tournament,
+            evaluation,
             TournamentEntrant(tournament_id=self.tournament.id, number=0, version_id=self.trained.id, label="main"),
             TournamentEntrant(
                 tournament_id=self.tournament.id, number=1, version_id=self.bot_version.id, label="random"
@@ -272,7 +297,7 @@ class World:
     def _promote(self) -> None:
         key = {"project_id": self.project.id, "game": "tic_tac_toe", "name": "champion"}
         self.running = self.gate(self.snapshot, self.start, status="running")
-        self.waiting = self.gate(self.trained, self.start)
+        self.waiting = self.gate(self.trained, self.start, opened_after_id=self.running.id)
         self.alias = Alias(version_id=self.snapshot.id, revision=1, **key)
         batch = GateBatch(gate_id=self.running.id, number=1, pairs=5, pentanomial=[0, 1, 2, 1, 1], llr=0.4)
         self.add(
