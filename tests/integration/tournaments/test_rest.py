@@ -136,6 +136,15 @@ async def _reports(rest: httpx.AsyncClient, tournament: str) -> None:
     assert "## Cross table" in texts["markdown"] and "<script" not in texts["html"]
 
 
+async def test_no_list_shows_the_trial_that_holds_the_bots_of_a_project(rest: httpx.AsyncClient) -> None:
+    body = {"project": "bots-only", "spec": {"game": TIC_TAC_TOE, "entrants": graded(2), "games": 2}}
+    assert (await rest.post(f"{API}/tournaments", json=body)).status_code == 201
+    trials = (await rest.get(f"{API}/trials", params={"archived": "true", "project": "bots-only"})).json()
+    assert trials["items"] == []
+    projects = (await rest.get(f"{API}/projects", params={"limit": 100})).json()["items"]
+    assert [project["trials"] for project in projects if project["name"] == "bots-only"] == [0]
+
+
 async def test_what_is_wrong_is_said_at_once(rest: httpx.AsyncClient, served: Served) -> None:
     async def refused(**spec: Any) -> httpx.Response:
         return await rest.post(f"{API}/tournaments", json={"project": "rest", "spec": spec})
