@@ -50,7 +50,7 @@ def test_every_decision_has_a_status_a_date_and_a_reason(path: Path) -> None:
 
 
 def test_every_old_number_is_one_decision() -> None:
-    found = [number(heading) for path in PAGES for heading in headings(path) if number(heading) is not None]
+    found = [old for path in PAGES for heading in headings(path) if (old := number(heading)) is not None]
     assert sorted(found) == sorted(OLD_NUMBERS)
 
 

@@ -3,20 +3,21 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from functools import cache
 from pathlib import Path
 from typing import Any
 
 import pytest
 import typer
+from pydantic import Field
 
 from api.settings import ApiSettings
 from api.web.app import create_app
 from benchmarks.__main__ import measurements
 from lanista.cli import app
-from lanista.settings import ALL_SETTINGS, INTERNAL, known_settings
-from orchestrator.settings import environment_name
+from lanista.settings import ALL_SETTINGS, INTERNAL
+from orchestrator.settings import LanistaSettings, environment_name
 
 ROOT = Path(__file__).parents[2]
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md"))]
@@ -44,16 +45,33 @@ def endpoints() -> list[str]:
     return [f"{method.upper()} {path}" for path, operations in paths.items() for method in operations]
 
 
-def test_every_setting_is_documented_with_its_key_and_description() -> None:
-    rows = {match[1]: match[0] for match in re.finditer(r"^\| `((?:LANISTA|RAY)_\w+)` \|.*$", page("settings"), re.M)}
-    assert set(rows) == set(known_settings()) | INTERNAL
-    for group in ALL_SETTINGS:
+def check_settings(groups: Iterable[type[LanistaSettings]], text: str) -> None:
+    """Every setting has a row with its variable, key, default and meaning, and every row is a setting."""
+    rows = {match[1]: match[0] for match in re.finditer(r"^\| `((?:LANISTA|RAY)_\w+)` \|.*$", text, re.M)}
+    named = {environment_name(group, field) for group in groups for field in group.model_fields}
+    assert set(rows) == named | INTERNAL
+    for group in groups:
         for field, info in group.model_fields.items():
             row = rows[environment_name(group, field)]
             assert f"| `{field}` |" in row
             assert info.description, f"{field} does not say what it is"
             if isinstance(info.default, int | float) and not isinstance(info.default, bool):
                 assert f"`{info.default:g}`" in row or f"`{info.default}`" in row, f"{field}: {info.default} in {row}"
+
+
+def test_every_setting_is_documented_with_its_key_and_description() -> None:
+    check_settings(ALL_SETTINGS, page("settings"))
+
+
+def test_a_setting_without_documentation_is_found() -> None:
+    class MadeUpSettings(LanistaSettings):
+        made_up: int = Field(default=7, description="made up")
+
+    row = "| `LANISTA_MADE_UP` | `made_up` | `7` | made up |"
+    check_settings([*ALL_SETTINGS, MadeUpSettings], f"{page('settings')}\n{row}\n")
+    for text in (page("settings"), f"{page('settings')}\n{row.replace('7', '8')}\n"):
+        with pytest.raises(AssertionError):
+            check_settings([*ALL_SETTINGS, MadeUpSettings], text)
 
 
 def test_every_command_and_option_is_documented() -> None:
