@@ -1,4 +1,4 @@
-"""The web application: REST API and page, made from settings; nothing happens on import."""
+"""The web application: REST API and page. `create_app` makes it from settings; importing this module does nothing."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from api.web.live.cluster_status import ClusterStatus
 from api.web.live.feed import EventFeed
 from api.web.live.health_checks import HealthChecks
 from api.web.live.progress import ProgressPoller
-from api.web.middleware.host_and_size import Perimeter, allowed_hosts
+from api.web.middleware.host_and_size import HostAndSizeChecks, allowed_hosts
 from api.web.middleware.request_metrics import HttpMetrics, ObserveRequests
 from api.web.openapi import install_openapi
 from api.web.page_files import install_page
@@ -33,7 +33,7 @@ from api.web.reports.payoff_documents import PayoffDocuments
 from api.web.reports.tournament_cache import TournamentReports
 from api.web.services import Services
 from api.web.temporal.reconcile import Reconciler
-from api.web.temporal.schedules import ScheduleBook
+from api.web.temporal.schedules import TemporalSchedules
 from api.web.temporal.start_workflows import TOURNAMENTS, TRIALS, WorkflowStarter
 from orchestrator.artifacts import ArtifactStore
 from orchestrator.logs import configure_logs
@@ -41,13 +41,13 @@ from orchestrator.sdk_metrics import SdkMetrics
 from orchestrator.search_attributes import SearchAttributeCheck
 from orchestrator.temporal import connect
 
-GOODBYE_SECONDS = 3
+SHUTDOWN_SECONDS = 3
 THREADS = 4
-"""Requests that read or write Postgres at once; the others wait in line."""
+"""Requests that read or write Postgres at once; further ones wait for a free thread."""
 
 
 def create_app(settings: ApiSettings, temporal: Client | None = None) -> FastAPI:
-    """The application for these settings; a Temporal client may be given instead of made."""
+    """The application for these settings; tests pass a Temporal client of their own."""
     signer = _signer(settings)
 
     @asynccontextmanager
@@ -56,7 +56,7 @@ def create_app(settings: ApiSettings, temporal: Client | None = None) -> FastAPI
         engine = create_store_engine(url, pool_size=settings.database_connections, application="lanista-api")
         sdk = SdkMetrics(app.state.metrics.registry) if temporal is None else None
         client = temporal or await connect(settings, lazy=True, runtime=sdk.runtime if sdk else None)
-        # few threads on purpose: those that wait for the interpreter's lock only make each other, and the loop, wait
+        # few threads on purpose: more of them only compete for the GIL, with each other and with the event loop
         to_thread.current_default_thread_limiter().total_tokens = THREADS
         services = make_services(settings, engine, client, signer)
         app.state.services = services
@@ -65,7 +65,8 @@ def create_app(settings: ApiSettings, temporal: Client | None = None) -> FastAPI
         tasks = [asyncio.create_task(work.run()) for work in (services.feed, poller, Reconciler(services))]
         if sdk is not None:
             tasks.append(asyncio.create_task(sdk.run()))
-        tasks.append(asyncio.create_task(asyncio.to_thread(app.state.write_openapi)))  # the first to ask need not wait
+        # written ahead, so that the first request for it need not wait
+        tasks.append(asyncio.create_task(asyncio.to_thread(app.state.write_openapi)))
         try:
             yield
         finally:
@@ -82,8 +83,8 @@ def create_app(settings: ApiSettings, temporal: Client | None = None) -> FastAPI
         version=version("lanista"),
         summary="Durable league training for game-playing agents.",
         lifespan=lifespan,
-        openapi_url=None,  # ours is made once, complete
-        docs_url=None,  # its page would load scripts from another host
+        openapi_url=None,  # install_openapi serves a completed document
+        docs_url=None,  # FastAPI's page would load scripts from another host
         redoc_url=None,
     )
     app.state.settings = settings
@@ -99,7 +100,7 @@ def create_app(settings: ApiSettings, temporal: Client | None = None) -> FastAPI
 
 
 def make_services(settings: ApiSettings, engine: Engine, temporal: Client, signer: SessionSigner) -> Services:
-    """Everything the routes work with."""
+    """The services that routes work with."""
     sessions = session_factory(engine)
     attributes = SearchAttributeCheck(temporal)
     url = database_url(settings.database_url.get_secret_value()).set(drivername="postgresql")
@@ -110,9 +111,9 @@ def make_services(settings: ApiSettings, engine: Engine, temporal: Client, signe
         temporal=temporal,
         tokens=TokenLookup(sessions),
         signer=signer,
-        starter=WorkflowStarter(TRIALS, sessions, temporal, attributes),
+        trial_starter=WorkflowStarter(TRIALS, sessions, temporal, attributes),
         tournament_starter=WorkflowStarter(TOURNAMENTS, sessions, temporal, attributes),
-        schedules=ScheduleBook(sessions, temporal, attributes),
+        schedules=TemporalSchedules(sessions, temporal, attributes),
         feed=EventFeed(url.render_as_string(hide_password=False)),
         payoffs=PayoffDocuments(sessions),
         reports=TournamentReports(),
@@ -122,9 +123,9 @@ def make_services(settings: ApiSettings, engine: Engine, temporal: Client, signe
 
 
 def _add_middleware(app: FastAPI, settings: ApiSettings, signer: SessionSigner) -> None:
-    """The last one added is the first to see a request."""
-    a_minute = settings.failed_sign_ins
-    app.state.failed_sign_ins = RateLimit(a_minute / 60, max(1, int(a_minute)))
+    """The middleware added last sees a request first."""
+    per_minute = settings.failed_sign_ins
+    app.state.failed_sign_ins = RateLimit(per_minute / 60, max(1, int(per_minute)))
     app.add_middleware(
         Authentication,
         signer=signer,
@@ -132,7 +133,7 @@ def _add_middleware(app: FastAPI, settings: ApiSettings, signer: SessionSigner) 
         failures=app.state.failed_sign_ins,
     )
     app.add_middleware(
-        Perimeter,
+        HostAndSizeChecks,
         hosts=allowed_hosts(settings.host, settings.allowed_hosts),
         max_body=settings.max_body_bytes,
         uploads={"/api/v1/versions": settings.max_upload_bytes},
@@ -146,10 +147,10 @@ def _signer(settings: ApiSettings) -> SessionSigner:
 
 
 def run_api(settings: ApiSettings) -> None:
-    """Serve until stopped."""
+    """Serve until the process is stopped."""
     configure_logs(settings, role="api")
     app = create_app(settings)
-    # what was imported stays for good: looking through it for garbage would halt every request for 0.2 s now and then
+    # imported modules are never garbage: without the freeze a collection that scans them halts all requests for 0.2 s
     gc.collect()
     gc.freeze()
     uvicorn.run(
@@ -159,6 +160,6 @@ def run_api(settings: ApiSettings) -> None:
         log_config=None,
         access_log=False,
         server_header=False,
-        # followers of events hold their connections open; they come back by themselves
-        timeout_graceful_shutdown=GOODBYE_SECONDS,
+        # event streams hold their connections open; their clients reconnect by themselves
+        timeout_graceful_shutdown=SHUTDOWN_SECONDS,
     )

@@ -1,4 +1,4 @@
-"""The OpenAPI document, completed: each call lists the problems it may answer with, all in one form."""
+"""The OpenAPI document, completed: every call lists the problems that it may answer with."""
 
 from __future__ import annotations
 
@@ -11,16 +11,17 @@ from fastapi.openapi.utils import get_openapi
 from pydantic.json_schema import models_json_schema
 
 from api.schemas.events.openapi import event_schemas
-from api.web.problems import MEDIA_TYPE, TITLES, Problem
+from api.schemas.problems import Problem
+from api.web.problems import MEDIA_TYPE, title_of
 
 API = "/api/v1"
 ALWAYS = (400, 413, 429, 503)
-"""Wrong host or a body that is no request; too large; too often; a part does not answer."""
+"""Unknown host or malformed body; body too large; rate limit; Postgres or Temporal unavailable."""
 CHANGES = ("post", "put", "patch", "delete")
 
 
 def install_openapi(app: FastAPI) -> None:
-    """Make /openapi.json complete."""
+    """Serve the completed document at /openapi.json."""
 
     def document() -> dict[str, Any]:
         if app.openapi_schema is None:
@@ -75,13 +76,13 @@ def _problems_of(path: str, method: str, call: dict[str, Any]) -> set[int]:
 
 def _problem(status: int) -> dict[str, Any]:
     return {
-        "description": TITLES.get(status, "The request cannot be understood"),
+        "description": title_of(status),
         "content": {MEDIA_TYPE: {"schema": {"$ref": "#/components/schemas/Problem"}}},
     }
 
 
 def _not_null(schema: dict[str, Any]) -> dict[str, Any]:
-    """A header or a query cannot be null: it is left out."""
+    """A header or query parameter is left out, never null."""
     choices = [choice for choice in schema.get("anyOf", ()) if choice.get("type") != "null"]
     if len(choices) != 1:
         return schema

@@ -1,4 +1,4 @@
-"""The page's own files, and the chart library from its wheel, so that the page needs no other network."""
+"""Serves the page's files, and the chart library from its wheel, so that the page needs no other host."""
 
 from __future__ import annotations
 
@@ -12,29 +12,29 @@ from fastapi.responses import FileResponse
 from fastapi.staticfiles import StaticFiles
 
 PAGE = Path(__file__).parent / "page"
-PLACES = ("trials", "tournaments", "schedules", "versions", "matches", "play", "system", "signin")
-"""First parts of the page's addresses. The page itself tells which of them it has; others are nobody's."""
+SEGMENTS = ("trials", "tournaments", "schedules", "versions", "matches", "play", "system", "signin")
+"""First segments of the page's addresses. The page's own router shows what follows; other addresses are 404."""
 LIBRARY = "/static/vendor/plotly.min.js"
 FOR_A_DAY = {"Cache-Control": "public, max-age=86400", "Vary": "Accept-Encoding"}
 
 
 def install_page(app: FastAPI) -> None:
-    """Serve the page at / and at every address below its places."""
+    """Serve the page at / and below each of its first segments."""
     router = APIRouter(include_in_schema=False)
     router.add_api_route(LIBRARY, chart_library)
-    for path in ("/", *(f"/{place}" for place in PLACES), *(f"/{place}/{{rest:path}}" for place in PLACES)):
+    for path in ("/", *(f"/{segment}" for segment in SEGMENTS), *(f"/{segment}/{{rest:path}}" for segment in SEGMENTS)):
         router.add_api_route(path, page)
     app.include_router(router)
     app.mount("/static", PageFiles(directory=PAGE / "static"), name="static")
 
 
 async def page() -> FileResponse:
-    """The one document; what it shows depends on its address."""
+    """The page's one HTML document; its router shows what the address names."""
     return FileResponse(PAGE / "index.html", headers={"Cache-Control": "no-cache"})
 
 
 def chart_library(request: Request) -> Response:
-    """Plotly as its wheel brings it."""
+    """Plotly, from its wheel."""
     plain, compressed = _library()
     if "gzip" in request.headers.get("accept-encoding", ""):
         return Response(compressed, media_type="text/javascript", headers={**FOR_A_DAY, "Content-Encoding": "gzip"})
@@ -48,7 +48,7 @@ def _library() -> tuple[bytes, bytes]:
 
 
 class PageFiles(StaticFiles):
-    """Static files that a browser asks for again, so that an upgrade is never mixed with what it kept."""
+    """Static files that a browser revalidates each time, so that cached files are never mixed with newer ones."""
 
     def file_response(self, *args: object, **options: object) -> Response:
         response: Response = super().file_response(*args, **options)  # type: ignore[arg-type]

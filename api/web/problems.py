@@ -1,4 +1,4 @@
-"""Errors as RFC 9457 problem+json: what was wrong, where, and what is allowed; never a stack trace."""
+"""Error mapping: exceptions as RFC 9457 problem+json. They say what was wrong and what is allowed, without a trace."""
 
 from __future__ import annotations
 
@@ -11,7 +11,6 @@ from typing import Any
 import structlog
 from fastapi import FastAPI, Request, Response
 from fastapi.exceptions import RequestValidationError
-from pydantic import BaseModel, ConfigDict, Field
 from starlette.exceptions import HTTPException
 from starlette.routing import Match
 
@@ -23,42 +22,12 @@ from orchestrator.spec.problems import path_text
 log = structlog.get_logger()
 
 MEDIA_TYPE = "application/problem+json"
-TITLES = {
-    401: "Not signed in",
-    403: "Not allowed",
-    404: "Not found",
-    405: "Method not allowed",
-    409: "Not possible as things stand",
-    412: "Changed in the meantime",
-    413: "Too large",
-    422: "The request is not valid",
-    429: "Too many requests",
-    500: "Something went wrong on our side",
-    503: "A part of the system does not answer",
-}
-
-
-class FieldProblem(BaseModel):
-    """One field that is wrong."""
-
-    field: str = Field(description="where: body.spec.game.id, query.limit, ...", examples=["body.spec.game.id"])
-    message: str = Field(description="what is wrong and what is allowed", examples=["must be one of connect_four, ..."])
-
-
-class Problem(BaseModel):
-    """What went wrong (RFC 9457). Some problems carry more, such as the present `trial_status`."""
-
-    model_config = ConfigDict(extra="allow")
-
-    type: str = Field(default="about:blank", description="kind of problem; the status says enough")
-    title: str = Field(description="the kind of problem in words", examples=["Not found"])
-    status: int = Field(description="the HTTP status", examples=[404])
-    detail: str = Field(description="what was wrong this time and what is allowed", examples=["there is no trial ..."])
-    errors: list[FieldProblem] | None = Field(default=None, description="field by field, where fields are wrong")
+TITLES = {413: "Content Too Large", 422: "Unprocessable Content"}
+"""Where the RFC's name of a status is newer than the standard library's."""
 
 
 class Refusal(Exception):
-    """Raised by a route to answer with a problem."""
+    """Raised to answer a request with a problem; `more` are further fields of the document."""
 
     def __init__(self, status: int, detail: str, *, headers: Mapping[str, str] | None = None, **more: Any) -> None:
         super().__init__(detail)
@@ -68,10 +37,14 @@ class Refusal(Exception):
         self.more = more
 
 
+def title_of(status: int) -> str:
+    """The name of a status, which is the title of a problem without a type of its own (RFC 9457)."""
+    return TITLES.get(status) or HTTPStatus(status).phrase
+
+
 def problem(status: int, detail: str, *, headers: Mapping[str, str] | None = None, **more: Any) -> Response:
-    """One problem document. Pure ASCII, since what was sent to us may hold what UTF-8 cannot."""
-    title = TITLES.get(status) or HTTPStatus(status).phrase
-    body = {"type": "about:blank", "title": title, "status": status, "detail": detail, **more}
+    """A problem document. It is pure ASCII, because text sent by a client may hold what UTF-8 cannot encode."""
+    body = {"type": "about:blank", "title": title_of(status), "status": status, "detail": detail, **more}
     return Response(json.dumps(body, default=str), status, dict(headers or {}), MEDIA_TYPE)
 
 
@@ -84,16 +57,16 @@ async def _http(request: Request, error: Exception) -> Response:
     assert isinstance(error, HTTPException)
     detail = str(error.detail)
     if error.status_code == 404:
-        detail = f"there is nothing at {request.url.path}; the calls are listed in /openapi.json"
+        detail = f"there is nothing at {request.url.path}; /openapi.json lists every call"
     headers = dict(error.headers or {})
     if error.status_code == 405:
         headers["Allow"] = allowed = ", ".join(_methods(request))
-        detail = f"{request.method} is not possible here; allowed: {allowed}"
+        detail = f"{request.method} is not allowed here; allowed: {allowed}"
     return problem(error.status_code, detail, headers=headers)
 
 
 def _methods(request: Request) -> list[str]:
-    """What may be done at a path: each method is a route of its own, and the framework names only the first."""
+    """The methods allowed at a path: each is a route of its own, and the framework names only the first."""
     matching = [route for route in request.app.state.calls if route.matches(request.scope)[0] is Match.PARTIAL]
     return sorted({method for route in matching for method in getattr(route, "methods", None) or ()})
 
@@ -104,13 +77,13 @@ async def _invalid(request: Request, error: Exception) -> Response:
 
 
 def _place(path: Sequence[str | int]) -> str:
-    """`body.spec.league.players[2].role`, without the tags of the classes that were tried."""
+    """Such as `body.spec.league.players[2].role`, without the names of the classes that pydantic tried."""
     return path_text(part for part in path if not (isinstance(part, str) and part.startswith("<")))
 
 
 @contextmanager
 def problems_at(place: str) -> Iterator[None]:
-    """Refuse what a check of a trial, or of a part of one, finds wrong; `place` is where it stood in the request."""
+    """Map InvalidTrial to 422; `place` is where the trial, or its part, is in the request."""
     try:
         yield
     except InvalidTrial as error:
@@ -129,7 +102,7 @@ def _listed(fields: list[tuple[str, str]]) -> tuple[str, list[dict[str, str]]]:
 
 
 def invalid_fields(fields: list[tuple[str, str]]) -> Response:
-    """422, with every wrong field and what is allowed there."""
+    """422 with every invalid field and what is allowed there."""
     detail, errors = _listed(fields)
     return problem(422, detail, errors=errors)
 
@@ -153,7 +126,7 @@ async def _database_gone(request: Request, error: Exception) -> Response:
 
 
 def install_problem_handlers(app: FastAPI) -> None:
-    """Answer what is foreseen; whatever else our code raises is answered by the outermost middleware."""
+    """Map the exceptions that are expected; the outermost middleware answers all others with 500."""
     handlers = {
         Refusal: _refused,
         HTTPException: _http,

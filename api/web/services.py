@@ -1,4 +1,4 @@
-"""What every request needs: sessions, Temporal, settings, and the services made from them."""
+"""The services that routes share: settings, database sessions, Temporal, and what is made from them."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ from api.web.live.cluster_status import ClusterStatus
 from api.web.live.feed import EventFeed
 from api.web.reports.payoff_documents import PayoffDocuments
 from api.web.reports.tournament_cache import TournamentReports
-from api.web.temporal.schedules import ScheduleBook
+from api.web.temporal.schedules import TemporalSchedules
 from api.web.temporal.start_workflows import WorkflowStarter
 from orchestrator.artifacts import ArtifactStore
 
 
 @dataclass(frozen=True, kw_only=True)
 class Services:
-    """Made once, when the API starts."""
+    """Made once, when the API starts. A route gets it by the parameter type `Api`."""
 
     settings: ApiSettings
     engine: Engine
@@ -32,10 +32,9 @@ class Services:
     temporal: Client
     tokens: TokenLookup
     signer: SessionSigner
-    starter: WorkflowStarter
-    """Of trials."""
+    trial_starter: WorkflowStarter
     tournament_starter: WorkflowStarter
-    schedules: ScheduleBook
+    schedules: TemporalSchedules
     feed: EventFeed
     payoffs: PayoffDocuments
     reports: TournamentReports
@@ -44,7 +43,7 @@ class Services:
 
     @cached_property
     def reads(self) -> Sessions:
-        """Sessions without transactions: a list needs none, and spares itself their round trips."""
+        """Sessions in autocommit mode: a single read needs no transaction, which would cost two round trips."""
         return session_factory(self.engine.execution_options(isolation_level="AUTOCOMMIT"))
 
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from temporalio.api.workflowservice.v1 import PatchScheduleRequest
 
-from api.web.temporal.schedules import ScheduleBook
+from api.web.temporal.schedules import TemporalSchedules
 
 
 async def test_the_call_is_repeated_by_the_sdk_and_known_by_its_moment() -> None:
@@ -19,7 +19,7 @@ async def test_the_call_is_repeated_by_the_sdk_and_known_by_its_moment() -> None
 
     service = SimpleNamespace(patch_schedule=patch_schedule)
     client: Any = SimpleNamespace(namespace="default", identity="test", workflow_service=service)
-    book, moment = ScheduleBook(None, client), datetime(2026, 1, 1, tzinfo=UTC)  # type: ignore[arg-type]
+    book, moment = TemporalSchedules(None, client), datetime(2026, 1, 1, tzinfo=UTC)  # type: ignore[arg-type]
     for at in (moment, moment, None, None):
         await book.fire("nightly", at)
     assert all(options["retry"] is True for _, options in asked)

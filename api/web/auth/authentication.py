@@ -1,4 +1,4 @@
-"""Who calls, decided before a body is read: a bearer token or a session cookie, else 401."""
+"""Authentication, before a body is read: by a bearer token or a session cookie, else 401."""
 
 from __future__ import annotations
 
@@ -18,15 +18,15 @@ from api.web.problems import problem
 
 PREFIX = "/api/"
 OPEN = frozenset({("POST", "/api/v1/session")})
-"""What a caller without a token may do: show one."""
+"""The call that needs no credentials: signing in."""
 SAFE = frozenset({"GET", "HEAD", "OPTIONS"})
 CHALLENGE = {"WWW-Authenticate": "Bearer"}
 
 
 class Authentication:
-    """ASGI middleware over everything below /api/: 401 without a valid token, 429 beyond the rate limits.
+    """ASGI middleware for everything below /api/: 401 without valid credentials, 429 above the rate limits.
 
-    What a caller may do is for the routes to say, each by its scope.
+    Authorization is a matter of the routes: each names the scope that it requires.
     """
 
     def __init__(self, app: ASGIApp, signer: SessionSigner, requests: RateLimit, failures: RateLimit) -> None:
@@ -47,7 +47,7 @@ class Authentication:
         await (answer or self._app)(scope, receive, send)
 
     async def _admit(self, request: Request) -> Response | None:
-        """None to go on, with the principal in the request's state; else the refusal."""
+        """None if the request may go on, with its principal in `request.state`; else the response that refuses it."""
         address = request.client.host if request.client else "unknown"
         if wait := self._failures.wait_for(address, take=False):
             return too_many(wait, "too many failed attempts to sign in from this address")
@@ -70,7 +70,7 @@ class Authentication:
             kind, _, secret = header.partition(" ")
             if kind.lower() != "bearer" or not secret.strip():
                 return problem(401, "send `Authorization: Bearer <token>`", headers=CHALLENGE)
-            found = await _quickly(tokens, secret.strip())
+            found = await _find_principal(tokens, secret.strip())
             return found or problem(401, "this token is unknown, expired or revoked", headers=CHALLENGE)
         cookie = request.cookies.get(COOKIE)
         if cookie is None:
@@ -93,8 +93,8 @@ class Authentication:
         return replace(found, by_cookie=True)
 
 
-async def _quickly(tokens: TokenLookup, secret: str) -> Principal | None:
-    """Without a thread where the token was looked up a moment ago."""
+async def _find_principal(tokens: TokenLookup, secret: str) -> Principal | None:
+    """From the cache where it can be; a thread is needed only to ask the database."""
     return tokens.cached(token_hash(secret)) or await run_in_threadpool(tokens.by_secret, secret)
 
 
@@ -103,7 +103,7 @@ def _gave_credentials(request: Request) -> bool:
 
 
 def _foreign_origin(request: Request) -> Response | None:
-    """A browser tells where a request comes from; another site's page has no business here."""
+    """403 for a request from another site's page: browsers name the page's site in `Origin`."""
     origin = request.headers.get("origin")
     if origin is None or urlsplit(origin).netloc.lower() == request.headers.get("host", "").lower():
         return None
@@ -111,5 +111,6 @@ def _foreign_origin(request: Request) -> Response | None:
 
 
 def too_many(wait: float, detail: str) -> Response:
+    """429, with the seconds to wait."""
     seconds = max(1, round(wait + 0.5))
     return problem(429, f"{detail}; try again in {seconds} s", headers={"Retry-After": str(seconds)})

@@ -1,4 +1,4 @@
-"""Rate limits: a bucket of permits for each caller, filled at a steady rate. One process counts for itself."""
+"""Rate limits: a token bucket for each caller, counted in each process by itself."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import time
 from collections import OrderedDict
 from collections.abc import Callable
 
-MOST_CALLERS = 10_000
+MAX_CALLERS = 10_000
 
 
 class RateLimit:
@@ -19,7 +19,7 @@ class RateLimit:
         self._buckets: OrderedDict[str, tuple[float, float]] = OrderedDict()
 
     def wait_for(self, caller: str, *, take: bool = True) -> float:
-        """0 if the caller may go on (and, with `take`, one permit is spent), else the seconds until it may."""
+        """0 if the caller may go on, else the seconds until it may. With `take` a permit is spent."""
         if self._per_second <= 0:
             return 0.0
         now = self._clock()
@@ -27,6 +27,6 @@ class RateLimit:
         permits = min(self._burst, permits + (now - since) * self._per_second)
         allowed = permits >= 1
         self._buckets[caller] = (permits - 1 if allowed and take else permits, now)
-        if len(self._buckets) > MOST_CALLERS:
+        if len(self._buckets) > MAX_CALLERS:
             self._buckets.popitem(last=False)
         return 0.0 if allowed else (1 - permits) / self._per_second

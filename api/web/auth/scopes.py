@@ -1,4 +1,4 @@
-"""The one dependency of every route: which scope it takes. 403 for a caller with less."""
+"""Authorization: every route depends on the scope it requires; 403 for a caller with a lower one."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from api.web.auth.sessions import COOKIE
 from api.web.auth.tokens import Principal
 from api.web.problems import Refusal
 
-# These two only describe, for the OpenAPI document; the middleware has looked at the credentials by then.
+# These two only describe the credentials for the OpenAPI document; the middleware has checked them by then.
 BEARER = HTTPBearer(auto_error=False, scheme_name="token", description="an API token: `lanista token create`")
 SESSION = APIKeyCookie(
     name=COOKIE,
@@ -23,7 +23,7 @@ SESSION = APIKeyCookie(
 
 
 class Require:
-    """Lets callers of a scope, or a higher one, through."""
+    """Lets callers through whose scope is this one or a higher one."""
 
     def __init__(self, scope: Scope) -> None:
         self.scope = scope
@@ -38,7 +38,7 @@ class Require:
         if not principal.may(self.scope):
             raise Refusal(
                 403,
-                f"this takes a token of scope {self.scope}; yours is of scope {principal.scope}",
+                f"this requires a token of scope {self.scope}; yours has scope {principal.scope}",
                 needed_scope=self.scope,
                 scope=principal.scope,
             )

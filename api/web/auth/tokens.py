@@ -15,7 +15,7 @@ from api.store.tables import ApiToken
 from api.web.cache import Cache
 
 PREFIX = "lanista_"
-"""Lets a scanner for leaked secrets recognise one."""
+"""By which a scanner for leaked secrets recognises a token."""
 TTL_SECONDS = 1.0
 """How long a lookup is cached; a revocation by another process takes effect within it."""
 MAX_CACHED = 10_000
@@ -23,7 +23,7 @@ RANKS = {scope: rank for rank, scope in enumerate(Scope)}
 
 
 def new_token() -> str:
-    """A fresh secret of 256 random bits."""
+    """A new secret of 256 random bits."""
     return f"{PREFIX}{secrets.token_urlsafe(32)}"
 
 
@@ -34,7 +34,7 @@ def token_hash(token: str) -> str:
 
 @dataclass(frozen=True, kw_only=True)
 class Principal:
-    """Who calls."""
+    """The caller of a request: the token, and whether a browser session stands for it."""
 
     token_id: str
     name: str
@@ -43,7 +43,7 @@ class Principal:
     by_cookie: bool = False
 
     def may(self, scope: Scope) -> bool:
-        """Each scope includes the ones before it."""
+        """Whether the caller has this scope; each scope includes the lower ones."""
         return RANKS[self.scope] >= RANKS[scope]
 
 

@@ -20,7 +20,7 @@ from temporalio.service import RPCError
 from api.web.cache import Cache
 from api.web.problems import Refusal
 from api.web.temporal.ask_worker import ask
-from api.web.temporal.unavailable import silence
+from api.web.temporal.unavailable import outage
 from orchestrator.contracts.interactive import RayRequest, RayResources, describe_ray
 from orchestrator.contracts.queues import Queue
 
@@ -89,7 +89,7 @@ class ClusterStatus:
         try:
             answers = await asyncio.gather(*(self._describe(queue) for queue in Queue))
         except (RPCError, RuntimeError) as error:  # the SDK raises RuntimeError where it cannot connect
-            return Observation(None, silence(error))
+            return Observation(None, outage(error))
         described = list(zip(Queue, answers, strict=True))
         return Observation(
             TaskQueues(

@@ -1,4 +1,4 @@
-"""Live progress: heartbeats of generations under way, asked for each second while somebody watches the trial."""
+"""Live progress: heartbeats of running generations, polled each second while somebody watches the trial."""
 
 from __future__ import annotations
 
@@ -20,18 +20,18 @@ from orchestrator.contracts.workflows import player_workflow_id
 
 log = structlog.get_logger()
 
-EVERY = 1.0
-AT_ONCE = 16
+POLL_SECONDS = 1.0
+MAX_CONCURRENT = 16
 
 
 class ProgressPoller:
-    """Puts what running generations say of themselves into the feed, as events without an id."""
+    """Puts the heartbeats of running generations into the event feed, as events without an id."""
 
     def __init__(self, sessions: Sessions, temporal: Client, feed: EventFeed) -> None:
         self._sessions = sessions
         self._temporal = temporal
         self._feed = feed
-        self._slots = asyncio.Semaphore(AT_ONCE)
+        self._slots = asyncio.Semaphore(MAX_CONCURRENT)
 
     async def run(self) -> None:
         """Poll until cancelled."""
@@ -39,9 +39,9 @@ class ProgressPoller:
             for trial_id in [trial for trial in self._feed.listeners if trial]:
                 try:
                     await self._poll(trial_id)
-                except Exception as error:  # whatever part is away, progress is shown again when it is back
+                except Exception as error:  # progress is shown again when Postgres or Temporal is back
                     log.debug("no progress to show", trial=trial_id, error=type(error).__name__)
-            await asyncio.sleep(EVERY)
+            await asyncio.sleep(POLL_SECONDS)
 
     async def _poll(self, trial_id: str) -> None:
         players = await run_in_threadpool(self._learners, trial_id)

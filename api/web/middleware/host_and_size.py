@@ -1,4 +1,4 @@
-"""The outermost checks, before anything is read or looked up: the Host header and the size of the body."""
+"""Checks before a request is read: the Host header and the size of the body."""
 
 from __future__ import annotations
 
@@ -14,16 +14,17 @@ LOOPBACK = frozenset({"localhost", "127.0.0.1", "[::1]"})
 
 
 def allowed_hosts(bound: str, named: str) -> frozenset[str] | None:
-    """The host names that are ours; None when the setting allows every one."""
+    """The host names that the API answers to; None where the setting allows any."""
     names = {name.strip().lower() for name in named.split(",") if name.strip()}
     if "*" in names:
         return None
     return LOOPBACK | names | {f"[{bound}]" if ":" in bound else bound.lower()}
 
 
-class Perimeter:
-    """Refuses foreign Host headers, which is how another site's page would reach a local server by DNS rebinding,
-    and bodies above the limit, whether their length is declared or not.
+class HostAndSizeChecks:
+    """Refuses unknown Host headers and bodies above the limit, whether their length is declared or not.
+
+    By DNS rebinding, another site's page could reach a local server; its Host header gives it away.
     """
 
     def __init__(self, app: ASGIApp, hosts: frozenset[str] | None, max_body: int, uploads: dict[str, int]) -> None:
@@ -31,7 +32,7 @@ class Perimeter:
         self._hosts = hosts
         self._max_body = max_body
         self._uploads = uploads
-        """Paths with a limit of their own."""
+        """Paths whose limit is another."""
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
@@ -64,7 +65,7 @@ class Perimeter:
 
         async def send_unless_too_large(message: Message) -> None:
             nonlocal started
-            # the framework answers a body that cannot be read in its own words; ours name the limit
+            # the framework would answer with an error of its own; ours names the limit
             if read <= limit or started:
                 started = True
                 await send(message)
@@ -76,7 +77,7 @@ class Perimeter:
 
 
 class _TooLarge(Exception):
-    """More came than is allowed."""
+    """The body is larger than allowed."""
 
 
 def _too_large(limit: int) -> Response:

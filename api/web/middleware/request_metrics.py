@@ -1,4 +1,4 @@
-"""Counts and times of requests, the headers every answer carries, and the answer when our own code fails."""
+"""The outermost middleware: request metrics, security headers, request ids, and 500 for an unexpected exception."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ METHODS = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"}
 
 
 class HttpMetrics:
-    """One registry a process, so that two apps in one test do not share counts."""
+    """A registry of its own for each application, so that two of them in one process do not share counts."""
 
     def __init__(self) -> None:
         self.registry = CollectorRegistry()

@@ -38,7 +38,7 @@ class TriggerSchedule(Order):
         schedule = await run_in_threadpool(self._read)
         schedules = self.services.schedules
         if not schedule.taken:
-            await schedules.take(self.schedule_id)
+            await schedules.apply(self.schedule_id)
         try:
             await schedules.fire(self.schedule_id, await run_in_threadpool(self.change.reserved_at))
         except (RPCError, RuntimeError) as error:  # the SDK raises RuntimeError where it cannot connect

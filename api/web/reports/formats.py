@@ -1,4 +1,4 @@
-"""A report for people and programs: CSV, Markdown, HTML. JSON is the report itself."""
+"""The formats of a tournament's report besides JSON: CSV, Markdown, HTML."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def as_markdown(report: TournamentReport) -> str:
 
 
 def as_html(report: TournamentReport) -> str:
-    """One page without scripts or files of its own."""
+    """A single HTML file without scripts."""
     return _render("tournament.html.j2", report, str)
 
 
@@ -78,5 +78,5 @@ def _cell(cells: dict[tuple[int, int], CrossCell], line: ReportLine, other: Repo
 
 
 def _in_markdown(text: str) -> str:
-    """Names cannot break a table."""
+    """Escaped, so that a name cannot break a table."""
     return text.replace("\\", "\\\\").replace("|", "\\|").replace("\n", " ").replace("<", "&lt;")

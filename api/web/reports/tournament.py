@@ -1,4 +1,4 @@
-"""What a tournament showed: standings with intervals, who beat whom, what surprised."""
+"""A tournament's standings and report: ratings with intervals, cross table, upsets."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What surprised in a tournament: pairings that the weaker side won, and the games nobody would have bet on."""
+"""Upsets of a tournament: pairings that the lower-rated side won, and the most surprising single games."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ MOST_GAMES: Final = 10
 
 
 def upsets(field: Sequence[TournamentEntrant], pairings: Sequence[PairingRow], ratings: Ratings) -> list[Upset]:
-    """The pairings whose result was furthest from what the ratings promised, the largest first."""
+    """The pairings whose result was furthest from the expected score, the largest first."""
     found = []
     for row in pairings:
         if row.status is not PairingStatus.PLAYED or row.second is None:
@@ -51,7 +51,7 @@ def instructive_games(
     pairings: Sequence[PairingRow],
     ratings: Ratings,
 ) -> list[InstructiveGame]:
-    """The won games of largest surprise, one for each two that met and way it went, the longest of its kind."""
+    """The most surprising wins: the longest game for each winner and loser."""
     keys = [key for _, held in _surprising_wins(pairings, ratings) for key in held]
     numbers = {each.version_id: each.number for each in field}
     found = []
@@ -79,9 +79,9 @@ def instructive_games(
 def _surprising_wins(
     pairings: Sequence[PairingRow], ratings: Ratings
 ) -> list[tuple[tuple[int, int], list[tuple[int, int]]]]:
-    """The least expected winners and losers, and the pairings in which it happened.
+    """The least expected (winner, loser) pairs, each with its pairings (round, pair).
 
-    Pairings tell who won against whom: so the games themselves, a thousand times as many, are read for these alone.
+    They are found from the pairings alone, so that of a thousand times as many games only theirs are read.
     """
     held: dict[tuple[int, int], list[tuple[int, int]]] = defaultdict(list)
     for row in pairings:
@@ -92,6 +92,6 @@ def _surprising_wins(
         if row.losses:
             held[row.second, row.first].append((row.round, row.pair))
     elo = {int(name): value for name, value in ratings.elos().items()}
-    # an expected score grows with the gap, and is below a half where the winner is rated below the loser
+    # the expected score grows with the Elo gap, and is below one half where the winner is rated below the loser
     gaps = ((elo[won] - elo[lost], (won, lost)) for won, lost in held)
     return [(sides, held[sides]) for _, sides in nsmallest(MOST_GAMES, (each for each in gaps if each[0] < 0))]

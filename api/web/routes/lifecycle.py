@@ -68,7 +68,7 @@ async def fork(trial_id: EntityId, new: Fork, principal: Operator, change: Chang
 
     response = await change.commit(work)
     for fork_id in made:
-        await change.services.starter.start(fork_id)
+        await change.services.trial_starter.start(fork_id)
     return response
 
 

@@ -59,7 +59,7 @@ async def create(new: NewSchedule, principal: Operator, change: Change) -> Respo
 
     response = await change.commit(work)
     for schedule_id in made:
-        await change.services.schedules.take(schedule_id)
+        await change.services.schedules.apply(schedule_id)
     return response
 
 
@@ -102,7 +102,7 @@ async def update(
         return Reply(body=shown, headers=etag(shown.revision), audit=audit)
 
     response = await change.commit(work)
-    await change.services.schedules.take(str(schedule_id))
+    await change.services.schedules.apply(str(schedule_id))
     return response
 
 
@@ -115,7 +115,7 @@ async def delete(schedule_id: EntityId, principal: Operator, change: Change) -> 
         return Reply(status=204, audit=AuditLine(action="schedule.delete", target=f"schedule/{schedule_id}"))
 
     response = await change.commit(work)
-    await change.services.schedules.take(str(schedule_id))
+    await change.services.schedules.apply(str(schedule_id))
     return response
 
 

@@ -22,7 +22,7 @@ from api.web.responses.from_rows import summary_of, trial_of
 from api.web.responses.paging import EntityId, IdCursor, Limit, page_of, text_of
 from api.web.responses.serialization import ReadyRoute, model_response
 from api.web.services import Api, Services
-from api.web.temporal.check_components import Tried, own_components, try_components
+from api.web.temporal.check_components import ComponentsChecked, check_components, own_components
 from orchestrator.spec import InvalidTrial, TrialSpec
 from orchestrator.spec.checking import check_spec
 from orchestrator.spec.loading import parse_trial
@@ -46,7 +46,7 @@ async def create(new: NewTrial, principal: Operator, change: Change) -> Response
     made: list[str] = []
 
     async def try_names() -> None:
-        tried = await try_components(services.temporal, services.cluster, spec)
+        tried = await check_components(services.temporal, services.cluster, spec)
         with problems_at("body.spec"):
             _refuse(_problems(tried))
 
@@ -66,7 +66,7 @@ async def create(new: NewTrial, principal: Operator, change: Change) -> Response
 
     response = await change.commit_after(try_names, work)
     for trial_id in made:
-        await services.starter.start(trial_id)
+        await services.trial_starter.start(trial_id)
     return response
 
 
@@ -112,18 +112,18 @@ async def validate(
     return CheckedFile(valid=True, problems=[], spec=spec.to_json(), not_checked=tried.not_checked)
 
 
-async def _tried(services: Services, principal: Principal, spec: TrialSpec) -> Tried:
+async def _tried(services: Services, principal: Principal, spec: TrialSpec) -> ComponentsChecked:
     """To import code is to run it, which is not for those who may only look."""
     if not principal.may(Scope.OPERATOR) and any(own_components(spec)):
-        return Tried(unusable=[], not_checked="not checked: needs an operator's token")
-    return await try_components(services.temporal, services.cluster, spec)
+        return ComponentsChecked(unusable=[], not_checked="not checked: needs an operator's token")
+    return await check_components(services.temporal, services.cluster, spec)
 
 
 def _read(file: FileToCheck) -> TrialSpec:
     return parse_trial(file.text).spec if file.text is not None else check_spec(file.spec or {})
 
 
-def _problems(tried: Tried, text: str | None = None) -> list[Problem]:
+def _problems(tried: ComponentsChecked, text: str | None = None) -> list[Problem]:
     """What a worker could not use, each with its place in the text."""
     if not tried.unusable:
         return []

@@ -1,1 +1,1 @@
-"""What the API says to Temporal: starts, orders, questions to workers, schedules, reconciliation."""
+"""Calls to Temporal: starting workflows, messages to them, questions to workers, schedules, reconciliation."""

@@ -1,4 +1,4 @@
-"""Asking a worker on the `interactive` queue, for a person who waits."""
+"""Asks a worker on the `interactive` task queue, for a person who waits: one activity, without a workflow."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ from orchestrator.contracts.queues import Queue
 Message = TypeVar("Message")
 Answer = TypeVar("Answer")
 
-TO_BE_HEARD = timedelta(seconds=5)
-"""A worker that is there takes a question at once; with none, a person should not wait for the answer's whole time."""
-TWICE = RetryPolicy(maximum_attempts=2, initial_interval=timedelta(milliseconds=200))
+START_TIMEOUT = timedelta(seconds=5)
+"""A running worker takes a question at once. Without one, a person should not wait for the whole timeout."""
+RETRY_ONCE = RetryPolicy(maximum_attempts=2, initial_interval=timedelta(milliseconds=200))
 
 
 async def ask(temporal: Client, question: Question[Message, Answer], message: Message) -> Answer:
-    """The answer; 409 for what cannot be answered, or while no worker is there to do so."""
+    """The worker's answer; 409 for a question that cannot be answered, or while no worker is there."""
     try:
         answer: Answer = await temporal.execute_activity(
             question.name,
@@ -34,16 +34,16 @@ async def ask(temporal: Client, question: Question[Message, Answer], message: Me
             id=f"{question.name}-{uuid.uuid4()}",
             task_queue=Queue.INTERACTIVE,
             result_type=question.answer,
-            schedule_to_start_timeout=TO_BE_HEARD,
+            schedule_to_start_timeout=START_TIMEOUT,
             schedule_to_close_timeout=question.patience,
             start_to_close_timeout=question.patience,
-            retry_policy=TWICE,
+            retry_policy=RETRY_ONCE,
         )
     except ActivityFailureError as error:
         raise _refusal(error.cause) from None
     except RPCError as error:
         raise unreachable(error) from None
-    except RuntimeError as error:  # how the SDK says it cannot connect
+    except RuntimeError as error:  # the SDK raises it where it cannot connect
         raise unreachable(error) from None
     return answer
 
@@ -53,5 +53,5 @@ def _refusal(cause: BaseException | None) -> Refusal:
         return Refusal(409, cause.message)
     if isinstance(cause, ApplicationError):
         return Refusal(503, f"the worker failed: {cause.message}")
-    # 409, for nothing of ours is broken: a league may well be looked at with its train worker switched off
+    # 409 and not 503, because nothing is broken: the train worker may well be switched off
     return Refusal(409, "no train worker answers; `lanista status` says whether it runs. It serves replays and games")

@@ -1,4 +1,4 @@
-"""What a trial names that this process must not import: a worker that has the code tries it before the trial starts."""
+"""Checks a trial's own components before it starts: a worker that has the code imports them, the API must not."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ Path = tuple[str | int, ...]
 
 
 @dataclass(frozen=True, kw_only=True)
-class Unusable:
-    """A name that cannot be used: where it stands, what it is, and why not."""
+class UnusableComponent:
+    """A component that cannot be used: where the trial file names it, its name, and why not."""
 
     path: Path
     name: str
@@ -29,29 +29,29 @@ class Unusable:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Tried:
-    """What became of the trial's own names."""
+class ComponentsChecked:
+    """The result of the check."""
 
-    unusable: list[Unusable]
+    unusable: list[UnusableComponent]
     not_checked: str | None = None
-    """Why nobody looked; None where somebody did, or there was nothing to look at."""
+    """Why nothing was checked; None where it was, or where there is nothing to check."""
 
 
-async def try_components(temporal: Client, cluster: ClusterStatus, spec: TrialSpec) -> Tried:
-    """Have the train worker import everything of the trial that is not ours."""
+async def check_components(temporal: Client, cluster: ClusterStatus, spec: TrialSpec) -> ComponentsChecked:
+    """Have a train worker import every component of the trial that is not built in."""
     wanted = list(own_components(spec))
     if not wanted:
-        return Tried(unusable=[])
+        return ComponentsChecked(unusable=[])
     polled = (await cluster.task_queues()).value
     if polled is None or not any(worker.queue is Queue.INTERACTIVE for worker in polled.workers):
-        return Tried(unusable=[], not_checked="not checked: no train worker")
+        return ComponentsChecked(unusable=[], not_checked="not checked: no train worker")
     try:
         verdicts = await asyncio.gather(*(ask(temporal, check_component, check) for _, check in wanted))
     except Refusal as refusal:
-        return Tried(unusable=[], not_checked=f"not checked: {refusal.detail}")
-    return Tried(
+        return ComponentsChecked(unusable=[], not_checked=f"not checked: {refusal.detail}")
+    return ComponentsChecked(
         unusable=[
-            Unusable(path=path, name=check.component.id, problem=verdict.problem)
+            UnusableComponent(path=path, name=check.component.id, problem=verdict.problem)
             for (path, check), verdict in zip(wanted, verdicts, strict=True)
             if not verdict.usable
         ]
@@ -59,7 +59,7 @@ async def try_components(temporal: Client, cluster: ClusterStatus, spec: TrialSp
 
 
 def own_components(spec: TrialSpec) -> Iterator[tuple[Path, ComponentCheck]]:
-    """Names by import path or from another package, and games that are made with options (an OpenSpiel name)."""
+    """Components by import path or of another package, and games with options (such as a name of OpenSpiel's)."""
     for path, kind, component in _named(spec):
         built_in = resolve(kind, component.id).entry.source == BUILT_IN
         if not built_in or (kind is Kind.GAME and component.options):

@@ -1,4 +1,4 @@
-"""Bringing Temporal to agree with the rows, now and from time to time, and forgetting what is too old."""
+"""Reconciliation, every few seconds: starts what the rows say should run, and deletes what has expired."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ BATCH = 100
 
 
 class Reconciler:
-    """Gives every recorded trial, tournament and schedule its place at Temporal."""
+    """Gives every recorded trial and tournament its workflow, and every schedule its Temporal Schedule."""
 
     def __init__(self, services: Services) -> None:
         self._services = services
@@ -29,26 +29,26 @@ class Reconciler:
         while True:
             try:
                 if done := await self.reconcile():
-                    log.info("what waited for Temporal was brought to it", count=done)
-                await run_in_threadpool(self._forget)
-            except Exception as error:  # a database that is away comes back; this task must outlive it
-                log.warning("reconciliation failed and is tried again", error=type(error).__name__)
+                    log.info("reconciled with Temporal", count=done)
+                await run_in_threadpool(self._delete_expired)
+            except Exception as error:  # the task must outlive an outage of the database
+                log.warning("reconciliation failed and will be retried", error=type(error).__name__)
             await asyncio.sleep(self._services.settings.reconcile_seconds)
 
     async def reconcile(self) -> int:
-        """Start and take what waits for it; returns how much was done."""
+        """Start every unstarted workflow and apply every changed schedule; returns how many."""
         services = self._services
-        started = await services.starter.reconcile() + await services.tournament_starter.reconcile()
-        schedules = await run_in_threadpool(self._untaken)
-        return started + sum([await services.schedules.take(schedule) for schedule in schedules])
+        started = await services.trial_starter.reconcile() + await services.tournament_starter.reconcile()
+        schedules = await run_in_threadpool(self._changed_schedules)
+        return started + sum([await services.schedules.apply(schedule) for schedule in schedules])
 
-    def _untaken(self) -> list[str]:
+    def _changed_schedules(self) -> list[str]:
         with self._services.sessions.begin() as session:
             follow_trial_files(session)
         with self._services.sessions() as session:
             return list(untaken_schedules(session, BATCH))
 
-    def _forget(self) -> None:
+    def _delete_expired(self) -> None:
         with self._services.sessions.begin() as session:
             delete_keys(session, timedelta(hours=self._services.settings.idempotency_hours))
             forget_people_games(session)

@@ -1,4 +1,4 @@
-"""Temporal Schedules brought to agree with the rows: created, changed, paused, deleted, fired."""
+"""Temporal Schedules, kept as the rows say: created, changed, paused, deleted, fired."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ RPC_TIMEOUT = timedelta(seconds=5)
 
 @dataclass(frozen=True, kw_only=True)
 class Firings:
-    """What Temporal knows of a schedule."""
+    """How often a schedule fired, and when it will."""
 
     fired: int
     skipped_overlap: int
@@ -51,7 +51,7 @@ class Firings:
     next: tuple[datetime, ...]
 
 
-class ScheduleBook:
+class TemporalSchedules:
     """The schedules of tournaments at Temporal."""
 
     def __init__(self, sessions: Sessions, temporal: Client, attributes: SearchAttributeCheck | None = None) -> None:
@@ -59,15 +59,15 @@ class ScheduleBook:
         self._temporal = temporal
         self._attributes = attributes or SearchAttributeCheck(temporal)
 
-    async def take(self, schedule: str) -> bool:
-        """Have Temporal agree with the row; False where it does not answer, and reconciliation will see to it."""
+    async def apply(self, schedule: str) -> bool:
+        """Apply the row to Temporal; False where Temporal does not answer, and reconciliation will retry."""
         row = await run_in_threadpool(self._row, schedule)
         if row is None:
             return True
         try:
             await (self._put(row) if row.deleted_at is None else self._remove(row))
-        except (RPCError, RuntimeError) as error:  # RuntimeError is how the SDK says it cannot connect
-            log.warning("a schedule could not be brought to Temporal yet", schedule=schedule, error=str(error))
+        except (RPCError, RuntimeError) as error:  # the SDK raises RuntimeError where it cannot connect
+            log.warning("a schedule could not be applied to Temporal yet", schedule=schedule, error=str(error))
             if isinstance(error, RPCError) and error.status is RPCStatusCode.INVALID_ARGUMENT:
                 await run_in_threadpool(self._refused, schedule, str(error))
             return False
@@ -75,14 +75,14 @@ class ScheduleBook:
         return True
 
     async def fire(self, schedule: str, moment: datetime | None = None) -> None:
-        """Fire now, by the schedule's own rule for overlaps.
+        """Fire now, by the schedule's overlap policy.
 
-        However often it is asked to fire for one moment, one tournament is held: see `firing_id`.
+        Calls for the same moment hold one tournament between them: see `firing_id`.
         """
         trigger = TriggerImmediatelyRequest()
         if moment is not None:
             trigger.scheduled_time.FromDatetime(moment)
-        # the SDK's own `trigger` gives every call an identity of its own; by this one Temporal knows a repetition
+        # the SDK's own `trigger` gives every call a new request id; by this one Temporal recognises a retry
         request = PatchScheduleRequest(
             namespace=self._temporal.namespace,
             schedule_id=schedule_id(schedule),
@@ -93,7 +93,7 @@ class ScheduleBook:
         await self._temporal.workflow_service.patch_schedule(request, retry=True, timeout=RPC_TIMEOUT)
 
     async def firings(self, schedule: str) -> Firings | None:
-        """How often it fired and when it will; None where Temporal does not answer or has not taken it yet."""
+        """Past and next firings; None where Temporal does not answer or does not have the schedule yet."""
         try:
             described = await self._temporal.get_schedule_handle(schedule_id(schedule)).describe(
                 rpc_timeout=RPC_TIMEOUT
@@ -149,7 +149,7 @@ class ScheduleBook:
 
 
 def as_temporal(row: Row, labels: WorkflowLabels, attributes: TypedSearchAttributes) -> Schedule:
-    """The row in Temporal's words. Each firing runs a workflow that lasts as long as its tournament."""
+    """The row as a Temporal Schedule. Each firing runs a workflow that lasts as long as its tournament."""
     every = [] if row.every_seconds is None else [ScheduleIntervalSpec(every=timedelta(seconds=row.every_seconds))]
     return Schedule(
         action=ScheduleActionStartWorkflow(
@@ -166,7 +166,7 @@ def as_temporal(row: Row, labels: WorkflowLabels, attributes: TypedSearchAttribu
         ),
         policy=SchedulePolicy(
             overlap=ScheduleOverlapPolicy[row.overlap.value.upper()],
-            # Temporal takes ten seconds for the least
+            # ten seconds is Temporal's minimum
             catchup_window=timedelta(seconds=max(10, row.catchup_window_seconds)),
         ),
         state=ScheduleState(paused=row.paused, note=row.pause_note),

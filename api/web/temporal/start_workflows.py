@@ -1,4 +1,4 @@
-"""Starting workflows: the row is committed first, the workflow follows; what a crash left between is made up for."""
+"""Starts workflows: the row is committed first, then the workflow is started; after a crash reconciliation does it."""
 
 from __future__ import annotations
 
@@ -37,13 +37,13 @@ RPC_TIMEOUT = timedelta(seconds=5)
 
 
 @dataclass(frozen=True, kw_only=True)
-class Recorded:
-    """A kind of row that lives as a workflow."""
+class WorkflowKind:
+    """A kind of row that has a workflow."""
 
     workflow: str
     workflow_id: Callable[[str], str]
     state: Callable[[str], Any]
-    """What the workflow begins with."""
+    """The workflow's argument."""
     unstarted: Callable[[Session, int], Sequence[str]]
     mark: Callable[[Session, str], None]
     labels: Callable[[Session, str], WorkflowLabels]
@@ -52,7 +52,7 @@ class Recorded:
     """The status that the workflow starts with."""
 
 
-TRIALS = Recorded(
+TRIALS = WorkflowKind(
     workflow="TrialWorkflow",
     workflow_id=trial_workflow_id,
     state=lambda row_id: TrialState(trial=row_id),
@@ -61,7 +61,7 @@ TRIALS = Recorded(
     labels=trial_labels,
     status=TrialStatus.PENDING.value,
 )
-TOURNAMENTS = Recorded(
+TOURNAMENTS = WorkflowKind(
     workflow="TournamentWorkflow",
     workflow_id=tournament_workflow_id,
     state=lambda row_id: TournamentState(tournament=row_id),
@@ -73,33 +73,33 @@ TOURNAMENTS = Recorded(
 
 
 def workflow_id_of(tournament: Tournament) -> str:
-    """The id of the workflow that holds it: a schedule's firing is named by Temporal, and is the occasion."""
+    """The id of the tournament's workflow. Temporal names the workflow of a schedule's firing: the `occasion`."""
     if tournament.schedule_id is not None and tournament.occasion is not None:
         return tournament.occasion
     return tournament_workflow_id(tournament.id)
 
 
 class WorkflowStarter:
-    """Gives each recorded row exactly one workflow, however often it is asked to."""
+    """Starts exactly one workflow for each row, however often it is called."""
 
     def __init__(
-        self, recorded: Recorded, sessions: Sessions, temporal: Client, attributes: SearchAttributeCheck | None = None
+        self, kind: WorkflowKind, sessions: Sessions, temporal: Client, attributes: SearchAttributeCheck | None = None
     ) -> None:
-        self._recorded = recorded
+        self._kind = kind
         self._sessions = sessions
         self._temporal = temporal
         self._attributes = attributes or SearchAttributeCheck(temporal)
 
     async def start(self, row_id: str) -> bool:
-        """Start the row's workflow; False where Temporal does not answer, and reconciliation will see to it."""
-        workflow_id = self._recorded.workflow_id(row_id)
+        """Start the row's workflow; False where Temporal does not answer, and reconciliation will retry."""
+        workflow_id = self._kind.workflow_id(row_id)
         try:
             labels = await run_in_threadpool(self._labels, row_id)
-            attributes = labels.search_attributes(self._recorded.status)
+            attributes = labels.search_attributes(self._kind.status)
             await self._attributes.call(attributes, partial(self._send, row_id, labels))
         except WorkflowAlreadyStartedError:
-            log.info("the workflow was there already", workflow=workflow_id)
-        except (RPCError, RuntimeError) as error:  # RuntimeError is how the SDK says it cannot connect
+            log.info("the workflow was started before", workflow=workflow_id)
+        except (RPCError, RuntimeError) as error:  # the SDK raises RuntimeError where it cannot connect
             log.warning("a workflow could not be started yet", workflow=workflow_id, error=str(error))
             return False
         await run_in_threadpool(self._mark, row_id)
@@ -107,11 +107,11 @@ class WorkflowStarter:
 
     async def _send(self, row_id: str, labels: WorkflowLabels, attributes: TypedSearchAttributes) -> None:
         await self._temporal.start_workflow(
-            self._recorded.workflow,
-            self._recorded.state(row_id),
-            id=self._recorded.workflow_id(row_id),
+            self._kind.workflow,
+            self._kind.state(row_id),
+            id=self._kind.workflow_id(row_id),
             task_queue=Queue.LEAGUE,
-            # it lives once: one that has ended is not started again
+            # a workflow that has ended is not started again
             id_reuse_policy=WorkflowIDReusePolicy.REJECT_DUPLICATE,
             memo=labels.memo,
             search_attributes=attributes,
@@ -120,7 +120,7 @@ class WorkflowStarter:
         )
 
     async def reconcile(self) -> int:
-        """Start every row that has no confirmed workflow; returns how many were started."""
+        """Start the workflow of every row that is not marked as started; returns how many were started."""
         started = 0
         slots = asyncio.Semaphore(AT_ONCE)
 
@@ -137,12 +137,12 @@ class WorkflowStarter:
 
     def _unstarted(self) -> list[str]:
         with self._sessions() as session:
-            return list(self._recorded.unstarted(session, BATCH))
+            return list(self._kind.unstarted(session, BATCH))
 
     def _labels(self, row_id: str) -> WorkflowLabels:
         with self._sessions() as session:
-            return self._recorded.labels(session, row_id)
+            return self._kind.labels(session, row_id)
 
     def _mark(self, row_id: str) -> None:
         with self._sessions.begin() as session:
-            self._recorded.mark(session, row_id)
+            self._kind.mark(session, row_id)

@@ -1,4 +1,4 @@
-"""What is answered while Temporal is away."""
+"""Error mapping for Temporal: what the API answers while Temporal does not."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from api.web.problems import Refusal
 
 
 def unreachable(error: Exception) -> Refusal:
-    """Temporal does not answer."""
-    return Refusal(503, f"{silence(error)}; try again", headers={"Retry-After": "2"})
+    """503: Temporal does not answer."""
+    return Refusal(503, f"{outage(error)}; try again", headers={"Retry-After": "2"})
 
 
-def silence(error: Exception) -> str:
-    """The SDK raises an RPCError, or a bare RuntimeError where it cannot connect."""
+def outage(error: Exception) -> str:
+    """The outage in words. The SDK raises RPCError, or RuntimeError where it cannot connect."""
     status = error.status.name if isinstance(error, RPCError) else "no connection"
     return f"Temporal does not answer ({status})"

@@ -134,7 +134,7 @@ def patient_api() -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patches:
         for module in (cluster_status, schedules, start_workflows):
             patches.setattr(module, "RPC_TIMEOUT", minute)
-        patches.setattr(ask_worker, "TO_BE_HEARD", minute)
+        patches.setattr(ask_worker, "START_TIMEOUT", minute)
         patches.setattr(cluster_status, "WAIT_SECONDS", 30.0)
         for waiting in (health_checks, updates):
             patches.setattr(waiting, "TIMEOUT_SECONDS", 60.0)

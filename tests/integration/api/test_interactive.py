@@ -123,7 +123,7 @@ async def test_a_question_that_nobody_answers_is_a_problem_and_not_a_hang(
 async def test_a_long_answer_is_not_waited_for_where_nobody_hears_the_question(
     temporal_address: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(asking, "TO_BE_HEARD", timedelta(milliseconds=300))
+    monkeypatch.setattr(asking, "START_TIMEOUT", timedelta(milliseconds=300))
     monkeypatch.setattr(asking, "Queue", SimpleNamespace(INTERACTIVE="a queue without a worker"))
     client = await Client.connect(temporal_address, data_converter=pydantic_data_converter)
     slow: Question[str, str] = Question(name="slow", message=str, answer=str, patience=timedelta(minutes=5))
