@@ -3,6 +3,8 @@
     python -m benchmarks.selfplay --json [--parts same,best,bare,strength]
 
 Progress goes to stderr, the result to stdout. docs/benchmarks.md says what is measured and how.
+
+See docs/decisions/measuring.md.
 """
 
 from __future__ import annotations

@@ -1,4 +1,7 @@
-"""A league live in the terminal: what is known of it, drawn with rich, and a loop that follows it to its end."""
+"""A league live in the terminal: what is known of it, drawn with rich, and a loop that follows it to its end.
+
+See docs/decisions/events-and-live-view.md.
+"""
 
 from __future__ import annotations
 

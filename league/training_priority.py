@@ -1,4 +1,7 @@
-"""Whose turn it is to train, where many players share few crews."""
+"""Whose turn it is to train, where many players share few crews.
+
+See docs/decisions/crews.md.
+"""
 
 from __future__ import annotations
 

@@ -7,6 +7,8 @@ Errors, all of which survive pickling on their way through Ray and Temporal:
     │   └── ArtifactStoreFull      no space (or quota) left; nothing was stored
     ├── MissingArtifact            the reference names nothing in this store
     └── DamagedArtifact            the bytes are not those that were stored
+
+See docs/decisions/checkpoints-and-artifacts.md.
 """
 
 from __future__ import annotations

@@ -2,6 +2,8 @@
 
 Temporal takes no message above 2 MiB and no history above 50 MB, while a valid trial file may ask for games of any
 length. So a message names what is large, as it names checkpoints.
+
+See docs/decisions/matches.md.
 """
 
 from __future__ import annotations

@@ -6,6 +6,8 @@ so that equal training gives equal bytes and therefore the same hash.
     CheckpointError
     ├── UnreadableCheckpoint   not a checkpoint, or of a format this version does not know
     └── CheckpointMismatch     a checkpoint of something else: names, shapes or types differ
+
+See docs/decisions/checkpoints-and-artifacts.md.
 """
 
 from __future__ import annotations

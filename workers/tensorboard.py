@@ -2,6 +2,8 @@
 
 `<root>/<trial>/<player>/events.out.tfevents.<generation>.lanista`: TensorBoard shows `trial/player` as a run and reads
 its files in the order of their names. A generation's file is written whole, once: a retry finds it and leaves it.
+
+See docs/decisions/measuring.md.
 """
 
 from __future__ import annotations

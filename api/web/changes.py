@@ -1,4 +1,7 @@
-"""Changes: one transaction for the change, its audit entry and the response stored for its idempotency key."""
+"""Changes: one transaction for the change, its audit entry and the response stored for its idempotency key.
+
+See docs/decisions/rest-and-idempotency.md.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Serves the page's files, and the chart library from its wheel, so that the page needs no other host."""
+"""Serves the page's files, and the chart library from its wheel, so that the page needs no other host.
+
+See docs/decisions/page.md.
+"""
 
 from __future__ import annotations
 

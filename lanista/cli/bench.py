@@ -1,4 +1,7 @@
-"""`lanista bench`: list and run the measurements of a source checkout."""
+"""`lanista bench`: list and run the measurements of a source checkout.
+
+See docs/decisions/command-line.md.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""How commands reach the API, and what their errors say."""
+"""How commands reach the API, and what their errors say.
+
+See docs/decisions/command-line.md.
+"""
 
 from __future__ import annotations
 

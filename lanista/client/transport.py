@@ -3,6 +3,8 @@
 Retries are tenacity's: it wraps the whole request, the reading of the body included. A retrying transport
 (`httpx-retries`) ends where the headers have arrived, so that a connection lost in the middle of an answer would not
 be retried.
+
+See docs/decisions/client.md.
 """
 
 from __future__ import annotations

@@ -1,4 +1,7 @@
-"""The parts of the local stack: their commands, their needs, and how each is known to be ready."""
+"""The parts of the local stack: their commands, their needs, and how each is known to be ready.
+
+See docs/decisions/embedded-stack.md.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Ports of the parts: chosen once, kept across restarts, so that clients find a restarted part where it was."""
+"""Ports of the parts: chosen once, kept across restarts, so that clients find a restarted part where it was.
+
+See docs/decisions/embedded-stack.md.
+"""
 
 from __future__ import annotations
 

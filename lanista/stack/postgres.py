@@ -1,4 +1,7 @@
-"""The embedded Postgres: the wheel's own server, supervised like every other child."""
+"""The embedded Postgres: the wheel's own server, supervised like every other child.
+
+See docs/decisions/embedded-stack.md.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""The supervisor: starts the parts in order, keeps them alive, writes down how they are, ends them all."""
+"""The supervisor: starts the parts in order, keeps them alive, writes down how they are, ends them all.
+
+See docs/decisions/embedded-stack.md.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Alpha spending: many candidates may try one champion, and the chance of any false promotion stays alpha."""
+"""Alpha spending: many candidates may try one champion, and the chance of any false promotion stays alpha.
+
+See docs/decisions/gates.md.
+"""
 
 from __future__ import annotations
 

@@ -1,6 +1,8 @@
 """Fitting a distribution under one condition: the likeliest one of a given mean, or of a given mean per deviation.
 
 The likeliest q under sum(q * b) = 0 is q = p / (1 + t b), with t the root of sum(p b / (1 + t b)).
+
+See docs/decisions/gates.md.
 """
 
 from __future__ import annotations

@@ -1,4 +1,7 @@
-"""A mixture of opponents, branch by branch, and the match plans made from it."""
+"""A mixture of opponents, branch by branch, and the match plans made from it.
+
+See docs/decisions/payoff-and-matchmaking.md.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Policy-space response oracles: opponents by the meta-strategy of the pool's empirical game."""
+"""Policy-space response oracles: opponents by the meta-strategy of the pool's empirical game.
+
+See docs/decisions/equilibria-and-exploitability.md.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""The payoff of a league: who does how well against whom, kept sparse and in both directions."""
+"""The payoff of a league: who does how well against whom, kept sparse and in both directions.
+
+See docs/decisions/payoff-and-matchmaking.md.
+"""
 
 from __future__ import annotations
 

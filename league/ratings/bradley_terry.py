@@ -1,4 +1,7 @@
-"""Bradley-Terry by maximum likelihood, with the sandwich covariance of all differences."""
+"""Bradley-Terry by maximum likelihood, with the sandwich covariance of all differences.
+
+See docs/decisions/ratings.md.
+"""
 
 from __future__ import annotations
 

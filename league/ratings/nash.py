@@ -1,4 +1,7 @@
-"""Nash averaging: the maximum-entropy equilibrium of the players' own game, and skill against it."""
+"""Nash averaging: the maximum-entropy equilibrium of the players' own game, and skill against it.
+
+See docs/decisions/equilibria-and-exploitability.md.
+"""
 
 from __future__ import annotations
 

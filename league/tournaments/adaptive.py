@@ -1,4 +1,7 @@
-"""Adaptive: the next pair is the one whose games narrow the ratings' intervals most."""
+"""Adaptive: the next pair is the one whose games narrow the ratings' intervals most.
+
+See docs/decisions/tournament-rules.md.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Swiss: every round pairs those of like score who have not met."""
+"""Swiss: every round pairs those of like score who have not met.
+
+See docs/decisions/tournament-rules.md.
+"""
 
 from __future__ import annotations
 

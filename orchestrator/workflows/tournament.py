@@ -1,4 +1,7 @@
-"""One tournament: plan, play and record until nothing is left to play, then rate. Its whole state is in the store."""
+"""One tournament: plan, play and record until nothing is left to play, then rate. Its whole state is in the store.
+
+See docs/decisions/tournament-runs.md.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""A trial's end: stops its gates and evaluations, and collects garbage."""
+"""A trial's end: stops its gates and evaluations, and collects garbage.
+
+See docs/decisions/trials.md.
+"""
 
 from __future__ import annotations
 

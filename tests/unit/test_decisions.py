@@ -81,3 +81,13 @@ def test_no_text_names_a_numbered_file() -> None:
     ]
     old = re.compile(r"decisions/0\d\d\d|decisions/01\d\d")
     assert [str(path) for path in [*sources, *ROOT.glob("*.md")] if old.search(path.read_text("utf-8"))] == []
+
+
+def test_every_page_is_linked_from_a_module_and_every_link_resolves() -> None:
+    folders = ("api", "workers", "orchestrator", "league", "lanista", "benchmarks")
+    sources = [path for folder in folders for path in (ROOT / folder).rglob("*.py")]
+    links = [
+        (path, page) for path in sources for page in re.findall(r"docs/decisions/([\w-]+\.md)", path.read_text("utf-8"))
+    ]
+    assert [(str(path), page) for path, page in links if not (FOLDER / page).exists()] == []
+    assert {path.name for path in PAGES} - {page for _, page in links} == set()

@@ -1,4 +1,7 @@
-"""What an algorithm is: a sample batch in, metrics out, and a learner that changed in between."""
+"""What an algorithm is: a sample batch in, metrics out, and a learner that changed in between.
+
+See docs/decisions/algorithms.md.
+"""
 
 from __future__ import annotations
 

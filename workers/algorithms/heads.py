@@ -1,6 +1,8 @@
 """Gradients at the policy and value heads, in closed form: a few operations instead of a recorded graph.
 
 Everything per action is [actions, rows]: torch is up to twenty times slower at a softmax over a short last axis.
+
+See docs/decisions/algorithms.md.
 """
 
 from __future__ import annotations

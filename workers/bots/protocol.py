@@ -1,6 +1,8 @@
 """What a bot is: it decides many rows at once, and every random draw comes from the row's own key.
 
 BadBot    the bot cannot be made: an unknown name, bad numbers, or a game it cannot play
+
+See docs/decisions/bots.md.
 """
 
 from abc import ABC, abstractmethod

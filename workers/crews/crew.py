@@ -1,4 +1,7 @@
-"""The driver's side of a crew: it reserves CPUs, starts Ray actors, waits for their calls and ends them."""
+"""The driver's side of a crew: it reserves CPUs, starts Ray actors, waits for their calls and ends them.
+
+See docs/decisions/crews.md.
+"""
 
 from __future__ import annotations
 

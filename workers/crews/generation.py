@@ -1,4 +1,7 @@
-"""Runs one generation of one player on a crew: a pure function of its task."""
+"""Runs one generation of one player on a crew: a pure function of its task.
+
+See docs/decisions/generations-exactly-once.md.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""A pool of warm crews, kept between generations."""
+"""A pool of warm crews, kept between generations.
+
+See docs/decisions/crews.md.
+"""
 
 from __future__ import annotations
 

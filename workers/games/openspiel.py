@@ -1,4 +1,7 @@
-"""Any game of OpenSpiel as a VectorGame: one C++ state per table, arrays around them."""
+"""Any game of OpenSpiel as a VectorGame: one C++ state per table, arrays around them.
+
+See docs/decisions/games-and-adapters.md.
+"""
 
 from bisect import bisect
 from collections.abc import Sequence

@@ -1,4 +1,7 @@
-"""What a game is to everything above it: n tables, stepped together on arrays."""
+"""What a game is to everything above it: n tables, stepped together on arrays.
+
+See docs/decisions/games-and-adapters.md.
+"""
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass

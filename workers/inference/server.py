@@ -1,4 +1,7 @@
-"""PolicyOutput for whoever asks: rows of many games and policies in one call, no game loop in sight."""
+"""PolicyOutput for whoever asks: rows of many games and policies in one call, no game loop in sight.
+
+See docs/decisions/games-and-adapters.md.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Playing a match: all its games, batched over tables, every one of them to its end."""
+"""Playing a match: all its games, batched over tables, every one of them to its end.
+
+See docs/decisions/matches.md.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""What a match is asked for: who plays what, how often, and how variety comes into it."""
+"""What a match is asked for: who plays what, how often, and how variety comes into it.
+
+See docs/decisions/matches.md.
+"""
 
 from __future__ import annotations
 

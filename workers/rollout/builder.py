@@ -2,6 +2,8 @@
 
 It knows no game loop. A vectorised loop feeds it a thousand rows at a time, a game that calls in over a wire
 feeds it one.
+
+See docs/decisions/rollouts.md.
 """
 
 from __future__ import annotations

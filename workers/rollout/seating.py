@@ -1,4 +1,7 @@
-"""Who sits where: tables in blocks as even as can be, one opponent a block, seats shared out evenly within it."""
+"""Who sits where: tables in blocks as even as can be, one opponent a block, seats shared out evenly within it.
+
+See docs/decisions/rollouts.md.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Counting results and returns per opponent and seat, from rewards and the end of games alone."""
+"""Counting results and returns per opponent and seat, from rewards and the end of games alone.
+
+See docs/decisions/rollouts.md.
+"""
 
 from __future__ import annotations
 

@@ -1,5 +1,7 @@
 """Garbage: checkpoints that no version refers to, such as those of attempts that lost the race to be recorded, and
 files of games once these are rows.
+
+See docs/decisions/checkpoints-and-artifacts.md.
 """
 
 from __future__ import annotations

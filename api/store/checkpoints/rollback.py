@@ -1,4 +1,7 @@
-"""Going back from a damaged checkpoint to the last good one: a recorded, visible decision."""
+"""Going back from a damaged checkpoint to the last good one: a recorded, visible decision.
+
+See docs/decisions/checkpoints-and-artifacts.md.
+"""
 
 from __future__ import annotations
 

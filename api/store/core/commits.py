@@ -2,6 +2,8 @@
 
 A transaction locks the trial first and writes its events last; the events' own lock is then never held while
 waiting for a trial, so writers cannot block each other in a circle.
+
+See docs/decisions/ids-commits-locks.md.
 """
 
 from __future__ import annotations

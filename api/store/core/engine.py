@@ -2,6 +2,8 @@
 
 Packages that know no SQLAlchemy take their types from here: `Session`, `Sessions`, `Engine`, and from `core.errors`
 the database's errors.
+
+See docs/decisions/read-performance.md.
 """
 
 from __future__ import annotations

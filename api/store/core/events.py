@@ -1,4 +1,7 @@
-"""Appending to and reading from the events table."""
+"""Appending to and reading from the events table.
+
+See docs/decisions/append-only-and-audit.md.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Idempotency keys: a retry of a request gets the response that was stored for the first one."""
+"""Idempotency keys: a retry of a request gets the response that was stored for the first one.
+
+See docs/decisions/rest-and-idempotency.md.
+"""
 
 from __future__ import annotations
 

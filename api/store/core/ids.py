@@ -1,4 +1,7 @@
-"""Ids that sort by the time they were made: UUID version 7 (RFC 9562), as text in Python, 16 bytes in Postgres."""
+"""Ids that sort by the time they were made: UUID version 7 (RFC 9562), as text in Python, 16 bytes in Postgres.
+
+See docs/decisions/ids-commits-locks.md.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Brings a database's schema to a revision, under a lock, so that several processes may try at once."""
+"""Brings a database's schema to a revision, under a lock, so that several processes may try at once.
+
+See docs/decisions/ids-commits-locks.md.
+"""
 
 from __future__ import annotations
 

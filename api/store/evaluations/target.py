@@ -1,4 +1,7 @@
-"""Evaluations: rating games of a main against the trial's target, as a small gauntlet that is held once."""
+"""Evaluations: rating games of a main against the trial's target, as a small gauntlet that is held once.
+
+See docs/decisions/trials.md.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Forks: a new trial from any commit of another. Weights come by reference, results and memory as of then."""
+"""Forks: a new trial from any commit of another. Weights come by reference, results and memory as of then.
+
+See docs/decisions/trials.md.
+"""
 
 from __future__ import annotations
 

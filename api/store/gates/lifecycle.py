@@ -1,4 +1,7 @@
-"""Gates: candidates enter, wait or run, one gate per alias at a time. Their games are in `gate_results`."""
+"""Gates: candidates enter, wait or run, one gate per alias at a time. Their games are in `gate_results`.
+
+See docs/decisions/gates.md.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Judging a generation: snapshot, then reset, then a gate for a main's snapshot. One transaction, decided once."""
+"""Judging a generation: snapshot, then reset, then a gate for a main's snapshot. One transaction, decided once.
+
+See docs/decisions/generations-exactly-once.md.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Planning a generation: a payoff snapshot becomes a match plan, recorded once with all that it rests on."""
+"""Planning a generation: a payoff snapshot becomes a match plan, recorded once with all that it rests on.
+
+See docs/decisions/generations-exactly-once.md.
+"""
 
 from __future__ import annotations
 

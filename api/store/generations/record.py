@@ -1,4 +1,7 @@
-"""Records a generation in one transaction, exactly once, however often its outcome is delivered."""
+"""Records a generation in one transaction, exactly once, however often its outcome is delivered.
+
+See docs/decisions/generations-exactly-once.md.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""The payoff in the store: updated in closed form with each commit, loaded for decisions, replayed for the audit."""
+"""The payoff in the store: updated in closed form with each commit, loaded for decisions, replayed for the audit.
+
+See docs/decisions/payoff-and-matchmaking.md.
+"""
 
 from __future__ import annotations
 

@@ -2,6 +2,8 @@
 
 What is rated is a policy, not its name: versions with the same weights (a snapshot and its source, a fork and its
 origin) are one, and so is a bot wherever it plays.
+
+See docs/decisions/ratings.md.
 """
 
 from __future__ import annotations

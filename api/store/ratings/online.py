@@ -3,6 +3,8 @@
 Each fit goes on from the one before it: its places hold all that these methods remember, so that what was rated once
 is never read again. The outcome is the same as from all games, but for those whom the Bradley-Terry fit beside it left
 out: they are forgotten, and begin anew should they play again.
+
+See docs/decisions/ratings.md.
 """
 
 from __future__ import annotations

@@ -1,4 +1,7 @@
-"""Pairings: planned from the results so far, and recorded whole, once."""
+"""Pairings: planned from the results so far, and recorded whole, once.
+
+See docs/decisions/tournament-runs.md.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""An alias for the winner of a tournament, if it leads everyone else by more than chance."""
+"""An alias for the winner of a tournament, if it leads everyone else by more than chance.
+
+See docs/decisions/tournament-rules.md.
+"""
 
 from __future__ import annotations
 

@@ -1,6 +1,8 @@
 """Schedules of tournaments. The row is the truth; Temporal is brought to agree with it, now or by reconciliation.
 
 A row whose `workflow_started_at` is empty waits to be taken by Temporal: as new, as changed or as deleted.
+
+See docs/decisions/tournament-runs.md.
 """
 
 from __future__ import annotations

@@ -1,4 +1,7 @@
-"""Entrants that can play no longer: withdrawn, visibly, while the others go on."""
+"""Entrants that can play no longer: withdrawn, visibly, while the others go on.
+
+See docs/decisions/tournament-rules.md.
+"""
 
 from __future__ import annotations
 

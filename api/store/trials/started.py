@@ -1,4 +1,7 @@
-"""Marks a trial's workflow as started, and lists the trials whose workflow is not known to exist."""
+"""Marks a trial's workflow as started, and lists the trials whose workflow is not known to exist.
+
+See docs/decisions/trials.md.
+"""
 
 from __future__ import annotations
 

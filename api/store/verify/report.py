@@ -1,4 +1,7 @@
-"""What an audit found, in words for a person and in numbers for a program."""
+"""What an audit found, in words for a person and in numbers for a program.
+
+See docs/decisions/append-only-and-audit.md.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Authentication, before a body is read: by a bearer token or a session cookie, else 401."""
+"""Authentication, before a body is read: by a bearer token or a session cookie, else 401.
+
+See docs/decisions/authentication.md.
+"""
 
 from __future__ import annotations
 

@@ -1,6 +1,8 @@
 """Browser sessions: a signed cookie that names a token and an expiry, and the session's CSRF token.
 
 The cookie holds no secret of the token, and the database holds nothing from which a session could be forged.
+
+See docs/decisions/authentication.md.
 """
 
 from __future__ import annotations

@@ -1,6 +1,8 @@
 """One-time codes that open a browser session without showing a token: signed, short-lived, good for one use.
 
 A code names a token and holds no secret of it. The store records its use (`api/store/access/used_codes.py`).
+
+See docs/decisions/authentication.md.
 """
 
 from __future__ import annotations

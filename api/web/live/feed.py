@@ -2,6 +2,8 @@
 
 Nobody pushes: a reader that is slow falls behind in the ring and then reads from the table, at its own pace and
 cost. Writers and other readers never wait for it.
+
+See docs/decisions/events-and-live-view.md.
 """
 
 from __future__ import annotations

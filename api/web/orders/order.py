@@ -1,4 +1,7 @@
-"""The base of every order: checked, audited, sent once for its idempotency key, and found again when it is retried."""
+"""The base of every order: checked, audited, sent once for its idempotency key, and found again when it is retried.
+
+See docs/decisions/rest-and-idempotency.md.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Payoff documents: written and compressed once for each commit, and sent only where the caller's ETag is old."""
+"""Payoff documents: written and compressed once for each commit, and sent only where the caller's ETag is old.
+
+See docs/decisions/read-performance.md.
+"""
 
 from __future__ import annotations
 

@@ -3,6 +3,8 @@
 Left to the framework, a read takes a second turn in the line for threads to be checked against its model, and is then
 written on the event loop, where everyone else waits meanwhile. What a call answers with is still declared, documented
 and checked: by mypy where it returns its model, by tests where it writes records.
+
+See docs/decisions/read-performance.md.
 """
 
 from __future__ import annotations

@@ -1,4 +1,7 @@
-"""Asks a worker on the `interactive` task queue, for a person who waits: one activity, without a workflow."""
+"""Asks a worker on the `interactive` task queue, for a person who waits: one activity, without a workflow.
+
+See docs/decisions/rest-and-idempotency.md.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Reconciliation, every few seconds: starts what the rows say should run, and deletes what has expired."""
+"""Reconciliation, every few seconds: starts what the rows say should run, and deletes what has expired.
+
+See docs/decisions/trials.md.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Calls as values: the request, and how to read its response. Nothing here sends anything."""
+"""Calls as values: the request, and how to read its response. Nothing here sends anything.
+
+See docs/decisions/client.md.
+"""
 
 from __future__ import annotations
 
