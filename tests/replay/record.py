@@ -1,14 +1,14 @@
-"""Record the histories that the replay tests read: `python -m tests.replay.record`.
+"""Record histories for the replay tests into a new folder: `python -m tests.replay.record FOLDER`.
 
-Run it only when a workflow was changed on purpose together with a patch or before any release; a history that no
-longer replays means that a league running today would break on upgrade. Before a patch, move the histories that it is
-for to a folder with its name: they must go on replaying.
+Record when workflows have changed, and before a release; name the folder for the change. Recorded histories are never
+written again: one that no longer replays means that a running league would break on upgrade.
 """
 
 from __future__ import annotations
 
 import asyncio
 import json
+import sys
 from collections.abc import Callable
 from contextlib import AsyncExitStack
 from pathlib import Path
@@ -21,6 +21,7 @@ from api.worker import WORKFLOWS, sandbox
 from league.types import Role
 from orchestrator.contracts import PartRequest, Queue
 from orchestrator.contracts.errors import Failure
+from orchestrator.contracts.labels import WorkflowLabels
 from orchestrator.contracts.tournaments import TournamentState
 from orchestrator.contracts.trials import Learner, Target
 from orchestrator.contracts.workflows import (
@@ -32,6 +33,7 @@ from orchestrator.contracts.workflows import (
     player_workflow_id,
     trial_workflow_id,
 )
+from orchestrator.search_attributes import register_search_attributes
 from tests.integration.temporal import local_temporal
 from tests.integration.workflows.fake_league import FakeLeague
 from tests.integration.workflows.fake_tournament import FakeTournament
@@ -39,17 +41,22 @@ from tests.integration.workflows.fake_tournament import FakeTournament
 HISTORIES = Path(__file__).with_name("histories")
 
 
-async def record() -> None:
-    HISTORIES.mkdir(exist_ok=True)
+async def record(folder: Path) -> None:
+    """Run small leagues on a Temporal server and write their histories."""
+    folder.mkdir(parents=True)
     async with await local_temporal() as environment:
-        await _completed(environment.client)
-        await _stopped(environment.client)
-        await _waited(environment.client)
-        await _checked(environment.client)
-        await _tournaments(environment.client)
+        client = environment.client
+        assert await register_search_attributes(client)
+        for scenario in (_completed, _stopped, _waited, _checked, _tournaments):
+            for name, workflow_id in await scenario(client):
+                await _write(client, folder / f"{name}.json", workflow_id)
 
 
-async def _completed(client: Client) -> None:
+Recorded = list[tuple[str, str]]
+"""Names of histories, and the ids of their workflows."""
+
+
+async def _completed(client: Client) -> Recorded:
     """A league of two with setbacks, a rollback, gates and a target that is reached."""
     league = FakeLeague(
         trial="completed",
@@ -65,12 +72,14 @@ async def _completed(client: Client) -> None:
     async with await _serve(client, league):
         handle = await _start(client, league)
         assert await handle.result() is Status.COMPLETED
-    await _keep(client, "trial-completed", trial_workflow_id("completed"))
-    await _keep(client, "player-completed", player_workflow_id("main-1"))
-    await _keep(client, "gate-passed", gate_workflow_id("g"))
+    return [
+        ("trial-completed", trial_workflow_id("completed")),
+        ("player-completed", player_workflow_id("main-1")),
+        ("gate-passed", gate_workflow_id("g")),
+    ]
 
 
-async def _stopped(client: Client) -> None:
+async def _stopped(client: Client) -> Recorded:
     """A pause, a resume and a stop in the middle of a generation."""
     league = FakeLeague(
         trial="stopped",
@@ -91,12 +100,14 @@ async def _stopped(client: Client) -> None:
             await asyncio.sleep(0.05)
         await handle.execute_update("stop", StopOrder(mode=Mode.NOW))
         assert await handle.result() is Status.STOPPED
-    await _keep(client, "trial-stopped", trial_workflow_id("stopped"))
-    await _keep(client, "player-stopped", player_workflow_id("main-2"))
-    await _keep(client, "gate-invalid", gate_workflow_id("h"))
+    return [
+        ("trial-stopped", trial_workflow_id("stopped")),
+        ("player-stopped", player_workflow_id("main-2")),
+        ("gate-invalid", gate_workflow_id("h")),
+    ]
 
 
-async def _waited(client: Client) -> None:
+async def _waited(client: Client) -> Recorded:
     """A pause and a stop while a plan waits for games."""
     league = FakeLeague(
         trial="waited", learners=[Learner(player="main-3", name="main", role=Role.MAIN)], planning_waits=True
@@ -114,28 +125,37 @@ async def _waited(client: Client) -> None:
             await asyncio.sleep(0.05)
         await handle.execute_update("stop", StopOrder(mode=Mode.NOW))
         assert await handle.result() is Status.STOPPED
-    await _keep(client, "player-waited", player_workflow_id("main-3"))
+    return [("player-waited", player_workflow_id("main-3"))]
 
 
-async def _checked(client: Client) -> None:
+async def _checked(client: Client) -> Recorded:
     """The check that goes through every queue."""
     async with await _serve(client, FakeLeague()):
         await client.execute_workflow(
             "SystemCheckWorkflow", PartRequest(check="1"), id="system-check", task_queue=Queue.LEAGUE
         )
-    await _keep(client, "system-check", "system-check")
+    return [("system-check", "system-check")]
 
 
-async def _tournaments(client: Client) -> None:
+async def _tournaments(client: Client) -> Recorded:
     """One that somebody asked for, and one that a schedule set off."""
     for name, state in (
         ("tournament", TournamentState(tournament="asked")),
         ("tournament-scheduled", TournamentState(schedule="nightly")),
     ):
         async with await _serve(client, FakeLeague(), *FakeTournament().activities()):
-            handle = await client.start_workflow("TournamentWorkflow", state, id=name, task_queue=Queue.LEAGUE)
+            labels = WorkflowLabels(project="recorded", tournament=name)
+            handle = await client.start_workflow(
+                "TournamentWorkflow",
+                state,
+                id=name,
+                task_queue=Queue.LEAGUE,
+                memo=labels.memo,
+                search_attributes=labels.search_attributes("running"),
+                static_summary=labels.summary,
+            )
             assert await handle.result() == "completed"
-        await _keep(client, name, name)
+    return [(name, name) for name in ("tournament", "tournament-scheduled")]
 
 
 async def _serve(client: Client, league: FakeLeague, *more: Callable[..., Any]) -> AsyncExitStack:
@@ -149,19 +169,23 @@ async def _serve(client: Client, league: FakeLeague, *more: Callable[..., Any]) 
 
 
 async def _start(client: Client, league: FakeLeague):  # type: ignore[no-untyped-def]
+    labels = WorkflowLabels(project="recorded", trial=league.trial, trial_id=league.trial)
     return await client.start_workflow(
         "TrialWorkflow",
         TrialState(trial=league.trial),
         id=trial_workflow_id(league.trial),
         task_queue=Queue.LEAGUE,
         result_type=Status,
+        memo=labels.memo,
+        search_attributes=labels.search_attributes(Status.PENDING),
+        static_summary=labels.summary,
     )
 
 
-async def _keep(client: Client, name: str, workflow_id: str) -> None:
-    """Keep the history without what names the machine it was recorded on; replaying needs none of it."""
+async def _write(client: Client, path: Path, workflow_id: str) -> None:
+    """Write the history without the names of the machine it was recorded on; a replay needs none of them."""
     history = await client.get_workflow_handle(workflow_id).fetch_history()
-    (HISTORIES / f"{name}.json").write_text(json.dumps(_anonymous(json.loads(history.to_json())), indent=1) + "\n")
+    path.write_text(json.dumps(_anonymous(json.loads(history.to_json())), indent=1) + "\n")
 
 
 def _anonymous(value: Any) -> Any:
@@ -173,4 +197,4 @@ def _anonymous(value: Any) -> Any:
 
 
 if __name__ == "__main__":
-    asyncio.run(record())
+    asyncio.run(record(HISTORIES / sys.argv[1]))

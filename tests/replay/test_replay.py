@@ -18,7 +18,7 @@ from orchestrator.contracts.workflows import PlayerState
 
 FOLDER = Path(__file__).with_name("histories")
 HISTORIES = sorted(FOLDER.rglob("*.json"))
-"""Today's, and in folders named for the patch that came after them, those from before."""
+"""All of them; a folder is named for the change that its histories were recorded before or with."""
 
 
 def load(path: Path) -> WorkflowHistory:
