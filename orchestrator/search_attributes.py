@@ -1,4 +1,7 @@
-"""Lanista's search attributes at a Temporal namespace: registering them, and knowing whether they can be used."""
+"""Lanista's search attributes at a Temporal namespace: registering them, and knowing whether they can be used.
+
+See docs/decisions/temporal.md.
+"""
 
 from __future__ import annotations
 

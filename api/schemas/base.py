@@ -1,4 +1,7 @@
-"""Base classes of answers and request bodies, pages of lists, and field types that several resources share."""
+"""Base classes of answers and request bodies, pages of lists, and field types that several resources share.
+
+See docs/decisions/client.md.
+"""
 
 from __future__ import annotations
 

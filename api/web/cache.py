@@ -1,6 +1,8 @@
 """The API's one cache: bounded, current by state (an ETag) or by age, thread-safe, with single flight.
 
 Single flight: of many callers that miss the same key at once, one computes the value and the others wait for it.
+
+See docs/decisions/read-performance.md.
 """
 
 from __future__ import annotations

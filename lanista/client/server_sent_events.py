@@ -1,4 +1,7 @@
-"""Following a stream of Server-Sent Events across connections. `httpx-sse` parses a stream; resuming is ours."""
+"""Following a stream of Server-Sent Events across connections. `httpx-sse` parses a stream; resuming is ours.
+
+See docs/decisions/client.md.
+"""
 
 from __future__ import annotations
 

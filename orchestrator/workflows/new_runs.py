@@ -1,4 +1,7 @@
-"""When a long workflow continues as new, so that its history stays small."""
+"""When a long workflow continues as new, so that its history stays small.
+
+See docs/decisions/temporal.md.
+"""
 
 from __future__ import annotations
 

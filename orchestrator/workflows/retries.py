@@ -10,6 +10,8 @@ command, because a server-side retry cannot do what they need:
   that it was scheduled with.
 - The number of attempts continues over runs of the workflow, and is recorded with the generation.
 - A pause between attempts ends when the trial stops, and `DAMAGED_CHECKPOINT` needs a rollback and a new plan.
+
+See docs/decisions/temporal.md.
 """
 
 from __future__ import annotations

@@ -1,4 +1,7 @@
-"""The base of all event kinds: a kind, its payload, and how it reads."""
+"""The base of all event kinds: a kind, its payload, and how it reads.
+
+See docs/decisions/events-and-live-view.md.
+"""
 
 from __future__ import annotations
 
