@@ -10,7 +10,7 @@ from fastapi import Depends, Request
 from temporalio.client import Client
 
 from api.settings import ApiSettings
-from api.store.core.engine import Engine, Sessions, session_factory
+from api.store.core.engine import Engine, Sessions, session_factory, snapshot_factory
 from api.web.auth.sessions import SessionSigner
 from api.web.auth.tokens import TokenLookup
 from api.web.live.cluster_status import ClusterStatus
@@ -45,6 +45,11 @@ class Services:
     def reads(self) -> Sessions:
         """Sessions in autocommit mode: a single read needs no transaction, which would cost two round trips."""
         return session_factory(self.engine.execution_options(isolation_level="AUTOCOMMIT"))
+
+    @cached_property
+    def snapshots(self) -> Sessions:
+        """Sessions that read one snapshot of the database, for answers put together from several queries."""
+        return snapshot_factory(self.engine)
 
 
 async def _services(request: Request) -> Services:

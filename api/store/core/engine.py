@@ -20,7 +20,16 @@ from sqlalchemy.orm import Session, sessionmaker
 
 from api.store.core.errors import InvalidDatabaseUrl
 
-__all__ = ["Engine", "Session", "Sessions", "create_store_engine", "database_url", "server_version", "session_factory"]
+__all__ = [
+    "Engine",
+    "Session",
+    "Sessions",
+    "create_store_engine",
+    "database_url",
+    "server_version",
+    "session_factory",
+    "snapshot_factory",
+]
 
 Sessions = sessionmaker[Session]
 """Makes sessions: `with sessions.begin() as session:` is one transaction."""
@@ -82,6 +91,11 @@ def _says_something(socket: int) -> bool:
     watched = select.poll()
     watched.register(socket, select.POLLIN)
     return bool(watched.poll(0))
+
+
+def snapshot_factory(engine: Engine) -> Sessions:
+    """Sessions whose transactions each read one snapshot of the database (REPEATABLE READ)."""
+    return session_factory(engine.execution_options(isolation_level="REPEATABLE READ"))
 
 
 def session_factory(engine: Engine) -> Sessions:

@@ -1,7 +1,7 @@
-"""Beside Bradley-Terry: alpha-rank and Nash averaging over the field of one tournament.
+"""Alpha-rank and Nash averaging over the entrants of one tournament.
 
-Both need every pair's win rate. All rating games between two entrants count; two that never met get what
-Bradley-Terry expects of them, and the fit says how many of its cells are such.
+Both need the win rate of every pair. All rating games between two entrants count. A pair that never met gets the
+score that Bradley-Terry expects, and the fit records how many pairs are such.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from sqlalchemy.orm import Session
 from api.schemas.enums import RatingMethod
 from api.store.core.errors import NotFound
 from api.store.core.ids import new_id
-from api.store.ratings.bradley_terry import RatingGames, fitted, rating_games
+from api.store.ratings.bradley_terry import RatingGames, fitted, leaves_nobody_out, rating_games
 from api.store.tables import Rating, RatingFit, Tournament
 from api.store.tournaments.results import field_of
 from league.ratings import Ratings, alpha_rank, nash_average
@@ -25,6 +25,7 @@ from league.validation import Floats
 ALPHA: Final = 100.0
 """Ranking intensity: at a population of 50 a lead of 1 % already takes over."""
 POPULATION: Final = 50
+FIELD_METHODS: Final = (RatingMethod.ALPHA_RANK, RatingMethod.NASH_AVERAGING)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -42,24 +43,53 @@ class FieldPayoff:
 
 
 def rate_field(session: Session, tournament_id: str) -> None:
-    """Fit both once after a tournament; a field that has not played yet has no ratings."""
+    """Fit both methods once after a tournament, over the games that its Bradley-Terry fit saw."""
     tournament = session.get(Tournament, tournament_id)
     if tournament is None:
         raise NotFound(f"there is no tournament {tournament_id}")
-    methods = (RatingMethod.ALPHA_RANK, RatingMethod.NASH_AVERAGING)
-    known = select(RatingFit.id).where(RatingFit.tournament_id == tournament_id, RatingFit.method.in_(methods))
+    known = select(RatingFit.id).where(RatingFit.tournament_id == tournament_id, RatingFit.method.in_(FIELD_METHODS))
     if session.scalars(known).first() is not None:
         return
-    games = rating_games(session, tournament.project_id, tournament.game)
-    ratings = fitted(games)
-    payoff = None if ratings is None else _payoff(session, tournament, games, ratings)
-    if payoff is None:
+    beside = bradley_terry_fit(session, tournament_id)
+    payoff = None if beside is None else field_payoff(session, tournament, beside)
+    if beside is None or payoff is None:
         return
-    chances = alpha_rank(payoff.rates, ALPHA, POPULATION)
-    _keep(session, tournament, games, payoff, RatingMethod.ALPHA_RANK, chances, alpha=ALPHA, population=POPULATION)
+    masses = _alpha_rank(payoff)
+    _keep(session, beside, payoff, RatingMethod.ALPHA_RANK, masses, alpha=ALPHA, population=POPULATION)
     mixture, skills = nash_average(payoff.rates)
     weights = {version: float(p) for version, p in zip(payoff.versions, mixture, strict=True) if p > 1e-9}
-    _keep(session, tournament, games, payoff, RatingMethod.NASH_AVERAGING, skills, mixture=weights)
+    _keep(session, beside, payoff, RatingMethod.NASH_AVERAGING, skills, mixture=weights)
+
+
+def bradley_terry_fit(session: Session, tournament_id: str) -> RatingFit | None:
+    """The Bradley-Terry fit that was made after a tournament; None where nobody had played."""
+    method = RatingMethod.BRADLEY_TERRY
+    return session.scalars(
+        select(RatingFit).where(RatingFit.tournament_id == tournament_id, RatingFit.method == method)
+    ).one_or_none()
+
+
+def field_payoff(session: Session, tournament: Tournament, beside: RatingFit) -> FieldPayoff | None:
+    """The field's win rates, from the games that the Bradley-Terry fit saw; None for a field of fewer than two."""
+    games = rating_games(
+        session,
+        tournament.project_id,
+        tournament.game,
+        up_to=beside.last_match_id,
+        whole=leaves_nobody_out(beside),
+    )
+    ratings = fitted(games)
+    return None if ratings is None else _payoff(session, tournament, games, ratings)
+
+
+def field_values(method: RatingMethod, payoff: FieldPayoff) -> dict[str, float]:
+    """The value of each version by alpha-rank (its stationary mass) or by Nash averaging (its skill)."""
+    values = _alpha_rank(payoff) if method is RatingMethod.ALPHA_RANK else nash_average(payoff.rates)[1]
+    return {version: float(value) for version, value in zip(payoff.versions, values, strict=True)}
+
+
+def _alpha_rank(payoff: FieldPayoff) -> Floats:
+    return alpha_rank(payoff.rates, ALPHA, POPULATION)
 
 
 def _payoff(session: Session, tournament: Tournament, games: RatingGames, ratings: Ratings) -> FieldPayoff | None:
@@ -89,8 +119,7 @@ def _both_ways(games: RatingGames, a: str, b: str) -> tuple[int, int, int]:
 
 def _keep(
     session: Session,
-    tournament: Tournament,
-    games: RatingGames,
+    beside: RatingFit,
     payoff: FieldPayoff,
     method: RatingMethod,
     values: Floats,
@@ -100,12 +129,12 @@ def _keep(
     session.execute(
         insert(RatingFit).values(
             id=fit_id,
-            project_id=tournament.project_id,
-            game=tournament.game,
+            project_id=beside.project_id,
+            game=beside.game,
             method=method,
-            tournament_id=tournament.id,
+            tournament_id=beside.tournament_id,
             games=payoff.games,
-            last_match_id=games.last_match_id,
+            last_match_id=beside.last_match_id,
             settings={"field": "the tournament's entrants", "pairs_expected": payoff.expected_cells, **settings},
         )
     )

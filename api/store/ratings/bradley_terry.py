@@ -130,6 +130,11 @@ def rating_games(
     )
 
 
+def leaves_nobody_out(fit: RatingFit) -> bool:
+    """Whether the Bradley-Terry fit rates every policy: it dates from before any were left out."""
+    return "left_out" not in fit.settings
+
+
 def still_rated(last_played: Mapping[str, int]) -> set[str]:
     """Which policies a fit rates, from the newest match of each: bots, the newest, and some of the older ones."""
     newest_first = sorted(last_played, key=lambda policy: (-last_played[policy], policy))

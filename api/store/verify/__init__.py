@@ -8,6 +8,7 @@ from sqlalchemy import Engine, func, select
 from sqlalchemy.exc import NoResultFound
 from sqlalchemy.orm import Session
 
+from api.store.core.engine import snapshot_factory
 from api.store.tables import Gate, Generation, Match, ModelVersion, Payoff, Player, RatingFit, Tally, Trial
 from api.store.verify.aliases import wrong_aliases
 from api.store.verify.commits import wrong_commits
@@ -40,8 +41,7 @@ _COUNTED = {
 def audit(engine: Engine, artifacts: ArtifactStore) -> AuditReport:
     """Recompute payoffs, ratings and counts of all trials and look at every file. Safe while leagues run."""
     # one snapshot of the database, so that what commits meanwhile is seen whole or not at all
-    snapshot = engine.connect().execution_options(isolation_level="REPEATABLE READ")
-    with snapshot as connection, Session(connection) as session:
+    with snapshot_factory(engine)() as session:
         counts = {
             name: session.scalar(select(func.count()).select_from(model)) or 0 for name, model in _COUNTED.items()
         }

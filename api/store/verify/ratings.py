@@ -11,9 +11,10 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from api.schemas.enums import RatingMethod
-from api.store.ratings.bradley_terry import fitted, policies_of, rating_games
+from api.store.ratings.alpha_rank_nash import FIELD_METHODS, bradley_terry_fit, field_payoff, field_values
+from api.store.ratings.bradley_terry import fitted, leaves_nobody_out, policies_of, rating_games
 from api.store.ratings.online import METHODS, NOTHING, learn_from_games
-from api.store.tables import ModelVersion, Rating, RatingFit
+from api.store.tables import ModelVersion, Rating, RatingFit, Tournament
 from api.store.verify.report import Finding, Wrong
 
 TOLERANCE = 1e-6
@@ -27,11 +28,11 @@ def wrong_ratings(session: Session) -> Iterator[Finding]:
         if fit.settings.get("unit") == "elo" and "policies" in fit.settings:
             yield from _wrong_fit(session, fit)
     yield from _wrong_online(session)
+    yield from _wrong_field_fits(session)
 
 
 def _wrong_fit(session: Session, fit: RatingFit) -> Iterator[Finding]:
-    # a fit that does not say how many it left out is from before any were
-    whole = "left_out" not in fit.settings
+    whole = leaves_nobody_out(fit)
     games = rating_games(session, fit.project_id, fit.game, up_to=fit.last_match_id, whole=whole)
     if games.games != fit.games:
         yield _miscounted(fit, games.games)
@@ -72,6 +73,28 @@ def _wrong_online(session: Session) -> Iterator[Finding]:
                 yield Finding(wrong=Wrong.LOST, subject=_subject(fit), detail=detail)
 
 
+def _wrong_field_fits(session: Session) -> Iterator[Finding]:
+    """Alpha-rank and Nash averaging, from the games that the Bradley-Terry fit of the same tournament saw.
+
+    A fit that saw other games, as was possible once, cannot be recomputed.
+    """
+    for fit in session.scalars(select(RatingFit).where(RatingFit.method.in_(FIELD_METHODS)).order_by(RatingFit.id)):
+        beside = None if fit.tournament_id is None else bradley_terry_fit(session, fit.tournament_id)
+        if beside is None or beside.last_match_id != fit.last_match_id:
+            continue
+        payoff = field_payoff(session, session.get_one(Tournament, fit.tournament_id), beside)
+        games = 0 if payoff is None else payoff.games
+        if payoff is None or games != fit.games:
+            yield _miscounted(fit, games)
+            continue
+        values = field_values(fit.method, payoff)
+        places = _places(session, fit)
+        yield from _wrong_places(session, fit, places, {version: version for version in values}, values)
+        missing = sorted(values.keys() - {place.version_id for place in places})
+        if missing:
+            yield Finding(wrong=Wrong.LOST, subject=_subject(fit), detail=f"no places of versions {missing}")
+
+
 def _rated_beside(session: Session, fit: RatingFit) -> set[str]:
     """The policies of the Bradley-Terry fit over the same games."""
     versions = (
@@ -95,7 +118,7 @@ def _wrong_places(
     values: Mapping[str, float],
 ) -> Iterator[Finding]:
     for place in places:
-        again = values.get(policies[place.version_id], math.nan)
+        again = values.get(policies.get(place.version_id, ""), math.nan)
         if not math.isclose(again, place.value, rel_tol=TOLERANCE, abs_tol=TOLERANCE):
             number = session.get_one(ModelVersion, place.version_id).number
             detail = f"version {number} ({place.version_id}) is kept at {place.value!r}, recomputed at {again!r}"

@@ -29,8 +29,6 @@ router = APIRouter(route_class=ReadyRoute, prefix="/api/v1/trials/{trial_id}", t
 Z95 = 1.959963984540054
 COLUMNS = ("rank", "player", "number", "version_id", "value", "deviation", "low", "high", "games", "prior")
 DIFFERENCES = ("difference", "difference_low", "difference_high")
-TRIES = 3
-"""Looks for a fit with its covariance: a newer one may take its place between two reads."""
 
 
 @router.get("/ratings", summary="Ratings", response_model=Ratings, responses=CSV_RESPONSE)
@@ -53,12 +51,13 @@ def ratings(
     """The newest fit over rating games in which the trial takes part. Training and gating games never count."""
     if against is not None and method is not RatingMethod.BRADLEY_TERRY:
         raise Refusal(422, f"query.against: {method} has no covariance; allowed with method=bradley_terry only")
-    most = PAGE * 20 if form is Form.CSV else limit + 1
-    with services.reads() as session:
+    page_size = PAGE * 20 if form is Form.CSV else limit + 1
+    # one snapshot: a newer fit removes the covariance of the one before it
+    with services.snapshots() as session:
         require_trial(session, str(trial_id))
         if against is not None:
             get_version(session, str(against))
-        fit, rows = _read(session, str(trial_id), method, cursor, most, text_of(against))
+        fit, rows = _read(session, str(trial_id), method, cursor, page_size, text_of(against))
         if form is Form.CSV:
             columns = COLUMNS if against is None else (*COLUMNS, *DIFFERENCES)
             return csv_download(f"ratings-{trial_id}", columns, [[Rating.model_validate(row) for row in rows]])
@@ -77,23 +76,20 @@ def _read(
     trial_id: str,
     method: RatingMethod,
     cursor: int | None,
-    most: int,
+    limit: int,
     against: str | None,
-    tries: int = TRIES,
 ) -> tuple[RatingFit | None, list[Record]]:
-    """The newest fit and some of its places, with intervals, and with differences to a version where asked for."""
+    """The newest fit and a page of its ratings with intervals, and with differences to a version if one is given."""
     fit = newest_fit(session, trial_id, method)
     if fit is None:
         return None, []
-    rows = ratings_of(session, fit.id, trial_id, after=cursor, limit=most)
+    rows = ratings_of(session, fit.id, trial_id, after=cursor, limit=limit)
     if against is None:
         return fit, [{**_with_interval(row), **dict.fromkeys(DIFFERENCES)} for row in rows]
     value = value_in_fit(session, fit.id, against)
     if value is None:
         raise Refusal(422, _not_rated(against, fit.id, rows))
     variances = difference_variances(session, fit.id, against, [row["version_id"] for row in rows])
-    if variances is None and tries > 1:
-        return _read(session, trial_id, method, cursor, most, against, tries - 1)
     return fit, [_with_difference(_with_interval(row), value, variances) for row in rows]
 
 

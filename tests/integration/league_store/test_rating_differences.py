@@ -8,6 +8,7 @@ import pytest
 from sqlalchemy import event, text, update
 
 from api.schemas.enums import RatingMethod
+from api.store.core.engine import snapshot_factory
 from api.store.ratings.bradley_terry import fitted, rating_games
 from api.store.ratings.reads import difference_variances, newest_fit, value_in_fit
 from api.store.tables import Project, RatingCovariance, RatingFit
@@ -46,6 +47,20 @@ def test_a_covariance_that_made_room_is_missed_and_not_made_up(fresh_store: Stor
     assert kept.fit_id == max(
         fit.id for fit in fresh_store.rows(RatingFit, RatingFit.method == RatingMethod.BRADLEY_TERRY)
     )
+
+
+def test_one_snapshot_keeps_the_covariance_of_a_fit_that_is_replaced_meanwhile(fresh_store: Store) -> None:
+    league = evaluated(fresh_store)
+    version = league.versions("main")[1].id
+    with snapshot_factory(fresh_store.engine)() as session:
+        fit = newest_fit(session, league.trial, RatingMethod.BRADLEY_TERRY)
+        assert fit is not None
+        evaluate(league, [0.5])
+        assert difference_variances(session, fit.id, version, [version]) is not None
+        again = newest_fit(session, league.trial, RatingMethod.BRADLEY_TERRY)
+        assert again is not None and again.id == fit.id
+    with fresh_store.sessions() as session:
+        assert difference_variances(session, fit.id, version, [version]) is None
 
 
 def test_the_newest_fit_is_the_one_over_the_most_games(fresh_store: Store) -> None:
