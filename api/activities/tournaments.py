@@ -8,6 +8,7 @@ from temporalio import activity
 
 from api.activities.error_mapping import map_errors
 from api.schemas.enums import TournamentPurpose, TournamentStatus
+from api.schemas.events import PairingRetried
 from api.store.core.engine import session_factory
 from api.store.core.events import NewEvent, append_once
 from api.store.evaluations.gauntlet import open_trial_evaluation
@@ -18,7 +19,7 @@ from api.store.ratings.bradley_terry import fit_after
 from api.store.ratings.online import rate_in_order_after
 from api.store.tables import Tournament
 from api.store.tournaments.lifecycle import end_tournament, lock_tournament
-from api.store.tournaments.pairings import PlannedBatch, plan_pairings, record_pairing
+from api.store.tournaments.pairings import PlannedBatch, entrants_of_pairing, plan_pairings, record_pairing
 from api.store.tournaments.results import spec_of_tournament
 from api.store.tournaments.schedules import note_failure, open_firing
 from api.store.tournaments.withdrawals import withdraw_damaged
@@ -76,10 +77,20 @@ class TournamentActivities:
         """Tell the followers that an attempt failed and will be made again."""
         with map_errors(), self._sessions.begin() as session:
             tournament = lock_tournament(session, failed.tournament, shared=True)
-            payload = {name: value for name, value in vars(failed).items() if name not in ("tournament", "key")}
-            payload |= {"tournament_id": tournament.id, "name": tournament.name}
-            event = NewEvent(type="pairing.retried", trial_id=tournament.trial_id, payload=payload)
-            append_once(session, event, failed.key)
+            first, second = entrants_of_pairing(session, tournament.id, (failed.round, failed.pair))
+            payload = PairingRetried(
+                tournament_id=tournament.id,
+                name=tournament.name,
+                round=failed.round,
+                pair=failed.pair,
+                first=first,
+                second=second,
+                failure=failed.failure,
+                problem=failed.problem,
+                tries=failed.tries,
+                delay_seconds=failed.delay_seconds,
+            )
+            append_once(session, NewEvent(trial_id=tournament.trial_id, payload=payload), failed.key)
 
     @activity.defn(name=contracts.withdraw_damaged.name)
     def withdraw_damaged(self, pairing: contracts.DamagedPairing) -> None:

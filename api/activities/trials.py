@@ -10,6 +10,7 @@ from temporalio import activity
 
 from api.activities.error_mapping import map_errors
 from api.schemas.enums import PlayerStatus, TrialStatus
+from api.schemas.events import EventPayload, GateRetried, read_event
 from api.store.checkpoints.garbage import collect_garbage, keep_checkpoint
 from api.store.core.commits import lock_trial
 from api.store.core.engine import session_factory
@@ -17,7 +18,7 @@ from api.store.core.errors import Conflict
 from api.store.core.events import NewEvent, append_once
 from api.store.players.roster import add_player, change_player, enter_players, players_of
 from api.store.players.weights import initial_weights
-from api.store.tables import Player, Project, Trial
+from api.store.tables import Gate, Player, Project, Trial
 from api.store.trials.reads import require_trial
 from api.store.trials.spec import spec_of
 from api.store.trials.started import mark_started
@@ -84,7 +85,8 @@ class TrialActivities:
         """Tell the trial's followers something, once."""
         with map_errors(), self._sessions.begin() as session:
             require_trial(session, event.trial)
-            append_once(session, NewEvent(type=event.type, trial_id=event.trial, payload=event.payload), event.key)
+            payload = _with_names(session, read_event(event.type, event.payload))
+            append_once(session, NewEvent(trial_id=event.trial, payload=payload), event.key)
 
     @activity.defn(name=contracts.collect_garbage.name)
     def collect_garbage(self, request: contracts.TrialRequest) -> contracts.GarbageReport:
@@ -127,6 +129,12 @@ def _brief(session: Session, trial: Trial) -> contracts.TrialBrief:
         evaluate_every=spec.evaluation.every_generations,
         over=trial.status.is_final,
     )
+
+
+def _with_names(session: Session, payload: EventPayload) -> EventPayload:
+    """The payload with the names that the workflow does not know."""
+    gate = session.get(Gate, payload.gate_id) if isinstance(payload, GateRetried) and payload.gate_id else None
+    return payload if gate is None else payload.model_copy(update={"alias": gate.alias})
 
 
 def _learner(player: Player) -> contracts.Learner:

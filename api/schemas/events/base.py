@@ -31,7 +31,7 @@ class EventPayload(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="allow", populate_by_name=True, serialize_by_alias=True)
 
-    kind: ClassVar[str]
+    KIND: ClassVar[str]
     transient: ClassVar[bool] = False
     """True for kinds that only report progress: readers show the newest and keep no list of them."""
 
@@ -40,8 +40,13 @@ class EventPayload(BaseModel):
     def __init_subclass__(cls, kind: str | None = None, transient: bool = False, **options: Any) -> None:
         super().__init_subclass__(**options)
         if kind is not None:
-            cls.kind, cls.transient = kind, transient
+            cls.KIND, cls.transient = kind, transient
             KINDS[kind] = cls
+
+    @property
+    def kind(self) -> str:
+        """The kind, as it is stored and sent."""
+        return self.KIND
 
     @property
     def text(self) -> str:

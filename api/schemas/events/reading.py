@@ -18,6 +18,10 @@ class UnknownEvent(EventPayload):
     _payload: Any = PrivateAttr(default=None)
 
     @property
+    def kind(self) -> str:
+        return self._kind
+
+    @property
     def text(self) -> str:
         """The kind in words, after the name of its subject where the payload has one."""
         happening = spelled(self._kind).replace(".", " ")
@@ -26,10 +30,10 @@ class UnknownEvent(EventPayload):
         return f"{subject}: {happening}" if subject else sentence_case(happening)
 
     def to_json(self) -> Any:
-        return self._payload
+        return self._payload if self.key is None else {**self._payload, "key": self.key}
 
     def to_json_text(self) -> str:
-        return json.dumps(self._payload, ensure_ascii=False, separators=(",", ":"))
+        return json.dumps(self.to_json(), ensure_ascii=False, separators=(",", ":"))
 
 
 def read_event(kind: str, payload: Any) -> EventPayload:

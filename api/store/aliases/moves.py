@@ -11,8 +11,10 @@ from sqlalchemy.dialects.postgresql import insert as upsert
 from sqlalchemy.orm import Session
 
 from api.schemas.enums import AliasMove
+from api.schemas.events import AliasMoved
 from api.store.core.errors import Conflict, NotFound
 from api.store.core.events import NewEvent, append_events
+from api.store.players.versions import version_name
 from api.store.tables import Alias, AliasEvent, ModelVersion
 
 
@@ -147,14 +149,16 @@ def _add_history(
         )
     )
     trial_id = session.scalars(select(ModelVersion.trial_id).where(ModelVersion.id == alias.version_id)).one()
-    payload = {
-        "project_id": key.project_id,
-        "game": key.game,
-        "alias": key.name,
-        "revision": alias.revision,
-        "move": promotion.move,
-        "from_version_id": from_version_id,
-        "to_version_id": alias.version_id,
-        "reason": promotion.reason,
-    }
-    append_events(session, [NewEvent(type="alias.moved", trial_id=trial_id, payload=payload)])
+    payload = AliasMoved(
+        project_id=key.project_id,
+        game=key.game,
+        alias=key.name,
+        revision=alias.revision,
+        move=promotion.move,
+        from_version_id=from_version_id,
+        from_version=None if from_version_id is None else version_name(session, from_version_id),
+        to_version_id=alias.version_id,
+        to_version=version_name(session, alias.version_id),
+        reason=promotion.reason,
+    )
+    append_events(session, [NewEvent(trial_id=trial_id, payload=payload)])

@@ -13,13 +13,14 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from api.schemas.enums import CommitKind, PlayerStatus, VersionOrigin
+from api.schemas.events import CheckpointDamaged, PlayerRolledBack
 from api.store.checkpoints.damaged import is_sound, undamaged, unreadable_sha256
 from api.store.core.commits import lock_trial, take_commit
 from api.store.core.decisions import Subject, find_decision, record_decision
 from api.store.core.errors import Conflict
 from api.store.core.events import NewEvent, append_events
 from api.store.players.roster import player_of, retire_player
-from api.store.players.versions import copy_version, origin_version, playing_version, version_event
+from api.store.players.versions import copy_version, origin_version, playing_version, version_payload
 from api.store.players.weights import checkpoint_of
 from api.store.tables import ModelVersion, Player, Trial
 from league.types import CheckpointRef, Decision, DecisionKind, Role
@@ -155,7 +156,8 @@ def _roll_back_player(
     commit = take_commit(session, trial, CommitKind.ROLLBACK)
     version = copy_version(session, player, source, VersionOrigin.ROLLBACK, commit, number=number)
     record_decision(session, subject, verdict, commit)
-    return version_event("player.rollback", player, version, reason=verdict.reason)
+    payload = PlayerRolledBack(**version_payload(player, version), reason=verdict.reason)
+    return NewEvent(trial_id=trial.id, payload=payload)
 
 
 def _last_good(
@@ -190,7 +192,7 @@ def _retire(
     reason = f"the checkpoint of {owner.name} is damaged and a frozen player has no other"
     commit = take_commit(session, trial, CommitKind.ROSTER)
     _record(session, owner, version, RETIRED, reason, about, commit)
-    return [retire_player(session, owner, reason, commit), _event(owner, RETIRED, version, reason)]
+    return [retire_player(session, owner, reason, commit), _event(owner, RETIRED, version, reason, about)]
 
 
 def _avoid(
@@ -202,7 +204,7 @@ def _avoid(
         return []
     reason = f"version {version.number} of {owner.name} is damaged; {player.name} meets another until it moves on"
     _record(session, player, version, AVOIDED, reason, about, None)
-    return [_event(player, AVOIDED, version, reason)]
+    return [_event(player, AVOIDED, version, reason, about)]
 
 
 def _record(
@@ -219,12 +221,13 @@ def _record(
     record_decision(session, subject, decision, commit)
 
 
-def _event(player: Player, verdict: str, version: ModelVersion, reason: str) -> NewEvent:
-    payload = {
-        "player_id": player.id,
-        "player": player.name,
-        "verdict": verdict,
-        "version_id": version.id,
-        "reason": reason,
-    }
-    return NewEvent(type="checkpoint.damaged", trial_id=player.trial_id, payload=payload)
+def _event(player: Player, verdict: str, version: ModelVersion, reason: str, about: dict[str, Any]) -> NewEvent:
+    payload = CheckpointDamaged(
+        player_id=player.id,
+        player=player.name,
+        verdict=verdict,
+        version_id=version.id,
+        reason=reason,
+        problem=about["problem"],
+    )
+    return NewEvent(trial_id=player.trial_id, payload=payload)

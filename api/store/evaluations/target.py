@@ -19,6 +19,7 @@ from api.schemas.enums import (
     TournamentPurpose,
     TournamentStatus,
 )
+from api.schemas.events import EvaluationRecorded
 from api.store.core.clock import now
 from api.store.core.commits import lock_trial, take_commit
 from api.store.core.errors import Conflict, NotFound
@@ -279,17 +280,17 @@ def _measured(evaluation: Evaluation) -> Measured:
 
 def _event(evaluation: Evaluation, generation: int, measured: Measured) -> NewEvent:
     (player, version), (target, _) = evaluation.contenders
-    payload = {
-        "player_id": player.id,
-        "player": player.name,
-        "generation": generation,
-        "version_id": version.id,
-        "target": target.name,
-        "tournament_id": evaluation.tournament.id,
-        "win_rate": measured.win_rate,
-        "low": measured.low,
-        "high": measured.high,
-        "games": measured.games,
-        "reached": measured.reached,
-    }
-    return NewEvent(type="evaluation.recorded", trial_id=evaluation.trial.id, payload=payload)
+    payload = EvaluationRecorded(
+        player_id=player.id,
+        player=player.name,
+        generation=generation,
+        version_id=version.id,
+        target=target.name,
+        tournament_id=evaluation.tournament.id,
+        win_rate=measured.win_rate,
+        low=measured.low,
+        high=measured.high,
+        games=measured.games,
+        reached=measured.reached,
+    )
+    return NewEvent(trial_id=evaluation.trial.id, payload=payload)

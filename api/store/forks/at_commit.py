@@ -9,8 +9,9 @@ from sqlalchemy import func, select
 from sqlalchemy.dialects.postgresql import distinct_on
 from sqlalchemy.orm import Session
 
+from api.schemas.events import PlayerAdded, PlayerRetired, PlayerRetuned
 from api.store.core.errors import Conflict
-from api.store.players.roster import ADDED, RETIRED, RETUNED, players_of
+from api.store.players.roster import players_of
 from api.store.tables import Event, Generation, ModelVersion, Player, Trial
 
 
@@ -30,8 +31,8 @@ class MemberThen:
 def members_at(session: Session, trial: Trial, commit: int) -> list[MemberThen]:
     """Every player of the league after a commit."""
     versions = versions_at(session, trial.id, commit)
-    retired = _newest_payloads(session, trial.id, (RETIRED,), commit)
-    tuned = _newest_payloads(session, trial.id, (ADDED, RETUNED), commit)
+    retired = _newest_payloads(session, trial.id, (PlayerRetired.KIND,), commit)
+    tuned = _newest_payloads(session, trial.id, (PlayerAdded.KIND, PlayerRetuned.KIND), commit)
     players = [player for player in players_of(session, trial.id) if player.created_commit <= commit]
     frozen_steps = _frozen_steps(players, versions)
     members = []

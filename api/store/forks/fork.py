@@ -14,13 +14,13 @@ from sqlalchemy.dialects.postgresql import insert as upsert
 from sqlalchemy.orm import Session
 
 from api.schemas.enums import CommitKind, PlayerStatus, VersionOrigin
+from api.schemas.events import ForkOrigin, PlayerRetired, PlayerRetuned, TrialCreated, TrialForked
 from api.store.core.errors import Conflict, NotFound
 from api.store.core.events import NewEvent, append_events
 from api.store.core.ids import new_id
 from api.store.forks.at_commit import MemberThen, members_at, trial_steps_at
 from api.store.payoffs.cells import upsert_cells
 from api.store.payoffs.replay import replay_payoff
-from api.store.players.roster import RETIRED, RETUNED
 from api.store.ratings.bradley_terry import fit_ratings
 from api.store.ratings.online import rate_in_order
 from api.store.tables import Commit, ModelVersion, Player, RatingFit, Trial
@@ -181,10 +181,10 @@ def _add_versions(session: Session, fork: Trial, copies: Mapping[str, _Copy]) ->
 
 
 def _events(source: Trial, fork: Trial, commit: int) -> list[NewEvent]:
-    lineage = {"from_trial_id": source.id, "from": source.name, "at_commit": commit, "to_trial_id": fork.id}
+    origin = ForkOrigin(from_trial_id=source.id, from_=source.name, at_commit=commit, to_trial_id=fork.id)
     return [
-        NewEvent(type="trial.created", trial_id=fork.id, payload={"name": fork.name, "forked": lineage}),
-        NewEvent(type="trial.forked", trial_id=source.id, payload={"name": fork.name, "forked": lineage}),
+        NewEvent(trial_id=fork.id, payload=TrialCreated(name=fork.name, forked=origin)),
+        NewEvent(trial_id=source.id, payload=TrialForked(name=fork.name, forked=origin)),
     ]
 
 
@@ -192,11 +192,11 @@ def _members_events(fork: Trial, copies: Mapping[str, _Copy]) -> list[NewEvent]:
     """What the players bring along, told anew: a fork of the fork reads it from here."""
     events = []
     for copy in copies.values():
-        about = {"player_id": copy.id, "player": copy.then.player.name, "commit": 0}
+        about: dict[str, Any] = {"player_id": copy.id, "player": copy.then.player.name, "commit": 0}
         if copy.then.player.role.learns and copy.then.hyperparameters:
-            payload = {**about, "hyperparameters": copy.then.hyperparameters}
-            events.append(NewEvent(type=RETUNED, trial_id=fork.id, payload=payload))
+            retuned = PlayerRetuned(**about, hyperparameters=copy.then.hyperparameters)
+            events.append(NewEvent(trial_id=fork.id, payload=retuned))
         if copy.then.retired:
-            payload = {**about, "reason": "retired before the fork"}
-            events.append(NewEvent(type=RETIRED, trial_id=fork.id, payload=payload))
+            retired = PlayerRetired(**about, reason="retired before the fork")
+            events.append(NewEvent(trial_id=fork.id, payload=retired))
     return events

@@ -11,6 +11,7 @@ from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
 from api.schemas.enums import AliasMove, GateStatus
+from api.schemas.events import GateFinished, GateOpened, GateWaiting
 from api.store.aliases.moves import AliasKey, Promotion, lock_alias, move_alias
 from api.store.core.clock import now
 from api.store.core.decisions import Subject, record_decision
@@ -19,6 +20,7 @@ from api.store.core.events import NewEvent
 from api.store.core.ids import new_id
 from api.store.core.seeds import derived_seed
 from api.store.matches.openings import opening_plies
+from api.store.players.versions import version_name
 from api.store.tables import Alias, Gate, ModelVersion, Player, Trial
 from league.gates import Sprt
 from league.lifecycle import decide_promotion
@@ -80,7 +82,7 @@ def enter_candidate(
         events.append(supersede(session, waiting, "a newer candidate took its place while it waited"))
     session.add(gate)
     session.flush()
-    return gate, [*events, gate_event(gate, "gate.waiting")]
+    return gate, [*events, NewEvent(trial_id=gate.trial_id, payload=GateWaiting(**gate_payload(session, gate)))]
 
 
 def start_gate(session: Session, gate: Gate, champion_version_id: str, *, after: Gate | None = None) -> NewEvent:
@@ -96,7 +98,7 @@ def start_gate(session: Session, gate: Gate, champion_version_id: str, *, after:
     gate.settings = {**gate.settings, "candidate_number": number}
     gate.opened_after_id = None if after is None else after.id
     session.flush()
-    return gate_event(gate, "gate.opened")
+    return NewEvent(trial_id=gate.trial_id, payload=GateOpened(**gate_payload(session, gate)))
 
 
 def start_waiting(session: Session, after: Gate) -> tuple[Gate | None, list[NewEvent]]:
@@ -126,7 +128,9 @@ def end_gate(session: Session, gate: Gate, status: GateStatus, reason: str) -> N
     moment = now(session)
     gate.status, gate.status_reason, gate.finished_at = status, reason, moment
     session.flush()
-    return gate_event(gate, "gate.finished", status=status.value, reason=reason)
+    return NewEvent(
+        trial_id=gate.trial_id, payload=GateFinished(**gate_payload(session, gate), status=status, reason=reason)
+    )
 
 
 def supersede(session: Session, gate: Gate, reason: str) -> NewEvent:
@@ -153,18 +157,19 @@ def promote(session: Session, gate: Gate, verdict: Verdict) -> None:
     move_alias(session, alias_key(gate), gate.candidate_version_id, promotion)
 
 
-def gate_event(gate: Gate, kind: str, **details: Any) -> NewEvent:
-    """An event about a gate."""
-    payload = {
+def gate_payload(session: Session, gate: Gate) -> dict[str, Any]:
+    """What every event about a gate says."""
+    champion = gate.champion_version_id
+    return {
         "gate_id": gate.id,
         "alias": gate.alias,
         "candidate_version_id": gate.candidate_version_id,
-        "champion_version_id": gate.champion_version_id,
+        "candidate": version_name(session, gate.candidate_version_id),
+        "champion_version_id": champion,
+        "champion": None if champion is None else version_name(session, champion),
         "pairs": gate.pairs,
         "llr": gate.llr,
-        **details,
     }
-    return NewEvent(type=kind, trial_id=gate.trial_id, payload=payload)
 
 
 def _sprt(rule: Gate | GateSpec, alpha: float) -> Sprt:
@@ -229,7 +234,8 @@ def _stand_unopposed(session: Session, gate: Gate) -> list[NewEvent]:
     session.flush()
     record_promotion(session, gate, verdict)
     promote(session, gate, verdict)
-    return [gate_event(gate, "gate.finished", status=GateStatus.PASSED.value, reason=verdict.reason)]
+    finished = GateFinished(**gate_payload(session, gate), status=GateStatus.PASSED, reason=verdict.reason)
+    return [NewEvent(trial_id=gate.trial_id, payload=finished)]
 
 
 def _in_status(session: Session, key: AliasKey, status: GateStatus) -> Gate | None:

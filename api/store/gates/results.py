@@ -9,13 +9,14 @@ from sqlalchemy import func, insert, select
 from sqlalchemy.orm import Session
 
 from api.schemas.enums import GateStatus
+from api.schemas.events import GateProgress
 from api.store.core.errors import Conflict
 from api.store.core.events import NewEvent, append_events
 from api.store.core.seeds import derived_seed
 from api.store.gates.lifecycle import (
     alias_key,
     end_gate,
-    gate_event,
+    gate_payload,
     holder,
     load_gate,
     promote,
@@ -71,7 +72,8 @@ def record_gate_batch(session: Session, gate_id: str, batch: int, games: Sequenc
         return _standing(session, gate)
     found = contests(games, _pairs_of_next(gate))
     verdict = _count(session, gate, batch, found)
-    events = [gate_event(gate, "gate.progress", batch=batch)]
+    progress = GateProgress(**gate_payload(session, gate), batch=batch)
+    events = [NewEvent(trial_id=gate.trial_id, payload=progress)]
     if verdict.status is not TestStatus.RUNNING:
         events += _conclude(session, gate, verdict)
     append_events(session, events)

@@ -11,6 +11,7 @@ from sqlalchemy import insert, select
 from sqlalchemy.orm import Session
 
 from api.schemas.enums import CommitKind, VersionOrigin
+from api.schemas.events import GenerationRecorded
 from api.store.checkpoints.garbage import keep_checkpoint
 from api.store.core.commits import lock_trial, take_commit
 from api.store.core.errors import Conflict, NotFound
@@ -233,18 +234,15 @@ def _payoff_batch(session: Session, player_id: str, tallies: list[OpponentTally]
 
 
 def _event(trial: Trial, player: Player, trained: TrainedGeneration, result: RecordedGeneration) -> NewEvent:
-    return NewEvent(
-        type="generation.recorded",
-        trial_id=trial.id,
-        payload={
-            "player_id": player.id,
-            "player": player.name,
-            "generation": result.generation,
-            "commit": result.commit,
-            "version_id": result.version_id,
-            "steps": trained.steps,
-            "player_steps": result.player_steps,
-            "games": trained.games,
-            "payoff_revision": trial.payoff_revision,
-        },
+    payload = GenerationRecorded(
+        player_id=player.id,
+        player=player.name,
+        generation=result.generation,
+        commit=result.commit,
+        version_id=result.version_id,
+        steps=trained.steps,
+        player_steps=result.player_steps,
+        games=trained.games,
+        payoff_revision=trial.payoff_revision,
     )
+    return NewEvent(trial_id=trial.id, payload=payload)

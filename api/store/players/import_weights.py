@@ -6,6 +6,7 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from api.schemas.enums import CommitKind
+from api.schemas.events import VersionRecorded
 from api.store.core.commits import lock_trial, take_commit
 from api.store.core.errors import Conflict
 from api.store.core.events import NewEvent, append_events
@@ -27,6 +28,6 @@ def import_version(session: Session, trial_id: str, name: str, weights: Checkpoi
     session.add(player)
     session.flush()
     version = first_version(session, player, weights, imported=True)
-    payload = {"player_id": player.id, "player": name, "version_id": version.id, "origin": version.origin.value}
-    append_events(session, [NewEvent(type="version.recorded", trial_id=trial_id, payload=payload)])
+    payload = VersionRecorded(player_id=player.id, player=name, version_id=version.id, origin=version.origin)
+    append_events(session, [NewEvent(trial_id=trial_id, payload=payload)])
     return version

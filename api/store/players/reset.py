@@ -7,10 +7,11 @@ from dataclasses import replace
 from sqlalchemy.orm import Session
 
 from api.schemas.enums import CommitKind, VersionOrigin
+from api.schemas.events import PlayerReset
 from api.store.core.commits import take_commit
 from api.store.core.decisions import Subject, record_decision
 from api.store.core.events import NewEvent
-from api.store.players.versions import copy_version, playing_version, version_event
+from api.store.players.versions import copy_version, playing_version, version_name, version_payload
 from api.store.tables import ModelVersion, Player, Trial
 from league.types import Decision as Verdict
 
@@ -23,4 +24,7 @@ def reset_player(
     commit = take_commit(session, trial, CommitKind.RESET)
     version = copy_version(session, player, source, VersionOrigin.RESET, commit, number=number)
     record_decision(session, replace(subject, version_id=version.id), verdict, commit)
-    return version_event("player.reset", player, version, to_version_id=source.id)
+    payload = PlayerReset(
+        **version_payload(player, version), to_version_id=source.id, to_version=version_name(session, source.id)
+    )
+    return NewEvent(trial_id=trial.id, payload=payload)

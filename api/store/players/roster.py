@@ -9,6 +9,7 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from api.schemas.enums import CommitKind, PlayerStatus
+from api.schemas.events import PlayerAdded, PlayerRetired, PlayerRetuned, VersionRecorded
 from api.store.core.clock import now
 from api.store.core.commits import lock_trial, take_commit
 from api.store.core.errors import Conflict, NotFound
@@ -22,9 +23,6 @@ from league.matchmaking import Member
 from league.types import CheckpointRef, PlayerId, Role
 from orchestrator.spec.checking import check_player
 from orchestrator.spec.players import EXPLOITERS, allows_exploiters
-
-ADDED, RETIRED, RETUNED = "player.added", "player.retired", "player.retuned"
-"""Events that say by which commit a player became what it is; a fork reads them as of its commit."""
 
 
 def players_of(session: Session, trial_id: str) -> Sequence[Player]:
@@ -119,10 +117,15 @@ def add_player(
     session.flush()
     first_version(session, player, weights)
     trial.revision += 1
-    added = _about(
-        player, ADDED, key=key, role=role.value, commit=player.created_commit, hyperparameters=player.hyperparameters
+    added = PlayerAdded(
+        player_id=player.id,
+        player=name,
+        key=key,
+        role=role,
+        commit=player.created_commit,
+        hyperparameters=player.hyperparameters,
     )
-    append_events(session, [added])
+    append_events(session, [NewEvent(trial_id=trial_id, payload=added)])
     return player
 
 
@@ -145,7 +148,8 @@ def change_player(
             raise Conflict(f"{player.name} is {player.role} and does not learn: it has no hyperparameters")
         algorithm_of(spec_of(trial), hyperparameters)
         player.hyperparameters = hyperparameters
-        events.append(_about(player, RETUNED, hyperparameters=hyperparameters, commit=commit))
+        retuned = PlayerRetuned(player_id=player.id, player=player.name, hyperparameters=hyperparameters, commit=commit)
+        events.append(NewEvent(trial_id=trial_id, payload=retuned))
     player.revision += 1
     append_events(session, events)
     return player
@@ -155,7 +159,8 @@ def retire_player(session: Session, player: Player, reason: str, commit: int) ->
     """Mark the player retired; returns the event that says so."""
     moment = now(session)
     player.status, player.retired_at = PlayerStatus.RETIRED, moment
-    return _about(player, RETIRED, reason=reason, commit=commit)
+    payload = PlayerRetired(player_id=player.id, player=player.name, reason=reason, commit=commit)
+    return NewEvent(trial_id=player.trial_id, payload=payload)
 
 
 def _enter_target(session: Session, trial: Trial) -> None:
@@ -180,7 +185,7 @@ def _enter_target(session: Session, trial: Trial) -> None:
 def _added_by(session: Session, trial_id: str, key: str) -> str | None:
     return session.scalar(
         select(Event.payload["player_id"].astext).where(
-            Event.trial_id == trial_id, Event.type == ADDED, Event.payload["key"].astext == key
+            Event.trial_id == trial_id, Event.type == PlayerAdded.KIND, Event.payload["key"].astext == key
         )
     )
 
@@ -201,9 +206,5 @@ def _check_newcomer(
 
 
 def _entered(player: Player, version: ModelVersion) -> NewEvent:
-    return _about(player, "version.recorded", version_id=version.id, origin=version.origin.value)
-
-
-def _about(player: Player, kind: str, **details: Any) -> NewEvent:
-    payload = {"player_id": player.id, "player": player.name, **details}
-    return NewEvent(type=kind, trial_id=player.trial_id, payload=payload)
+    payload = VersionRecorded(player_id=player.id, player=player.name, version_id=version.id, origin=version.origin)
+    return NewEvent(trial_id=player.trial_id, payload=payload)

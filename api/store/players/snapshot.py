@@ -8,12 +8,13 @@ from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
 from api.schemas.enums import CommitKind, VersionOrigin
+from api.schemas.events import PlayerSnapshot
 from api.store.core.commits import take_commit
 from api.store.core.decisions import Subject, record_decision
 from api.store.core.events import NewEvent
 from api.store.core.ids import new_id
 from api.store.payoffs.cells import inherit_payoff
-from api.store.players.versions import copy_version, playing_version, version_event
+from api.store.players.versions import copy_version, playing_version, version_payload
 from api.store.tables import ModelVersion, Player, Trial
 from league.types import Decision as Verdict
 from league.types import Role
@@ -41,9 +42,8 @@ def take_snapshot(
     if trial.spec["league"]["payoff"]["inherit"]:
         inherit_payoff(session, trial, commit, child=frozen.id, parent=player.id)
     record_decision(session, replace(subject, version_id=version.id), verdict, commit)
-    return version, version_event(
-        "player.snapshot", player, version, snapshot=frozen.name, snapshot_player_id=frozen.id
-    )
+    payload = PlayerSnapshot(**version_payload(player, version), snapshot=frozen.name, snapshot_player_id=frozen.id)
+    return version, NewEvent(trial_id=trial.id, payload=payload)
 
 
 def _snapshot_name(session: Session, player: Player) -> str:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from api.schemas.enums import VersionOrigin
 from api.store.core.errors import Conflict
-from api.store.core.events import NewEvent
 from api.store.core.ids import new_id
 from api.store.tables import ModelVersion, Player
 from league.types import CheckpointRef, Role
@@ -85,14 +86,19 @@ def copy_version(
     return version
 
 
-def version_event(kind: str, player: Player, version: ModelVersion, **more: str) -> NewEvent:
-    """An event about a new version of a player."""
-    payload = {
+def version_name(session: Session, version_id: str) -> str:
+    """The version as people read it: `main v3`, or `main-1` of a player with one version for ever."""
+    version = session.get_one(ModelVersion, version_id)
+    player = session.get_one(Player, version.player_id)
+    return f"{player.name} v{version.number}" if player.role.learns else player.name
+
+
+def version_payload(player: Player, version: ModelVersion) -> dict[str, Any]:
+    """What an event says of a player's new version that has another version's weights."""
+    return {
         "player_id": player.id,
         "player": player.name,
         "version_id": version.id,
         "steps": version.steps,
         "commit": version.commit,
-        **more,
     }
-    return NewEvent(type=kind, trial_id=player.trial_id, payload=payload)

@@ -16,6 +16,7 @@ from sqlalchemy import delete, func, insert, select, text
 from sqlalchemy.orm import Session, aliased
 
 from api.schemas.enums import MatchResult, RatingMethod, VersionOrigin
+from api.schemas.events import RatingsFitted
 from api.store.core.errors import NotFound
 from api.store.core.events import NewEvent, append_events
 from api.store.core.ids import new_id
@@ -59,8 +60,8 @@ def fit_after(session: Session, tournament_id: str) -> None:
         return
     fit_id = fit_ratings(session, tournament.project_id, tournament.game, tournament_id=tournament_id)
     if fit_id is not None:
-        payload = {"fit_id": fit_id, "method": method.value, "tournament_id": tournament_id}
-        append_events(session, [NewEvent(type="ratings.fitted", trial_id=tournament.trial_id, payload=payload)])
+        payload = RatingsFitted(fit_id=fit_id, method=method, tournament_id=tournament_id, tournament=tournament.name)
+        append_events(session, [NewEvent(trial_id=tournament.trial_id, payload=payload)])
 
 
 def fit_ratings(session: Session, project_id: str, game: str, *, tournament_id: str | None = None) -> str | None:

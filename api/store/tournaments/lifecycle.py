@@ -10,6 +10,7 @@ from sqlalchemy import insert, select, update
 from sqlalchemy.orm import Session
 
 from api.schemas.enums import PairingStatus, TournamentPurpose, TournamentStatus
+from api.schemas.events import TournamentCreated, TournamentFinished
 from api.store.core.clock import now
 from api.store.core.errors import Conflict, NotFound
 from api.store.core.events import NewEvent, append_events
@@ -96,7 +97,8 @@ def create_tournament(
     ]
     session.execute(insert(TournamentEntrant), rows)
     session.refresh(tournament)
-    append_events(session, [tournament_event(tournament, "tournament.created", entrants=len(rows))])
+    created = TournamentCreated(**tournament_payload(tournament), entrants=len(rows))
+    append_events(session, [NewEvent(trial_id=tournament.trial_id, payload=created)])
     return tournament
 
 
@@ -179,8 +181,10 @@ def close_tournament(session: Session, tournament_id: str, status: TournamentSta
             .values(last_error=f"tournament {tournament.id}: {reason}" if failed else None)
         )
     session.flush()
-    details = {"status": status.value, "reason": reason, "cancelled_pairings": len(cancelled)}
-    return Closed(row=tournament, event=tournament_event(tournament, "tournament.finished", **details))
+    finished = TournamentFinished(
+        **tournament_payload(tournament), status=status, reason=reason, cancelled_pairings=len(cancelled)
+    )
+    return Closed(row=tournament, event=NewEvent(trial_id=tournament.trial_id, payload=finished))
 
 
 def _lock_schedule_of(session: Session, tournament_id: str) -> None:
@@ -189,16 +193,14 @@ def _lock_schedule_of(session: Session, tournament_id: str) -> None:
     session.execute(select(Schedule.id).where(Schedule.id == of).with_for_update(key_share=True))
 
 
-def tournament_event(tournament: Tournament, kind: str, **details: Any) -> NewEvent:
-    """An event about a tournament; one of the whole project has no trial."""
-    payload = {
+def tournament_payload(tournament: Tournament) -> dict[str, Any]:
+    """What every event about a tournament says."""
+    return {
         "tournament_id": tournament.id,
         "project_id": tournament.project_id,
         "name": tournament.name,
-        "format": tournament.format.value,
-        **details,
+        "format": tournament.format,
     }
-    return NewEvent(type=kind, trial_id=tournament.trial_id, payload=payload)
 
 
 def _field(session: Session, arena: Arena, spec: TournamentSpec) -> tuple[list[Candidate], list[Candidate]]:

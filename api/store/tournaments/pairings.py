@@ -13,6 +13,7 @@ from sqlalchemy import insert, select
 from sqlalchemy.orm import Session
 
 from api.schemas.enums import CommitKind, MatchResult, PairingStatus, TournamentStatus
+from api.schemas.events import PairingPlayed, TournamentStarted
 from api.store.core.clock import now
 from api.store.core.commits import lock_trial, take_commit
 from api.store.core.errors import Conflict, NotFound
@@ -22,7 +23,7 @@ from api.store.matches.openings import game_opening_plies
 from api.store.matches.scoring import Contest, contests, different_games, match_row, seat_results
 from api.store.payoffs.cells import CellKey, summed, update_payoff
 from api.store.tables import Match, ModelVersion, Pairing, Player, Tally, Tournament, TournamentEntrant, Trial
-from api.store.tournaments.lifecycle import lock_tournament, tournament_event
+from api.store.tournaments.lifecycle import lock_tournament, tournament_payload
 from api.store.tournaments.results import field_of, next_pairings, pairings_of, results_of, spec_of_tournament
 from league import tournaments as rules
 from league.types import Stream
@@ -91,6 +92,15 @@ def record_pairing(
     return pairing
 
 
+def entrants_of_pairing(session: Session, tournament_id: str, number: tuple[int, int]) -> tuple[str | None, str | None]:
+    """The names of a pairing's two entrants; none where there is no such pairing, and one of a bye."""
+    pairing = session.get(Pairing, (tournament_id, *number))
+    if pairing is None:
+        return None, None
+    labels = {each.number: each.label for each in field_of(session, tournament_id)}
+    return labels.get(pairing.first), None if pairing.second is None else labels.get(pairing.second)
+
+
 def _begin(session: Session, tournament: Tournament) -> list[NewEvent]:
     if tournament.status is not TournamentStatus.PENDING:
         return []
@@ -98,7 +108,8 @@ def _begin(session: Session, tournament: Tournament) -> list[NewEvent]:
     tournament.status, tournament.started_at = TournamentStatus.RUNNING, moment
     tournament.workflow_started_at = tournament.workflow_started_at or moment
     session.flush()
-    return [tournament_event(tournament, "tournament.started")]
+    payload = TournamentStarted(**tournament_payload(tournament))
+    return [NewEvent(trial_id=tournament.trial_id, payload=payload)]
 
 
 def _next_rows(
@@ -238,9 +249,8 @@ def _count(
 
 def _played(session: Session, tournament: Tournament, pairing: Pairing, different: int) -> NewEvent:
     labels = {each.number: each.label for each in field_of(session, tournament.id)}
-    return tournament_event(
-        tournament,
-        "pairing.played",
+    payload = PairingPlayed(
+        **tournament_payload(tournament),
         round=pairing.round,
         pair=pairing.pair,
         first=labels[pairing.first],
@@ -250,3 +260,4 @@ def _played(session: Session, tournament: Tournament, pairing: Pairing, differen
         losses=pairing.losses,
         different_games=different,
     )
+    return NewEvent(trial_id=tournament.trial_id, payload=payload)

@@ -10,6 +10,7 @@ from dataclasses import replace
 from sqlalchemy.orm import Session
 
 from api.schemas.enums import AliasMove
+from api.schemas.events import TournamentJudged
 from api.store.aliases.moves import AliasKey, Promotion, lock_alias, move_alias
 from api.store.core.decisions import Subject, record_decision
 from api.store.core.events import NewEvent
@@ -59,8 +60,14 @@ def promote_leader(session: Session, tournament: Tournament) -> list[NewEvent]:
                 evidence=verdict.evidence,
             ),
         )
-    payload = {"tournament_id": tournament.id, "alias": key.name, "verdict": verdict.verdict, "reason": verdict.reason}
-    return [NewEvent(type="tournament.judged", trial_id=tournament.trial_id, payload=payload)]
+    payload = TournamentJudged(
+        tournament_id=tournament.id,
+        name=tournament.name,
+        alias=key.name,
+        verdict=verdict.verdict,
+        reason=verdict.reason,
+    )
+    return [NewEvent(trial_id=tournament.trial_id, payload=payload)]
 
 
 def _verdict(lead: Lead, labels: dict[str, str], leader: ModelVersion, holder: str | None, alias: str) -> Verdict:

@@ -17,6 +17,7 @@ from sqlalchemy.dialects.postgresql import insert as upsert
 from sqlalchemy.orm import Session
 
 from api.schemas.enums import Overlap, TournamentPurpose, TournamentStatus, TrialStatus
+from api.schemas.events import ScheduleChanged, ScheduleCreated, ScheduleDeleted, ScheduleFailed
 from api.store.core.clock import now
 from api.store.core.errors import Conflict, NotFound
 from api.store.core.events import NewEvent, append_events
@@ -112,7 +113,8 @@ def delete_schedule(session: Session, schedule_id: str) -> Schedule:
     schedule.revision += 1
     schedule.workflow_started_at = None
     session.flush()
-    append_events(session, [_event(schedule, "schedule.deleted")])
+    deleted = ScheduleDeleted(**_payload(schedule))
+    append_events(session, [NewEvent(trial_id=schedule.trial_id, payload=deleted)])
     return schedule
 
 
@@ -181,7 +183,8 @@ def note_failure(session: Session, schedule_id: str, reason: str) -> None:
         raise NotFound(f"there is no schedule {schedule_id}")
     schedule.last_error = reason
     session.flush()
-    append_events(session, [_event(schedule, "schedule.failed", reason=reason)])
+    failed = ScheduleFailed(**_payload(schedule), reason=reason)
+    append_events(session, [NewEvent(trial_id=schedule.trial_id, payload=failed)])
 
 
 def follow_trial_files(session: Session) -> list[str]:
@@ -241,13 +244,14 @@ def _end_terminated(session: Session, schedule: Schedule, occasion: str) -> list
 
 
 def _created(schedule: Schedule) -> NewEvent:
-    return _event(schedule, "schedule.created")
+    return NewEvent(trial_id=schedule.trial_id, payload=ScheduleCreated(**_payload(schedule)))
 
 
 def _changed(schedule: Schedule) -> NewEvent:
-    return _event(schedule, "schedule.changed", paused=schedule.paused)
+    payload = ScheduleChanged(**_payload(schedule), paused=schedule.paused)
+    return NewEvent(trial_id=schedule.trial_id, payload=payload)
 
 
-def _event(schedule: Schedule, kind: str, **details: Any) -> NewEvent:
-    payload = {"schedule_id": schedule.id, "name": schedule.name, "revision": schedule.revision, **details}
-    return NewEvent(type=kind, trial_id=schedule.trial_id, payload=payload)
+def _payload(schedule: Schedule) -> dict[str, Any]:
+    """What every event about a schedule says."""
+    return {"schedule_id": schedule.id, "name": schedule.name, "revision": schedule.revision}

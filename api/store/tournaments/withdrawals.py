@@ -9,11 +9,12 @@ from sqlalchemy import or_, select
 from sqlalchemy.orm import Session
 
 from api.schemas.enums import PairingStatus, TournamentStatus
+from api.schemas.events import TournamentWithdrawn
 from api.store.checkpoints.damaged import is_sound
 from api.store.core.errors import Conflict, NotFound
 from api.store.core.events import NewEvent, append_events
 from api.store.tables import ModelVersion, Pairing, Tournament, TournamentEntrant
-from api.store.tournaments.lifecycle import lock_tournament, tournament_event
+from api.store.tournaments.lifecycle import lock_tournament, tournament_payload
 from api.store.tournaments.results import field_of
 from orchestrator.artifacts import ArtifactStore
 
@@ -68,11 +69,11 @@ def _withdraw(session: Session, tournament: Tournament, entrant: TournamentEntra
         row.status = PairingStatus.CANCELLED
         row.walkover = row.second if row.first == entrant.number else row.first
     session.flush()
-    return tournament_event(
-        tournament,
-        "tournament.withdrawn",
+    payload = TournamentWithdrawn(
+        **tournament_payload(tournament),
         entrant=entrant.label,
         version_id=entrant.version_id,
         reason=entrant.withdrawn,
         walkovers=len(waiting),
     )
+    return NewEvent(trial_id=tournament.trial_id, payload=payload)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
+from api.schemas.events import TrialArchived
 from api.store.core.commits import lock_trial
 from api.store.core.errors import Conflict
 from api.store.core.events import NewEvent, append_events
@@ -23,5 +24,5 @@ def archive_trial(session: Session, trial_id: str) -> Trial:
         )
     trial.archived_at = session.scalars(select(func.now())).one()
     trial.revision += 1
-    append_events(session, [NewEvent(type="trial.archived", trial_id=trial_id)])
+    append_events(session, [NewEvent(trial_id=trial_id, payload=TrialArchived())])
     return trial

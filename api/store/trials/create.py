@@ -7,6 +7,7 @@ from sqlalchemy.dialects.postgresql import insert as upsert
 from sqlalchemy.orm import Session
 
 from api.schemas.enums import CommitKind, VersionOrigin
+from api.schemas.events import TrialCreated
 from api.store.core.errors import Conflict
 from api.store.core.events import NewEvent, append_events
 from api.store.core.ids import new_id
@@ -38,8 +39,8 @@ def create_trial(session: Session, *, project: str, name: str, spec: TrialSpec) 
         raise Conflict(f"project {project!r} already has a trial named {name!r}")
     session.execute(insert(Commit).values(trial_id=trial_id, number=0, kind=CommitKind.CREATED))
     _add_players(session, trial_id, spec)
-    payload = {"project": project, "name": name, "game": spec.game.id}
-    append_events(session, [NewEvent(type="trial.created", trial_id=trial_id, payload=payload)])
+    payload = TrialCreated(project=project, name=name, game=spec.game.id)
+    append_events(session, [NewEvent(trial_id=trial_id, payload=payload)])
     return session.get_one(Trial, trial_id)
 
 

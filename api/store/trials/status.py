@@ -5,13 +5,13 @@ from __future__ import annotations
 from sqlalchemy.orm import Session
 
 from api.schemas.enums import TrialStatus
+from api.schemas.events import TrialStatusChanged
 from api.store.core.clock import now
 from api.store.core.commits import lock_trial
 from api.store.core.errors import Conflict
-from api.store.core.events import NewEvent, append_events, append_once, is_told
+from api.store.core.events import NewEvent, append_events, append_once, is_written
 from api.store.tables import Trial
 
-STATUS_EVENT = "trial.status"
 _ENDS = frozenset({TrialStatus.STOPPING, TrialStatus.STOPPED, TrialStatus.COMPLETED, TrialStatus.FAILED})
 TRANSITIONS: dict[TrialStatus, frozenset[TrialStatus]] = {
     TrialStatus.PENDING: frozenset({TrialStatus.RUNNING, TrialStatus.PAUSED}) | _ENDS,
@@ -62,12 +62,12 @@ def stop_pending_trial(session: Session, trial_id: str, reason: str, *, order: s
 
 def was_carried_out(session: Session, trial_id: str, order: str) -> bool:
     """Whether an order to change the trial's status has been carried out, whatever the status is by now."""
-    return is_told(session, trial_id, STATUS_EVENT, order)
+    return is_written(session, trial_id, TrialStatusChanged.KIND, order)
 
 
 def _tell_status(session: Session, trial: Trial, before: TrialStatus, reason: str | None, order: str | None) -> None:
-    payload = {"from": before, "to": trial.status, "reason": reason}
-    event = NewEvent(type=STATUS_EVENT, trial_id=trial.id, payload=payload)
+    payload = TrialStatusChanged(from_=before, to=trial.status, reason=reason)
+    event = NewEvent(trial_id=trial.id, payload=payload)
     if order is None:
         append_events(session, [event])
     else:

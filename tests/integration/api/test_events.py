@@ -14,11 +14,11 @@ from typing import Any
 
 import httpx
 import pytest
+from sqlalchemy import insert
 from sqlalchemy.orm import Session, sessionmaker
 
 from api.schemas.enums import Scope
-from api.store.core.events import NewEvent, append_events
-from api.store.tables import ApiToken
+from api.store.tables import ApiToken, Event
 from api.web.live import feed as feed_module
 from api.web.routes import events as events_module
 from tests.integration.api.server import PLAIN, Served
@@ -60,7 +60,7 @@ def take(events: Iterator[dict[str, Any]], count: int, kind: str) -> list[dict[s
 
 def tell(sessions: sessionmaker[Session], kind: str, number: int, trial_id: str | None = None) -> None:
     with sessions.begin() as session:
-        append_events(session, [NewEvent(type=kind, trial_id=trial_id, payload={"number": number})])
+        session.execute(insert(Event).values(type=kind, trial_id=trial_id, payload={"number": number}))
 
 
 @contextmanager
@@ -148,7 +148,7 @@ def test_a_reader_that_never_reads_holds_nobody_up(api: Served) -> None:
         with following(api) as events:
             for number in range(100):
                 with api.sessions.begin() as session:
-                    append_events(session, [NewEvent(type="test.slow", payload={"number": number, **large})])
+                    session.execute(insert(Event).values(type="test.slow", payload={"number": number, **large}))
             assert numbers(take(events, 100, "test.slow")) == list(range(100))
 
 

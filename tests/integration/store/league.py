@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
@@ -13,7 +14,7 @@ from api.store.core.ids import new_id
 from api.store.generations.outcome import OpponentTally, TrainedGeneration
 from api.store.players.roster import enter_players
 from api.store.players.versions import present_version
-from api.store.tables import ModelVersion, Player
+from api.store.tables import Event, ModelVersion, Player
 from api.store.trials.create import create_trial
 from league.types import CheckpointRef, Earned
 from orchestrator.spec.trial import TrialSpec
@@ -98,3 +99,8 @@ class League:
             tallies=tuple(tallies),
             metrics={"loss": 0.5, "entropy": 1.0},
         )
+
+
+def events_of(session: Session, trial_id: str) -> Sequence[Event]:
+    """The trial's events, in order."""
+    return session.scalars(select(Event).where(Event.trial_id == trial_id).order_by(Event.id)).all()

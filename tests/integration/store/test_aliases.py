@@ -11,11 +11,10 @@ from sqlalchemy import select
 from api.schemas.enums import AliasMove
 from api.store.aliases.moves import AliasKey, Promotion, alias_history, move_alias, roll_back_alias
 from api.store.core.errors import Conflict, NotFound
-from api.store.core.events import events_after
 from api.store.core.ids import new_id
 from api.store.generations.record import record_generation
 from api.store.tables import Alias, Gate, Trial
-from tests.integration.store.league import League
+from tests.integration.store.league import League, events_of
 
 BY_HAND = Promotion(reason="looks strong", actor="ada")
 
@@ -49,7 +48,7 @@ def test_each_move_is_kept_with_its_reason(league: League, key: AliasKey, versio
     assert (alias.version_id, alias.revision) == (versions[1], 2)
     with league.sessions() as session:
         history = alias_history(session, key)
-        told = [event for event in events_after(session, 0, trial_id=league.trial_id) if event.type == "alias.moved"]
+        told = [event for event in events_of(session, league.trial_id) if event.type == "alias.moved"]
     assert [(event.from_version_id, event.to_version_id, event.reason) for event in history] == [
         (None, versions[0], "looks strong"),
         (versions[0], versions[1], "better"),

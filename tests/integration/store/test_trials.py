@@ -11,7 +11,6 @@ from sqlalchemy.orm import Session, sessionmaker
 
 from api.schemas.enums import TrialStatus, VersionOrigin
 from api.store.core.errors import Conflict, NotFound
-from api.store.core.events import events_after
 from api.store.core.ids import new_id
 from api.store.players.roster import enter_players
 from api.store.tables import ModelVersion, Player, Project, Trial
@@ -20,7 +19,7 @@ from api.store.trials.spec import game_key
 from api.store.trials.status import TRANSITIONS, change_status
 from league.types import Role
 from orchestrator.spec.trial import TrialSpec
-from tests.integration.store.league import INITIAL, SPEC, League, checkpoint
+from tests.integration.store.league import INITIAL, SPEC, League, checkpoint, events_of
 
 
 def test_a_trial_is_made_with_its_players_and_the_versions_of_its_bots(league: League) -> None:
@@ -37,7 +36,7 @@ def test_a_trial_is_made_with_its_players_and_the_versions_of_its_bots(league: L
         }
         bots = session.scalars(select(ModelVersion).where(ModelVersion.player_id == league.players["random"])).all()
         assert [(bot.number, bot.origin, bot.uri) for bot in bots] == [(0, VersionOrigin.BOT, None)]
-        events = events_after(session, 0, trial_id=trial.id)
+        events = events_of(session, trial.id)
         assert [event.type for event in events] == ["trial.created", "version.recorded", "version.recorded"]
 
 
@@ -93,7 +92,7 @@ def test_statuses_lead_to_an_end_that_is_final(league: League, end: TrialStatus)
         trial = session.get_one(Trial, league.trial_id)
         assert (trial.status, trial.status_reason, trial.revision) == (end, "asked to", 6)
         assert trial.started_at is not None and trial.finished_at is not None
-        told = [event.payload["to"] for event in events_after(session, 0, trial_id=trial.id)[3:]]
+        told = [event.payload["to"] for event in events_of(session, trial.id)[3:]]
         assert told == walk
         with pytest.raises(Conflict, match=f"is {end} and cannot become running; allowed: nothing"):
             change_status(session, league.trial_id, TrialStatus.RUNNING)
@@ -102,7 +101,7 @@ def test_statuses_lead_to_an_end_that_is_final(league: League, end: TrialStatus)
 def test_the_present_status_is_no_change(league: League) -> None:
     with league.sessions.begin() as session:
         assert change_status(session, league.trial_id, TrialStatus.PENDING).revision == 1
-        assert len(events_after(session, 0, trial_id=league.trial_id)) == 3
+        assert len(events_of(session, league.trial_id)) == 3
 
 
 def test_every_status_has_its_transitions() -> None:
