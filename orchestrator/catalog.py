@@ -1,7 +1,7 @@
-"""What a trial may name: games, models, algorithms, bots and matchmakers, as name -> `module:attr`.
+"""The catalog of what a trial may name: games, models, algorithms, bots and matchmakers, as name -> `module:attr`.
 
-Built-ins stand in one explicit table, third parties add theirs by entry points (`lanista.games`, ...), and an
-import path `module:attr` is a name too. Nothing is imported until `load`.
+Built-ins are listed in one table; a built-in game is added by one row of it. Other packages add theirs by entry points
+(`lanista.games`, ...), and an import path `module:attr` is a name too. Nothing is imported until `load`.
 
     CatalogError
     ├── UnknownName     no such name; says what is allowed and what is nearest
@@ -32,11 +32,11 @@ _PARAMETERS: Mapping[str, tuple[str, Callable[[str], Any]]] = {
     "numbers": (rf"{_NUMBER}(?:-{_NUMBER})*", lambda text: [float(part) for part in text.split("-")]),
     "word": (r"\w+", str),
 }
-"""How a parameter in a name is written, and what it becomes."""
+"""How a parameter is written in a name, and the value it becomes."""
 
 
 BUILT_IN = "built-in"
-"""The source of what comes with Lanista; others are an import path or a package."""
+"""The source of entries that come with Lanista; other sources are a package, or an import path."""
 
 
 class Kind(StrEnum):
@@ -57,22 +57,35 @@ class _BuiltIn(NamedTuple):
     target: str
     description: str
     options: Mapping[str, Any] = MappingProxyType({})
+    opening_plies: int | None = None
+    """See `Entry.opening_plies`."""
 
 
 _BUILT_INS: Mapping[Kind, Mapping[str, _BuiltIn]] = {
     Kind.GAME: {
-        "connect_four": _BuiltIn("workers.games.connect_four:ConnectFour", "Connect four, 7 columns by 6 rows"),
-        "tic_tac_toe": _BuiltIn("workers.games.tic_tac_toe:TicTacToe", "Tic-tac-toe, 3 by 3"),
+        "connect_four": _BuiltIn(
+            "workers.games.connect_four:ConnectFour", "Connect four, 7 columns by 6 rows", opening_plies=4
+        ),
+        "tic_tac_toe": _BuiltIn("workers.games.tic_tac_toe:TicTacToe", "Tic-tac-toe, 3 by 3", opening_plies=2),
         "rock_paper_scissors": _BuiltIn(
             "workers.games.rock_paper_scissors:RockPaperScissors",
             "Rock, paper, scissors; both seats choose at once",
+            opening_plies=0,
         ),
-        "kuhn_poker": _BuiltIn("workers.games.kuhn_poker:KuhnPoker", "Kuhn poker, three cards, hidden hands"),
-        "leduc_poker": _BuiltIn("workers.games.leduc_poker:LeducPoker", "Leduc poker, six cards, two rounds"),
+        "kuhn_poker": _BuiltIn(
+            "workers.games.kuhn_poker:KuhnPoker", "Kuhn poker, three cards, hidden hands", opening_plies=0
+        ),
+        "leduc_poker": _BuiltIn(
+            "workers.games.leduc_poker:LeducPoker", "Leduc poker, six cards, two rounds", opening_plies=0
+        ),
         "openspiel": _BuiltIn("workers.games.openspiel:OpenSpielGame", "Any game of OpenSpiel, by its name"),
         "pettingzoo_aec": _BuiltIn("workers.games.pettingzoo:AecGame", "Any turn-based PettingZoo game"),
-        "pettingzoo_parallel": _BuiltIn("workers.games.pettingzoo:ParallelGame", "Any parallel PettingZoo game"),
-        "gymnasium": _BuiltIn("workers.games.gymnasium:GymnasiumGame", "Any one-seat Gymnasium environment"),
+        "pettingzoo_parallel": _BuiltIn(
+            "workers.games.pettingzoo:ParallelGame", "Any parallel PettingZoo game", opening_plies=0
+        ),
+        "gymnasium": _BuiltIn(
+            "workers.games.gymnasium:GymnasiumGame", "Any one-seat Gymnasium environment", opening_plies=0
+        ),
     },
     Kind.MODEL: {
         "mlp": _BuiltIn("workers.models.mlp:Mlp", "Multi-layer perceptron, policy and value"),
@@ -110,7 +123,7 @@ _BUILT_INS: Mapping[Kind, Mapping[str, _BuiltIn]] = {
         "psro": _BuiltIn("league.matchmaking.psro:psro", "The meta-game's equilibrium over the pool"),
     },
 }
-"""Name -> what it stands for. `<simulations:int>` in a name is a number written there, and an option."""
+"""Name -> target. `<simulations:int>` in a name is a number that is passed on as an option."""
 
 
 class CatalogError(Exception):
@@ -148,6 +161,9 @@ class Entry:
     source: str
     options: Mapping[str, Any] = field(default_factory=dict)
     """Options that the name stands for, besides those written in it."""
+    opening_plies: int | None = None
+    """Of a game: the random moves that suit the beginning of a rating game. 0 in games of chance, of one seat or of
+    simultaneous moves; None where only the worker that plays the game can tell."""
 
     @property
     def name(self) -> str:
@@ -180,6 +196,17 @@ def names(kind: Kind) -> dict[str, Entry]:
     return {entry.name: entry for entry in _entries(kind)}
 
 
+def built_in_names(kind: Kind) -> tuple[str, ...]:
+    """The names of the kind that come with Lanista, in the order of the table."""
+    return tuple(_BUILT_INS[kind])
+
+
+def game_opening_plies(game: str) -> int | None:
+    """The random opening moves that suit a built-in game; None where only the worker that plays it can tell."""
+    known = _BUILT_INS[Kind.GAME].get(game)
+    return None if known is None else known.opening_plies
+
+
 def resolve(kind: Kind, name: str) -> Resolved:
     """The entry a name stands for, unimported; raises UnknownName or AmbiguousName."""
     if _IMPORT_PATH.fullmatch(name):
@@ -203,7 +230,7 @@ def load(kind: Kind, name: str) -> Any:
         target: Any = importlib.import_module(module)
         for part in attribute.split("."):
             target = getattr(target, part)
-    except (Exception, SystemExit) as error:  # a module of somebody's own may raise anything, at every import alike
+    except (Exception, SystemExit) as error:  # a user's module may raise anything
         problem = f"{type(error).__name__}: {error}"
         raise BrokenTarget(f"{kind} {name!r} ({entry.target}) does not import: {problem}") from error
     return target

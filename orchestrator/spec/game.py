@@ -4,20 +4,35 @@ from __future__ import annotations
 
 from typing import Annotated, ClassVar, Literal
 
-from pydantic import Discriminator, Field, JsonValue, Tag
+from pydantic import Discriminator, Field, JsonValue, Tag, field_validator
 
-from orchestrator.catalog import Kind
+from orchestrator.catalog import Kind, built_in_names
 from orchestrator.spec.components import OTHER, Choice, OtherChoice, own_name, tag_by_id
+from orchestrator.spec.section import one_of
 from orchestrator.spec.values import Flag, Positive
 
-OwnGame = Literal["connect_four", "tic_tac_toe", "rock_paper_scissors", "kuhn_poker", "leduc_poker"]
+_ADAPTERS = {
+    "openspiel": "<openspiel>",
+    "gymnasium": "<gymnasium>",
+    "pettingzoo_aec": "<pettingzoo>",
+    "pettingzoo_parallel": "<pettingzoo>",
+}
+"""Built-in names that have options, each with the tag of its class below."""
+_PLAIN = [name for name in built_in_names(Kind.GAME) if name not in _ADAPTERS]
 
 
 class BuiltInGame(Choice):
-    """A game of Lanista's own; they have no options."""
+    """A built-in game; it has no options."""
 
     kind: ClassVar[Kind] = Kind.GAME
-    id: OwnGame = Field(description="name of the game")
+    id: str = Field(description="name of the game", json_schema_extra={"enum": list(_PLAIN)})
+
+    @field_validator("id")
+    @classmethod
+    def _built_in(cls, name: str) -> str:
+        if name not in _PLAIN:
+            raise ValueError(one_of(name, _PLAIN))
+        return name
 
 
 class OpenSpielGame(Choice):
@@ -27,7 +42,7 @@ class OpenSpielGame(Choice):
     id: Literal["openspiel"] = Field(description="name of the adapter")
     game: str = Field(min_length=1, description="OpenSpiel's name, parameters in brackets: hex(board_size=7)")
     sight: Literal["auto", "observation", "information_state"] = Field(
-        default="auto", description="what a seat sees: the state as it stands, or all it has seen so far"
+        default="auto", description="what a seat sees: the present state, or everything it has seen so far"
     )
 
 
@@ -52,16 +67,11 @@ class PettingZooGame(Choice):
     hidden_information: Flag = Field(default=True, description="whether seats see different things")
 
 
-_TAGS = {
-    **dict.fromkeys(("connect_four", "tic_tac_toe", "rock_paper_scissors", "kuhn_poker", "leduc_poker"), "<built-in>"),
-    **dict.fromkeys(("pettingzoo_aec", "pettingzoo_parallel"), "<pettingzoo>"),
-    "openspiel": "<openspiel>",
-    "gymnasium": "<gymnasium>",
-}
+_TAGS = dict.fromkeys(_PLAIN, "<built-in>") | _ADAPTERS
 
 
 class OtherGame(OtherChoice):
-    """A game of one's own."""
+    """A user's game."""
 
     kind: ClassVar[Kind] = Kind.GAME
     id: str = own_name("name of a game, or module:attr", _TAGS, "my_games:Nim")

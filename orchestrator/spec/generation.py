@@ -31,7 +31,7 @@ class GenerationSpec(Section):
     trainers: Processes = Field(default=1, description="training processes, of the topology split only")
     topology: Literal["auto", "fused", "split"] = Field(
         default="auto",
-        description="fused: every process plays and learns; split: some play, some learn; auto: by the model's size",
+        description="fused: each process plays and learns; split: some play, some learn; auto: split if trainers > 1",
     )
     threads: Processes = Field(
         default=1, description="threads of each process; results repeat exactly for a fixed number only"

@@ -19,7 +19,6 @@ from api.store.core.commits import lock_trial, take_commit
 from api.store.core.errors import Conflict, NotFound
 from api.store.core.events import NewEvent, append_events
 from api.store.core.seeds import derived_seed
-from api.store.matches.openings import game_opening_plies
 from api.store.matches.scoring import Contest, contests, different_games, match_row, seat_results
 from api.store.payoffs.cells import CellKey, summed, update_payoff
 from api.store.tables import Match, ModelVersion, Pairing, Player, Tally, Tournament, TournamentEntrant, Trial
@@ -27,6 +26,7 @@ from api.store.tournaments.lifecycle import lock_tournament, tournament_payload
 from api.store.tournaments.results import field_of, next_pairings, pairings_of, results_of, spec_of_tournament
 from league import tournaments as rules
 from league.types import Stream
+from orchestrator.catalog import game_opening_plies
 from orchestrator.contracts.play import PlayedGame
 from orchestrator.spec.tournament import TournamentSpec
 

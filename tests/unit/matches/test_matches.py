@@ -6,10 +6,9 @@ from itertools import count
 import numpy as np
 import pytest
 
-from api.store.matches.openings import OPENING_PLIES
 from league.types import Earned, VersionId
 from orchestrator.artifacts import ArtifactStore
-from orchestrator.catalog import Component
+from orchestrator.catalog import Component, Kind, built_in_names, game_opening_plies
 from orchestrator.contracts.play import Contender, PlayRequest
 from workers.activities.playing import match_task
 from workers.checkpoints import load
@@ -172,8 +171,16 @@ def test_random_openings_are_shared_within_a_pair_and_differ_between_pairs(store
 def test_openings_suit_the_game(game: Component, plies: int) -> None:
     spec = make_game(game.id, 1, **game.options).spec
     assert Variety(opening_plies=None).plies(spec) == plies
-    assert game.id not in OPENING_PLIES or OPENING_PLIES[game.id] == plies, "the store says the same by name"
+    assert game_opening_plies(game.id) in (plies, None), "the catalog says the same by name"
     MatchTask(game=game, entrants=(bot("random"), bot("random")), pairs=2, seed=1, variety=LEFT_OPEN).check(spec)
+
+
+def test_every_built_in_game_has_the_openings_that_the_catalog_says() -> None:
+    adapters = {"openspiel", "gymnasium", "pettingzoo_aec", "pettingzoo_parallel"}
+    plain = set(built_in_names(Kind.GAME)) - adapters
+    assert len(plain) >= 5
+    for game in plain:
+        assert Variety(opening_plies=None).plies(make_game(game, 1).spec) == game_opening_plies(game)
 
 
 def test_deterministic_bots_differ_from_pair_to_pair_by_openings_that_suit_the_game(store: ArtifactStore) -> None:
