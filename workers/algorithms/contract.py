@@ -68,6 +68,8 @@ class Algorithm(ABC):
     """Improves a learner from batches of samples."""
 
     options_class: ClassVar[type[AlgorithmOptions]]
+    count_metrics: ClassVar[frozenset[str]] = frozenset({"rows"})
+    """Metrics that a generation sums over its updates and processes; all others are averaged, weighted by rows."""
 
     def __init__(self, learner: Learner, options: AlgorithmOptions, expected_rows: int) -> None:
         """`expected_rows`: rows of one batch over all processes, from which every process counts its minibatches."""
@@ -77,7 +79,7 @@ class Algorithm(ABC):
 
     @abstractmethod
     def update(self, batch: SampleBatch, rng: np.random.Generator) -> dict[str, float]:
-        """Learn from the batch; returns what happened as numbers."""
+        """Train on the batch; returns the update's metrics, each a mean over the update or one of `count_metrics`."""
 
 
 Chosen = TypeVar("Chosen", bound=AlgorithmOptions)

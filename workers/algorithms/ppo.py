@@ -12,6 +12,7 @@ from torch import Tensor
 from workers.algorithms.contract import Algorithm, AlgorithmOptions, explained_variance, return_spread
 from workers.algorithms.evaluation import Rows, evaluate
 from workers.algorithms.heads import logit_gradient, policy_terms, value_gradient
+from workers.algorithms.metrics import Measured, minibatch_means
 from workers.rollout.batch import SampleBatch, gae
 
 
@@ -77,46 +78,43 @@ class Ppo(Algorithm):
     def _epochs(self, batch: SampleBatch, columns: _Columns, rng: np.random.Generator) -> dict[str, float]:
         options = self.options
         evaluation = evaluate(self.learner, batch)
-        metrics: dict[str, float] = {}
-        for epoch in range(options.epochs):
-            kl = 0.0
+        measured: Measured = []
+        epochs, kl = 0, 0.0
+        while epochs < options.epochs:
+            epochs += 1
             parts = evaluation.minibatches(self.minibatches, rng)
             for number, rows in enumerate(parts, start=1):
-                # Measured once an epoch, at its last part: it costs as much as the gradient itself.
-                measure = metrics if number == self.minibatches else None
+                last = number == self.minibatches
                 if len(rows):
                     logits, values = evaluation.forward(rows)
-                    evaluation.backward(*self._gradients(logits, values, columns, rows, measure))
+                    evaluation.backward(*self._gradients(logits, values, columns, rows, measured))
+                    # The early stop looks at the KL of the epoch's last minibatch, averaged over all processes.
+                    kl = float(measured[-1][0][0]) if last else kl
                 else:
                     self.learner.gradient.zero_()
-                kl = self.learner.step(
-                    options.learning_rate, options.gradient_clip, 0.0 if measure is None else metrics.get("kl", 0.0)
-                )
-            metrics["kl"], metrics["epochs"] = kl, epoch + 1.0
+                reduced = self.learner.step(options.learning_rate, options.gradient_clip, kl if last else 0.0)
+                kl = reduced if last else kl
             if options.target_kl and kl > 1.5 * options.target_kl:
                 break
-        return metrics
+        return {"epochs": float(epochs), **minibatch_means(_MEASURED, measured)}
 
     @torch.no_grad()
     def _gradients(
-        self, logits: Tensor, values: Tensor, columns: _Columns, rows: Rows, measure: dict[str, float] | None
+        self, logits: Tensor, values: Tensor, columns: _Columns, rows: Rows, measured: Measured
     ) -> tuple[Tensor, Tensor]:
+        """The gradients at the logits and values; appends the minibatch's metrics to `measured`."""
         options, count = self.options, len(rows)
         index = torch.from_numpy(rows)
         actions = columns.actions.index_select(0, index).unsqueeze(0)
         old_log_probs, old_values, advantages, returns = columns.numbers.index_select(1, index)
         terms = policy_terms(logits, actions)
-        # Bounded, or one decision that has become e^88 times likelier would make the whole gradient NaN.
+        # Bounded: one decision that has become e^88 times likelier would make the whole gradient NaN.
         shift = (terms.taken - old_log_probs).clamp_(-20.0, 20.0)
         ratio = shift.exp()
         low, high = 1.0 - options.clip, 1.0 + options.clip
-        # The clipped surrogate has no gradient where the ratio already went too far the advantage's way.
+        # The clipped surrogate has no gradient where the ratio has already moved too far in the advantage's direction.
         free = torch.where(advantages >= 0, ratio <= high, ratio >= low)
-        if measure is not None:
-            measure["kl"] = float((ratio - 1.0 - shift).mean())
-            measure["entropy"] = float(terms.entropy.mean())
-            measure["clip_fraction"] = 1.0 - float(free.float().mean())
-            measure["value_loss"] = float((values - returns).square().mean())
+        measured.append((_measure(ratio, shift, terms.entropy, free, values, returns), count))
         dloss_dlogp = ratio.mul_(advantages).mul_(free).mul_(-1.0 / count)
         return (
             logit_gradient(terms, actions, dloss_dlogp, options.entropy / count),
@@ -124,3 +122,20 @@ class Ppo(Algorithm):
                 options.value_weight / (count * columns.spread**2)
             ),
         )
+
+
+_MEASURED = ("kl", "entropy", "clip_fraction", "value_loss")
+
+
+def _measure(ratio: Tensor, shift: Tensor, entropy: Tensor, free: Tensor, values: Tensor, returns: Tensor) -> Tensor:
+    """The means of _MEASURED over one minibatch. They stay a tensor: the update loop converts nothing to floats."""
+    error = values - returns
+    rows = len(values)
+    return torch.stack(
+        [
+            (ratio - 1.0 - shift).mean(),
+            entropy.mean(),
+            1.0 - torch.count_nonzero(free) / rows,
+            torch.dot(error, error) / rows,
+        ]
+    )

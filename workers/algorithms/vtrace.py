@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from workers.algorithms.contract import Algorithm, AlgorithmOptions, explained_variance, return_spread
 from workers.algorithms.evaluation import Evaluation, evaluate
 from workers.algorithms.heads import logit_gradient, policy_terms, value_gradient
+from workers.algorithms.metrics import Measured, MetricMeans, minibatch_means
 from workers.rollout.batch import PENDING, SampleBatch, Targets
 
 
@@ -42,10 +43,10 @@ class Vtrace(Algorithm):
     options: VtraceOptions
 
     def update(self, batch: SampleBatch, rng: np.random.Generator) -> dict[str, float]:
-        metrics: dict[str, float] = {}
+        epochs, rows = MetricMeans(), len(batch.trainable)
         for _ in range(self.options.epochs):
-            metrics = self._epoch(batch, rng)
-        return metrics | {"rows": float(len(batch.trainable))}
+            epochs.add(self._epoch(batch, rng), rows)
+        return epochs.values() | {"rows": float(rows)}
 
     def _epoch(self, batch: SampleBatch, rng: np.random.Generator) -> dict[str, float]:
         evaluation = evaluate(self.learner, batch)
@@ -55,14 +56,14 @@ class Vtrace(Algorithm):
         returns = torch.from_numpy(targets.returns)
         scale = self.options.value_weight / return_spread(targets.returns[batch.trainable]) ** 2
         actions_taken = torch.from_numpy(batch.actions)
-        entropy = 0.0
+        entropies: Measured = []
         for rows in evaluation.minibatches(self.minibatches, rng):
             if len(rows):
                 index, count = torch.from_numpy(rows), len(rows)
                 logits, values = evaluation.forward(rows)
                 actions = actions_taken[index].unsqueeze(0)
                 terms = policy_terms(logits, actions)
-                entropy = float(terms.entropy.mean())
+                entropies.append((terms.entropy.mean(0, keepdim=True), count))
                 dloss_dlogp = advantages[index].mul_(-1.0 / count)
                 errors = value_gradient(values, returns[index], values, 0.0)
                 evaluation.backward(
@@ -74,7 +75,7 @@ class Vtrace(Algorithm):
             self.learner.step(self.options.learning_rate, self.options.gradient_clip)
         trained = batch.trainable
         return {
-            "entropy": entropy,
+            **minibatch_means(["entropy"], entropies),
             "kl": divergence,
             "explained_variance": explained_variance(present.values[trained], targets.returns[trained]),
         }
@@ -83,7 +84,7 @@ class Vtrace(Algorithm):
     def _present(
         self, evaluation: Evaluation, batch: SampleBatch, rng: np.random.Generator
     ) -> tuple[SampleBatch, float]:
-        """The batch as today's policy sees it; rows that are not trained keep the value they were played with."""
+        """The batch under the current policy, and the KL divergence from the policy that played it."""
         log_probs, values = batch.log_probs.copy(), batch.values.copy()
         for rows in evaluation.minibatches(self.minibatches, rng):
             if len(rows):
@@ -92,7 +93,8 @@ class Vtrace(Algorithm):
                 log_probs[rows] = policy_terms(logits, actions).taken.numpy()
                 values[rows] = now.numpy()
         shift = log_probs - batch.log_probs
-        return replace(batch, log_probs=log_probs, values=values), float((np.expm1(shift) - shift).mean())
+        divergence = float((np.expm1(shift) - shift).sum()) / max(1, len(batch.trainable))
+        return replace(batch, log_probs=log_probs, values=values), divergence
 
 
 def vtrace(played: SampleBatch, present: SampleBatch, options: VtraceOptions) -> Targets:

@@ -15,6 +15,7 @@ from league.types import CheckpointRef
 from orchestrator.artifacts import ArtifactError, ArtifactStore
 from orchestrator.catalog import CatalogError
 from workers.algorithms.contract import BadAlgorithm, parse_options
+from workers.algorithms.metrics import MetricMeans
 from workers.bots.protocol import BadBot
 from workers.crews.all_reduce import GradientAllReduce
 from workers.crews.errors import BadTask, CrewError
@@ -40,7 +41,7 @@ class CallReport:
 
     steps: int = 0
     """Environment steps sampled."""
-    metrics: dict[str, float] = field(default_factory=dict)
+    metrics: MetricMeans = field(default_factory=MetricMeans)
 
 
 class CrewActor(ABC):
@@ -98,9 +99,9 @@ class FusedActor(CrewActor):
     def advance(self, updates: int) -> CallReport:
         """Sample and train this many times."""
         before = self._sampler.steps
-        metrics: dict[str, float] = {}
+        metrics = MetricMeans()
         for _ in range(updates):
-            metrics = self._training.update(self._sampler.collect())
+            self._training.update(self._sampler.collect(), metrics)
         return CallReport(steps=self._sampler.steps - before, metrics=metrics)
 
     def play_out(self, steps: int) -> int:
@@ -166,7 +167,8 @@ class TrainerActor(CrewActor):
 
     def train(self, *batches: SampleBatch) -> tuple[Weights, CallReport]:
         """Train on these batches, merged into one; returns the new weights."""
-        metrics = self._training.update(merge(batches))
+        metrics = MetricMeans()
+        self._training.update(merge(batches), metrics)
         return self._weights(), CallReport(metrics=metrics)
 
     def finish(self, steps: int, write: bool) -> CheckpointRef | None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import deque
 from typing import Any
 
+from workers.algorithms.metrics import MetricMeans
 from workers.crews.actors import CallReport, FusedActor
 from workers.crews.crew import CallTimer, Crew, OnProgress
 from workers.crews.task import GenerationResult, GenerationTask, Progress
@@ -37,7 +38,7 @@ class FusedCrew(Crew):
 
     def _train(self, task: GenerationTask, on_progress: OnProgress, timer: CallTimer) -> tuple[int, dict[str, float]]:
         updates_left = self._updates(task)
-        steps, metrics = 0, dict[str, float]()
+        steps, means = 0, MetricMeans()
         in_flight: deque[tuple[int, list[Any]]] = deque()
         while updates_left or in_flight:
             while updates_left and len(in_flight) < _CALLS_IN_FLIGHT:
@@ -48,6 +49,7 @@ class FusedCrew(Crew):
             reports: list[CallReport] = self._wait(refs)
             timer.returned(updates)
             steps += sum(report.steps for report in reports)
-            metrics = reports[0].metrics
-            on_progress(Progress(steps=steps, target=task.steps, seconds=timer.seconds, metrics=metrics))
-        return steps, metrics
+            for report in reports:
+                means.merge(report.metrics)
+            on_progress(Progress(steps=steps, target=task.steps, seconds=timer.seconds, metrics=means.values()))
+        return steps, means.values()

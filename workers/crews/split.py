@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import deque
 from typing import Any
 
+from workers.algorithms.metrics import MetricMeans
 from workers.crews.actors import CallReport, RolloutActor, TrainerActor
 from workers.crews.crew import ActorHandle, CallTimer, Crew, OnProgress
 from workers.crews.task import GenerationResult, GenerationTask, Progress
@@ -45,7 +46,7 @@ class SplitCrew(Crew):
     def _train(
         self, task: GenerationTask, on_progress: OnProgress, timer: CallTimer, weights: Any
     ) -> tuple[Any, int, dict[str, float]]:
-        updates, steps, metrics = self._updates(task), 0, dict[str, float]()
+        updates, steps, means = self._updates(task), 0, MetricMeans()
         in_flight: deque[tuple[list[Any], list[Any]]] = deque()
         batches, taken = self._sample(weights)
         for number in range(1, updates + 1):
@@ -56,10 +57,11 @@ class SplitCrew(Crew):
             while len(in_flight) > (_AHEAD if number < updates else 0):
                 sampled, trained = in_flight.popleft()
                 reported: list[CallReport] = self._wait(trained)
+                for report in reported:
+                    means.merge(report.metrics)
                 steps += sum(self._wait(sampled))
-                metrics = reported[0].metrics
-                on_progress(Progress(steps=steps, target=task.steps, seconds=timer.seconds, metrics=metrics))
-        return weights, steps, metrics
+                on_progress(Progress(steps=steps, target=task.steps, seconds=timer.seconds, metrics=means.values()))
+        return weights, steps, means.values()
 
     def _sample(self, weights: Any) -> tuple[list[Any], list[Any]]:
         calls = [actor.sample.options(num_returns=2).remote(weights) for actor in self._rollouts]

@@ -105,8 +105,9 @@ class Progress:
     seconds: float
     """Since the crew was ready."""
     metrics: dict[str, float]
+    """Means over the updates so far."""
     played_out: int = 0
-    """Steps at each table since learning ended, by which games that count are brought to their end."""
+    """Play-out steps at each table since training ended: not trained on, but progress."""
 
     @property
     def steps_per_second(self) -> float:

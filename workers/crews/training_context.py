@@ -10,6 +10,7 @@ from league.types import CheckpointRef
 from orchestrator.artifacts import ArtifactStore
 from workers.algorithms.contract import algorithm_class, parse_options
 from workers.algorithms.learner import Learner
+from workers.algorithms.metrics import MetricMeans
 from workers.checkpoints import Checkpoint, load, save
 from workers.crews.all_reduce import GradientAllReduce
 from workers.crews.plan import CrewPlan
@@ -52,15 +53,16 @@ class TrainingContext:
         self._rows = expected_rows(task, self._game.spec, self.options.rollout_steps)
         self.algorithm = algorithm_class(self._plan.algorithm)(self.learner, self.options, self._rows)
 
-    def update(self, batch: SampleBatch) -> dict[str, float]:
-        """Train on one batch; returns the update's metrics."""
+    def update(self, batch: SampleBatch, means: MetricMeans) -> None:
+        """Train on one batch; adds the update's metrics to `means`."""
         model = self.learner.model
         if isinstance(model, Normalised):
             moments = model.moments(torch.from_numpy(batch.observations))
             if self._all_reduce is not None:
                 self._all_reduce.average(moments)
             model.absorb(moments, self._rows)
-        return self.algorithm.update(batch, self._rng)
+        metrics = self.algorithm.update(batch, self._rng)
+        means.add(metrics, batch.trainable_rows, self.algorithm.count_metrics)
 
     def count_steps(self, steps: int) -> None:
         """Add the environment steps that the whole crew sampled in this generation."""

@@ -44,6 +44,11 @@ class SampleBatch:
         """Rows to learn from: all whose consequences are known."""
         return np.flatnonzero(self.next_row != PENDING)
 
+    @property
+    def trainable_rows(self) -> int:
+        """How many rows are `trainable`."""
+        return int(np.count_nonzero(self.next_row != PENDING))
+
 
 def merge(batches: Sequence[SampleBatch]) -> SampleBatch:
     """Several batches as one; their streams stay apart by their links."""

@@ -1,4 +1,4 @@
-"""Games that take their time, and games that break."""
+"""Games that take their time, games that break, and an algorithm that counts its updates."""
 
 import os
 import threading
@@ -8,8 +8,10 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from workers.algorithms.contract import Algorithm, AlgorithmOptions
 from workers.games.protocol import StepResult
 from workers.games.tic_tac_toe import TicTacToe
+from workers.rollout.batch import SampleBatch
 
 
 class SlowGame(TicTacToe):
@@ -68,3 +70,17 @@ class HangingGame(TicTacToe):
             file.write(f"{os.getpid()}\n")
         time.sleep(15)
         super().__init__(tables=tables)
+
+
+class NumberedUpdates(Algorithm):
+    """Learns nothing; its metrics are the number of the update, and 1 for each."""
+
+    options_class = AlgorithmOptions
+    count_metrics = frozenset({"updates"})
+    number = 0
+
+    def update(self, batch: SampleBatch, rng: np.random.Generator) -> dict[str, float]:
+        self.number += 1
+        self.learner.gradient.zero_()
+        self.learner.step(0.0, 0.0)
+        return {"number": float(self.number), "updates": 1.0}

@@ -105,6 +105,20 @@ def test_tallies_name_each_opponent_and_seat_and_progress_is_told(store: Artifac
     assert {"entropy", "kl", "explained_variance", "steps_per_second", "games"} <= result.metrics.keys()
 
 
+@pytest.mark.parametrize("topology", [Topology.FUSED, Topology.SPLIT])
+def test_metrics_are_means_over_all_updates_and_processes(store: ArtifactStore, topology: Topology) -> None:
+    algorithm = Component(id="tests.integration.crews.slow:NumberedUpdates", options={"rollout_steps": 8})
+    trainers = 2 if topology is Topology.SPLIT else 1
+    task = replace(
+        TASK, algorithm=algorithm, rollout_actors=2, trainers=trainers, topology=topology, steps=10 * 8 * 128
+    )
+    told: list[Progress] = []
+    result = run_generation(task, store=store, progress=told.append, should_stop=lambda: False)
+    assert result.metrics["updates"] == 2 * 10, "ten updates of two processes"
+    assert result.metrics["number"] == pytest.approx((1 + 10) / 2, abs=0.3), "the mean, not the last one's 10"
+    assert told[-1].metrics["updates"] == 20
+
+
 def test_a_stop_ends_the_generation_and_spares_the_crew(
     store: ArtifactStore, crews: CrewPool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
