@@ -144,6 +144,11 @@ class RatingMethod(StrEnum):
     ALPHA_RANK = "alpha_rank"
     NASH_AVERAGING = "nash_averaging"
 
+    @property
+    def depends_on_order(self) -> bool:
+        """Updated game by game: the same games in another order give other values. For the live view only."""
+        return self in (RatingMethod.ELO_ONLINE, RatingMethod.OPENSKILL)
+
 
 class Scope(StrEnum):
     """What a token may do; each includes the ones before it."""

@@ -24,6 +24,7 @@ from orchestrator.spec.values import is_id
 if TYPE_CHECKING:
     from sqlalchemy.orm import Session
 
+    from api.store.core.records import Record
     from api.store.tables import ApiToken
 
 token = typer.Typer(help="API tokens: make, list and revoke them.", no_args_is_help=True)
@@ -40,7 +41,7 @@ def create(
     as_json: JsonOption = False,
 ) -> None:
     """Make a token. Its secret is printed this once; only a hash is kept."""
-    from api.store.access.tokens import add_token
+    from api.store.access.tokens import add_token, read_token
     from api.web.auth.tokens import new_token, token_hash
 
     secret = new_token()
@@ -48,8 +49,9 @@ def create(
     with _session(load_settings(home=home)) as session:
         row = add_token(session, name=name, scope=scope, sha256=token_hash(secret), expires_at=expires_at)
         _audit(session, "token.create", row)
+        record = read_token(session, row.id)
     if as_json:
-        print_json({**_shown(row), "token": secret})
+        print_json({**_shown(record), "token": secret})
         return
     out.print(secret, highlight=False, soft_wrap=True)
     errors.print(
@@ -63,7 +65,7 @@ def list_all(home: HomeOption = None, as_json: JsonOption = False) -> None:
     from api.store.access.tokens import list_tokens
 
     with _session(load_settings(home=home)) as session:
-        rows = [_shown(row) for row in list_tokens(session, after=None, limit=MOST_LISTED)]
+        rows = [_shown(record) for record in list_tokens(session, after=None, limit=MOST_LISTED)]
     if as_json:
         print_json(rows)
         return
@@ -80,15 +82,16 @@ def revoke(
     as_json: JsonOption = False,
 ) -> None:
     """End a token and every browser session made from it."""
-    from api.store.access.tokens import revoke_token
+    from api.store.access.tokens import read_token, revoke_token
 
     if not is_id(token_id):
         raise NoSuchName(f"{token_id!r} is no token's id; `lanista token list` shows them")
     with _session(load_settings(home=home)) as session:
         row = revoke_token(session, token_id)
         _audit(session, "token.revoke", row)
+        record = read_token(session, token_id)
     if as_json:
-        print_json(_shown(row))
+        print_json(_shown(record))
     else:
         print_line(f"Revoked {escape(repr(row.name))} ({row.id}).")
 
@@ -118,16 +121,10 @@ def _audit(session: Session, action: str, row: ApiToken) -> None:
     add_audit_entry(session, actor=actor, action=action, target=f"token/{row.id}", detail=detail)
 
 
-def _shown(row: ApiToken) -> dict[str, Any]:
-    return {
-        "id": row.id,
-        "name": row.name,
-        "scope": row.scope.value,
-        "created_at": _time(row.created_at),
-        "expires_at": _time(row.expires_at),
-        "last_used_at": _time(row.last_used_at),
-        "revoked_at": _time(row.revoked_at),
-    }
+def _shown(record: Record) -> dict[str, Any]:
+    named = {name: record[name] for name in ("id", "name", "scope")}
+    times = ("created_at", "expires_at", "last_used_at", "revoked_at")
+    return {**named, **{name: _time(record[name]) for name in times}}
 
 
 def _time(when: datetime | None) -> str | None:

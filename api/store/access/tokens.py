@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from datetime import datetime
 
 from sqlalchemy import func, or_, select, text, update
 from sqlalchemy.orm import Session
 
 from api.schemas.enums import Scope
+from api.schemas.tokens import Token
 from api.store.core.errors import NotFound
 from api.store.core.ids import new_id
+from api.store.core.records import Record, fields_of, read_records
 from api.store.tables import ApiToken
 
 
@@ -50,9 +51,18 @@ def revoke_token(session: Session, token_id: str) -> ApiToken:
     return token
 
 
-def list_tokens(session: Session, *, after: str | None, limit: int) -> Sequence[ApiToken]:
+def list_tokens(session: Session, *, after: str | None, limit: int) -> list[Record]:
     """Tokens, the newest first, revoked ones among them."""
-    query = select(ApiToken).order_by(ApiToken.id.desc()).limit(limit)
+    query = _TOKENS.order_by(ApiToken.id.desc()).limit(limit)
     if after is not None:
         query = query.where(ApiToken.id < after)
-    return session.scalars(query).all()
+    return read_records(session, query)
+
+
+def read_token(session: Session, token_id: str) -> Record:
+    """One token, without its hash."""
+    session.flush()
+    return read_records(session, _TOKENS.where(ApiToken.id == token_id))[0]
+
+
+_TOKENS = select(*fields_of(Token, ApiToken.__table__))

@@ -2,21 +2,37 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from sqlalchemy import select, tuple_
 from sqlalchemy.orm import Session
 
+from api.schemas.aliases import Alias as AliasAnswer
+from api.schemas.aliases import Move
 from api.store.core.errors import Conflict, NotFound
-from api.store.tables import Alias, ModelVersion, Trial
+from api.store.core.records import Record, fields_of, read_records
+from api.store.tables import Alias, AliasEvent, ModelVersion, Trial
 
 
-def list_aliases(session: Session, project_id: str, *, after: tuple[str, str] | None, limit: int) -> Sequence[Alias]:
+def list_aliases(session: Session, project_id: str, *, after: tuple[str, str] | None, limit: int) -> list[Record]:
     """Aliases by name, then by game; `after` is one's name and game."""
-    query = select(Alias).where(Alias.project_id == project_id).order_by(Alias.name, Alias.game).limit(limit)
+    query = _ALIASES.where(Alias.project_id == project_id).order_by(Alias.name, Alias.game).limit(limit)
     if after is not None:
         query = query.where(tuple_(Alias.name, Alias.game) > after)
-    return session.scalars(query).all()
+    return read_records(session, query)
+
+
+def read_alias(session: Session, alias: Alias) -> Record:
+    """An alias as answers show it, after it was found or moved."""
+    this = Alias.project_id == alias.project_id, Alias.game == alias.game, Alias.name == alias.name
+    return read_records(session, _ALIASES.where(*this))[0]
+
+
+def list_moves(session: Session, alias: Alias, *, before: int | None, limit: int) -> list[Record]:
+    """Moves of an alias, the newest first; `before` is a revision."""
+    of_alias = AliasEvent.project_id == alias.project_id, AliasEvent.game == alias.game, AliasEvent.name == alias.name
+    query = _MOVES.where(*of_alias).order_by(AliasEvent.revision.desc()).limit(limit)
+    if before is not None:
+        query = query.where(AliasEvent.revision < before)
+    return read_records(session, query)
 
 
 def find_alias(session: Session, project_id: str, name: str, game: str | None) -> Alias:
@@ -43,3 +59,7 @@ def home_of(session: Session, version_id: str) -> tuple[str, str]:
     if row is None:
         raise NotFound(f"there is no version {version_id}")
     return row[0], row[1]
+
+
+_ALIASES = select(*fields_of(AliasAnswer, Alias.__table__))
+_MOVES = select(*fields_of(Move, AliasEvent.__table__))

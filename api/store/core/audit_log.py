@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 from sqlalchemy import insert, select
 from sqlalchemy.orm import Session
 
+from api.schemas.audit_log import Entry
+from api.store.core.records import Record, fields_of, read_records
 from api.store.tables import AuditEntry
 
 
@@ -36,13 +37,16 @@ def add_audit_entry(
 
 def list_audit_entries(
     session: Session, *, before: int | None, limit: int, target: str | None = None, token_id: str | None = None
-) -> Sequence[AuditEntry]:
+) -> list[Record]:
     """Lines of the log, the newest first."""
-    query = select(AuditEntry).order_by(AuditEntry.id.desc()).limit(limit)
+    query = _ENTRIES.order_by(AuditEntry.id.desc()).limit(limit)
     if before is not None:
         query = query.where(AuditEntry.id < before)
     if target is not None:
         query = query.where(AuditEntry.target == target)
     if token_id is not None:
         query = query.where(AuditEntry.token_id == token_id)
-    return session.scalars(query).all()
+    return read_records(session, query)
+
+
+_ENTRIES = select(*fields_of(Entry, AuditEntry.__table__))

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from sqlalchemy import Select, insert, select
 from sqlalchemy.orm import Session
 
-from api.store.core.records import Record, plain, read_records
+from api.schemas.decisions import Decision as DecisionAnswer
+from api.store.core.records import Record, fields_of, read_records
 from api.store.tables import Decision, Player
 from league.types import Decision as Verdict
 from league.types import DecisionKind
@@ -93,6 +94,6 @@ def list_decisions(
 
 # tables and not entities: a list of entities costs several times as much to read
 _DECISIONS, _PLAYERS = Decision.__table__, Player.__table__
-_NAMED = select(*plain(_DECISIONS.c), _PLAYERS.c.name.label("player")).select_from(
+_NAMED = select(*fields_of(DecisionAnswer, _DECISIONS, _PLAYERS.c.name.label("player"))).select_from(
     _DECISIONS.outerjoin(_PLAYERS, _PLAYERS.c.id == _DECISIONS.c.player_id)
 )

@@ -4,38 +4,39 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from sqlalchemy import select
+from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
 from api.schemas.enums import GateStatus
+from api.schemas.gates import GateSummary, PathPoint
 from api.store.core.errors import NotFound
-from api.store.core.records import Record, plain, read_records
+from api.store.core.records import Record, fields_of, read_records
 from api.store.tables import Gate, GateBatch
 
 
 def list_gates(
     session: Session, trial_id: str, *, before: str | None, limit: int, statuses: Sequence[GateStatus] = ()
-) -> Sequence[Gate]:
-    """Gates of a trial's candidates, the newest first."""
-    query = select(Gate).where(Gate.trial_id == trial_id).order_by(Gate.id.desc()).limit(limit)
+) -> list[Record]:
+    """Gates of a trial's candidates, the newest first, without their paths."""
+    query = _SUMMARIES.where(Gate.trial_id == trial_id).order_by(Gate.id.desc()).limit(limit)
     if statuses:
         query = query.where(Gate.status.in_(statuses))
     if before is not None:
         query = query.where(Gate.id < before)
-    return session.scalars(query).all()
+    return read_records(session, query)
 
 
-def get_gate(session: Session, gate_id: str) -> Gate:
-    gate = session.get(Gate, gate_id)
-    if gate is None:
+def read_gate(session: Session, gate_id: str) -> Record:
+    """One gate with its batches in order: the path of the log-likelihood ratio."""
+    found = read_records(session, _SUMMARIES.where(Gate.id == gate_id))
+    if not found:
         raise NotFound(f"there is no gate {gate_id}")
-    return gate
+    path = read_records(session, _PATHS.where(GateBatch.gate_id == gate_id).order_by(GateBatch.number))
+    return {**found[0], "path": path}
 
 
-def gate_path(session: Session, gate_id: str) -> list[Record]:
-    """The batches of a gate, in order: the path of the log-likelihood ratio."""
-    return read_records(session, _BATCHES.where(_PATH.c.gate_id == gate_id).order_by(_PATH.c.number))
-
-
-_PATH = GateBatch.__table__
-_BATCHES = select(*plain(_PATH.c))
+_GATES = Gate.__table__
+# a gate that was opened before the model was recorded was judged by logistic Elo
+_MODEL = func.coalesce(_GATES.c.settings["model"].astext, "logistic").label("model")
+_SUMMARIES = select(*fields_of(GateSummary, _GATES, _MODEL))
+_PATHS = select(*fields_of(PathPoint, GateBatch.__table__))

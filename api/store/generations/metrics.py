@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
+from typing import Any
 
-from sqlalchemy import Row, Select, bindparam, func, select, true
+from sqlalchemy import Select, bindparam, func, select, true
 from sqlalchemy.dialects.postgresql import aggregate_order_by
 from sqlalchemy.orm import Session
 
+from api.schemas.metrics import Series
+from api.store.core.records import Record, fields_of, read_records
 from api.store.tables import Metric, Player
-
-SeriesRow = Row[str, str, str, list[int], list[int], list[float]]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -25,13 +25,8 @@ class MetricFilter:
     points: int = 500
 
 
-def metric_series(
-    session: Session, trial_id: str, which: MetricFilter, *, skip: int, limit: int
-) -> Sequence[SeriesRow]:
-    """Player id and name, the metric's name, then generations, steps and values: the newest points, in order.
-
-    A series without any such point has arrays of one null, so that a page's end is told from an empty series.
-    """
+def metric_series(session: Session, trial_id: str, which: MetricFilter, *, skip: int, limit: int) -> list[Record]:
+    """The series with their newest points, in order; a series without any such point has empty columns."""
     query = _series(with_player=which.player_id is not None, with_names=bool(which.names))
     asked = {
         "of_trial": trial_id,
@@ -42,11 +37,15 @@ def metric_series(
         "skip": skip,
         "most": limit,
     }
-    return session.execute(query, asked).all()
+    records = read_records(session, query, asked)
+    for record in records:
+        if record["generations"] == [None]:  # what the outer join makes of no point
+            record |= {"generations": [], "steps": [], "values": []}
+    return records
 
 
 @cache
-def _series(*, with_player: bool, with_names: bool) -> Select[str, str, str, list[int], list[int], list[float]]:
+def _series(*, with_player: bool, with_names: bool) -> Select[Any]:
     """Built once for each form: putting it together costs as much as running it."""
     of_trial = Metric.trial_id == bindparam("of_trial")
     series = select(Metric.player_id, Metric.name).where(of_trial).distinct()
@@ -67,10 +66,15 @@ def _series(*, with_player: bool, with_names: bool) -> Select[str, str, str, lis
     in_order = newest.c.generation
     return (
         select(
-            wanted.c.player_id,
-            Player.name,
-            wanted.c.name,
-            *(func.array_agg(aggregate_order_by(column, in_order)) for column in newest.c),
+            *fields_of(
+                Series,
+                wanted,
+                Player.name.label("player"),
+                *(
+                    func.array_agg(aggregate_order_by(column, in_order)).label(name)
+                    for column, name in zip(newest.c, ("generations", "steps", "values"), strict=True)
+                ),
+            )
         )
         .select_from(wanted)
         .join(Player, Player.id == wanted.c.player_id)

@@ -10,6 +10,7 @@ from sqlalchemy import delete, func, select
 from sqlalchemy.orm import Session
 
 from api.store.core.errors import Conflict, NotFound
+from api.store.core.records import Record
 from api.store.tables import PeopleGame
 from orchestrator.contracts.interactive import MoveAnswer, MoveRequest
 
@@ -48,8 +49,14 @@ def find_people_game(session: Session, game_id: str, token_id: str, *, lock: boo
 
 
 def answer_of(game: PeopleGame) -> MoveAnswer:
-    """Where the game stands."""
+    """The worker's last answer: all moves, and the position."""
     return _ANSWER.validate_python(game.answer)
+
+
+def game_record(game: PeopleGame) -> Record:
+    """The game as answers show it."""
+    known = {name: game.answer[name] for name in ("moves", "answered", "position")}
+    return {"id": game.id, "version_id": game.version_id, "seat": game.seat, **known}
 
 
 def continue_people_game(session: Session, game_id: str, token_id: str, *, turn: int, answer: MoveAnswer) -> PeopleGame:

@@ -5,20 +5,18 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from sqlalchemy import ColumnElement, Row, Select, select, union_all
+from sqlalchemy import ColumnElement, Select, select, union_all
 from sqlalchemy.orm import Session
 
+from api.schemas.matches import Match as MatchAnswer
+from api.schemas.matches import MatchSummary
 from api.store.core.errors import NotFound
-from api.store.core.records import Record, plain, read_records
+from api.store.core.records import Record, fields_of, read_records
 from api.store.tables import Match, ModelVersion, Player
 from league.types import Stream
 
 _MATCHES = Match.__table__
 """Tables and not entities: a list of entities costs several times as much to read."""
-MatchRow = Row[Any]
-"""A match with all its columns."""
-SUMMARY = tuple(plain(column for column in _MATCHES.c if column.key not in ("moves", "opening")))
-"""Everything of a match but its moves, which make a list ten times larger."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -85,26 +83,28 @@ def _sides(which: MatchFilter) -> list[list[ColumnElement[bool]]]:
     ]
 
 
-def get_match(session: Session, match_id: int) -> MatchRow:
+def read_match(session: Session, match_id: int) -> Record:
     """One match with its moves."""
-    query = _WHOLE.where(_MATCHES.c.id == match_id)
-    row = session.execute(query).one_or_none()
-    if row is None:
+    found = read_records(session, _WHOLE.where(_MATCHES.c.id == match_id))
+    if not found:
         raise NotFound(f"there is no match {match_id}")
-    return row
+    return found[0]
 
 
-def _named(*columns: Any) -> Select[Any]:
-    """The columns, and the names of both players and the numbers of both versions."""
+def _answers(schema: type[MatchSummary]) -> Select[Any]:
+    """Matches with the names of both players and the numbers of both versions."""
     player, opponent = Player.__table__.alias(), Player.__table__.alias()
     version, opposed = ModelVersion.__table__.alias(), ModelVersion.__table__.alias()
     return (
         select(
-            *columns,
-            player.c.name.label("player"),
-            opponent.c.name.label("opponent"),
-            version.c.number.label("version_number"),
-            opposed.c.number.label("opponent_version_number"),
+            *fields_of(
+                schema,
+                _MATCHES,
+                player.c.name.label("player"),
+                opponent.c.name.label("opponent"),
+                version.c.number.label("version_number"),
+                opposed.c.number.label("opponent_version_number"),
+            )
         )
         .join(player, player.c.id == _MATCHES.c.player_id)
         .join(opponent, opponent.c.id == _MATCHES.c.opponent_id)
@@ -114,5 +114,5 @@ def _named(*columns: Any) -> Select[Any]:
 
 
 # built once: putting four aliases together costs more than the query itself
-_SUMMARIES = _named(*SUMMARY)
-_WHOLE = _named(*SUMMARY, _MATCHES.c.moves, _MATCHES.c.opening)
+_SUMMARIES = _answers(MatchSummary)
+_WHOLE = _answers(MatchAnswer)

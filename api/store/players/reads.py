@@ -2,21 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from sqlalchemy import Row, Select, bindparam, literal, select, true
 from sqlalchemy.orm import Session
 
 from api.schemas.enums import PlayerStatus
+from api.schemas.players import Player as PlayerAnswer
+from api.schemas.versions import Version
 from api.store.core.errors import NotFound
-from api.store.core.records import Record, plain, read_records
+from api.store.core.records import Record, fields_of, read_records
 from api.store.tables import Alias, ModelVersion, Player, ReturnTally
 from league.types import Role, Stream
+from orchestrator.uris import without_secrets
 
 VersionRow = Row[ModelVersion, str]
-VersionColumns = Row[*tuple[Any, ...]]
-"""The columns of a version, with `player`, its player's name. A list of entities costs several times as much."""
 LONGEST_LINEAGE = 1_000
 
 
@@ -40,7 +41,7 @@ def list_players(
     return read_records(session, query)
 
 
-def get_player(session: Session, player_id: str) -> Record:
+def read_player(session: Session, player_id: str) -> Record:
     """One player, with the id and number of its present version."""
     found = read_records(session, _WITH_PRESENT_VERSION.where(_PLAYERS.c.id == player_id))
     if not found:
@@ -50,27 +51,43 @@ def get_player(session: Session, player_id: str) -> Record:
 
 def list_versions(
     session: Session, trial_id: str, *, before: str | None, limit: int, player_id: str | None = None
-) -> Sequence[VersionColumns]:
+) -> list[Record]:
     """Versions with their players' names, the newest first."""
-    query = _VERSION_COLUMNS.where(_VERSIONS.c.trial_id == trial_id).order_by(_VERSIONS.c.id.desc()).limit(limit)
+    query = _ANSWERS.where(_VERSIONS.c.trial_id == trial_id).order_by(_VERSIONS.c.id.desc()).limit(limit)
     if player_id is not None:
         query = query.where(_VERSIONS.c.player_id == player_id)
     if before is not None:
         query = query.where(_VERSIONS.c.id < before)
-    return session.execute(query).all()
+    return _read_versions(session, query)
+
+
+def read_version(session: Session, version_id: str) -> Record:
+    """One version with its player's name."""
+    found = _read_versions(session, _ANSWERS.where(_VERSIONS.c.id == version_id))
+    if not found:
+        raise NotFound(f"there is no version {version_id}")
+    return found[0]
 
 
 def get_version(session: Session, version_id: str) -> VersionRow:
-    """One version."""
+    """The row of one version, and its player's name."""
     row = session.execute(_NAMED_VERSIONS.where(ModelVersion.id == version_id)).one_or_none()
     if row is None:
         raise NotFound(f"there is no version {version_id}")
     return row
 
 
-def lineage(session: Session, version_id: str) -> Sequence[VersionColumns]:
+def lineage(session: Session, version_id: str) -> list[Record]:
     """The version's ancestors, the nearest first; across players and, after a fork, across trials."""
-    return session.execute(_LINEAGE, {"of_version": version_id}).all()
+    return _read_versions(session, _LINEAGE, {"of_version": version_id})
+
+
+def _read_versions(session: Session, query: Select[Any], parameters: Mapping[str, Any] | None = None) -> list[Record]:
+    records = read_records(session, query, parameters)
+    for record in records:
+        if record["uri"] is not None:
+            record["uri"] = without_secrets(record["uri"])
+    return records
 
 
 def returns_of(session: Session, version_id: str) -> ReturnTally | None:
@@ -96,7 +113,7 @@ def _lineage() -> Select[Any]:
         .join(line, parent.c.id == line.c.parent_id)
         .where(line.c.depth < LONGEST_LINEAGE)
     )
-    return _VERSION_COLUMNS.join(line, line.c.id == _VERSIONS.c.id).where(line.c.depth > 0).order_by(line.c.depth)
+    return _ANSWERS.join(line, line.c.id == _VERSIONS.c.id).where(line.c.depth > 0).order_by(line.c.depth)
 
 
 def _with_present_version() -> Select[Any]:
@@ -108,13 +125,13 @@ def _with_present_version() -> Select[Any]:
         .lateral()
     )
     named = present.c.id.label("version_id"), present.c.number.label("version_number")
-    return select(*plain(_PLAYERS.c), *plain(named)).select_from(_PLAYERS.outerjoin(present, true()))
+    return select(*fields_of(PlayerAnswer, _PLAYERS, *named)).select_from(_PLAYERS.outerjoin(present, true()))
 
 
 _PLAYERS, _VERSIONS = Player.__table__, ModelVersion.__table__
 # built once: a statement costs more to put together than to run
 _NAMED_VERSIONS = select(ModelVersion, Player.name).join(Player, Player.id == ModelVersion.player_id)
-_VERSION_COLUMNS = select(*_VERSIONS.c, _PLAYERS.c.name.label("player")).select_from(
+_ANSWERS = select(*fields_of(Version, _VERSIONS, _PLAYERS.c.name.label("player"))).select_from(
     _VERSIONS.join(_PLAYERS, _PLAYERS.c.id == _VERSIONS.c.player_id)
 )
 _LINEAGE = _lineage()

@@ -1,18 +1,30 @@
-"""Ratings: the newest fit of a method, its places, and how sure the differences between them are."""
+"""Ratings as answers show them: the newest fit of a method, its versions, and differences between them.
+
+To add a field to the ratings answer: declare it in `api.schemas.ratings.Rating`; if it is not a column of the table
+`ratings`, add it to `_RATED` below.
+"""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping
 
-from sqlalchemy import ARRAY, BigInteger, bindparam, func, select, true
+from sqlalchemy import ARRAY, BigInteger, bindparam, func, null, select, true
 from sqlalchemy.orm import Session
 
 from api.schemas.enums import RatingMethod
-from api.store.core.records import Record, plain, read_records
+from api.schemas.ratings import Fit
+from api.schemas.ratings import Rating as RatingAnswer
+from api.store.core.records import Record, fields_of, read_records
 from api.store.tables import ModelVersion, Player, Rating, RatingCovariance, RatingFit, Trial
 
+Z95 = 1.959963984540054
+"""Half the width of a 95 % interval, in standard errors."""
+DIFFERENCES = ("difference", "difference_low", "difference_high")
+"""Fields that are null unless a rating is compared with another version."""
 
-def newest_fit(session: Session, trial_id: str, method: RatingMethod) -> RatingFit | None:
+
+def newest_fit(session: Session, trial_id: str, method: RatingMethod) -> Record | None:
     """The fit over the most games in which versions of the trial take part; fits leave many versions out."""
     # fits of all methods are made together, so hardly any before this one need be looked at; and where there is none,
     # none of the thousands that a project may have
@@ -28,19 +40,19 @@ def newest_fit(session: Session, trial_id: str, method: RatingMethod) -> RatingF
         .scalar_subquery()
         .is_not(None)
     )
-    fits = select(RatingFit).where(
+    fits = _FITS.where(
         RatingFit.project_id == trial.project_id,
         RatingFit.game == trial.game,
         RatingFit.method == method,
         RatingFit.id <= last,
         takes_part,
     )
-    made_last = session.scalars(fits.order_by(RatingFit.id.desc()).limit(1)).one_or_none()
-    if made_last is None:
+    made_last = read_records(session, fits.order_by(RatingFit.id.desc()).limit(1))
+    if not made_last:
         return None
     # of two that were made at the same time, the one that was finished first may have seen more games
-    as_many = fits.where(RatingFit.last_match_id >= made_last.last_match_id)
-    return session.scalars(as_many.order_by(RatingFit.last_match_id.desc(), RatingFit.id.desc()).limit(1)).one()
+    as_many = fits.where(RatingFit.last_match_id >= made_last[0]["last_match_id"])
+    return read_records(session, as_many.order_by(RatingFit.last_match_id.desc(), RatingFit.id.desc()).limit(1))[0]
 
 
 def _last_fit_of_any_method(session: Session, trial_id: str) -> str | None:
@@ -62,10 +74,27 @@ def _last_fit_of_any_method(session: Session, trial_id: str) -> str | None:
     )
 
 
-def ratings_of(session: Session, fit_id: str, trial_id: str, *, after: int | None, limit: int) -> list[Record]:
-    """The places of the trial's versions in a fit, with their players, the best first; ranks are of the whole fit."""
-    query = _PLACES.where(_RATINGS.c.fit_id == fit_id, _VERSIONS.c.trial_id == trial_id)
+def list_ratings(session: Session, fit_id: str, trial_id: str, *, after: int | None, limit: int) -> list[Record]:
+    """The ratings of the trial's versions in a fit, the best first; ranks are of the whole fit."""
+    query = _RATED.where(_RATINGS.c.fit_id == fit_id, _VERSIONS.c.trial_id == trial_id)
     return read_records(session, query.limit(limit).offset(after or 0))
+
+
+def add_differences(session: Session, fit_id: str, against: str, ratings: list[Record]) -> bool:
+    """Give each rating its difference to a version, with the 95 % interval; False where the fit does not rate it.
+
+    The fit and its covariance must be read in one snapshot: a newer fit replaces the covariance.
+    """
+    value = value_in_fit(session, fit_id, against)
+    if value is None:
+        return False
+    variances = difference_variances(session, fit_id, against, [rating["version_id"] for rating in ratings])
+    for rating in ratings:
+        rating["difference"] = difference = rating["value"] - value
+        if variances is not None:
+            width = Z95 * math.sqrt(variances[rating["version_id"]])
+            rating |= {"difference_low": difference - width, "difference_high": difference + width}
+    return True
 
 
 def value_in_fit(session: Session, fit_id: str, version_id: str) -> float | None:
@@ -122,14 +151,24 @@ _CELLS = select(_TRIANGLE.c.cell, _TRIANGLE.c.value).where(
 
 # tables and not entities: a list of entities costs several times as much to read
 _RATINGS, _VERSIONS, _PLAYERS = Rating.__table__, ModelVersion.__table__, Player.__table__
-_PLACES = (
+_RATED = (
     select(
-        *plain([*_RATINGS.c, _VERSIONS.c.player_id]),
-        _PLAYERS.c.name.label("player"),
-        _VERSIONS.c.number,
-        _VERSIONS.c.steps,
+        *fields_of(
+            RatingAnswer,
+            _RATINGS,
+            _VERSIONS.c.player_id,
+            _PLAYERS.c.name.label("player"),
+            _VERSIONS.c.number,
+            _VERSIONS.c.steps,
+            (_RATINGS.c.value - Z95 * _RATINGS.c.deviation).label("low"),
+            (_RATINGS.c.value + Z95 * _RATINGS.c.deviation).label("high"),
+            *(null().label(name) for name in DIFFERENCES),
+        )
     )
     .join(_VERSIONS, _VERSIONS.c.id == _RATINGS.c.version_id)
     .join(_PLAYERS, _PLAYERS.c.id == _VERSIONS.c.player_id)
     .order_by(_RATINGS.c.rank, _RATINGS.c.version_id)
 )
+_FIT_TABLE = RatingFit.__table__
+_ONLINE = [method for method in RatingMethod if method.depends_on_order]
+_FITS = select(*fields_of(Fit, _FIT_TABLE, _FIT_TABLE.c.method.in_(_ONLINE).label("depends_on_order")))

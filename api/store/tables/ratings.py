@@ -52,11 +52,6 @@ class RatingFit(Base):
     settings: Mapped[Json] = mapped_column(server_default=text("'{}'::jsonb"))
     created_at: Mapped[CreatedAt]
 
-    @property
-    def depends_on_order(self) -> bool:
-        """Whether the same games in another order would give other values: for a live view, never for a decision."""
-        return self.method in (RatingMethod.ELO_ONLINE, RatingMethod.OPENSKILL)
-
 
 class Rating(Base):
     """One version's place in a fit."""

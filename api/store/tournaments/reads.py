@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
-from sqlalchemy import Row, Select, func, select, true, tuple_
+from sqlalchemy import Row, Select, func, null, select, true, tuple_
 from sqlalchemy.orm import Session, aliased
 
 from api.schemas.enums import PairingStatus, TournamentStatus
+from api.schemas.schedules import Schedule as ScheduleAnswer
+from api.schemas.tournaments import Entrant
+from api.schemas.tournaments import Pairing as PairingAnswer
+from api.schemas.tournaments import Tournament as TournamentAnswer
 from api.store.core.errors import NotFound
-from api.store.core.records import Record, plain, read_records
+from api.store.core.records import Record, fields_of, read_records
 from api.store.tables import Pairing, Project, Schedule, Tournament, TournamentEntrant
 
 NamedTournament = Row[Tournament, str, int, int, int]
 """The tournament, its project's name, its entrants, and its pairings played and known so far."""
-NamedSchedule = Row[Schedule, str]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -28,11 +31,9 @@ class TournamentFilter:
     statuses: tuple[TournamentStatus, ...] = ()
 
 
-def list_tournaments(
-    session: Session, which: TournamentFilter, *, before: str | None, limit: int
-) -> Sequence[NamedTournament]:
+def list_tournaments(session: Session, which: TournamentFilter, *, before: str | None, limit: int) -> list[Record]:
     """Tournaments, the newest first."""
-    query = _NAMED.order_by(Tournament.id.desc()).limit(limit)
+    query = _ANSWERS.order_by(Tournament.id.desc()).limit(limit)
     if which.project is not None:
         query = query.where(Project.name == which.project)
     if which.trial_id is not None:
@@ -43,43 +44,49 @@ def list_tournaments(
         query = query.where(Tournament.status.in_(which.statuses))
     if before is not None:
         query = query.where(Tournament.id < before)
-    return session.execute(query).all()
+    return read_records(session, query)
+
+
+def read_tournament(session: Session, tournament_id: str) -> Record:
+    """One tournament, with the number of its entrants and pairings."""
+    found = read_records(session, _ANSWERS.where(Tournament.id == tournament_id))
+    if not found:
+        raise NotFound(f"there is no tournament {tournament_id}")
+    return found[0]
 
 
 def get_tournament(session: Session, tournament_id: str) -> NamedTournament:
-    """One tournament."""
+    """The row of one tournament, with its project's name and its counts."""
     row = session.execute(_NAMED.where(Tournament.id == tournament_id)).one_or_none()
     if row is None:
         raise NotFound(f"there is no tournament {tournament_id}")
     return row
 
 
-def list_pairings(
-    session: Session, tournament_id: str, *, after: tuple[int, int] | None, limit: int
-) -> Sequence[Row[Pairing, str, str | None]]:
+def list_pairings(session: Session, tournament_id: str, *, after: tuple[int, int] | None, limit: int) -> list[Record]:
     """Pairings with the labels of both sides, in the order of play; `after` is the last round and pair seen."""
     query = _PAIRINGS.where(Pairing.tournament_id == tournament_id).limit(limit)
     if after is not None:
         query = query.where(tuple_(Pairing.round, Pairing.pair) > after)
-    return session.execute(query).all()
+    return read_records(session, query)
 
 
-def list_schedules(session: Session, *, project: str | None, before: str | None, limit: int) -> Sequence[NamedSchedule]:
+def list_schedules(session: Session, *, project: str | None, before: str | None, limit: int) -> list[Record]:
     """Schedules that were not deleted, the newest first."""
     query = _SCHEDULES.order_by(Schedule.id.desc()).limit(limit)
     if project is not None:
         query = query.where(Project.name == project)
     if before is not None:
         query = query.where(Schedule.id < before)
-    return session.execute(query).all()
+    return read_records(session, query)
 
 
-def get_schedule(session: Session, schedule_id: str) -> NamedSchedule:
-    """One schedule that was not deleted."""
-    row = session.execute(_SCHEDULES.where(Schedule.id == schedule_id)).one_or_none()
-    if row is None:
+def read_schedule(session: Session, schedule_id: str) -> Record:
+    """One schedule that was not deleted; its firings, which only Temporal knows, are null."""
+    found = read_records(session, _SCHEDULES.where(Schedule.id == schedule_id))
+    if not found:
         raise NotFound(f"there is no schedule {schedule_id}")
-    return row
+    return found[0]
 
 
 def list_entrants(session: Session, tournament_id: str, *, after: int | None, limit: int) -> list[Record]:
@@ -96,38 +103,54 @@ def require_tournament(session: Session, tournament_id: str) -> None:
         raise NotFound(f"there is no tournament {tournament_id}")
 
 
-def _pairings() -> Select[Pairing, str, str | None]:
+def _pairings() -> Select[Any]:
     first, second = aliased(TournamentEntrant), aliased(TournamentEntrant)
+    labels = first.label.label("first"), second.label.label("second")
     return (
-        select(Pairing, first.label, second.label)
+        select(*fields_of(PairingAnswer, Pairing.__table__, *labels))
+        .select_from(Pairing)
         .join(first, (first.tournament_id == Pairing.tournament_id) & (first.number == Pairing.first))
         .outerjoin(second, (second.tournament_id == Pairing.tournament_id) & (second.number == Pairing.second))
         .order_by(Pairing.round, Pairing.pair)
     )
 
 
-def _named() -> Select[Tournament, str, int, int, int]:
+def _counted(*row: Any) -> Select[Any]:
+    """Tournaments as answers show them, or as rows, with the number of entrants and pairings."""
     played = func.count().filter(Pairing.status == PairingStatus.PLAYED)
     pairings = (
-        select(played.label("played"), func.count().label("known"))
+        select(played.label("pairings_played"), func.count().label("pairings_known"))
         .where(Pairing.tournament_id == Tournament.id)
         .lateral()
     )
     entrants = (
         select(func.count()).select_from(TournamentEntrant).where(TournamentEntrant.tournament_id == Tournament.id)
     )
+    counts = (entrants.scalar_subquery().label("entrants"), *pairings.c)
+    answer = fields_of(TournamentAnswer, Tournament.__table__, Project.name.label("project"), *counts)
     return (
-        select(Tournament, Project.name, entrants.scalar_subquery(), pairings.c.played, pairings.c.known)
+        select(*((*row, *counts) if row else answer))
+        .select_from(Tournament)
         .join(Project, Project.id == Tournament.project_id)
         .join(pairings, true())
     )
 
 
+def _schedules() -> Select[Any]:
+    taken = Schedule.workflow_started_at.is_not(None).label("taken")
+    firings = (null().label(name) for name in ("fired", "skipped_overlap", "missed_catchup", "next"))
+    return (
+        select(*fields_of(ScheduleAnswer, Schedule.__table__, Project.name.label("project"), taken, *firings))
+        .select_from(Schedule)
+        .join(Project, Project.id == Schedule.project_id)
+        .where(Schedule.deleted_at.is_(None))
+    )
+
+
 # built once: a statement costs more to put together than to run
-_NAMED = _named()
+_ANSWERS = _counted()
+_NAMED = _counted(Tournament, Project.name)
 _PAIRINGS = _pairings()
 _FIELD = TournamentEntrant.__table__
-_ENTRANTS = select(*plain([_FIELD.c.number, _FIELD.c.label, _FIELD.c.version_id]))
-_SCHEDULES = (
-    select(Schedule, Project.name).join(Project, Project.id == Schedule.project_id).where(Schedule.deleted_at.is_(None))
-)
+_ENTRANTS = select(*fields_of(Entrant, _FIELD))
+_SCHEDULES = _schedules()

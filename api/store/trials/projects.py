@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
-from sqlalchemy import Row, func, select
+from sqlalchemy import func, select
 from sqlalchemy.dialects.postgresql import insert as upsert
 from sqlalchemy.orm import Session
 
 from api.schemas.enums import TrialKind, TrialStatus
+from api.schemas.projects import Project as ProjectAnswer
 from api.store.core.errors import NotFound
 from api.store.core.ids import new_id
+from api.store.core.records import Record, fields_of, read_records
 from api.store.tables import Project, Trial
-
-CountedProject = Row[Project, int, int]
-"""A project, the number of its trials, and of those that run."""
 
 
 def ensure_project(session: Session, name: str) -> str:
@@ -23,11 +20,13 @@ def ensure_project(session: Session, name: str) -> str:
     return session.scalars(select(Project.id).where(Project.name == name)).one()
 
 
-def list_projects(session: Session, *, after: str | None, limit: int) -> Sequence[CountedProject]:
+def list_projects(session: Session, *, after: str | None, limit: int) -> list[Record]:
     """Projects by name, with the number of their trials and of those that run."""
-    running = func.count(Trial.id).filter(Trial.status == TrialStatus.RUNNING)
+    trials = func.count(Trial.id)
+    running = trials.filter(Trial.status == TrialStatus.RUNNING)
     query = (
-        select(Project, func.count(Trial.id), running)
+        select(*fields_of(ProjectAnswer, Project.__table__, trials.label("trials"), running.label("running")))
+        .select_from(Project)
         .outerjoin(Trial, (Trial.project_id == Project.id) & (Trial.kind == TrialKind.LEAGUE))
         .group_by(Project.id)
         .order_by(Project.name)
@@ -35,7 +34,7 @@ def list_projects(session: Session, *, after: str | None, limit: int) -> Sequenc
     )
     if after is not None:
         query = query.where(Project.name > after)
-    return session.execute(query).all()
+    return read_records(session, query)
 
 
 def project_id(session: Session, name: str) -> str:

@@ -1,19 +1,21 @@
-"""Trials and projects, as lists and one by one."""
+"""Trials as answers show them, and what other rooms ask about a trial."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
-from sqlalchemy import Row, Select, select
+from sqlalchemy import BigInteger, Row, Select, cast, select
 from sqlalchemy.orm import Session
 
 from api.schemas.enums import PlayerStatus, TrialKind, TrialStatus
+from api.schemas.trials import Trial as TrialAnswer
+from api.schemas.trials import TrialSummary
 from api.store.core.errors import NotFound
+from api.store.core.records import Record, fields_of, read_records
 from api.store.tables import Player, Project, Trial
 from league.types import Role
-
-NamedTrial = Row[Trial, str]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -26,9 +28,9 @@ class TrialFilter:
     archived: bool = False
 
 
-def list_trials(session: Session, which: TrialFilter, *, before: str | None, limit: int) -> Sequence[NamedTrial]:
-    """Trials with their projects' names, the newest first."""
-    query = _NAMED.where(Trial.kind == TrialKind.LEAGUE).order_by(Trial.id.desc()).limit(limit)
+def list_trials(session: Session, which: TrialFilter, *, before: str | None, limit: int) -> list[Record]:
+    """Trials without their files (TrialSummary), the newest first."""
+    query = _SUMMARIES.where(Trial.kind == TrialKind.LEAGUE).order_by(Trial.id.desc()).limit(limit)
     if which.project is not None:
         query = query.where(Project.name == which.project)
     if which.name is not None:
@@ -39,12 +41,20 @@ def list_trials(session: Session, which: TrialFilter, *, before: str | None, lim
         query = query.where(Trial.archived_at.is_(None))
     if before is not None:
         query = query.where(Trial.id < before)
-    return session.execute(query).all()
+    return read_records(session, query)
 
 
-def get_trial(session: Session, trial_id: str) -> NamedTrial:
-    """One trial with its project's name."""
-    row = session.execute(_NAMED.where(Trial.id == trial_id)).one_or_none()
+def read_trial(session: Session, trial_id: str) -> Record:
+    """One trial with its file (schema Trial)."""
+    found = read_records(session, _TRIALS.where(Trial.id == trial_id))
+    if not found:
+        raise NotFound(f"there is no trial {trial_id}")
+    return found[0]
+
+
+def get_trial(session: Session, trial_id: str) -> Trial:
+    """The row of one trial."""
+    row = session.get(Trial, trial_id)
     if row is None:
         raise NotFound(f"there is no trial {trial_id}")
     return row
@@ -70,8 +80,12 @@ def learners(session: Session, trial_id: str) -> Sequence[Row[str, str, int]]:
     ).all()
 
 
-def _named() -> Select[Trial, str]:
-    return select(Trial, Project.name).join(Project, Project.id == Trial.project_id)
+def _answers(schema: type[TrialSummary]) -> Select[Any]:
+    steps = cast(Trial.__table__.c.spec[("budget", "steps")].astext, BigInteger).label("budget_steps")
+    columns = fields_of(schema, Trial.__table__, Project.__table__.c.name.label("project"), steps)
+    return select(*columns).join_from(Trial.__table__, Project.__table__)
 
 
-_NAMED = _named()
+# built once: a statement costs more to put together than to run
+_SUMMARIES = _answers(TrialSummary)
+_TRIALS = _answers(TrialAnswer)

@@ -6,11 +6,11 @@ from starlette.concurrency import run_in_threadpool
 
 from api.schemas.enums import GateStatus
 from api.schemas.gates import Gate
+from api.store.gates.reads import read_gate
 from api.store.gates.results import stop_waiting_gate
 from api.web.changes import AuditLine, ChangeCall, Reply
 from api.web.orders.order import Order
 from api.web.problems import Refusal
-from api.web.responses.from_rows import read_gate
 from api.web.temporal.messages import signal_workflow
 from orchestrator.contracts.workflows import gate_workflow_id
 
@@ -54,4 +54,4 @@ class StopGateEarly(Order):
 
     def _read(self) -> Gate:
         with self.services.reads() as session:
-            return read_gate(session, self.gate_id)
+            return Gate.model_validate(read_gate(session, self.gate_id))

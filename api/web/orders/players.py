@@ -7,7 +7,7 @@ from typing import Any
 from starlette.concurrency import run_in_threadpool
 
 from api.schemas.players import NewPlayer, Player, PlayerEdit
-from api.store.players.reads import get_player
+from api.store.players import reads
 from api.store.trials.reads import get_trial
 from api.store.trials.spec import algorithm_of, spec_of
 from api.web.changes import AuditLine, ChangeCall, Reply
@@ -80,7 +80,7 @@ class ChangePlayer(Order):
 def check_hyperparameters(services: Services, trial_id: str, hyperparameters: dict[str, Any]) -> None:
     """Refuse hyperparameters that the trial's algorithm does not take."""
     with services.reads() as session:
-        trial = get_trial(session, trial_id)[0]
+        trial = get_trial(session, trial_id)
     with problems_at("body.hyperparameters"):
         algorithm_of(spec_of(trial), hyperparameters)
 
@@ -88,4 +88,4 @@ def check_hyperparameters(services: Services, trial_id: str, hyperparameters: di
 def read_player(services: Services, player_id: str) -> Player:
     """The player as it is now."""
     with services.reads() as session:
-        return Player.model_validate(get_player(session, player_id))
+        return Player.model_validate(reads.read_player(session, player_id))

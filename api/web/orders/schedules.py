@@ -8,11 +8,10 @@ from temporalio.service import RPCError
 from api.schemas.enums import Overlap
 from api.schemas.schedules import Schedule
 from api.store.tournaments.firings import firing_was_held, unfinished_tournament
-from api.store.tournaments.reads import get_schedule
+from api.store.tournaments.reads import read_schedule
 from api.web.changes import AuditLine, ChangeCall, Reply
 from api.web.orders.order import Order
 from api.web.problems import Refusal
-from api.web.responses.from_rows import schedule_of
 from api.web.temporal.unavailable import unreachable
 from orchestrator.contracts.tournaments import firing_id
 
@@ -55,4 +54,4 @@ class TriggerSchedule(Order):
 
     def _read(self) -> Schedule:
         with self.services.reads() as session:
-            return schedule_of(get_schedule(session, self.schedule_id))
+            return Schedule.model_validate(read_schedule(session, self.schedule_id))

@@ -7,11 +7,10 @@ from starlette.concurrency import run_in_threadpool
 from api.schemas.enums import TournamentStatus
 from api.schemas.tournaments import Tournament
 from api.store.tournaments.lifecycle import FINAL
-from api.store.tournaments.reads import get_tournament
+from api.store.tournaments.reads import get_tournament, read_tournament
 from api.web.changes import AuditLine, ChangeCall, Reply
 from api.web.orders.order import Order
 from api.web.problems import Refusal
-from api.web.responses.from_rows import tournament_of
 from api.web.temporal.messages import signal_workflow
 from api.web.temporal.start_workflows import workflow_id_of
 
@@ -53,5 +52,6 @@ class CancelTournament(Order):
     def _read(self) -> tuple[Tournament, str]:
         """The tournament, and the id of its workflow."""
         with self.services.reads() as session:
-            row = get_tournament(session, self.tournament_id)
-            return tournament_of(row), workflow_id_of(row[0])
+            tournament = Tournament.model_validate(read_tournament(session, self.tournament_id))
+            row, *_ = get_tournament(session, self.tournament_id)
+            return tournament, workflow_id_of(row)

@@ -10,13 +10,12 @@ from temporalio.service import RPCError
 
 from api.schemas.enums import TrialStatus
 from api.schemas.trials import Stop, TrialSummary
-from api.store.trials.reads import get_trial
+from api.store.trials.reads import read_trial
 from api.store.trials.status import stop_pending_trial, was_carried_out
 from api.web.changes import AuditLine, ChangeCall, Reply
 from api.web.orders.order import Order
 from api.web.problems import Refusal
 from api.web.responses.etags import etag
-from api.web.responses.from_rows import summary_of
 from api.web.temporal.messages import update_trial
 from orchestrator.contracts.workflows import Mode, Status, StopOrder, trial_workflow_id
 
@@ -65,7 +64,7 @@ class TrialOrder(Order):
 
     def _read(self) -> TrialSummary:
         with self.services.reads() as session:
-            return summary_of(get_trial(session, self.trial_id))
+            return TrialSummary.model_validate(read_trial(session, self.trial_id))
 
 
 class PauseTrial(TrialOrder):

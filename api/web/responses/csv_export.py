@@ -1,4 +1,4 @@
-"""CSV of lists, written as it is read, page by page, so that a million rows need no memory."""
+"""Lists as CSV files, written page by page as they are read: a million rows need no memory."""
 
 from __future__ import annotations
 
@@ -12,7 +12,8 @@ from typing import Annotated, Any
 
 from fastapi import Query, Response
 from fastapi.responses import StreamingResponse
-from pydantic import BaseModel
+
+from api.store.core.records import Record
 
 CSV = "text/csv; charset=utf-8"
 PAGE = 5_000
@@ -31,32 +32,30 @@ CSV_RESPONSE: dict[int | str, dict[str, Any]] = {
 }
 
 
-def csv_download(name: str, columns: Sequence[str], pages: Iterable[Sequence[BaseModel]]) -> Response:
+def csv_download(name: str, columns: Sequence[str], pages: Iterable[Sequence[Record]]) -> Response:
     """Every row of every page as one file."""
     headers = {"Content-Disposition": f'attachment; filename="{name}.csv"'}
     return StreamingResponse(_lines(columns, pages), headers=headers, media_type=CSV)
 
 
-def every_page(
-    read: Callable[[Any], Sequence[BaseModel]], cursor: Callable[[Any], Any]
-) -> Iterator[Sequence[BaseModel]]:
-    """Page after page until one is not full."""
-    position = None
+def every_page(read: Callable[[int | None], Sequence[Record]]) -> Iterator[Sequence[Record]]:
+    """Page after page until one is not full; each is read after the id of the last record."""
+    position: int | None = None
     while True:
         page = read(position)
         yield page
         if len(page) < PAGE:
             return
-        position = cursor(page[-1])
+        position = page[-1]["id"]
 
 
-def _lines(columns: Sequence[str], pages: Iterable[Sequence[BaseModel]]) -> Iterator[bytes]:
+def _lines(columns: Sequence[str], pages: Iterable[Sequence[Record]]) -> Iterator[bytes]:
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\r\n")
     writer.writerow(columns)
     for page in pages:
         for item in page:
-            writer.writerow([_cell(getattr(item, column)) for column in columns])
+            writer.writerow([_cell(item[column]) for column in columns])
         yield text.getvalue().encode()
         text.seek(0)
         text.truncate()

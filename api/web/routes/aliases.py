@@ -9,8 +9,8 @@ from fastapi import APIRouter, Path, Query, Response
 
 from api.schemas.aliases import Alias, Move, PutAlias, Rollback
 from api.schemas.base import Page
-from api.store.aliases.moves import AliasKey, Promotion, alias_history, move_alias, roll_back_alias
-from api.store.aliases.reads import find_alias, home_of, list_aliases
+from api.store.aliases.moves import AliasKey, Promotion, move_alias, roll_back_alias
+from api.store.aliases.reads import find_alias, home_of, list_aliases, list_moves, read_alias
 from api.store.core.engine import Session
 from api.store.core.errors import Conflict
 from api.store.tables import Alias as AliasRow
@@ -19,8 +19,8 @@ from api.web.auth.scopes import Operator, Viewer
 from api.web.changes import AuditLine, Change, ChangeCall, Reply
 from api.web.problems import Refusal
 from api.web.responses.etags import IfMatch, etag, require_match, revision_of
-from api.web.responses.paging import CURSOR, Limit, NumberCursor, page_of
-from api.web.responses.serialization import ReadyRoute, model_response
+from api.web.responses.paging import CURSOR, Limit, NumberCursor
+from api.web.responses.serialization import ReadyRoute, record_response, records_page
 from api.web.services import Api
 
 router = APIRouter(route_class=ReadyRoute, prefix="/api/v1/projects/{name}/aliases", tags=["aliases"])
@@ -35,10 +35,10 @@ AliasCursor = Annotated[str | None, Query(min_length=1, max_length=1100, pattern
 """Name and game: several games may have an alias of the same name."""
 
 
-@router.get("", summary="List aliases")
+@router.get("", summary="List aliases", response_model=Page[Alias])
 def list_all(
     name: ProjectName, services: Api, principal: Viewer, limit: Limit = 100, cursor: AliasCursor = None
-) -> Page[Alias]:
+) -> Response:
     """The project's aliases, by name and then by game."""
     after = None
     if cursor is not None:
@@ -46,7 +46,7 @@ def list_all(
         after = alias_name, game
     with services.reads() as session:
         rows = list_aliases(session, project_id(session, name), after=after, limit=limit + 1)
-        return page_of(rows, limit, Alias.model_validate, lambda alias: f"{alias.name}:{alias.game}")
+    return records_page(rows, limit, Alias, lambda alias: f"{alias['name']}:{alias['game']}")
 
 
 @router.get("/{alias}", summary="One alias", response_model=Alias)
@@ -54,7 +54,8 @@ def get_one(name: ProjectName, alias: AliasName, services: Api, principal: Viewe
     """Where the alias points. The ETag is its revision."""
     with services.reads() as session:
         found = find_alias(session, project_id(session, name), alias, game)
-        return model_response(Alias.model_validate(found), etag(found.revision))
+        record = read_alias(session, found)
+    return record_response(record, Alias, etag(found.revision))
 
 
 @router.put("/{alias}", summary="Promote by hand", response_model=Alias)
@@ -84,7 +85,7 @@ async def put(
     return await _moved(change, move, "alias.set", name, target.reason)
 
 
-@router.get("/{alias}/history", summary="Every move of an alias")
+@router.get("/{alias}/history", summary="List the moves of an alias", response_model=Page[Move])
 def history(
     name: ProjectName,
     alias: AliasName,
@@ -93,13 +94,12 @@ def history(
     game: GameQuery = None,
     limit: Limit = 100,
     cursor: NumberCursor = None,
-) -> Page[Move]:
+) -> Response:
     """Who held the alias, since when and why; the newest move first."""
     with services.reads() as session:
         found = find_alias(session, project_id(session, name), alias, game)
-        moves = alias_history(session, _key(found))
-        older = [move for move in reversed(moves) if cursor is None or move.revision < cursor]
-        return page_of(older, limit, Move.model_validate, lambda move: move.revision)
+        rows = list_moves(session, found, before=cursor, limit=limit + 1)
+    return records_page(rows, limit, Move, "revision")
 
 
 @router.post("/{alias}/rollback", summary="Back to the holder before", response_model=Alias)
@@ -131,7 +131,7 @@ async def _moved(
         row = move(session)
         session.refresh(row)
         return Reply(
-            body=Alias.model_validate(row),
+            body=Alias.model_validate(read_alias(session, row)),
             headers=etag(row.revision),
             audit=AuditLine(
                 action=action,

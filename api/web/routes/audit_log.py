@@ -5,20 +5,20 @@ from __future__ import annotations
 from typing import Annotated
 from uuid import UUID
 
-from fastapi import APIRouter, Query
+from fastapi import APIRouter, Query, Response
 
 from api.schemas.audit_log import Entry
 from api.schemas.base import Page
 from api.store.core.audit_log import list_audit_entries
 from api.web.auth.scopes import Admin
-from api.web.responses.paging import Limit, NumberCursor, page_of, text_of
-from api.web.responses.serialization import ReadyRoute
+from api.web.responses.paging import Limit, NumberCursor, text_of
+from api.web.responses.serialization import ReadyRoute, records_page
 from api.web.services import Api
 
 router = APIRouter(route_class=ReadyRoute, prefix="/api/v1/audit", tags=["audit"])
 
 
-@router.get("", summary="Who changed what, when")
+@router.get("", summary="List changes", response_model=Page[Entry])
 def entries(
     services: Api,
     principal: Admin,
@@ -28,8 +28,8 @@ def entries(
         str | None, Query(max_length=200, pattern=r"^[^\x00]*$", description="only changes of this kind/id")
     ] = None,
     token_id: Annotated[UUID | None, Query(description="only changes made with this token")] = None,
-) -> Page[Entry]:
+) -> Response:
     """The log, the newest entry first. It can be added to and never changed."""
     with services.reads() as session:
         rows = list_audit_entries(session, before=cursor, limit=limit + 1, target=target, token_id=text_of(token_id))
-        return page_of(rows, limit, Entry.model_validate, lambda entry: entry.id)
+    return records_page(rows, limit, Entry)

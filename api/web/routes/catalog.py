@@ -10,9 +10,10 @@ from fastapi import APIRouter, Response
 import api
 from api.schemas.base import Page
 from api.schemas.catalog import Catalog, Example
+from api.store.core.records import Record
 from api.web.auth.scopes import Viewer
-from api.web.responses.paging import Limit, NameCursor, page_of
-from api.web.responses.serialization import ReadyRoute
+from api.web.responses.paging import Limit, NameCursor
+from api.web.responses.serialization import ReadyRoute, records_page
 from orchestrator.catalog import describe
 from orchestrator.spec import trial_json_schema
 from orchestrator.spec.loading import load_trial_file
@@ -36,19 +37,19 @@ def _catalog() -> bytes:
     return whole.model_dump_json().encode()
 
 
-@router.get("/examples", summary="Trial files to start from")
-def examples(principal: Viewer, limit: Limit = 50, cursor: NameCursor = None) -> Page[Example]:
+@router.get("/examples", summary="List example trial files", response_model=Page[Example])
+def examples(principal: Viewer, limit: Limit = 50, cursor: NameCursor = None) -> Response:
     """One small trial file for each preset, by name."""
-    rest = [example for example in _examples() if cursor is None or example.name > cursor]
-    return page_of(rest, limit, lambda example: example, lambda example: example.name)
+    rest = [example for example in _examples() if cursor is None or example["name"] > cursor]
+    return records_page(rest, limit, Example, "name")
 
 
 @cache
-def _examples() -> tuple[Example, ...]:
+def _examples() -> tuple[Record, ...]:
     return tuple(_example(path) for path in sorted(EXAMPLES.glob("*.yaml"), key=lambda path: path.stem))
 
 
-def _example(path: Path) -> Example:
+def _example(path: Path) -> Record:
     text = path.read_text(encoding="utf-8")
     title = next((line.lstrip("# ") for line in text.splitlines() if line.startswith("#")), path.stem)
-    return Example(name=path.stem, title=title, text=text, spec=load_trial_file(path).spec.to_json())
+    return {"name": path.stem, "title": title, "text": text, "spec": load_trial_file(path).spec.to_json()}

@@ -11,6 +11,7 @@ from fastapi import APIRouter, Query, Response
 from api.schemas.base import Page
 from api.schemas.decisions import Decision
 from api.store.core.decisions import DecisionFilter, list_decisions
+from api.store.core.records import Record
 from api.store.trials.reads import require_trial
 from api.web.auth.scopes import Viewer
 from api.web.responses.csv_export import CSV_RESPONSE, PAGE, Form, FormQuery, csv_download, every_page
@@ -25,7 +26,7 @@ router = APIRouter(route_class=ReadyRoute, prefix="/api/v1/trials/{trial_id}", t
 COLUMNS = tuple(Decision.model_fields)
 
 
-@router.get("/decisions", summary="Why?", response_model=Page[Decision], responses=CSV_RESPONSE)
+@router.get("/decisions", summary="List decisions", response_model=Page[Decision], responses=CSV_RESPONSE)
 def decisions(
     trial_id: EntityId,
     services: Api,
@@ -40,15 +41,13 @@ def decisions(
     """The append-only record of what the league decided and why, the newest first."""
     which = DecisionFilter(kinds=tuple(kind or ()), player_id=text_of(player_id), generation=generation)
 
-    def read(before: int | None) -> Sequence[Decision]:
+    def read(before: int | None) -> Sequence[Record]:
         with services.reads() as session:
-            rows = list_decisions(session, str(trial_id), which, before=before, limit=PAGE)
-            return [Decision.model_validate(row) for row in rows]
+            return list_decisions(session, str(trial_id), which, before=before, limit=PAGE)
 
     with services.reads() as session:
         require_trial(session, str(trial_id))
         if form is Form.CSV:
-            pages = every_page(read, lambda decision: decision.id)
-            return csv_download(f"decisions-{trial_id}", COLUMNS, pages)
+            return csv_download(f"decisions-{trial_id}", COLUMNS, every_page(read))
         rows = list_decisions(session, str(trial_id), which, before=cursor, limit=limit + 1)
     return records_page(rows, limit, Decision)

@@ -8,20 +8,20 @@ from fastapi import APIRouter, Query, Response
 
 from api.schemas.base import Page
 from api.schemas.enums import GateStatus
-from api.schemas.gates import Gate, GateSummary, PathPoint, StopGate
-from api.store.gates.reads import gate_path, get_gate, list_gates
+from api.schemas.gates import Gate, GateSummary, StopGate
+from api.store.gates.reads import list_gates, read_gate
 from api.store.trials.reads import require_trial
 from api.web.auth.scopes import Operator, Viewer
 from api.web.changes import Change
 from api.web.orders.gates import StopGateEarly
-from api.web.responses.paging import EntityId, IdCursor, Limit, page_of, text_of
-from api.web.responses.serialization import ReadyRoute, record_response, shaped
+from api.web.responses.paging import EntityId, IdCursor, Limit, text_of
+from api.web.responses.serialization import ReadyRoute, record_response, records_page
 from api.web.services import Api
 
 router = APIRouter(route_class=ReadyRoute, prefix="/api/v1", tags=["gates"])
 
 
-@router.get("/trials/{trial_id}/gates", summary="List gates")
+@router.get("/trials/{trial_id}/gates", summary="List gates", response_model=Page[GateSummary])
 def gates(
     trial_id: EntityId,
     services: Api,
@@ -29,21 +29,20 @@ def gates(
     status: Annotated[list[GateStatus] | None, Query(description="only with one of these statuses")] = None,
     limit: Limit = 50,
     cursor: IdCursor = None,
-) -> Page[GateSummary]:
+) -> Response:
     """Gates of the trial's candidates, the newest first."""
     with services.reads() as session:
         require_trial(session, str(trial_id))
         rows = list_gates(session, str(trial_id), before=text_of(cursor), limit=limit + 1, statuses=status or ())
-        return page_of(rows, limit, GateSummary.model_validate, lambda gate: gate.id)
+    return records_page(rows, limit, GateSummary)
 
 
 @router.get("/gates/{gate_id}", summary="One gate and the path of its test", response_model=Gate)
 def get_one(gate_id: EntityId, services: Api, principal: Viewer) -> Response:
     """The gate with its log-likelihood ratio after each batch."""
     with services.reads() as session:
-        summary = GateSummary.model_validate(get_gate(session, str(gate_id)))
-        path = gate_path(session, str(gate_id))
-    return record_response(summary.model_dump(mode="json"), path=[shaped(batch, PathPoint) for batch in path])
+        record = read_gate(session, str(gate_id))
+    return record_response(record, Gate)
 
 
 @router.post("/gates/{gate_id}/stop", summary="Stop a gate early", response_model=Gate)

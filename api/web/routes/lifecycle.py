@@ -8,13 +8,12 @@ from api.schemas.trials import Fork, Stop, Trial, TrialSummary
 from api.store.core.engine import Session
 from api.store.forks.fork import fork_trial
 from api.store.trials.archive import archive_trial
-from api.store.trials.reads import get_trial
+from api.store.trials.reads import get_trial, read_trial
 from api.web.auth.scopes import Operator
 from api.web.changes import AuditLine, Change, Reply
 from api.web.orders.trials import PauseTrial, ResumeTrial, StopTrial
 from api.web.problems import problems_at
 from api.web.responses.etags import IfMatch, etag, require_match
-from api.web.responses.from_rows import summary_of, trial_of
 from api.web.responses.paging import EntityId
 from api.web.responses.serialization import ReadyRoute
 
@@ -54,7 +53,7 @@ async def fork(trial_id: EntityId, new: Fork, principal: Operator, change: Chang
             row = fork_trial(session, str(trial_id), name=new.name, at_commit=new.at_commit, changes=new.changes)
         session.flush()
         made.append(row.id)
-        shown = trial_of(get_trial(session, row.id))
+        shown = Trial.model_validate(read_trial(session, row.id))
         return Reply(
             status=201,
             body=shown,
@@ -77,11 +76,11 @@ async def archive(trial_id: EntityId, principal: Operator, change: Change, if_ma
     """An ended trial leaves the lists; it can still be read and forked."""
 
     def work(session: Session) -> Reply:
-        row = get_trial(session, str(trial_id))[0]
+        row = get_trial(session, str(trial_id))
         require_match(if_match, row.revision)
         archive_trial(session, str(trial_id))
         session.flush()
-        shown = summary_of(get_trial(session, str(trial_id)))
+        shown = TrialSummary.model_validate(read_trial(session, str(trial_id)))
         return Reply(
             body=shown,
             headers=etag(shown.revision),

@@ -10,12 +10,13 @@ from fastapi import APIRouter, Query, Response
 
 from api.schemas.base import Page
 from api.schemas.matches import Match, MatchSummary
-from api.store.matches.reads import MatchFilter, MatchRow, get_match, list_matches
+from api.store.core.records import Record
+from api.store.matches.reads import MatchFilter, list_matches, read_match
 from api.store.trials.reads import require_trial
 from api.web.auth.scopes import Viewer
 from api.web.responses.csv_export import CSV_RESPONSE, PAGE, Form, FormQuery, csv_download, every_page
 from api.web.responses.paging import EntityId, Limit, NumberCursor, RowNumber, text_of
-from api.web.responses.serialization import ReadyRoute, records_page
+from api.web.responses.serialization import ReadyRoute, record_response, records_page
 from api.web.services import Api
 from league.types import Stream
 
@@ -23,10 +24,6 @@ router = APIRouter(route_class=ReadyRoute, prefix="/api/v1", tags=["matches"])
 
 
 COLUMNS = tuple(MatchSummary.model_fields)
-
-
-def match_of(row: MatchRow) -> Match:
-    return Match.model_validate(row._mapping)
 
 
 @router.get(
@@ -56,21 +53,21 @@ def matches(
         tournament_id=text_of(tournament_id),
     )
 
-    def read(before: int | None) -> Sequence[MatchSummary]:
+    def read(before: int | None) -> Sequence[Record]:
         with services.reads() as session:
-            rows = list_matches(session, str(trial_id), which, before=before, limit=PAGE)
-            return [MatchSummary.model_validate(row) for row in rows]
+            return list_matches(session, str(trial_id), which, before=before, limit=PAGE)
 
     with services.reads() as session:
         require_trial(session, str(trial_id))
         if form is Form.CSV:
-            return csv_download(f"matches-{trial_id}", COLUMNS, every_page(read, lambda match: match.id))
+            return csv_download(f"matches-{trial_id}", COLUMNS, every_page(read))
         rows = list_matches(session, str(trial_id), which, before=cursor, limit=limit + 1)
     return records_page(rows, limit, MatchSummary)
 
 
-@router.get("/matches/{match_id}", summary="One match")
-def get_one(match_id: RowNumber, services: Api, principal: Viewer) -> Match:
+@router.get("/matches/{match_id}", summary="Get a match", response_model=Match)
+def get_one(match_id: RowNumber, services: Api, principal: Viewer) -> Response:
     """The game with its moves, as the game's own action numbers."""
     with services.reads() as session:
-        return match_of(get_match(session, match_id))
+        record = read_match(session, match_id)
+    return record_response(record, Match)

@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-import math
 from typing import Annotated
 from uuid import UUID
 
-from fastapi import APIRouter, Query
+from fastapi import APIRouter, Query, Response
 from pydantic import Field
 
 from api.schemas.base import Page
 from api.schemas.metrics import Series
-from api.store.generations.metrics import MetricFilter, SeriesRow, metric_series
+from api.store.generations.metrics import MetricFilter, metric_series
 from api.store.trials.reads import require_trial
 from api.web.auth.scopes import Viewer
 from api.web.responses.paging import EntityId, text_of
-from api.web.responses.serialization import ReadyRoute
+from api.web.responses.serialization import ReadyRoute, records_page
 from api.web.services import Api
 
 router = APIRouter(route_class=ReadyRoute, prefix="/api/v1/trials/{trial_id}", tags=["league"])
@@ -23,7 +22,7 @@ router = APIRouter(route_class=ReadyRoute, prefix="/api/v1/trials/{trial_id}", t
 MetricName = Annotated[str, Field(min_length=1, max_length=200, pattern=r"^[^\x00]+$")]
 
 
-@router.get("/metrics", summary="Curves of what generations reported")
+@router.get("/metrics", summary="List metrics as series", response_model=Page[Series])
 def metrics(
     trial_id: EntityId,
     services: Api,
@@ -34,7 +33,7 @@ def metrics(
     points: Annotated[int, Query(ge=1, le=5000, description="the newest points of each series, at most")] = 500,
     limit: Annotated[int, Query(ge=1, le=500, description="how many series a page has at most")] = 100,
     cursor: Annotated[int | None, Query(ge=0, le=1_000_000, description="where the page before ended")] = None,
-) -> Page[Series]:
+) -> Response:
     """One series for each player and metric. Ask for what is new with `after_generation`."""
     which = MetricFilter(
         player_id=text_of(player_id), names=tuple(name or ()), after_generation=after_generation, points=points
@@ -43,13 +42,4 @@ def metrics(
     with services.reads() as session:
         require_trial(session, str(trial_id))
         rows = metric_series(session, str(trial_id), which, skip=skip, limit=limit + 1)
-    more = len(rows) > limit
-    return Page(items=[_shown(row) for row in rows[:limit]], next_cursor=str(skip + limit) if more else None)
-
-
-def _shown(row: SeriesRow) -> Series:
-    player_id, player, name, generations, steps, values = row
-    if generations == [None]:
-        generations, steps, values = [], [], []
-    finite = [value if math.isfinite(value) else None for value in values]
-    return Series(player_id=player_id, player=player, name=name, generations=generations, steps=steps, values=finite)
+    return records_page(rows, limit, Series, lambda _: skip + limit)

@@ -8,17 +8,21 @@ from fastapi import APIRouter, Response
 from starlette.concurrency import run_in_threadpool
 
 from api.schemas.play import Game, NewGame, PersonMove
-from api.schemas.replays import Position
 from api.store.core.engine import Session
 from api.store.core.ids import new_id
 from api.store.matches.move_requests import first_request, next_request
-from api.store.matches.people_games import answer_of, begin_people_game, continue_people_game, find_people_game
-from api.store.tables import PeopleGame
+from api.store.matches.people_games import (
+    answer_of,
+    begin_people_game,
+    continue_people_game,
+    find_people_game,
+    game_record,
+)
 from api.web.auth.scopes import Viewer
 from api.web.changes import Change, Reply
 from api.web.problems import Refusal
 from api.web.responses.paging import EntityId
-from api.web.responses.serialization import ReadyRoute
+from api.web.responses.serialization import ReadyRoute, record_response
 from api.web.services import Api
 from api.web.temporal.ask_worker import ask
 from orchestrator.contracts.interactive import MoveAnswer, MoveRequest, choose_move
@@ -42,16 +46,19 @@ async def begin(new: NewGame, principal: Viewer, change: Change) -> Response:
 
     def keep(session: Session, begun: tuple[MoveRequest, MoveAnswer]) -> Reply:
         game = begin_people_game(session, new_id(), principal.token_id, *begun)
-        return Reply(body=_shown(game), status=201, headers={"Location": f"/api/v1/play/{game.id}"})
+        return Reply(
+            body=Game.model_validate(game_record(game)), status=201, headers={"Location": f"/api/v1/play/{game.id}"}
+        )
 
     return await change.commit_after(first, keep)
 
 
-@router.get("/{game_id}", summary="A game under way")
-def look(game_id: EntityId, services: Api, principal: Viewer) -> Game:
+@router.get("/{game_id}", summary="Get a game", response_model=Game)
+def look(game_id: EntityId, services: Api, principal: Viewer) -> Response:
     """Where the game stands. It is kept for a day after its last move."""
     with services.reads() as session:
-        return _shown(find_people_game(session, str(game_id), principal.token_id))
+        record = game_record(find_people_game(session, str(game_id), principal.token_id))
+    return record_response(record, Game)
 
 
 @router.post("/{game_id}/moves", summary="Make a move", response_model=Game)
@@ -73,18 +80,6 @@ async def move(game_id: EntityId, move: PersonMove, principal: Viewer, change: C
     def keep(session: Session, found: tuple[MoveAnswer, int]) -> Reply:
         answer, turn = found
         game = continue_people_game(session, str(game_id), principal.token_id, turn=turn, answer=answer)
-        return Reply(body=_shown(game))
+        return Reply(body=Game.model_validate(game_record(game)))
 
     return await change.commit_after(moved, keep)
-
-
-def _shown(game: PeopleGame) -> Game:
-    answer = answer_of(game)
-    return Game(
-        id=game.id,
-        version_id=game.version_id,
-        seat=game.seat,
-        moves=answer.moves,
-        answered=answer.answered,
-        position=Position.model_validate(answer.position),
-    )

@@ -9,15 +9,15 @@ from fastapi import APIRouter, Query, Response
 from api.schemas.base import Page
 from api.schemas.enums import PlayerStatus
 from api.schemas.players import NewPlayer, Player, PlayerEdit
-from api.store.players.reads import list_players
+from api.store.players.reads import list_players, read_player
 from api.store.trials.reads import require_trial
 from api.web.auth.scopes import Operator, Viewer
 from api.web.changes import Change
-from api.web.orders.players import AddPlayer, ChangePlayer, read_player
+from api.web.orders.players import AddPlayer, ChangePlayer
 from api.web.problems import Refusal, problems_at
 from api.web.responses.etags import IfMatch, etag
 from api.web.responses.paging import EntityId, IdCursor, Limit, text_of
-from api.web.responses.serialization import ReadyRoute, model_response, records_page
+from api.web.responses.serialization import ReadyRoute, record_response, records_page
 from api.web.services import Api
 from league.types import Role
 from orchestrator.spec.checking import check_player
@@ -52,11 +52,12 @@ async def add(trial_id: EntityId, new: NewPlayer, principal: Operator, change: C
     return await AddPlayer(change, str(trial_id), new).carry_out()
 
 
-@router.get("/players/{player_id}", summary="One player", response_model=Player)
+@router.get("/players/{player_id}", summary="Get a player", response_model=Player)
 def get_one(player_id: EntityId, services: Api, principal: Viewer) -> Response:
     """The player. The ETag is its revision."""
-    player = read_player(services, str(player_id))
-    return model_response(player, etag(player.revision))
+    with services.reads() as session:
+        record = read_player(session, str(player_id))
+    return record_response(record, Player, etag(record["revision"]))
 
 
 @router.patch("/players/{player_id}", summary="Retire or retune a player", response_model=Player)

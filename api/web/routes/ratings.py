@@ -2,36 +2,32 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Annotated
 from uuid import UUID
 
 from fastapi import APIRouter, Query, Response
 
 from api.schemas.enums import RatingMethod
-from api.schemas.ratings import Fit, Rating, Ratings
-from api.store.core.engine import Session
+from api.schemas.ratings import Rating, Ratings
 from api.store.core.records import Record
 from api.store.players.reads import get_version
-from api.store.ratings.reads import difference_variances, newest_fit, ratings_of, value_in_fit
-from api.store.tables import RatingFit
+from api.store.ratings.reads import DIFFERENCES, add_differences, list_ratings, newest_fit
 from api.store.trials.reads import require_trial
 from api.web.auth.scopes import Viewer
 from api.web.problems import Refusal
 from api.web.responses.csv_export import CSV_RESPONSE, PAGE, Form, FormQuery, csv_download
-from api.web.responses.paging import EntityId, Limit, text_of
-from api.web.responses.serialization import ReadyRoute, record_response, shaped
+from api.web.responses.paging import EntityId, Limit
+from api.web.responses.serialization import ReadyRoute, records_page
 from api.web.services import Api
 
 router = APIRouter(route_class=ReadyRoute, prefix="/api/v1/trials/{trial_id}", tags=["league"])
 
-Z95 = 1.959963984540054
 COLUMNS = ("rank", "player", "number", "version_id", "value", "deviation", "low", "high", "games", "prior")
-DIFFERENCES = ("difference", "difference_low", "difference_high")
+"""The first columns of the CSV file; other fields of the schema follow."""
 
 
-@router.get("/ratings", summary="Ratings", response_model=Ratings, responses=CSV_RESPONSE)
+@router.get("/ratings", summary="List ratings", response_model=Ratings, responses=CSV_RESPONSE)
 def ratings(
     trial_id: EntityId,
     services: Api,
@@ -55,62 +51,22 @@ def ratings(
     # one snapshot: a newer fit removes the covariance of the one before it
     with services.snapshots() as session:
         require_trial(session, str(trial_id))
+        fit = newest_fit(session, str(trial_id), method)
+        rows = [] if fit is None else list_ratings(session, fit["id"], str(trial_id), after=cursor, limit=page_size)
         if against is not None:
             get_version(session, str(against))
-        fit, rows = _read(session, str(trial_id), method, cursor, page_size, text_of(against))
-        if form is Form.CSV:
-            columns = COLUMNS if against is None else (*COLUMNS, *DIFFERENCES)
-            return csv_download(f"ratings-{trial_id}", columns, [[Rating.model_validate(row) for row in rows]])
-        following = (cursor or 0) + limit
-        return record_response(
-            {
-                "fit": None if fit is None else Fit.model_validate(fit).model_dump(mode="json"),
-                "items": [shaped(row, Rating) for row in rows[:limit]],
-                "next_cursor": str(following) if len(rows) > limit else None,
-            }
-        )
+            if fit is not None and not add_differences(session, fit["id"], str(against), rows):
+                raise Refusal(422, _not_rated(str(against), fit["id"], rows))
+    if form is Form.CSV:
+        return csv_download(f"ratings-{trial_id}", _columns(with_differences=against is not None), [rows])
+    return records_page(rows, limit, Rating, lambda _: (cursor or 0) + limit, fit=fit)
 
 
-def _read(
-    session: Session,
-    trial_id: str,
-    method: RatingMethod,
-    cursor: int | None,
-    limit: int,
-    against: str | None,
-) -> tuple[RatingFit | None, list[Record]]:
-    """The newest fit and a page of its ratings with intervals, and with differences to a version if one is given."""
-    fit = newest_fit(session, trial_id, method)
-    if fit is None:
-        return None, []
-    rows = ratings_of(session, fit.id, trial_id, after=cursor, limit=limit)
-    if against is None:
-        return fit, [{**_with_interval(row), **dict.fromkeys(DIFFERENCES)} for row in rows]
-    value = value_in_fit(session, fit.id, against)
-    if value is None:
-        raise Refusal(422, _not_rated(against, fit.id, rows))
-    variances = difference_variances(session, fit.id, against, [row["version_id"] for row in rows])
-    return fit, [_with_difference(_with_interval(row), value, variances) for row in rows]
+def _columns(*, with_differences: bool) -> list[str]:
+    asked_for = [*COLUMNS, *(DIFFERENCES if with_differences else ())]
+    return [*asked_for, *(name for name in Rating.model_fields if name not in (*COLUMNS, *DIFFERENCES))]
 
 
 def _not_rated(against: str, fit_id: str, rows: Sequence[Record]) -> str:
     some = ", ".join(row["version_id"] for row in rows[:3])
-    return (
-        f"query.against: version {against} is not in fit {fit_id}; allowed are versions that it rates, such as {some}"
-    )
-
-
-def _with_interval(row: Record) -> Record:
-    low, high = _interval(row["value"], row["deviation"])
-    return {**row, "low": low, "high": high}
-
-
-def _with_difference(row: Record, value: float, variances: Mapping[str, float] | None) -> Record:
-    difference = row["value"] - value
-    error = None if variances is None else math.sqrt(variances[row["version_id"]])
-    low, high = _interval(difference, error)
-    return {**row, "difference": difference, "difference_low": low, "difference_high": high}
-
-
-def _interval(value: float, error: float | None) -> tuple[float, float] | tuple[None, None]:
-    return (None, None) if error is None else (value - Z95 * error, value + Z95 * error)
+    return f"query.against: version {against} is not in fit {fit_id}; allowed: a version that it rates, such as {some}"

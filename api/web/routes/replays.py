@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from typing import Annotated
 from uuid import UUID
 
@@ -11,7 +12,7 @@ from starlette.concurrency import run_in_threadpool
 from api.schemas.matches import MatchSummary
 from api.schemas.replays import Position, Replay
 from api.store.matches.move_requests import opponent_of
-from api.store.matches.reads import get_match
+from api.store.matches.reads import read_match
 from api.web.auth.scopes import Viewer
 from api.web.problems import Refusal
 from api.web.responses.paging import RowNumber, text_of
@@ -39,7 +40,7 @@ async def replay(
     return Replay(
         match=match,
         notation=found.notation,
-        positions=[Position.model_validate(position) for position in found.positions],
+        positions=[Position.model_validate(asdict(position)) for position in found.positions],
     )
 
 
@@ -47,13 +48,13 @@ def _request(
     services: Services, match_id: int, seat: int | None, annotator: str | None
 ) -> tuple[MatchSummary, ReplayRequest]:
     with services.reads() as session:
-        row = get_match(session, match_id)
-        _, game = opponent_of(session, row.version_id)
+        match = read_match(session, match_id)
+        _, game = opponent_of(session, match["version_id"])
         opinion = None
         if annotator is not None:
             opinion, other = opponent_of(session, annotator)
             if other != game:
                 raise Refusal(409, f"version {annotator} plays another game and has no opinion of this one")
-        return MatchSummary.model_validate(row._mapping), ReplayRequest(
-            game=game, seed=row.seed, moves=list(row.moves), seat=seat, annotator=opinion
+        return MatchSummary.model_validate(match), ReplayRequest(
+            game=game, seed=match["seed"], moves=match["moves"], seat=seat, annotator=opinion
         )

@@ -10,7 +10,7 @@ from starlette.concurrency import run_in_threadpool
 from api.schemas.base import Page
 from api.schemas.schedules import NewSchedule, Schedule, ScheduleChange
 from api.store.core.engine import Session
-from api.store.tournaments.reads import get_schedule, list_schedules
+from api.store.tournaments.reads import list_schedules, read_schedule
 from api.store.tournaments.schedules import (
     Timing,
     change_schedule,
@@ -23,9 +23,8 @@ from api.web.changes import AuditLine, Change, Reply
 from api.web.orders.schedules import TriggerSchedule
 from api.web.problems import Refusal
 from api.web.responses.etags import IfMatch, etag, require_match
-from api.web.responses.from_rows import schedule_of
-from api.web.responses.paging import EntityId, IdCursor, Limit, page_of, text_of
-from api.web.responses.serialization import ReadyRoute
+from api.web.responses.paging import EntityId, IdCursor, Limit, text_of
+from api.web.responses.serialization import ReadyRoute, records_page
 from api.web.services import Api, Services
 from orchestrator.spec.tournament import check_tournament
 
@@ -52,7 +51,7 @@ async def create(new: NewSchedule, principal: Operator, change: Change) -> Respo
         made.append(row.id)
         return Reply(
             status=201,
-            body=schedule_of(get_schedule(session, row.id)),
+            body=Schedule.model_validate(read_schedule(session, row.id)),
             headers={"Location": f"/api/v1/schedules/{row.id}", **etag(row.revision)},
             audit=AuditLine(action="schedule.create", target=f"schedule/{row.id}", detail={"name": new.name}),
         )
@@ -63,7 +62,7 @@ async def create(new: NewSchedule, principal: Operator, change: Change) -> Respo
     return response
 
 
-@router.get("", summary="List schedules")
+@router.get("", summary="List schedules", response_model=Page[Schedule])
 def list_all(
     services: Api,
     principal: Viewer,
@@ -72,11 +71,11 @@ def list_all(
     ] = None,
     limit: Limit = 50,
     cursor: IdCursor = None,
-) -> Page[Schedule]:
+) -> Response:
     """Schedules, the newest first, without what only Temporal knows."""
     with services.reads() as session:
         rows = list_schedules(session, project=project, before=text_of(cursor), limit=limit + 1)
-        return page_of(rows, limit, schedule_of, lambda each: each.id)
+    return records_page(rows, limit, Schedule)
 
 
 @router.get("/{schedule_id}", summary="One schedule")
@@ -97,7 +96,7 @@ async def update(
     def work(session: Session) -> Reply:
         require_match(if_match, lock_schedule(session, str(schedule_id)).revision)
         change_schedule(session, str(schedule_id), given)
-        shown = schedule_of(get_schedule(session, str(schedule_id)))
+        shown = Schedule.model_validate(read_schedule(session, str(schedule_id)))
         audit = AuditLine(action="schedule.change", target=f"schedule/{schedule_id}", detail=changes.model_dump())
         return Reply(body=shown, headers=etag(shown.revision), audit=audit)
 
@@ -141,4 +140,4 @@ async def _with_firings(services: Services, shown: Schedule) -> Schedule:
 
 def _present(services: Services, schedule_id: str) -> Schedule:
     with services.reads() as session:
-        return schedule_of(get_schedule(session, schedule_id))
+        return Schedule.model_validate(read_schedule(session, schedule_id))

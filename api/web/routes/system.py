@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from dataclasses import asdict
 
 from fastapi import APIRouter, Request
 
@@ -32,8 +33,8 @@ async def system(request: Request, services: Api, principal: Viewer) -> System:
         version=request.app.version,
         readiness=readiness,
         links={name: url for name, url in links.items() if url},
-        workers=None if known is None else [WorkerShown.model_validate(worker) for worker in known.workers],
-        queues=None if known is None else [QueueShown.model_validate(queue) for queue in known.queues],
-        ray=None if ray.value is None else RayShown.model_validate(ray.value),
+        workers=None if known is None else [WorkerShown.model_validate(asdict(worker)) for worker in known.workers],
+        queues=None if known is None else [QueueShown.model_validate(asdict(queue)) for queue in known.queues],
+        ray=None if ray.value is None else RayShown.model_validate(asdict(ray.value)),
         unknown={name: reason for name, reason in reasons.items() if reason},
     )

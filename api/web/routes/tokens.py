@@ -8,24 +8,24 @@ from fastapi import APIRouter, Response
 
 from api.schemas.base import Page
 from api.schemas.tokens import MadeToken, NewToken, Token
-from api.store.access.tokens import add_token, list_tokens, revoke_token
+from api.store.access.tokens import add_token, list_tokens, read_token, revoke_token
 from api.store.core.engine import Session
 from api.web.auth.scopes import Admin
 from api.web.auth.tokens import new_token, token_hash
 from api.web.changes import AuditLine, Change, Reply
-from api.web.responses.paging import EntityId, IdCursor, Limit, page_of, text_of
-from api.web.responses.serialization import ReadyRoute
+from api.web.responses.paging import EntityId, IdCursor, Limit, text_of
+from api.web.responses.serialization import ReadyRoute, records_page
 from api.web.services import Api
 
 router = APIRouter(route_class=ReadyRoute, prefix="/api/v1/tokens", tags=["tokens"])
 
 
-@router.get("", summary="List tokens")
-def list_all(services: Api, principal: Admin, limit: Limit = 50, cursor: IdCursor = None) -> Page[Token]:
+@router.get("", summary="List tokens", response_model=Page[Token])
+def list_all(services: Api, principal: Admin, limit: Limit = 50, cursor: IdCursor = None) -> Response:
     """All tokens, the newest first. Their secrets are not kept anywhere."""
     with services.reads() as session:
         rows = list_tokens(session, after=text_of(cursor), limit=limit + 1)
-        return page_of(rows, limit, Token.model_validate, lambda token: token.id)
+    return records_page(rows, limit, Token)
 
 
 @router.post("", summary="Make a token", status_code=201, response_model=MadeToken)
@@ -36,11 +36,11 @@ async def make(new: NewToken, principal: Admin, change: Change) -> Response:
 
     def work(session: Session) -> Reply:
         row = add_token(session, name=new.name, scope=new.scope, sha256=token_hash(secret), expires_at=expires_at)
-        shown = Token.model_validate(row).model_dump()
+        shown = read_token(session, row.id)
         return Reply(
             status=201,
-            body=MadeToken(**shown, token=secret),
-            body_for_retries=MadeToken(**shown, token=None),
+            body=MadeToken.model_validate({**shown, "token": secret}),
+            body_for_retries=MadeToken.model_validate({**shown, "token": None}),
             audit=AuditLine(
                 action="token.create", target=f"token/{row.id}", detail={"name": new.name, "scope": new.scope}
             ),

@@ -14,19 +14,18 @@ from api.store.core.engine import Session
 from api.store.tournaments.lifecycle import create_tournament
 from api.store.tournaments.reads import (
     TournamentFilter,
-    get_tournament,
     list_entrants,
     list_pairings,
     list_tournaments,
+    read_tournament,
     require_tournament,
 )
 from api.web.auth.scopes import Operator, Viewer
 from api.web.changes import AuditLine, Change, Reply
 from api.web.orders.tournaments import CancelTournament
 from api.web.reports.formats import as_csv, as_html, as_markdown
-from api.web.responses.from_rows import tournament_of
-from api.web.responses.paging import EntityId, IdCursor, Limit, SmallCursor, page_of, text_of
-from api.web.responses.serialization import ReadyRoute, records_page
+from api.web.responses.paging import EntityId, IdCursor, Limit, SmallCursor, text_of
+from api.web.responses.serialization import ReadyRoute, record_response, records_page
 from api.web.services import Api
 from orchestrator.spec.tournament import check_tournament
 
@@ -60,7 +59,7 @@ async def create(new: NewTournament, principal: Operator, change: Change) -> Res
         made.append(row.id)
         return Reply(
             status=201,
-            body=tournament_of(get_tournament(session, row.id)),
+            body=Tournament.model_validate(read_tournament(session, row.id)),
             headers={"Location": f"/api/v1/tournaments/{row.id}"},
             audit=AuditLine(
                 action="tournament.create",
@@ -75,7 +74,7 @@ async def create(new: NewTournament, principal: Operator, change: Change) -> Res
     return response
 
 
-@router.get("", summary="List tournaments")
+@router.get("", summary="List tournaments", response_model=Page[Tournament])
 def list_all(
     services: Api,
     principal: Viewer,
@@ -87,7 +86,7 @@ def list_all(
     status: Annotated[list[TournamentStatus] | None, Query(description="only with one of these statuses")] = None,
     limit: Limit = 50,
     cursor: IdCursor = None,
-) -> Page[Tournament]:
+) -> Response:
     """Tournaments, the newest first."""
     which = TournamentFilter(
         project=project,
@@ -97,14 +96,15 @@ def list_all(
     )
     with services.reads() as session:
         rows = list_tournaments(session, which, before=text_of(cursor), limit=limit + 1)
-        return page_of(rows, limit, tournament_of, lambda each: each.id)
+    return records_page(rows, limit, Tournament)
 
 
-@router.get("/{tournament_id}", summary="One tournament")
-def get_one(tournament_id: EntityId, services: Api, principal: Viewer) -> Tournament:
+@router.get("/{tournament_id}", summary="Get a tournament", response_model=Tournament)
+def get_one(tournament_id: EntityId, services: Api, principal: Viewer) -> Response:
     """The tournament, its file and how far it is."""
     with services.reads() as session:
-        return tournament_of(get_tournament(session, str(tournament_id)))
+        record = read_tournament(session, str(tournament_id))
+    return record_response(record, Tournament)
 
 
 @router.get("/{tournament_id}/entrants", summary="Who takes part", response_model=Page[Entrant])
@@ -115,7 +115,7 @@ def entrants(
     with services.reads() as session:
         require_tournament(session, str(tournament_id))
         rows = list_entrants(session, str(tournament_id), after=cursor, limit=limit + 1)
-    return records_page(rows, limit, Entrant, cursor="number")
+    return records_page(rows, limit, Entrant, "number")
 
 
 @router.get("/{tournament_id}/standings", summary="The table, with intervals")
@@ -136,7 +136,7 @@ def standings(
     )
 
 
-@router.get("/{tournament_id}/pairings", summary="Who met whom")
+@router.get("/{tournament_id}/pairings", summary="List pairings", response_model=Page[Pairing])
 def pairings(
     tournament_id: EntityId,
     services: Api,
@@ -145,7 +145,7 @@ def pairings(
     cursor: Annotated[
         str | None, Query(pattern=r"^\d{1,9}:\d{1,9}$", description="where the page before ended: its `next_cursor`")
     ] = None,
-) -> Page[Pairing]:
+) -> Response:
     """Pairings in the order of play."""
     after = None
     if cursor is not None:
@@ -154,7 +154,7 @@ def pairings(
     with services.reads() as session:
         require_tournament(session, str(tournament_id))
         rows = list_pairings(session, str(tournament_id), after=after, limit=limit + 1)
-        return page_of(rows, limit, _pairing_of, lambda each: f"{each.round}:{each.pair}")
+    return records_page(rows, limit, Pairing, lambda pairing: f"{pairing['round']}:{pairing['pair']}")
 
 
 @router.get("/{tournament_id}/report", summary="The report", response_model=TournamentReport, responses=REPORTS)
@@ -185,9 +185,3 @@ async def cancel(
     """What was played stays and counts; what is under way is given up; the tournament becomes `cancelled`."""
     reason = (cancel or Cancel()).reason
     return await CancelTournament(change, str(tournament_id), reason).carry_out()
-
-
-def _pairing_of(row: Any) -> Pairing:
-    pairing, first, second = row
-    values = {name: getattr(pairing, name) for name in Pairing.model_fields}
-    return Pairing.model_validate({**values, "first": first, "second": second})

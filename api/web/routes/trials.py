@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from typing import Annotated
 
 from fastapi import APIRouter, Query, Response
@@ -12,15 +13,14 @@ from api.schemas.enums import Scope, TrialStatus
 from api.schemas.trials import CheckedFile, FileToCheck, NewTrial, SpecProblem, Trial, TrialSummary
 from api.store.core.engine import Session
 from api.store.trials.create import create_trial
-from api.store.trials.reads import TrialFilter, get_trial, list_trials
+from api.store.trials.reads import TrialFilter, list_trials, read_trial
 from api.web.auth.scopes import Operator, Viewer
 from api.web.auth.tokens import Principal
 from api.web.changes import AuditLine, Change, KeyHeader, Reply
 from api.web.problems import problems_at
 from api.web.responses.etags import etag
-from api.web.responses.from_rows import summary_of, trial_of
-from api.web.responses.paging import EntityId, IdCursor, Limit, page_of, text_of
-from api.web.responses.serialization import ReadyRoute, model_response
+from api.web.responses.paging import EntityId, IdCursor, Limit, text_of
+from api.web.responses.serialization import ReadyRoute, record_response, records_page
 from api.web.services import Api, Services
 from api.web.temporal.check_components import ComponentsChecked, check_components, own_components
 from orchestrator.spec import InvalidTrial, TrialSpec
@@ -54,7 +54,7 @@ async def create(new: NewTrial, principal: Operator, change: Change) -> Response
         row = create_trial(session, project=new.project, name=new.name, spec=spec)
         made.append(row.id)
         session.refresh(row)
-        trial = trial_of(get_trial(session, row.id))
+        trial = Trial.model_validate(read_trial(session, row.id))
         return Reply(
             status=201,
             body=trial,
@@ -70,7 +70,7 @@ async def create(new: NewTrial, principal: Operator, change: Change) -> Response
     return response
 
 
-@router.get("", summary="List trials")
+@router.get("", summary="List trials", response_model=Page[TrialSummary])
 def list_all(
     services: Api,
     principal: Viewer,
@@ -84,12 +84,12 @@ def list_all(
     archived: Annotated[bool, Query(description="with those that were put away")] = False,
     limit: Limit = 50,
     cursor: IdCursor = None,
-) -> Page[TrialSummary]:
+) -> Response:
     """Trials, the newest first."""
     which = TrialFilter(project=project, name=name, statuses=tuple(status or ()), archived=archived)
     with services.reads() as session:
         rows = list_trials(session, which, before=text_of(cursor), limit=limit + 1)
-        return page_of(rows, limit, summary_of, lambda trial: trial.id)
+    return records_page(rows, limit, TrialSummary)
 
 
 @router.post("/validate", summary="Check a trial file")
@@ -107,7 +107,7 @@ async def validate(
         tried = await _tried(services, principal, spec)
         _refuse(_problems(tried, file.text))
     except InvalidTrial as error:
-        problems = [SpecProblem.model_validate(problem) for problem in error.problems]
+        problems = [SpecProblem.model_validate(asdict(problem)) for problem in error.problems]
         return CheckedFile(valid=False, problems=problems, spec=None, not_checked=None)
     return CheckedFile(valid=True, problems=[], spec=spec.to_json(), not_checked=tried.not_checked)
 
@@ -141,9 +141,9 @@ def _refuse(problems: list[Problem]) -> None:
         raise InvalidTrial(problems)
 
 
-@router.get("/{trial_id:uuid}", summary="One trial", response_model=Trial)
+@router.get("/{trial_id}", summary="Get a trial", response_model=Trial)
 def get_one(trial_id: EntityId, services: Api, principal: Viewer) -> Response:
     """The trial with its file. The ETag is its revision."""
     with services.reads() as session:
-        trial = trial_of(get_trial(session, str(trial_id)))
-    return model_response(trial, etag(trial.revision))
+        record = read_trial(session, str(trial_id))
+    return record_response(record, Trial, etag(record["revision"]))

@@ -10,17 +10,17 @@ from fastapi import APIRouter, Query, Request, Response
 from starlette.concurrency import run_in_threadpool
 
 from api.schemas.base import Page
-from api.schemas.versions import Version, VersionDetail, VersionReturns
+from api.schemas.versions import Version, VersionDetail
 from api.store.checkpoints.garbage import keep_checkpoint
 from api.store.core.engine import Session
+from api.store.core.records import Record
 from api.store.players.import_weights import import_version
 from api.store.players.reads import (
-    VersionColumns,
-    VersionRow,
     aliases_of,
     get_version,
     lineage,
     list_versions,
+    read_version,
     returns_of,
 )
 from api.store.tables import ReturnTally
@@ -29,8 +29,8 @@ from api.store.trials.spec import spec_of
 from api.web.auth.scopes import Operator, Viewer
 from api.web.changes import AuditLine, Change, Reply
 from api.web.problems import Refusal
-from api.web.responses.paging import EntityId, IdCursor, Limit, page_of, text_of
-from api.web.responses.serialization import ReadyRoute
+from api.web.responses.paging import EntityId, IdCursor, Limit, text_of
+from api.web.responses.serialization import ReadyRoute, record_response, records_page
 from api.web.services import Api
 from api.web.temporal.ask_worker import ask
 from league.types import CheckpointRef
@@ -42,27 +42,14 @@ from orchestrator.spec.values import NAME_PATTERN
 router = APIRouter(route_class=ReadyRoute, prefix="/api/v1", tags=["versions"])
 
 
-def version_of(row: VersionRow) -> Version:
-    return Version.model_validate(_values(row))
-
-
-def _listed(row: VersionColumns) -> Version:
-    return Version.model_validate(row._mapping)
-
-
-def _values(row: VersionRow) -> dict[str, object]:
-    version, player = row
-    return {name: getattr(version, name) for name in Version.model_fields if name != "player"} | {"player": player}
-
-
-def _returns(tally: ReturnTally | None) -> VersionReturns | None:
+def _returns(tally: ReturnTally | None) -> Record | None:
     if tally is None:
         return None
     deviation = math.sqrt(tally.deviations / (tally.games - 1)) if tally.games > 1 else None
-    return VersionReturns(games=tally.games, mean=tally.mean, deviation=deviation)
+    return {"games": tally.games, "mean": tally.mean, "deviation": deviation}
 
 
-@router.get("/trials/{trial_id}/versions", summary="List versions")
+@router.get("/trials/{trial_id}/versions", summary="List versions", response_model=Page[Version])
 def list_all(
     trial_id: EntityId,
     services: Api,
@@ -70,29 +57,25 @@ def list_all(
     player_id: Annotated[UUID | None, Query(description="only of this player")] = None,
     limit: Limit = 50,
     cursor: IdCursor = None,
-) -> Page[Version]:
+) -> Response:
     """Versions, the newest first."""
     with services.reads() as session:
         require_trial(session, str(trial_id))
         rows = list_versions(
             session, str(trial_id), before=text_of(cursor), limit=limit + 1, player_id=text_of(player_id)
         )
-        return page_of(rows, limit, _listed, lambda version: version.id)
+    return records_page(rows, limit, Version)
 
 
-@router.get("/versions/{version_id}", summary="One version and its lineage")
-def get_one(version_id: EntityId, services: Api, principal: Viewer) -> VersionDetail:
+@router.get("/versions/{version_id}", summary="Get a version and its lineage", response_model=VersionDetail)
+def get_one(version_id: EntityId, services: Api, principal: Viewer) -> Response:
     """The version, the aliases that point at it, and where its weights come from."""
     with services.reads() as session:
-        row = get_version(session, str(version_id))
-        return VersionDetail.model_validate(
-            {
-                **_values(row),
-                "returns": _returns(returns_of(session, str(version_id))),
-                "aliases": aliases_of(session, str(version_id)),
-                "lineage": [_listed(ancestor) for ancestor in lineage(session, str(version_id))],
-            }
-        )
+        record = read_version(session, str(version_id))
+        record["returns"] = _returns(returns_of(session, str(version_id)))
+        record["aliases"] = aliases_of(session, str(version_id))
+        record["lineage"] = lineage(session, str(version_id))
+    return record_response(record, VersionDetail)
 
 
 @router.get(
@@ -156,7 +139,7 @@ async def import_weights(
 
     def keep() -> ImportWeights:
         with services.reads() as session:
-            spec = spec_of(get_trial(session, trial)[0])
+            spec = spec_of(get_trial(session, trial))
         uploaded = services.artifacts.put(data, kind="upload")
         return ImportWeights(game=spec.game.component, model=spec.model.component, uploaded=uploaded)
 
@@ -173,7 +156,7 @@ async def import_weights(
         session.refresh(row)
         return Reply(
             status=201,
-            body=version_of(get_version(session, row.id)),
+            body=Version.model_validate(read_version(session, row.id)),
             headers={"Location": f"/api/v1/versions/{row.id}"},
             audit=AuditLine(
                 action="version.import",

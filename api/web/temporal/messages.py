@@ -73,7 +73,7 @@ async def _conflict(services: Services, trial_id: str, detail: str) -> Refusal:
 
 def _status(services: Services, trial_id: str) -> str:
     with services.sessions() as session:
-        return get_trial(session, trial_id)[0].status.value
+        return get_trial(session, trial_id).status.value
 
 
 def _no_worker() -> Refusal:

@@ -115,8 +115,8 @@ def test_only_new_games_are_read(league: League, monkeypatch: pytest.MonkeyPatch
 def test_a_fit_says_that_it_depends_on_the_order(league: League) -> None:
     for method in METHODS:
         (*_, newest) = fits(league, method)
-        assert newest.depends_on_order and "order of games" in newest.settings["label"]
-    assert not fits(league, RatingMethod.BRADLEY_TERRY)[-1].depends_on_order
+        assert newest.method.depends_on_order and "order of games" in newest.settings["label"]
+    assert not fits(league, RatingMethod.BRADLEY_TERRY)[-1].method.depends_on_order
 
 
 def test_a_fork_has_the_ratings_of_the_versions_it_began_with(league: League) -> None:
