@@ -107,7 +107,7 @@ def draw(page: Page, pages: dict[str, str], folder: Path) -> None:
             page.locator("main h1").first.wait_for()
             for chart in page.locator("[data-keep]").all():
                 chart.and_(page.locator("[data-drawn]")).wait_for()
-            page.locator("#line[data-ok=true]").wait_for()
+            page.locator("#connection[data-ok=true]").wait_for()
             if name in FURTHER_DOWN:
                 page.locator(FURTHER_DOWN[name]).first.evaluate("place => place.scrollIntoView()")
             picture = Image.open(io.BytesIO(page.screenshot()))
@@ -117,7 +117,7 @@ def draw(page: Page, pages: dict[str, str], folder: Path) -> None:
 def draw_play(page: Page, version: str, folder: Path) -> None:
     """A game of a person against the champion, three moves in."""
     page.goto(f"/play/{version}?best=best")
-    page.get_by_role("button", name="Begin").click()
+    page.get_by_role("button", name="Start").click()
     for turn, column in enumerate("443"):
         page.get_by_alt_text(f"The position after {2 * turn} moves").wait_for()
         page.keyboard.press(column)

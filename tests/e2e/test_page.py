@@ -77,7 +77,7 @@ def test_an_address_of_something_that_is_not_there_says_so(stack: LocalStack, br
     page = context.new_page()
     sign_in(page, stack)
     page.goto(f"{stack.page}/trials/00000000-0000-4000-8000-000000000000")
-    expect(page.get_by_role("heading", name="There is nothing here")).to_be_visible()
+    expect(page.get_by_role("heading", name="Not found")).to_be_visible()
     expect(page.get_by_role("alert")).to_contain_text("there is no trial")
     page.goto(f"{stack.page}/trials/a/b/c/d")
     expect(page.get_by_role("main")).to_contain_text("No page has the address /trials/a/b/c/d")
@@ -90,7 +90,7 @@ def test_the_chosen_colours_stay(stack: LocalStack, browser: Browser) -> None:
     page.goto(stack.page)
     background = "getComputedStyle(document.body).backgroundColor"
     light = page.evaluate(background)
-    for name in ("Colours: auto. Change", "Colours: light. Change"):
+    for name in ("Theme: auto. Change", "Theme: light. Change"):
         page.get_by_role("button", name=name).click()
     dark = page.evaluate(background)
     assert dark != light
@@ -135,18 +135,18 @@ def test_a_link_asks_before_it_replaces_a_session(stack: LocalStack, browser: Br
     sign_in(page, stack)
     before = context.cookies()
     page.goto(link)
-    question = page.get_by_role("dialog", name="Sign in anew?")
+    question = page.get_by_role("dialog", name="Sign in again?")
     question.get_by_role("button", name="Cancel").click()
     expect(page.get_by_role("button", name="Sign out")).to_be_visible()
     assert context.cookies() == before
     page.goto(link)
-    question.get_by_role("button", name="Sign in anew").click()
+    question.get_by_role("button", name="Sign in again").click()
     expect(question).to_be_hidden()
     expect(page.get_by_role("button", name="Sign out")).to_be_visible()
     after = context.cookies()
     assert after != before
     page.goto(link)
-    question.get_by_role("button", name="Sign in anew").click()
+    question.get_by_role("button", name="Sign in again").click()
     expect(page.locator("#toasts")).to_contain_text("was used before")
     expect(page.get_by_role("button", name="Sign out")).to_be_visible()
     assert context.cookies() == after, "a code of no use ends no session"
@@ -214,3 +214,22 @@ def test_the_list_of_trials_keeps_one_entry_per_trial_however_often_it_commits(
     assert [commit for _, commit in sizes] == [1, 2, 3]
     assert len({size for size, _ in sizes}) == 1
     context.close()
+
+
+CONFLICT = """async () => {
+  const { ask } = await import("/static/components/dialog.js");
+  const refuse = async () => { throw Object.assign(new Error("the trial is stopping"), { status: 409 }); };
+  ask({ title: "Pause?", action: "Pause", perform: refuse });
+}"""
+
+
+def test_a_dialog_stays_open_and_names_a_conflict(stack: LocalStack, browser: Browser) -> None:
+    page = browser.new_page()
+    page.goto(stack.page)
+    page.evaluate(CONFLICT)
+    dialog = page.get_by_role("dialog", name="Pause?")
+    dialog.get_by_role("button", name="Pause").click()
+    expect(dialog.get_by_role("alert")).to_have_text("Conflict: the trial is stopping")
+    dialog.get_by_role("button", name="Cancel").click()
+    expect(dialog).to_be_hidden()
+    page.close()

@@ -28,13 +28,13 @@ def pages(league: League) -> dict[str, str]:
         f"{trial}/promotions": "Gates",
         f"{trial}/matches": f"#{league.match}",
         f"/versions/{league.version}": "SHA-256",
-        f"/play/{league.version}": "Ready when you are",
+        f"/play/{league.version}": "Ready to play",
         "/tournaments": "tournament",
-        "/tournaments/new": "Hold a tournament",
+        "/tournaments/new": "Start a tournament",
         f"/tournaments/{league.tournament}": "Cross table",
         "/schedules": "No schedules",
-        "/system": "Who changed what",
-        f"/matches/{league.match}?ply=1": "expects",
+        "/system": "Audit log",
+        f"/matches/{league.match}?ply=1": "Policy and value",
     }
 
 
@@ -58,7 +58,7 @@ def test_every_page_shows_its_subject_fits_and_is_accessible(page: Page, league:
 def test_filters_live_in_the_address(page: Page, league: League) -> None:
     page.goto("/trials")
     page.get_by_label("Search").fill("no such trial")
-    expect(page.get_by_role("main")).to_contain_text("No trial fits")
+    expect(page.get_by_role("main")).to_contain_text("No matching trials")
     page.goto(f"/trials?q={league.name}&sort=steps")
     expect(page.get_by_label("Search")).to_have_value(league.name)
     expect(page.get_by_label("Sort by")).to_have_value("steps")
@@ -97,13 +97,13 @@ def test_orders_ask_first_and_are_followed_live(page: Page, stack: LocalStack) -
     expect(page.get_by_role("heading", name="-fork")).to_be_visible()
     page.goto(f"/trials/{trial}")
     page.get_by_role("button", name="Stop").click()
-    page.get_by_label("How").select_option("now")
-    page.get_by_role("button", name="Stop for good").click()
+    page.get_by_label("Mode").select_option("now")
+    page.get_by_role("button", name="Stop permanently").click()
     expect(status).to_have_text("stopped", timeout=90_000)
-    page.get_by_role("button", name="Put away").click()
-    page.get_by_role("dialog").get_by_role("button", name="Put away").click()
+    page.get_by_role("button", name="Archive").click()
+    page.get_by_role("dialog").get_by_role("button", name="Archive").click()
     expect(page.get_by_role("dialog")).to_be_hidden()
-    expect(page.get_by_role("button", name="Put away")).to_be_hidden()
+    expect(page.get_by_role("button", name="Archive")).to_be_hidden()
 
 
 def hover_a_cell(page: Page, chart: Locator) -> str:
@@ -125,7 +125,7 @@ def test_a_cell_of_the_heat_map_shows_its_games(page: Page, league: League) -> N
     pair = hover_a_cell(page, chart)
     page.mouse.down()
     page.mouse.up()
-    cell = page.get_by_label("The chosen cell")
+    cell = page.get_by_label("Selected cell")
     expect(cell.get_by_role("heading")).to_have_text(pair)
     expect(cell).to_contain_text("won")
     expect(cell.get_by_role("link", name="#").first).to_be_visible()
@@ -148,7 +148,7 @@ def test_the_heat_map_is_walked_and_opened_by_keyboard(page: Page, league: Leagu
     expect(chart.get_by_role("status")).to_contain_text("against")
     pair = chart.get_by_role("status").locator("span").first.inner_text()
     page.keyboard.press("Enter")
-    expect(page.get_by_label("The chosen cell").get_by_role("heading")).to_have_text(pair)
+    expect(page.get_by_label("Selected cell").get_by_role("heading")).to_have_text(pair)
 
 
 def test_the_lineage_leads_to_versions(page: Page, league: League) -> None:
@@ -166,7 +166,7 @@ def test_the_lineage_leads_to_versions(page: Page, league: League) -> None:
 def test_matchmaking_explains_any_generation(page: Page, league: League) -> None:
     page.goto(f"/trials/{league.trial}/matchmaking?generation=1")
     expect(page.get_by_role("main")).to_contain_text("1, attempt 1")
-    page.get_by_role("button", name="The generation after").click()
+    page.get_by_role("button", name="Next generation").click()
     expect(page.get_by_role("main")).to_contain_text("2, attempt 1")
     expect(page.get_by_role("main")).to_contain_text("as of commit")
 
@@ -191,10 +191,10 @@ def test_promoting_and_rolling_back_move_the_champion(page: Page, league: League
 
 def test_a_schedule_is_made_paused_and_deleted(page: Page, league: League) -> None:
     page.goto("/schedules")
-    page.get_by_role("button", name="Make a schedule").click()
+    page.get_by_role("button", name="Create a schedule").click()
     page.get_by_label("Name").fill("nightly")
-    page.get_by_label("Trial whose league").select_option(label=f"{league.project} / {league.name}")
-    page.get_by_role("button", name="Make it").click()
+    page.get_by_label("Trial").select_option(label=f"{league.project} / {league.name}")
+    page.get_by_role("button", name="Create schedule").click()
     expect(page.get_by_role("heading", name="nightly active")).to_be_visible()
     page.get_by_role("button", name="Pause nightly").click()
     page.get_by_role("dialog").get_by_role("button", name="Pause").click()
@@ -208,12 +208,12 @@ def test_a_tournament_is_held_from_the_page(page: Page, league: League) -> None:
     page.goto(f"/tournaments/new?project={league.project}&trial={league.name}")
     page.get_by_label("Name").fill("by-hand")
     page.get_by_label("Format").select_option("knockout")
-    page.get_by_label("Games of one pairing").fill("2")
-    page.get_by_role("button", name="Hold it").click()
+    page.get_by_label("Games per pairing").fill("2")
+    page.get_by_role("button", name="Start tournament").click()
     expect(page.locator("h1")).to_contain_text("by-hand")
     expect(page.locator("h1 .badge")).to_have_text("completed", timeout=90_000)
     expect(page.get_by_role("region", name="Standings").locator("tbody tr").first).to_be_visible()
-    expect(page.get_by_role("region", name="Bracket").last).to_contain_text("Last round")
+    expect(page.get_by_role("region", name="Bracket").last).to_contain_text("Final round")
 
 
 def test_the_standings_mark_who_was_withdrawn(page: Page, league: League) -> None:
@@ -260,19 +260,19 @@ def test_the_system_page_says_which_worker_is_away(page: Page) -> None:
 
     page.route("**/api/v1/system", without_train_worker)
     page.goto("/system")
-    expect(page.get_by_role("alert")).to_contain_text("The train worker is away.")
-    expect(page.get_by_text("worker away", exact=True)).to_have_count(3)
+    expect(page.get_by_role("alert")).to_contain_text("The train worker is not running.")
+    expect(page.get_by_text("no worker", exact=True)).to_have_count(3)
     expect(page.get_by_role("main")).to_contain_text("no train worker is there to ask")
 
 
 def test_a_token_is_made_shown_once_and_revoked(page: Page) -> None:
     page.goto("/system")
     name = f"t-{uuid.uuid4().hex[:6]}"
-    page.get_by_role("button", name="Make a token").click()
+    page.get_by_role("button", name="Create a token").click()
     page.get_by_label("Name").fill(name)
-    page.get_by_role("dialog").get_by_role("button", name="Make").click()
+    page.get_by_role("dialog").get_by_role("button", name="Create").click()
     expect(page.get_by_label("Token", exact=True)).to_have_value(re.compile("^lanista_"))
-    page.get_by_role("button", name="I have it").click()
+    page.get_by_role("button", name="Done").click()
     page.get_by_role("button", name=f"Revoke {name}").click()
     page.get_by_role("dialog").get_by_role("button", name="Revoke").click()
     expect(page.get_by_role("button", name=f"Revoke {name}")).to_be_hidden()

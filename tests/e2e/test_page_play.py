@@ -28,7 +28,7 @@ def test_a_recorded_game_is_replayed_with_what_the_mover_thought(page: Page, lea
     shown = [float(text.removesuffix(" %")) for text in policy.locator(".number").all_inner_texts()]
     thought = sorted((100 * each["probability"] for each in mine["legal"][0]), reverse=True)
     assert shown == pytest.approx(thought, abs=0.051), "one digit after the point"
-    expect(page.get_by_label("Opinion", exact=True).locator(".value")).to_have_text(
+    expect(page.get_by_label("Policy and value", exact=True).locator(".value")).to_have_text(
         f"{'+' if mine['value'] >= 0 else '−'}{abs(mine['value']):.2f}"
     )
     rows = page.get_by_role("list", name="Every move").get_by_role("button")
@@ -50,7 +50,7 @@ def test_a_replay_is_walked_by_keyboard_buttons_and_slider(page: Page, league: L
     page.keyboard.press("End")
     expect(page.get_by_role("main")).to_contain_text("The game is over")
     assert f"ply={last}" in page.url
-    page.get_by_label("Opinion of").select_option("nobody")
+    page.get_by_label("Annotated by").select_option("nobody")
     page.get_by_role("button", name="First position").click()
     expect(page.get_by_alt_text("The position after 0 moves")).to_be_visible()
     expect(page.get_by_role("list", name="Policy")).to_be_hidden()
@@ -94,7 +94,7 @@ def play_on(page: Page, move: Callable[[Page], None]) -> str:
 @pytest.mark.parametrize("move", [by_mouse, by_number, by_arrows])
 def test_a_whole_game_against_a_version(page: Page, league: League, move: Callable[[Page], None]) -> None:
     page.goto(f"/play/{league.version}?seat=1&best=best")
-    page.get_by_role("button", name="Begin").click()
+    page.get_by_role("button", name="Start").click()
     expect(page.locator(".squares button").first).to_be_focused()  # from here on the keys are for the board
     assert play_on(page, move) in ("You won.", "You lost.", "A draw.")
     expect(page.get_by_role("main")).to_contain_text("The game is over")
@@ -107,7 +107,7 @@ def test_a_whole_game_against_a_version(page: Page, league: League, move: Callab
 def test_a_whole_game_against_a_bot_by_clicking_columns(page: Page, league: League, width: int) -> None:
     page.set_viewport_size({"width": width, "height": 800})
     page.goto(f"/play/{league.four_in_a_row}")
-    page.get_by_role("button", name="Begin").click()
+    page.get_by_role("button", name="Start").click()
     expect(page.locator(".squares button")).to_have_count(7)
     assert serious_problems(page) == []
     page.reload()
@@ -123,5 +123,5 @@ def test_an_opponent_is_chosen_on_the_page(page: Page, league: League) -> None:
     page.goto(f"/play/{league.version}")
     page.get_by_label("Opponent").select_option(league.bot)
     expect(page.get_by_role("heading", name="You against random v0")).to_be_visible()
-    page.get_by_role("button", name="Begin").click()
+    page.get_by_role("button", name="Start").click()
     assert play_on(page, by_number)

@@ -1,5 +1,5 @@
-// The frame: finds the page for an address, loads it, shows it, and keeps it up to date while events come.
-import { resumeSession, session, signIn, signOut, takeCode } from "./core/api.js";
+// The entry point: finds the page for an address, loads it, shows it, and refreshes it when events arrive.
+import { resumeSession, session, signIn, signOut, takeSignInCode } from "./core/api.js";
 import { drawCharts } from "./charts/line_charts.js";
 import { h, patchChildren } from "./core/dom.js";
 import { zone } from "./core/format.js";
@@ -34,9 +34,9 @@ const NAVIGATION = [
 const REFRESH_MS = 800;
 const element = (id) => document.getElementById(id);
 
-let present = null; // the page that is shown: its module, context and data
-let visit = 0;
-let opening = 0;
+let current = null; // the page on display: its module, context and data
+let loads = 0;
+let navigations = 0;
 
 export async function go(address, { replace = false } = {}) {
   if (address !== location.pathname + location.search) history[replace ? "replaceState" : "pushState"](null, "", address);
@@ -46,14 +46,14 @@ export async function go(address, { replace = false } = {}) {
 async function open() {
   if (location.pathname === "/") history.replaceState(null, "", "/trials");
   showNavigation();
-  const mine = ++opening;
+  const ticket = ++navigations;
   const [name, parameters] = pageAt(location.pathname);
   const page = await import(`./pages/${name}.js`);
-  if (mine === opening) await show(page, parameters); // else somebody went on meanwhile
+  if (ticket === navigations) await show(page, parameters); // else the user has navigated on
 }
 
 function pageAt(path) {
-  if (!session.who) return ["sign_in", {}];
+  if (!session.user) return ["sign_in", {}];
   for (const [pattern, name] of ROUTES) {
     const parameters = match(pattern, path);
     if (parameters) return [name, parameters];
@@ -63,61 +63,61 @@ function pageAt(path) {
 
 async function show(page, parameters) {
   const path = location.pathname;
-  const same = present?.page === page && present.path === path;
-  if (!same) present?.page.leave?.(present.context);
-  const context = same ? present.context : { parameters, state: {}, go, refresh, redraw };
+  const same = current?.page === page && current.path === path;
+  if (!same) current?.page.leave?.(current.context);
+  const context = same ? current.context : { parameters, state: {}, go, refresh, redraw };
   context.query = query();
   context.setQuery = (changes) => go(withQuery(changes), { replace: true });
-  present = { page, path, context, data: same ? present.data : undefined, seen: same && present.seen };
+  current = { page, path, context, data: same ? current.data : undefined, painted: same && current.painted };
   if (!same) page.enter?.(context);
-  if (session.who) follow(page.trialOf?.(context) ?? null, { hear, state: lineChanged });
+  if (session.user) follow(page.trialOf?.(context) ?? null, { onEvent, onConnection: connectionChanged });
   await refresh();
   if (!same) {
     window.scrollTo(0, 0);
-    if (visit > 1 && document.activeElement === document.body) element("main").focus({ preventScroll: true });
+    if (loads > 1 && document.activeElement === document.body) element("main").focus({ preventScroll: true });
   }
 }
 
 /** Load the page's data again and patch what changed. */
 async function refresh() {
-  const mine = ++visit;
-  const shown = present;
-  const patience = shown.data === undefined ? setTimeout(() => say("Loading …"), 200) : null;
+  const ticket = ++loads;
+  const shown = current;
+  const loadingMessage = shown.data === undefined ? setTimeout(() => showMessage("Loading …"), 200) : null;
   try {
     const data = (await shown.page.load?.(shown.context)) ?? {};
-    if (mine !== visit || shown !== present) return;
+    if (ticket !== loads || shown !== current) return;
     shown.data = data;
     redraw();
   } catch (problem) {
-    if (mine !== visit || shown !== present) return;
+    if (ticket !== loads || shown !== current) return;
     if (problem.status === 401) return open();
-    if (shown.data === undefined || problem.status === 404) failure(problem);
-    else showLine(false);
+    if (shown.data === undefined || problem.status === 404) showError(problem);
+    else showConnection(false);
   } finally {
-    clearTimeout(patience);
+    clearTimeout(loadingMessage);
   }
 }
 
 function redraw() {
-  if (present.data === undefined) return;
-  const { page, context, data } = present;
+  if (current.data === undefined) return;
+  const { page, context, data } = current;
   const view = page.view(data, context);
   document.title = `${page.title(data, context)} · Lanista`;
   patchChildren(element("main"), [view].flat());
   drawCharts(element("main"));
-  if (!present.seen) markSeen();
-  present.seen = true;
+  if (!current.painted) markPainted();
+  current.painted = true;
 }
 
-/** Note, for whoever measures it, when the page with its data has been painted. */
-function markSeen() {
+/** A performance mark: the page has been painted with its data. */
+function markPainted() {
   requestAnimationFrame(() => setTimeout(() => performance.mark("lanista-shown")));
 }
 
 let due = null;
-function hear(event) {
-  if (!present) return;
-  const outcome = present.page.hear?.(event, present.context) ?? event.type !== "progress";
+function onEvent(event) {
+  if (!current) return;
+  const outcome = current.page.onEvent?.(event, current.context) ?? event.type !== "progress";
   if (outcome === "redraw") redraw();
   else if (outcome) refreshSoon();
 }
@@ -129,37 +129,37 @@ function refreshSoon() {
   }, REFRESH_MS);
 }
 
-// What happened before the line stood was told to nobody: the page may show what was true before.
-function lineChanged(connected) {
-  showLine(connected);
+// Events before the connection was open did not arrive, so the page reloads its data.
+function connectionChanged(connected) {
+  showConnection(connected);
   if (connected) refreshSoon();
 }
 
-function failure(problem) {
+function showError(problem) {
   const known = problem.status === 404;
-  document.title = "Not found · Lanista";
+  document.title = `${known ? "Not found" : "Error"} · Lanista`;
   patchChildren(element("main"), [
     h(
       "section",
       { class: "empty" },
-      h("h1", {}, known ? "There is nothing here" : (problem.title ?? "The page cannot be shown")),
+      h("h1", {}, known ? "Not found" : (problem.title ?? "The page could not be loaded")),
       h("p", { role: "alert" }, problem.message),
       h("p", {}, h("a", { href: "/trials" }, "All trials"), " · ", h("button", { class: "plain", onclick: () => open() }, "Try again")),
     ),
   ]);
 }
 
-function say(text) {
+function showMessage(text) {
   patchChildren(element("main"), [h("p", { class: "quiet" }, text)]);
 }
 
-function showLine(connected) {
-  element("line").textContent = connected ? "● live" : "○ reconnecting …";
-  element("line").dataset.ok = connected;
+function showConnection(connected) {
+  element("connection").textContent = connected ? "● live" : "○ reconnecting …";
+  element("connection").dataset.ok = connected;
 }
 
 function showNavigation() {
-  const links = session.who ? NAVIGATION : [];
+  const links = session.user ? NAVIGATION : [];
   patchChildren(
     element("nav"),
     links.map(([href, name]) =>
@@ -176,10 +176,10 @@ function showNavigation() {
   );
   patchChildren(element("account"), [
     themeButton(),
-    session.who &&
+    session.user &&
       h(
         "button",
-        { class: "plain", key: "out", onclick: leave, title: `signed in as ${session.who.name} (${session.who.scope})` },
+        { class: "plain", key: "out", onclick: endSession, title: `signed in as ${session.user.name} (${session.user.scope})` },
         "Sign out",
       ),
   ]);
@@ -194,7 +194,7 @@ function themeButton() {
     {
       class: "plain",
       key: "theme",
-      "aria-label": `Colours: ${now}. Change`,
+      "aria-label": `Theme: ${now}. Change`,
       onclick: () => {
         document.documentElement.dataset.theme = themes[now];
         localStorage.setItem("lanista-theme", themes[now]);
@@ -206,14 +206,14 @@ function themeButton() {
   );
 }
 
-async function leave() {
+async function endSession() {
   stopFollowing();
   clearTimeout(due);
   due = null;
-  visit += 1; // what is still being loaded is for nobody now
+  loads += 1; // discard loads in progress
   try {
     await signOut();
-    element("line").textContent = "";
+    element("connection").textContent = "";
     await open();
   } catch (problem) {
     toast(problem.message, "bad");
@@ -222,24 +222,24 @@ async function leave() {
 
 async function enterSession(code) {
   await resumeSession();
-  if (!code || !(await mayReplace())) return;
+  if (!code || !(await confirmNewSession())) return;
   try {
     await signIn({ code });
   } catch (problem) {
     if (problem.status !== 401) throw problem;
-    if (session.who) toast(problem.message, "bad");
-    else session.refusal = problem.message;
+    if (session.user) toast(problem.message, "bad");
+    else session.error = problem.message;
   }
 }
 
-/** A link may be another's: nobody who is signed in becomes somebody else unasked. */
-async function mayReplace() {
+/** The link may be another user's: a signed-in user is asked before the session changes. */
+async function confirmNewSession() {
   return (
-    !session.who ||
+    !session.user ||
     ask({
-      title: "Sign in anew?",
-      action: "Sign in anew",
-      text: `You are signed in as ${session.who.name} (${session.who.scope}). The link you followed signs you in as whoever made it.`,
+      title: "Sign in again?",
+      action: "Sign in again",
+      text: `You are signed in as ${session.user.name} (${session.user.scope}). The link signs you in as the user who created it.`,
     })
   );
 }
@@ -247,13 +247,13 @@ async function mayReplace() {
 async function start() {
   interceptLinks(go);
   window.addEventListener("popstate", () => open());
-  document.addEventListener("visibilitychange", () => document.visibilityState === "visible" && present && refresh());
+  document.addEventListener("visibilitychange", () => document.visibilityState === "visible" && current && refresh());
   matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => redraw());
   element("zone").textContent = `times in ${zone()}`;
   try {
-    await enterSession(takeCode());
+    await enterSession(takeSignInCode());
   } catch (problem) {
-    failure(problem);
+    showError(problem);
     return;
   }
   await open();

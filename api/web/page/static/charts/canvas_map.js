@@ -1,4 +1,4 @@
-// A drawing of ours on a canvas: sharp on every screen, one listener however many points, a note beside the pointer.
+// A canvas drawing with hover notes, keyboard focus, clicks and zoom; heat map and lineage map use it.
 import { isDark } from "./colours.js";
 import { h } from "../core/dom.js";
 
@@ -6,9 +6,9 @@ const DRAG_PX = 6;
 const NOTE_GAP = 14;
 
 /**
- * A place for a drawing. `make` gets the drawing before, is called when a value in `of` is another than then, and gives
+ * A placeholder for a drawing. `make` is called with the previous drawing when a value in `of` changes, and returns
  * {measure(pen, width) -> height, paint(pen, marked), find(x, y), spot(target), note(target), step(target, key), pick(target)},
- * where it can be looked at more closely {zoom(from, to), isZoomed()}, and {goesOn} if what was marked still stands.
+ * with zoom also {zoom(from, to), isZoomed()}, and {goesOn} if the mark of the previous drawing is still valid.
  * Targets are opaque here.
  */
 export function canvasMap(key, label, make, of) {
@@ -126,7 +126,7 @@ function pressed(map, event) {
 
 const distance = ([x1, y1], [x2, y2]) => Math.hypot(x1 - x2, y1 - y2);
 
-/** Mark a target and say what it is, beside it. */
+/** Mark a target and show its note. */
 function mark(map, target) {
   const { drawing, note } = map;
   if (String(target) === String(map.marked)) return;
@@ -142,7 +142,7 @@ function mark(map, target) {
   note.style.transform = `translate(${Math.max(0, left)}px, ${Math.max(0, y - note.offsetHeight / 2)}px)`;
 }
 
-/** Text cut to a width in its middle: names of one player's snapshots differ at their ends. */
+/** Shorten text to a width in its middle: the names of a player's snapshots differ at the end. */
 export function fitted(pen, text, width) {
   if (pen.measureText(text).width <= width) return text;
   const tail = text.slice(-4);

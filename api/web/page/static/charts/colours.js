@@ -1,7 +1,7 @@
-// The page's colours as scripts need them, in light and in dark.
+// Colours for charts, in light and dark theme.
 import { h } from "../core/dom.js";
 
-const SERIES = ["#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9"]; // Okabe and Ito: told apart by everybody
+const SERIES = ["#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9"]; // Okabe and Ito: safe for colour-blind readers
 const SERIES_DARK = ["#56B4E9", "#FF9D5C", "#2FCB9B", "#E59CC6", "#F0C04A", "#9AD4FF"];
 const EVEN_LIGHT = [
   [0, "#b35806"],
@@ -25,10 +25,10 @@ export const isDark = () => {
 
 export const seriesColours = () => (isDark() ? SERIES_DARK : SERIES);
 
-/** Blue above one half, orange below: told apart by everybody, in light and dark. */
+/** A diverging scale: blue above one half, orange below; safe for colour-blind readers. */
 export const diverging = () => (isDark() ? EVEN_DARK : EVEN_LIGHT);
 
-/** A custom property as the browser resolves it, light or dark. */
+/** The resolved colour of a custom property. */
 export function colour(name) {
   const probe = h("span", { style: `color: var(${name}); display: none` });
   document.body.append(probe);
@@ -37,13 +37,13 @@ export function colour(name) {
   return found;
 }
 
-/** The diverging scale as 256 steps of red, green and blue. */
+/** The diverging scale as 256 RGB steps. */
 export function divergingSteps() {
   const stops = diverging().map(([at, hex]) => [at, parts(hex)]);
   return Array.from({ length: 256 }, (_, step) => between(stops, step / 255));
 }
 
-/** From nothing to all, as 256 steps; small shares are told apart too. */
+/** A sequential scale of 256 RGB steps; the square root spreads small shares. */
 export function massSteps() {
   const [none, all] = (isDark() ? ["#2d2926", "#7cc0ff"] : ["#f3efe8", "#1f5fa6"]).map(parts);
   return Array.from({ length: 256 }, (_, step) =>
@@ -62,5 +62,5 @@ function between(stops, share) {
   return from.map((value, place) => Math.round(value + ((to[place] - value) * (share - low)) / (high - low)));
 }
 
-/** Black or white, whichever is read more easily on a colour. */
+/** Black or white text, whichever has more contrast on a colour. */
 export const inkOn = ([red, green, blue]) => (0.299 * red + 0.587 * green + 0.114 * blue > 140 ? "#1d1b19" : "#ffffff");

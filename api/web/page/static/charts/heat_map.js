@@ -1,24 +1,24 @@
-// Rows against columns as colours: a share each, a note on hover, a cell for a click, a part of it by dragging.
+// A heat map of rows against columns: note on hover, click on a cell, drag to zoom.
 import { canvasMap, fitted, FONT } from "./canvas_map.js";
 import { colour, divergingSteps, inkOn, massSteps } from "./colours.js";
 import { h } from "../core/dom.js";
 
 const LARGEST_CELL = 84;
 const LARGEST_SIDE = 860;
-const ROW_OF_STRIPS = 22; // rows and columns that are different things need no square cells
+const ROW_OF_STRIPS = 22; // height of a row where cells need not be square
 const SLANT = Math.PI / 3;
 
 /**
  * `rows` and `columns` are names, the same where players meet each other; `rate(row, column)` is 0 to 1 or null;
  * `note(row, column)` gives lines; `text(row, column)` what a large cell says; `pick(row, column)` is called for a click;
- * `chosen` is [row, column], [null, column] or null; `isMass` colours by how much instead of by who wins.
+ * `chosen` is [row, column], [null, column] or null; `isMass` colours by probability mass instead of win rate.
  */
 export function heatMap(key, label, { rows, columns = rows, rate, note, text, pick, chosen = null, isMass = false, of }) {
   const spec = { rows, columns, rate, text, chosen, isMass, note: (cell) => note(...cell), pick: (cell) => pick(...cell) };
   return canvasMap(key, label, (before) => new Drawing(spec, before), [...of, String(chosen)]);
 }
 
-/** What the colours mean. */
+/** The colour key. */
 export const colourKey = () =>
   h(
     "p",
@@ -43,7 +43,7 @@ class Drawing {
     this.accent = colour("--accent");
   }
 
-  /** One pixel a cell; the canvas enlarges it. */
+  /** One pixel per cell; the canvas scales it up. */
   pixels() {
     const [wide, high] = [this.columns.length, this.rows.length];
     const image = h("canvas", { width: wide, height: high });
@@ -205,7 +205,7 @@ class Drawing {
     return [clamp(to[0], this.view.top, this.view.bottom - 1), clamp(to[1], this.view.left, this.view.right - 1)];
   }
 
-  /** Show the cells between two spots, or all of them. */
+  /** Zoom to the cells between two points, or back to all. */
   zoom(from, to) {
     if (!from) {
       this.view = { left: 0, top: 0, right: this.columns.length, bottom: this.rows.length };

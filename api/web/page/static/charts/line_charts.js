@@ -1,4 +1,4 @@
-// Plotly, loaded when the first chart is drawn, in the page's colours.
+// Line charts with Plotly, which is loaded when the first chart is drawn.
 import { colour, isDark, seriesColours } from "./colours.js";
 import { h } from "../core/dom.js";
 
@@ -18,21 +18,21 @@ function plotly() {
   return library;
 }
 
-/** After the next frame: reading five megabytes of script holds everything up, so people see the page before. */
+/** After the next frame: parsing 5 MB of script blocks the page, so it is painted first. */
 const painted = () =>
   new Promise((done) => {
     requestAnimationFrame(() => setTimeout(done));
   });
 
-/** Fetch the library while a page's data is on its way; it runs when there is something to draw. */
-export function warmCharts() {
+/** Prefetch the library while the data of a page loads. */
+export function prefetchCharts() {
   if (library || document.querySelector("link[rel=prefetch]")) return;
   document.head.append(h("link", { rel: "prefetch", as: "script", href: ADDRESS }));
 }
 
 /**
- * A place for a chart: `make` gives {data, layout} when it is drawn; the same key is updated in place, and only when a
- * value in `of` is another than before.
+ * A placeholder for a chart. `make` returns {data, layout}; it is called, and the chart updated in place, when a value in
+ * `of` changes.
  */
 export function chart(key, label, make, of, { height = 300, onclick } = {}) {
   const place = h("div", { class: "chart", role: "img", "aria-label": label, "data-keep": key, key, style: `height:${height}px` });
@@ -40,7 +40,7 @@ export function chart(key, label, make, of, { height = 300, onclick } = {}) {
   return place;
 }
 
-/** Draw whatever has a place on the page: charts, and the maps that draw themselves. */
+/** Draw all charts and maps below `root`. */
 export function drawCharts(root) {
   for (const place of root.querySelectorAll("[data-keep]")) place.draw?.(place);
 }
@@ -51,7 +51,7 @@ async function draw(place, { make, of, height, onclick }) {
   if (place.of?.length === now.length && place.of.every((value, at) => value === now[at])) return;
   place.of = now;
   const Plotly = window.Plotly ?? (await plotly());
-  if (!place.isConnected || place.of !== now) return; // gone, or overtaken by newer data, meanwhile
+  if (!place.isConnected || place.of !== now) return; // removed, or replaced by newer data
   const { data, layout = {} } = make();
   await Plotly.react(place, data, themed(layout, height), { displaylogo: false, responsive: true, displayModeBar: false });
   place.dataset.drawn = "yes";
@@ -82,7 +82,7 @@ function themed(layout, height) {
   };
 }
 
-/** A line with its 95 % band: two traces of one legend entry. */
+/** A line with its 95 % band: two traces with one legend entry. */
 export function bandedLine({ name, x, y, low, high, text, order }) {
   const tint = seriesColours()[order % 6];
   const lines = [

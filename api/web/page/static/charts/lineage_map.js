@@ -1,4 +1,4 @@
-// Versions over steps or time: a lane for each player, its frozen selves above it, lines from parent to child.
+// Versions over steps or time: a lane for each player, its snapshots above it, lines from parent to child.
 import { canvasMap, fitted, FONT } from "./canvas_map.js";
 import { colour, seriesColours } from "./colours.js";
 import { clock, day, short } from "../core/format.js";
@@ -7,7 +7,7 @@ import { MARKS, stamp } from "./version_marks.js";
 const TIDY_LANES = 40;
 const NEAR_PX = 12;
 
-/** `nodes` have {id, x, lane, raised, mark, ring, note}; `links` are pairs of places in `nodes`; `lanes` are names. */
+/** `nodes` have {id, x, lane, raised, mark, ring, note}; `links` are pairs of indices into `nodes`; `lanes` are names. */
 export function lineageMap(key, label, { nodes, links, lanes, isTime, pick, of }) {
   return canvasMap(key, label, (before) => new Drawing({ nodes, links, lanes, isTime, open: pick }, before), of);
 }

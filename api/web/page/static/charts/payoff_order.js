@@ -10,7 +10,7 @@ export function byRating(players, rates, ratingOf) {
 
 export const indices = (items) => items.map((_, place) => place);
 
-/** Neighbours have similar rows: a chain from the strongest player, each time to the nearest one left. */
+/** Similar rows side by side: a greedy chain from the strongest player to the nearest remaining one. */
 export function byLikeness(rates) {
   const rows = rates.map((row) => Float64Array.from(row, (rate) => rate ?? 0.5));
   const left = new Set(indices(rates));
@@ -38,7 +38,7 @@ function squares(one, other, enough) {
 
 const average = (values) => (values.length ? values.reduce((sum, value) => sum + value, 0) / values.length : 0.5);
 
-/** Triples in which each beats the next: [a, b, c, margin], the largest smallest margin first, no player twice. */
+/** Cycles of three: [a, b, c, margin], sorted by their smallest margin; no player is in two of them. */
 export function strongestCycles(rates, games, minGames, most = 3) {
   const size = rates.length;
   const margin = rates.map((row, a) => Float64Array.from(row, (rate, b) => (rate !== null && games[a][b] >= minGames ? rate - 0.5 : -1)));

@@ -1,8 +1,8 @@
-// The signs of versions: one shape each, on the canvas and in the legend alike.
+// The marks of versions by origin, on the canvas and in the legend.
 import { h, s } from "../core/dom.js";
-import { words } from "../core/format.js";
+import { humanize } from "../core/format.js";
 
-/** Paths around 0,0 in a box of 12; `open` ones are outlines. */
+/** Paths centred on 0,0 in a box of 12; `open` marks are outlines. */
 export const MARKS = {
   initial: { path: "M-4 0A4 4 0 1 1 4 0 4 4 0 1 1-4 0z", open: true, tint: 0 },
   imported: { path: "M-4-4H4V4H-4z", open: true, tint: 0 },
@@ -17,7 +17,7 @@ export const RING = "M-9 0A9 9 0 1 1 9 0 9 9 0 1 1-9 0z";
 
 const SHAPES = Object.fromEntries(Object.entries({ ...MARKS, ring: { path: RING } }).map(([name, { path }]) => [name, new Path2D(path)]));
 
-/** Draw one mark at a spot. */
+/** Draw a mark at a point. */
 export function stamp(pen, name, x, y, tint, open) {
   pen.translate(x, y);
   if (open) {
@@ -30,7 +30,7 @@ export function stamp(pen, name, x, y, tint, open) {
   pen.translate(-x, -y);
 }
 
-/** What the signs mean: of those that are there. */
+/** The legend of the given marks. */
 export function legend(names, colours) {
   const sign = (path, tint, open) =>
     s(
@@ -40,10 +40,10 @@ export function legend(names, colours) {
     );
   return h(
     "ul",
-    { class: "legend", "aria-label": "What the signs mean" },
+    { class: "legend", "aria-label": "Legend" },
     names.map((name) => {
       const { path, open, tint } = MARKS[name] ?? { path: RING, open: true, tint: 1 };
-      return h("li", { key: name }, sign(path, colours[tint], open), MARKS[name] ? words(name) : "has been champion");
+      return h("li", { key: name }, sign(path, colours[tint], open), MARKS[name] ? humanize(name) : "has been champion");
     }),
   );
 }

@@ -1,14 +1,14 @@
-// Who works: the queues and who serves them, the worker processes, and what Ray has left.
+// Task queues with their workers, worker processes, and the resources of the Ray cluster.
 import { h } from "../core/dom.js";
 import { bytes, clock, duration, fixed, whole } from "../core/format.js";
 import { badge, card, facts, meter, table } from "./widgets.js";
 
 const PURPOSES = {
-  league: "decides what comes next (workflows)",
+  league: "runs the workflows",
   store: "reads and writes Postgres",
   train: "trains generations on Ray",
   play: "plays gates and tournaments on Ray",
-  interactive: "answers people: replays, moves, imports",
+  interactive: "interactive requests: replays, moves, imports",
 };
 const SERVED_BY = {
   league: "store worker",
@@ -18,12 +18,12 @@ const SERVED_BY = {
   interactive: "train worker",
 };
 
-export function fleetCards(system) {
+export function clusterCards(system) {
   return [queueCard(system), h("div", { class: "grid", key: "fleet" }, workerCard(system), rayCard(system))];
 }
 
 const missing = (reason, advice) =>
-  h("p", { class: "away", role: "status" }, h("strong", {}, "Not known now: "), reason ?? "no answer", ". ", advice);
+  h("p", { class: "warning", role: "status" }, h("strong", {}, "Unknown: "), reason ?? "no answer", ". ", advice);
 
 function queueCard({ queues, unknown }) {
   return h(
@@ -31,7 +31,7 @@ function queueCard({ queues, unknown }) {
     { class: "card", key: "queues", "aria-label": "Queues" },
     h("h2", {}, "Queues"),
     !queues
-      ? missing(unknown?.queues, "It comes back by itself when Temporal answers.")
+      ? missing(unknown?.queues, "Shown again when Temporal responds.")
       : [
           awayNote(queues),
           table(
@@ -40,9 +40,9 @@ function queueCard({ queues, unknown }) {
               ["Queue", (queue) => h("strong", {}, queue.name)],
               ["State", (queue) => badge(stateOf(queue))],
               ["Workers", (queue) => whole(queue.pollers), "number"],
-              ["Waiting", (queue) => whole(queue.backlog), "number"],
-              ["Oldest waits", (queue) => (queue.backlog ? duration(queue.backlog_age_seconds) : "–"), "number"],
-              ["What for", (queue) => PURPOSES[queue.name] ?? "–"],
+              ["Backlog", (queue) => whole(queue.backlog), "number"],
+              ["Oldest task", (queue) => (queue.backlog ? duration(queue.backlog_age_seconds) : "–"), "number"],
+              ["Purpose", (queue) => PURPOSES[queue.name] ?? "–"],
             ],
             queues,
             (queue) => queue.name,
@@ -51,23 +51,23 @@ function queueCard({ queues, unknown }) {
   );
 }
 
-const stateOf = (queue) => (!queue.pollers ? "worker away" : queue.backlog ? "busy" : "served");
+const stateOf = (queue) => (!queue.pollers ? "no worker" : queue.backlog ? "busy" : "served");
 
 function awayNote(queues) {
   const away = [...new Set(queues.filter((queue) => !queue.pollers).map((queue) => SERVED_BY[queue.name] ?? queue.name))];
   if (!away.length) return null;
   return h(
     "p",
-    { class: "away", role: "alert" },
-    h("strong", {}, `The ${away.join(" and the ")} ${away.length > 1 ? "are" : "is"} away. `),
-    "Nothing is lost: what is asked for waits in its queue. The local stack restarts a dead worker by itself; ",
+    { class: "warning", role: "alert" },
+    h("strong", {}, `The ${away.join(" and the ")} ${away.length > 1 ? "are" : "is"} not running. `),
+    "No work is lost: tasks wait in their queues. The local stack restarts a crashed worker; if it does not, ",
     h("code", {}, "lanista status"),
-    " says why it does not.",
+    " shows the reason.",
   );
 }
 
 function workerCard({ workers, unknown }) {
-  if (!workers) return card("Workers", missing(unknown?.workers, "It comes back by itself when Temporal answers."));
+  if (!workers) return card("Workers", missing(unknown?.workers, "Shown again when Temporal responds."));
   const processes = new Map();
   for (const { identity, queue, last_seen: seen } of workers) {
     const known = processes.get(identity) ?? { identity, queues: [], seen };
@@ -83,17 +83,17 @@ function workerCard({ workers, unknown }) {
           [
             ["Process", (each) => h("code", {}, each.identity)],
             ["Serves", (each) => each.queues.join(", ")],
-            ["Asked for work", (each) => h("time", { datetime: each.seen }, clock(each.seen))],
+            ["Last poll", (each) => h("time", { datetime: each.seen }, clock(each.seen))],
           ],
           [...processes.values()],
           (each) => each.identity,
         )
-      : h("p", { class: "away" }, "No worker asks for work. Start one with ", h("code", {}, "lanista up"), "."),
+      : h("p", { class: "warning" }, "No worker is polling. Start one with ", h("code", {}, "lanista up"), "."),
   );
 }
 
 function rayCard({ ray, unknown }) {
-  if (!ray) return card("Ray", missing(unknown?.ray, "The train worker tells what Ray has; it comes back with it."));
+  if (!ray) return card("Ray", missing(unknown?.ray, "The train worker reports Ray's resources."));
   const used = (all, free) => Math.max(0, all - free);
   const resource = (name, all, free, show) => [
     name,
@@ -108,10 +108,10 @@ function rayCard({ ray, unknown }) {
       resource("Object store", ray.object_store_bytes, ray.object_store_available_bytes, bytes),
     ]),
     table(
-      "Machines",
+      "Nodes",
       [
-        ["Machine", (node) => h("code", {}, node.address)],
-        ["State", (node) => badge(node.alive ? "alive" : "away")],
+        ["Node", (node) => h("code", {}, node.address)],
+        ["State", (node) => badge(node.alive ? "alive" : "dead")],
         ["CPUs", (node) => fixed(node.cpus, 0), "number"],
         ["Memory", (node) => bytes(node.memory_bytes), "number"],
         ["Object store", (node) => bytes(node.object_store_bytes), "number"],

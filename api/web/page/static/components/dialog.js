@@ -1,10 +1,10 @@
-// Asking before something is done, and saying what became of it.
+// Dialogs that confirm an action, and toasts that report its outcome.
 import { h } from "../core/dom.js";
 
-/** A question with fields; resolves to their values, or null when it was called off. */
+/** A dialog with fields. Resolves to the result of `perform`, else to the values; to null if it is cancelled. */
 export function ask({ title, text, fields = [], action = "OK", danger = false, perform }) {
   return new Promise((resolve) => {
-    const refusal = h("p", { role: "alert", class: "refusal" });
+    const error = h("p", { role: "alert", class: "error" });
     const confirm = h("button", { type: "submit", class: danger ? "danger" : "" }, action);
     const form = h(
       "form",
@@ -12,7 +12,7 @@ export function ask({ title, text, fields = [], action = "OK", danger = false, p
       h("h2", { id: "ask-title" }, title),
       text && h("p", {}, text),
       fields.map((field) => fieldOf(field)),
-      refusal,
+      error,
       h("div", { class: "row end" }, h("button", { type: "button", class: "plain", onclick: () => box.close() }, "Cancel"), confirm),
     );
     const box = h(
@@ -34,7 +34,7 @@ export function ask({ title, text, fields = [], action = "OK", danger = false, p
         box.answer = (await perform?.(values)) ?? values;
         box.close();
       } catch (problem) {
-        refusal.textContent = problem.message;
+        error.textContent = problem.status === 409 ? `Conflict: ${problem.message}` : problem.message;
         confirm.disabled = false;
       }
     });
@@ -54,7 +54,7 @@ function fieldOf({ name, label, value = "", options, hint, ...rest }) {
   return h("div", { class: "field" }, h("label", { for: `ask-${name}` }, label), control, hint && h("small", {}, hint));
 }
 
-/** A word in the corner that goes by itself. */
+/** A short message that disappears after some seconds. */
 export function toast(text, kind = "good") {
   const note = h("div", { class: `toast ${kind}` }, text);
   document.getElementById("toasts").append(note);

@@ -1,18 +1,18 @@
-// The parts of the stack, each by name, looked at again and again while they are shown.
+// Health of the parts of the stack, refreshed while it is visible.
 import { h } from "../core/dom.js";
 
 const EVERY_MS = 3000;
 
 export async function readiness() {
-  return (await fetch("/readyz")).json(); // 503 carries the same document: which part is away
+  return (await fetch("/readyz")).json(); // a 503 answer has the same body
 }
 
-export function watchParts(context) {
+export function refreshWhileVisible(context) {
   context.timer = setInterval(() => document.visibilityState === "visible" && context.refresh(), EVERY_MS);
 }
 
-export function partCards(ready) {
-  const text = ready.ready ? "All parts are ready." : "A part does not answer; the stack restarts what died.";
+export function healthCards(ready) {
+  const text = ready.ready ? "All parts are ready." : "A part is not responding. The local stack restarts crashed processes.";
   return [
     h("p", { id: "summary", role: "status", class: ready.ready ? "good" : "bad" }, text),
     h(
@@ -22,7 +22,7 @@ export function partCards(ready) {
         h(
           "li",
           { key: name, "data-part": name, "data-ok": part.ok },
-          h("span", { class: "state" }, part.ok ? "ready" : "away"),
+          h("span", { class: "state" }, part.ok ? "ready" : "unavailable"),
           h("strong", {}, name),
           h("span", { class: "detail" }, part.detail),
         ),

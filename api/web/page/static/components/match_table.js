@@ -1,11 +1,11 @@
 // Recorded games as a table.
 import { h } from "../core/dom.js";
-import { versionName, words } from "../core/format.js";
+import { versionName, humanize } from "../core/format.js";
 import { badge, table, time, versionLink } from "./widgets.js";
 
 const OTHER_WAY = { win: "loss", loss: "win", draw: "draw" };
 
-/** Games as they were recorded, or as one version saw them: it stands first, with its own result. */
+/** Recorded games. With `version` each row is from the side of that version. */
 export function matchTable(matches, version = null) {
   const seen = matches.map((match) => (version && match.version_id !== version ? turned(match) : match));
   return table(
@@ -16,7 +16,7 @@ export function matchTable(matches, version = null) {
       ["Result", (match) => badge(match.result)],
       ["Opponent", (match) => versionLink(match.opponent_version_id, versionName(match.opponent, match.opponent_version_number))],
       ["Moves", (match) => match.plies, "number"],
-      ["For", (match) => words(match.stream)],
+      ["For", (match) => humanize(match.stream)],
       ["When", (match) => time(match.played_at)],
     ],
     seen,

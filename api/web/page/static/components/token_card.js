@@ -1,4 +1,4 @@
-// API tokens: made, shown once, revoked.
+// API tokens: create, show once, revoke.
 import { post, send } from "../core/api.js";
 import { ask, toast } from "./dialog.js";
 import { h } from "../core/dom.js";
@@ -8,7 +8,7 @@ export function tokenCard(tokens, context) {
   return h(
     "section",
     { key: "tokens", class: "card", "aria-label": "Tokens" },
-    h("div", { class: "title" }, h("h2", {}, "Tokens"), h("button", { class: "plain", onclick: () => make(context) }, "Make a token")),
+    h("div", { class: "title" }, h("h2", {}, "Tokens"), h("button", { class: "plain", onclick: () => make(context) }, "Create a token")),
     tokenTable(tokens, context),
   );
 }
@@ -19,9 +19,9 @@ function tokenTable(tokens, context) {
     [
       ["Name", (token) => token.name],
       ["Scope", (token) => badge(token.scope)],
-      ["Made", (token) => time(token.created_at)],
-      ["Used", (token) => time(token.last_used_at)],
-      ["Ends", (token) => (token.revoked_at ? "revoked" : time(token.expires_at))],
+      ["Created", (token) => time(token.created_at)],
+      ["Last used", (token) => time(token.last_used_at)],
+      ["Expires", (token) => (token.revoked_at ? "revoked" : time(token.expires_at))],
       [
         "",
         (token) =>
@@ -36,8 +36,8 @@ function tokenTable(tokens, context) {
 
 async function make(context) {
   const made = await ask({
-    title: "Make a token",
-    action: "Make",
+    title: "Create a token",
+    action: "Create",
     fields: [
       {
         name: "name",
@@ -45,7 +45,7 @@ async function make(context) {
         required: true,
         maxlength: 63,
         pattern: "[a-z0-9][a-z0-9\\-]{0,62}",
-        hint: "small letters, digits and hyphens",
+        hint: "lower-case letters, digits and hyphens",
       },
       {
         name: "scope",
@@ -54,18 +54,18 @@ async function make(context) {
         options: [
           ["viewer", "viewer: reads"],
           ["operator", "operator: changes trials"],
-          ["admin", "admin: makes tokens"],
+          ["admin", "admin: manages tokens"],
         ],
       },
-      { name: "days", label: "Days until it ends; empty: never", type: "number", min: 1 },
+      { name: "days", label: "Expires after days (empty: never)", type: "number", min: 1 },
     ],
     perform: ({ name, scope, days }) => post("/tokens", { name, scope, expires_in_days: days ? Number(days) : null }),
   });
   if (!made) return;
   await ask({
     title: `The token ${made.name}`,
-    text: "It is shown this once. Keep it in a safe place.",
-    action: "I have it",
+    text: "The token is shown only once. Store it in a safe place.",
+    action: "Done",
     fields: [{ name: "token", label: "Token", value: made.token, readonly: true }],
   });
   await context.refresh();
@@ -74,7 +74,7 @@ async function make(context) {
 async function revoke(token, context) {
   const said = await ask({
     title: `Revoke ${token.name}?`,
-    text: "Whoever uses it is signed out at once.",
+    text: "Clients that use it lose access immediately.",
     action: "Revoke",
     danger: true,
     perform: () => send("DELETE", `/tokens/${token.id}`),

@@ -1,24 +1,24 @@
-// The fields of a tournament, for holding one now and for schedules.
+// The form fields of a tournament, for starting one and for schedules.
 import { h } from "../core/dom.js";
 
 const FORMATS = [
-  ["round_robin", "round robin: everybody meets everybody"],
-  ["swiss", "Swiss: rounds of equals"],
-  ["knockout", "knockout: losers leave"],
-  ["gauntlet", "gauntlet: challengers meet the field"],
-  ["adaptive", "adaptive: the most telling pairings"],
+  ["round_robin", "round robin: every entrant plays every other"],
+  ["swiss", "Swiss: entrants with similar scores meet"],
+  ["knockout", "knockout: losers are eliminated"],
+  ["gauntlet", "gauntlet: challengers play the field"],
+  ["adaptive", "adaptive: the most informative pairings"],
 ];
 const ENTRANTS = "latest, snapshots, bots";
 
 const field = (label, control, hint) =>
   h("div", { class: "field" }, h("label", { for: control.id }, label), control, hint && h("small", {}, hint));
 
-/** The fields, filled from an address's query. */
+/** The fields, with defaults from the query of the URL. */
 export function tournamentFields(trials, query) {
   const chosen = trials.find((trial) => trial.name === query.trial && trial.project === query.project) ?? trials[0];
   return [
     field(
-      "Trial whose league takes part",
+      "Trial",
       h(
         "select",
         { id: "trial", name: "trial", required: true, value: chosen?.id },
@@ -28,7 +28,7 @@ export function tournamentFields(trials, query) {
     field(
       "Name",
       h("input", { id: "name", name: "name", value: "tournament", required: true, pattern: "[a-z0-9][a-z0-9\\-]{0,62}" }),
-      "small letters, digits and hyphens",
+      "lower-case letters, digits and hyphens",
     ),
     field(
       "Format",
@@ -41,10 +41,10 @@ export function tournamentFields(trials, query) {
     field(
       "Entrants",
       h("input", { id: "entrants", name: "entrants", value: ENTRANTS, required: true }),
-      "rules with commas between: latest, snapshots, bots, every:5/main, alias:champion, bot:random, version:<id>",
+      "comma-separated rules: latest, snapshots, bots, every:5/main, alias:champion, bot:random, version:<id>",
     ),
-    field("Challengers", h("input", { id: "challengers", name: "challengers" }), "gauntlet only: those who meet everyone else"),
-    field("Games of one pairing", h("input", { id: "games", name: "games", type: "number", min: 2, max: 1000, step: 2, value: 20 })),
+    field("Challengers", h("input", { id: "challengers", name: "challengers" }), "gauntlet only: entrants that play all others"),
+    field("Games per pairing", h("input", { id: "games", name: "games", type: "number", min: 2, max: 1000, step: 2, value: 20 })),
   ];
 }
 
@@ -54,7 +54,7 @@ const rules = (text) =>
     .map((rule) => rule.trim())
     .filter(Boolean);
 
-/** What the API takes: the project, and the tournament's spec. */
+/** The request of the API: the project and the spec of the tournament. */
 export function tournamentOf(values, trials) {
   const trial = trials.find((each) => each.id === values.trial);
   const challengers = rules(values.challengers ?? "");

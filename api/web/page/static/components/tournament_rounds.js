@@ -1,20 +1,20 @@
-// The rounds of a tournament: a bracket for a knockout, else round beside round.
+// The rounds of a tournament: a bracket for a knockout, a list of rounds otherwise.
 import { h } from "../core/dom.js";
-import { words } from "../core/format.js";
+import { humanize } from "../core/format.js";
 
 const MOST_PAIRS = 200;
 
 export function rounds(pairings, tournament) {
   const found = new Map();
   for (const pairing of pairings) found.set(pairing.round, [...(found.get(pairing.round) ?? []), pairing]);
-  if (!found.size) return h("p", { class: "quiet" }, "Nothing is paired yet.");
+  if (!found.size) return h("p", { class: "quiet" }, "No pairings yet.");
   const bracket = tournament.format === "knockout";
   const all = [...found].sort(([one], [other]) => one - other).map(([round, pairs]) => [round, bracket ? together(pairs) : pairs]);
   return h(
     "div",
     { class: bracket ? "bracket" : "rounds", tabindex: 0, role: "region", "aria-label": bracket ? "Bracket" : "Rounds" },
     all.map(([round, pairs]) => {
-      const name = bracket && pairs.length === 1 && round === all.at(-1)[0] ? "Last round" : `Round ${round + 1}`;
+      const name = bracket && pairs.length === 1 && round === all.at(-1)[0] ? "Final round" : `Round ${round + 1}`;
       return h(
         "section",
         { key: round, "aria-label": name },
@@ -29,7 +29,7 @@ export function rounds(pairings, tournament) {
   );
 }
 
-/** A knockout's pairing that ended even is played again: one box for all of it. */
+/** Replays of a drawn knockout pairing are merged into one box. */
 function together(pairs) {
   const boxes = new Map();
   for (const pair of pairs) {
@@ -47,12 +47,12 @@ function together(pairs) {
   return [...boxes.values()];
 }
 
-/** Two lines: who, and how many games each won. */
+/** Both sides with the games that each won. */
 function pairingBox(pair) {
   const played = pair.status === "played" && pair.second !== null;
   const side = (name, won, lost) =>
     h("div", { class: played && won > lost ? "won" : "" }, h("span", { class: "name", title: name }, name), h("b", {}, played ? won : ""));
-  const said = pair.second === null ? "no opponent this round" : played ? (pair.draws ? `${pair.draws} drawn` : null) : words(pair.status);
+  const said = pair.second === null ? "bye" : played ? (pair.draws ? `${pair.draws} drawn` : null) : humanize(pair.status);
   return h(
     "li",
     { key: pair.pair, "data-status": pair.status },

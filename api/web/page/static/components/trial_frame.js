@@ -1,12 +1,12 @@
-// What every page of a trial has: its name and status, its orders, its sections.
-import { may, post } from "../core/api.js";
+// The header of every page of a trial: name, status, actions and sections.
+import { hasScope, post } from "../core/api.js";
 import { ask, toast } from "./dialog.js";
 import { h } from "../core/dom.js";
 import { short } from "../core/format.js";
 import { badge } from "./widgets.js";
 
 const SECTIONS = [
-  ["", "Now"],
+  ["", "Overview"],
   ["/payoff", "Payoff"],
   ["/matchmaking", "Matchmaking"],
   ["/lineage", "Lineage"],
@@ -42,7 +42,7 @@ export function trialFrame(trial, context, ...content) {
           trial.status_reason ? ` · ${trial.status_reason}` : "",
         ),
       ),
-      orders(trial, context),
+      trialActions(trial, context),
     ),
     h(
       "nav",
@@ -62,19 +62,19 @@ export function trialFrame(trial, context, ...content) {
   ];
 }
 
-/** The orders that make sense for a trial as it stands. */
-export function orders(trial, context) {
-  if (!may("operator")) return h("div", { class: "row" });
+/** The actions that are possible in the status of the trial. */
+export function trialActions(trial, context) {
+  if (!hasScope("operator")) return h("div", { class: "row" });
   const over = ["stopped", "completed", "failed"].includes(trial.status);
   const order = (name, action, kind = "plain") => h("button", { class: kind, key: name, onclick: () => action(trial, context) }, name);
   return h(
     "div",
-    { class: "row", role: "group", "aria-label": `Orders for ${trial.name}` },
+    { class: "row", role: "group", "aria-label": `Actions for ${trial.name}` },
     trial.status === "running" && order("Pause", pause),
     ["paused", "pausing"].includes(trial.status) && order("Resume", resume),
     ["running", "pausing", "paused", "stopping"].includes(trial.status) && order("Stop", stop),
     order("Fork", fork),
-    over && !trial.archived_at && order("Put away", archive),
+    over && !trial.archived_at && order("Archive", archive),
   );
 }
 
@@ -89,9 +89,9 @@ async function pause(trial, context) {
     title: `Pause ${trial.name}?`,
     action: "Pause",
     perform: () => post(`/trials/${trial.id}/pause`),
-    text: "Every player finishes its generation and then waits. Nothing is lost.",
+    text: "Every player finishes its generation, then waits. No work is lost.",
   });
-  await done(said, context, `${trial.name} pauses.`);
+  await done(said, context, `${trial.name} is pausing.`);
 }
 
 async function resume(trial, context) {
@@ -99,39 +99,39 @@ async function resume(trial, context) {
     title: `Resume ${trial.name}?`,
     action: "Resume",
     perform: () => post(`/trials/${trial.id}/resume`),
-    text: "It goes on where it stood.",
+    text: "Training continues from where it was paused.",
   });
-  await done(said, context, `${trial.name} goes on.`);
+  await done(said, context, `${trial.name} is resuming.`);
 }
 
 async function stop(trial, context) {
   const said = await ask({
     title: `Stop ${trial.name}?`,
-    action: "Stop for good",
+    action: "Stop permanently",
     danger: true,
-    text: "A stopped trial does not start again; it can be forked.",
+    text: "A stopped trial cannot be resumed. It can be forked.",
     fields: [
       {
         name: "mode",
-        label: "How",
+        label: "Mode",
         value: "drain",
         options: [
-          ["drain", "finish and record what is under way"],
-          ["now", "now, giving up what is under way"],
+          ["drain", "drain: finish and record running generations"],
+          ["now", "now: discard running generations"],
         ],
       },
-      { name: "reason", label: "Reason, for the records", value: "stopped by an operator", required: true, maxlength: 500 },
+      { name: "reason", label: "Reason (recorded)", value: "stopped by an operator", required: true, maxlength: 500 },
     ],
     perform: (values) => post(`/trials/${trial.id}/stop`, values),
   });
-  await done(said, context, `${trial.name} stops.`);
+  await done(said, context, `${trial.name} is stopping.`);
 }
 
 async function fork(trial, context) {
   const made = await ask({
     title: `Fork ${trial.name}`,
     action: "Fork",
-    text: "A new trial of the same project that begins where this one stood; weights come by reference.",
+    text: "Creates a trial in the same project from this trial's state. Weights are shared, not copied.",
     fields: [
       {
         name: "name",
@@ -139,7 +139,7 @@ async function fork(trial, context) {
         value: `${trial.name}-fork`.slice(0, 63),
         required: true,
         pattern: "[a-z0-9][a-z0-9\\-]{0,62}",
-        hint: "small letters, digits and hyphens",
+        hint: "lower-case letters, digits and hyphens",
       },
       {
         name: "at_commit",
@@ -154,17 +154,17 @@ async function fork(trial, context) {
     perform: ({ name, at_commit: at }) => post(`/trials/${trial.id}/fork`, { name, at_commit: at === "" ? null : Number(at) }),
   });
   if (made) {
-    toast(`${made.name} was made.`);
+    toast(`${made.name} was created.`);
     await context.go(`/trials/${made.id}`);
   }
 }
 
 async function archive(trial, context) {
   const said = await ask({
-    title: `Put ${trial.name} away?`,
-    action: "Put away",
+    title: `Archive ${trial.name}?`,
+    action: "Archive",
     perform: () => post(`/trials/${trial.id}/archive`),
-    text: "It leaves the list; its data stay.",
+    text: "It no longer appears in the list. Its data is kept.",
   });
-  await done(said, context, `${trial.name} was put away.`);
+  await done(said, context, `${trial.name} was archived.`);
 }

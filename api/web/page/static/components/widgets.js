@@ -1,8 +1,8 @@
-// Small pieces that several pages show.
+// Small widgets that several pages use: badges, bars, cards, tables, selects.
 import { h, s } from "../core/dom.js";
-import { clock, day, percent, short, words } from "../core/format.js";
+import { clock, day, percent, short, humanize } from "../core/format.js";
 
-export const badge = (status) => h("span", { class: "badge", "data-status": status }, words(status));
+export const badge = (status) => h("span", { class: "badge", "data-status": status }, humanize(status));
 
 export const time = (text) => (text ? h("time", { datetime: text, title: new Date(text).toString() }, day(text)) : "–");
 
@@ -22,7 +22,7 @@ export function bar(value, most, label) {
   );
 }
 
-/** How much of something is in use. */
+/** A meter: how much of a resource is in use. */
 export function meter(value, most, label) {
   const share = most ? Math.min(1, value / most) : 0;
   return h(
@@ -100,8 +100,8 @@ export function eventList(events) {
   );
 }
 
-/** A spark line of values. */
-export function spark(values, label) {
+/** A sparkline of values. */
+export function sparkline(values, label) {
   if (values.length < 2) return h("span", { class: "quiet" }, "–");
   const [low, high] = [Math.min(...values), Math.max(...values)];
   const points = values.map(
@@ -115,9 +115,9 @@ export function spark(values, label) {
   );
 }
 
-/** Bars of shares, the largest first. */
+/** Labelled bars, one per share. */
 export function shares(rows, label) {
-  if (!rows.length) return h("p", { class: "quiet" }, "Nothing yet.");
+  if (!rows.length) return h("p", { class: "quiet" }, "No data yet.");
   const most = Math.max(...rows.map((row) => row.share));
   return h(
     "ol",

@@ -1,10 +1,10 @@
-// Calls of the public REST API: JSON in and out, problems as errors, the session's CSRF word on changes.
+// Calls of the REST API: JSON in and out, error answers as exceptions, the session's CSRF token on changes.
 const ROOT = "/api/v1";
 const SIGNED_IN = "lanista-signed-in"; // the session itself is a cookie that scripts cannot read
 
-export const session = { who: null, csrf: null, refusal: "" };
+export const session = { user: null, csrf: null, error: "" };
 
-/** What the API refused, in its own words. */
+/** An error answer of the API; the message is the API's own. */
 export class Problem extends Error {
   constructor(status, body) {
     super(body.detail ?? `the server answered ${status}`);
@@ -14,26 +14,26 @@ export class Problem extends Error {
   }
 }
 
-let reading = new AbortController(); // reads end with the session they belong to
+let reading = new AbortController(); // signing out aborts the reads of the session
 
 export async function get(path, parameters = {}, signal = undefined) {
   const ends = signal ? AbortSignal.any([signal, reading.signal]) : reading.signal;
   return read(await fetch(address(path, parameters), { signal: ends }));
 }
 
-/** Every item of a list, page after page, up to a number. */
-export async function getAll(path, parameters = {}, { most = 2000, signal } = {}) {
+/** All items of a paginated list, up to a maximum. */
+export async function getAll(path, parameters = {}, { maximum = 2000, signal } = {}) {
   const items = [];
   let cursor;
   do {
-    const page = await get(path, { limit: Math.min(500, most), ...parameters, cursor }, signal);
+    const page = await get(path, { limit: Math.min(500, maximum), ...parameters, cursor }, signal);
     items.push(...page.items);
     cursor = page.next_cursor;
-  } while (cursor && items.length < most);
+  } while (cursor && items.length < maximum);
   return items;
 }
 
-/** A change. The key makes a repeated call harmless. */
+/** A request that changes something. The idempotency key makes a retry safe. */
 export async function send(method, path, body = undefined, headers = {}) {
   const key = method === "POST" ? { "Idempotency-Key": crypto.randomUUID?.() ?? String(Math.random()) } : {};
   const options = { method, headers: { "Content-Type": "application/json", "X-CSRF-Token": session.csrf ?? "", ...key, ...headers } };
@@ -63,33 +63,33 @@ async function read(answer) {
     if (answer.ok) throw new Problem(answer.status, body);
   }
   if (answer.ok) return body;
-  if (answer.status === 401) forget();
+  if (answer.status === 401) clearSession();
   throw new Problem(answer.status, body);
 }
 
-/** Take up the browser's session, if there is one. */
+/** Resume the browser's session, if there is one. */
 export async function resumeSession() {
   if (!localStorage.getItem(SIGNED_IN)) return;
   try {
-    remember(await get("/session"));
+    storeSession(await get("/session"));
   } catch (problem) {
     if (problem.status !== 401) throw problem;
   }
 }
 
-/** With a token, or with a one-time code; one that is refused ends no session that there was. */
+/** Sign in with a token or a one-time code. If it is refused, the present session is kept. */
 export async function signIn(proof) {
-  const before = session.who;
+  const before = session.user;
   try {
-    remember(await post("/session", proof));
+    storeSession(await post("/session", proof));
   } catch (problem) {
-    if (before) remember(before);
+    if (before) storeSession(before);
     throw problem;
   }
 }
 
-/** The code of a sign-in link, taken out of the address before anything else happens. */
-export function takeCode() {
+/** The one-time code of a sign-in link; it is removed from the address at once. */
+export function takeSignInCode() {
   if (location.pathname !== "/signin") return null;
   const code = new URLSearchParams(location.hash.slice(1)).get("code");
   history.replaceState(null, "", "/trials");
@@ -100,19 +100,20 @@ export async function signOut() {
   reading.abort();
   reading = new AbortController();
   await send("DELETE", "/session");
-  forget();
+  clearSession();
 }
 
-export const may = (scope) => ["viewer", "operator", "admin"].indexOf(session.who?.scope) >= ["viewer", "operator", "admin"].indexOf(scope);
+export const hasScope = (scope) =>
+  ["viewer", "operator", "admin"].indexOf(session.user?.scope) >= ["viewer", "operator", "admin"].indexOf(scope);
 
-function remember(answer) {
-  session.who = answer;
+function storeSession(answer) {
+  session.user = answer;
   session.csrf = answer.csrf_token;
-  session.refusal = "";
+  session.error = "";
   localStorage.setItem(SIGNED_IN, "yes");
 }
 
-function forget() {
-  session.who = session.csrf = null;
+function clearSession() {
+  session.user = session.csrf = null;
   localStorage.removeItem(SIGNED_IN);
 }

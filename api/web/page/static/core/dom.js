@@ -1,4 +1,4 @@
-// Elements as values, and a patch that changes only what differs, so that live updates never flicker.
+// Creates elements, and patches the document to match new ones: only differences change, so live updates do not flicker.
 const SVG = "http://www.w3.org/2000/svg";
 const FIELD = /^(INPUT|SELECT|TEXTAREA)$/;
 
@@ -7,7 +7,7 @@ export function h(tag, attributes = {}, ...children) {
   return fill(document.createElement(tag), attributes, children);
 }
 
-/** The same for drawings. */
+/** The same for SVG elements. */
 export function s(tag, attributes = {}, ...children) {
   return fill(document.createElementNS(SVG, tag), attributes, children);
 }
@@ -30,28 +30,28 @@ function fill(element, attributes, children) {
   }
   element.append(...children.flat(Infinity).filter((child) => child !== null && child !== undefined && child !== false));
   if (element.tagName === "SELECT" && "value" in attributes) element.value = attributes.value;
-  if (FIELD.test(element.tagName)) element.given = { value: element.value, checked: element.checked };
+  if (FIELD.test(element.tagName)) element.initial = { value: element.value, checked: element.checked };
   return element;
 }
 
-// One listener for each kind, which looks up the present handler: patching then only exchanges handlers.
+// One listener per event type looks up the current handler, so patching only swaps handlers.
 function listen(element, kind, handler) {
   element.handlers ??= {};
   if (!(kind in element.handlers)) element.addEventListener(kind, (event) => element.handlers[kind]?.(event));
   element.handlers[kind] = handler;
 }
 
-/** Make the children of `parent` look like `fresh`, keeping every node that can stay. */
+/** Make the children of `parent` equal to `fresh`, reusing every node that matches. */
 export function patchChildren(parent, fresh) {
   const wanted = [...fresh].filter((node) => node !== null && node !== undefined && node !== false);
   const keyed = new Map([...parent.children].filter((node) => node.dataset?.key).map((node) => [node.dataset.key, node]));
   let place = parent.firstChild;
   for (const node of wanted) {
-    const fellow = node.dataset?.key ? keyed.get(node.dataset.key) : place;
-    if (fellow && alike(fellow, node)) {
-      if (fellow !== place) parent.insertBefore(fellow, place);
+    const existing = node.dataset?.key ? keyed.get(node.dataset.key) : place;
+    if (existing && matches(existing, node)) {
+      if (existing !== place) parent.insertBefore(existing, place);
       else place = place.nextSibling;
-      patch(fellow, node);
+      patch(existing, node);
     } else {
       parent.insertBefore(node, place);
     }
@@ -63,7 +63,7 @@ export function patchChildren(parent, fresh) {
   }
 }
 
-function alike(old, fresh) {
+function matches(old, fresh) {
   return (
     old.nodeType === fresh.nodeType &&
     old.nodeName === fresh.nodeName &&
@@ -81,27 +81,27 @@ function patch(old, fresh) {
   for (const [kind, handler] of Object.entries(fresh.handlers ?? {})) listen(old, kind, handler);
   for (const kind of Object.keys(old.handlers ?? {})) if (!fresh.handlers?.[kind]) old.handlers[kind] = undefined;
   if (old.dataset.keep) {
-    old.draw = fresh.draw; // a chart: its inside belongs to the drawing library
+    old.draw = fresh.draw; // a chart: the drawing library owns its content
     return;
   }
   patchChildren(old, [...fresh.childNodes]);
-  if (fresh.given && old.given) patchField(old, fresh.given);
+  if (fresh.initial && old.initial) patchField(old, fresh.initial);
 }
 
-// What a person typed or chose stays until the page itself means something else by the field.
-function patchField(field, given) {
+// What the user typed or selected is kept until the page sets another value.
+function patchField(field, initial) {
   for (const name of ["value", "checked"]) {
-    if (field.given[name] === given[name]) continue;
-    if (field !== document.activeElement) field[name] = given[name]; // nobody is typing there
-    if (field[name] === given[name]) field.given[name] = given[name];
+    if (field.initial[name] === initial[name]) continue;
+    if (field !== document.activeElement) field[name] = initial[name]; // the user is not typing there
+    if (field[name] === initial[name]) field.initial[name] = initial[name];
   }
 }
 
 function patchAttributes(old, fresh) {
   const drawn = Boolean(old.dataset.keep);
   for (const { name } of Array.from(old.attributes)) {
-    const mine = name === "open" || (drawn && ["class", "style", "data-drawn"].includes(name));
-    if (!fresh.hasAttribute(name) && !mine) old.removeAttribute(name);
+    const keep = name === "open" || (drawn && ["class", "style", "data-drawn"].includes(name));
+    if (!fresh.hasAttribute(name) && !keep) old.removeAttribute(name);
   }
   for (const { name, value } of fresh.attributes) {
     if (drawn && name === "class") continue;

@@ -1,4 +1,4 @@
-// Numbers, times and names as people read them, times in the viewer's zone.
+// Formats numbers, times and names for people; times are in the browser's time zone.
 const LOCALE = "en-GB";
 const WHOLE = new Intl.NumberFormat("en-US", { maximumFractionDigits: 0 });
 const SHORT = new Intl.NumberFormat("en-US", { notation: "compact", maximumFractionDigits: 1 });
@@ -32,5 +32,5 @@ export function bytes(size) {
   return `${(size / 1024 ** power).toFixed(power ? 1 : 0)} ${units[power]}`;
 }
 
-export const words = (name) => name.replaceAll("_", " ");
+export const humanize = (name) => name.replaceAll("_", " ");
 export const versionName = (player, number) => `${player} v${number}`;

@@ -1,7 +1,7 @@
-// A replay with opinions: of one version at every position, of each version where it was to move, or none.
+// A replay annotated with policies and values: by one version, by the version to move at each position, or by none.
 import { get } from "./api.js";
 
-export async function replayWithOpinions(match, whose) {
+export async function annotatedReplay(match, whose) {
   const path = `/matches/${match}/replay`;
   if (whose === "nobody") return get(path);
   if (whose !== "movers") return get(path, { annotate: whose });
@@ -10,15 +10,15 @@ export async function replayWithOpinions(match, whose) {
   const asked = await Promise.allSettled(versions.map((version) => get(path, { annotate: version })));
   const problem = asked.find((each) => each.status === "rejected")?.reason;
   const found = new Map(versions.flatMap((version, place) => (asked[place].status === "fulfilled" ? [[version, asked[place].value]] : [])));
-  if (!found.size && problem.status !== 409) throw problem; // 409: this version's opinion alone is not to be had
+  if (!found.size && problem.status !== 409) throw problem; // 409: only this version cannot annotate
   const base = found.values().next().value ?? (await get(path));
-  const opinionOf = (seat) => found.get(seat === plain.seat ? plain.version_id : plain.opponent_version_id);
-  return { ...base, problem: problem?.message, positions: base.positions.map((position) => merged(position, opinionOf)) };
+  const annotationOf = (seat) => found.get(seat === plain.seat ? plain.version_id : plain.opponent_version_id);
+  return { ...base, problem: problem?.message, positions: base.positions.map((position) => merged(position, annotationOf)) };
 }
 
-/** Each seat's legal actions as its own version sees them; the value is the first one's. */
-function merged(position, opinionOf) {
-  const theirs = position.seats.map((seat) => opinionOf(seat)?.positions[position.ply]);
+/** Each seat's legal actions with its own version's probabilities; the value is that of the first seat. */
+function merged(position, annotationOf) {
+  const theirs = position.seats.map((seat) => annotationOf(seat)?.positions[position.ply]);
   const without = (legal) => legal.map((each) => ({ ...each, probability: null }));
   return {
     ...position,

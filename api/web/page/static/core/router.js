@@ -1,6 +1,6 @@
-// Addresses of pages: paths with deep links, the rest of a view's state in the query.
+// URLs of pages: the path names the page, the query holds the rest of a view's state.
 
-/** `/trials/:id/payoff` against a path: its parameters, or null. */
+/** Match a path against a pattern such as `/trials/:id/payoff`: its parameters, or null. */
 export function match(pattern, path) {
   const wanted = pattern.split("/");
   const given = path.replace(/\/+$/, "").split("/");
@@ -15,7 +15,7 @@ export function match(pattern, path) {
 
 export const query = () => Object.fromEntries(new URLSearchParams(location.search));
 
-/** This page's address with some of its query changed; empty values leave. */
+/** This page's URL with changed query parameters; empty values are removed. */
 export function withQuery(changes) {
   const values = new URLSearchParams(location.search);
   for (const [name, value] of Object.entries(changes)) {
@@ -26,7 +26,7 @@ export function withQuery(changes) {
   return location.pathname + (text ? `?${text}` : "");
 }
 
-/** Follow clicks on our own links without loading the page anew. */
+/** Follow links within the page without reloading the document. */
 export function interceptLinks(go) {
   document.addEventListener("click", (event) => {
     const link = event.target.closest?.("a[href]");

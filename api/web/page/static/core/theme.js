@@ -1,2 +1,2 @@
-// Light or dark as chosen before, set before anything is painted.
+// Sets the stored theme before the first paint.
 document.documentElement.dataset.theme = localStorage.getItem("lanista-theme") ?? "auto";

@@ -1,14 +1,14 @@
-// Versions over steps: what came from what, frozen, reset, forked, promoted.
+// The lineage of versions over steps or time: snapshots, resets, forks, promotions.
 import { get, getAll } from "../core/api.js";
 import { seriesColours } from "../charts/colours.js";
 import { h } from "../core/dom.js";
-import { bytes, short, versionName, words } from "../core/format.js";
+import { bytes, short, versionName, humanize } from "../core/format.js";
 import { lineageMap } from "../charts/lineage_map.js";
 import { legend, MARKS } from "../charts/version_marks.js";
 import { card, empty, pick, table, time, versionLink } from "../components/widgets.js";
 import { trialFrame } from "../components/trial_frame.js";
 
-const FEW = 100; // rows of the table before somebody asks for all
+const FEW = 100; // rows of the table until "Show all"
 const FEW_STRAYS = 12;
 export const title = ({ trial }) => `Lineage of ${trial.name}`;
 export const trialOf = (context) => context.parameters.trial;
@@ -18,7 +18,7 @@ export async function load({ parameters }) {
   const trial = await get(root);
   const [players, versions, aliases] = await Promise.all([
     getAll(`${root}/players`),
-    getAll(`${root}/versions`, {}, { most: 5000 }),
+    getAll(`${root}/versions`, {}, { maximum: 5000 }),
     getAll(`/projects/${encodeURIComponent(trial.project)}/aliases`),
   ]);
   const moves = await Promise.all(
@@ -29,7 +29,7 @@ export async function load({ parameters }) {
         moves: await getAll(
           `/projects/${encodeURIComponent(trial.project)}/aliases/${alias.name}/history`,
           { game: alias.game },
-          { most: 500 },
+          { maximum: 500 },
         ),
       })),
   );
@@ -38,7 +38,7 @@ export async function load({ parameters }) {
 
 export function view(data, context) {
   const { trial, versions } = data;
-  if (!versions.length) return trialFrame(trial, context, empty("No versions yet", "They come as soon as the trial begins."));
+  if (!versions.length) return trialFrame(trial, context, empty("No versions yet", "The first versions appear when the trial starts."));
   const marked = versions.filter((version) => version.origin !== "trained");
   const shown = context.state.all ? marked : marked.slice(0, FEW);
   const promoted = new Set(data.moves.flatMap((each) => each.moves.map((move) => move.to_version_id)));
@@ -52,7 +52,7 @@ export function view(data, context) {
       "div",
       { class: "filters", key: "filters" },
       pick(
-        "Over",
+        "X axis",
         "by",
         [
           ["steps", "steps"],
@@ -67,11 +67,7 @@ export function view(data, context) {
       { class: "card", key: "tree", "aria-label": "Lineage" },
       legend([...signs, ...(versions.some((version) => promoted.has(version.id)) ? ["promoted"] : [])], seriesColours()),
       h("div", { class: "tall" }, tree(data, promoted, by, context)),
-      h(
-        "p",
-        { class: "quiet" },
-        "A lane for each player, its snapshots raised above it. A click opens the version, dragging shows a part more closely.",
-      ),
+      h("p", { class: "quiet" }, "One lane per player, its snapshots above it. Click a version to open it, drag to zoom in."),
     ),
     h(
       "div",
@@ -79,15 +75,15 @@ export function view(data, context) {
       card(
         "Snapshots, resets and forks",
         table(
-          "Versions that mark the league",
+          "Snapshots, resets and forks",
           [
             ["Version", (version) => versionLink(version.id, versionName(version.player, version.number))],
-            ["Origin", (version) => words(version.origin)],
+            ["Origin", (version) => humanize(version.origin)],
             ["Steps", (version) => short(version.steps), "number"],
             ["Commit", (version) => version.commit, "number"],
             [
-              "From",
-              (version) => (version.parent_id ? versionLink(version.parent_id, names.get(version.parent_id) ?? "of another trial") : "–"),
+              "Parent",
+              (version) => (version.parent_id ? versionLink(version.parent_id, names.get(version.parent_id) ?? "in another trial") : "–"),
             ],
             ["Size", (version) => bytes(version.size), "number"],
             ["When", (version) => time(version.created_at)],
@@ -128,7 +124,7 @@ function tree({ players, versions, moves }, promoted, by, context) {
       mark: version.origin,
       ring: promoted.has(version.id),
       note: [
-        words(version.origin),
+        humanize(version.origin),
         versionName(version.player, version.number),
         `${short(version.steps)} steps${promoted.has(version.id) ? ", has been champion" : ""}`,
       ],
@@ -138,7 +134,7 @@ function tree({ players, versions, moves }, promoted, by, context) {
   });
 }
 
-/** A lane for each player; a snapshot stands in its player's, and many of unknown origin share one. */
+/** A lane per player. Snapshots are in the lane of their player; if many have no known player, they share one lane. */
 function lanesOf(players) {
   const known = new Map(players.map((player) => [player.id, player]));
   const owner = (player) => (player.role === "historical" && known.has(player.parent_id) ? owner(known.get(player.parent_id)) : player);
@@ -149,7 +145,7 @@ function lanesOf(players) {
   for (const player of players) {
     const { id, name } = owner(player);
     const lane = together.has(id) ? "strays" : id;
-    if (!of.has(lane)) of.set(lane, names.push(together.has(id) ? "frozen elsewhere" : name) - 1);
+    if (!of.has(lane)) of.set(lane, names.push(together.has(id) ? "snapshots from elsewhere" : name) - 1);
     of.set(player.id, of.get(lane));
   }
   return { names, of };

@@ -1,4 +1,4 @@
-// Recorded games, filtered by who played and for what.
+// Recorded games, filtered by player and purpose.
 import { get, getAll } from "../core/api.js";
 import { h } from "../core/dom.js";
 import { empty, pick } from "../components/widgets.js";
@@ -7,7 +7,7 @@ import { trialFrame } from "../components/trial_frame.js";
 
 export const title = ({ trial }) => `Matches of ${trial.name}`;
 export const trialOf = (context) => context.parameters.trial;
-export const hear = (event) => ["gate.progress", "gate.finished", "ratings.fitted", "trial.status"].includes(event.type);
+export const onEvent = (event) => ["gate.progress", "gate.finished", "ratings.fitted", "trial.status"].includes(event.type);
 
 export async function load({ parameters, query }) {
   const root = `/trials/${parameters.trial}`;
@@ -29,7 +29,7 @@ export async function load({ parameters, query }) {
 
 export function view({ trial, players, page }, context) {
   const { query } = context;
-  const people = [["", "anybody"], ...players.map((player) => [player.id, player.name])];
+  const people = [["", "any player"], ...players.map((player) => [player.id, player.name])];
   return trialFrame(
     trial,
     context,
@@ -41,8 +41,8 @@ export function view({ trial, players, page }, context) {
         "stream",
         [
           ["", "all"],
-          ["gating", "of gates"],
-          ["rating", "for ratings"],
+          ["gating", "gates"],
+          ["rating", "ratings"],
         ],
         query.stream ?? "",
         (value) => context.setQuery({ stream: value, before: "" }),
@@ -62,10 +62,10 @@ export function view({ trial, players, page }, context) {
           h(
             "div",
             { class: "row" },
-            query.before && h("button", { class: "plain", onclick: () => context.setQuery({ before: "" }) }, "Newest"),
+            query.before && h("button", { class: "plain", onclick: () => context.setQuery({ before: "" }) }, "Latest"),
             page.next_cursor && h("button", { class: "plain", onclick: () => context.setQuery({ before: page.next_cursor }) }, "Older"),
           ),
         )
-      : empty("No recorded games", "Games of gates and tournaments are kept move by move; training games are counted only."),
+      : empty("No recorded games", "Gates and tournaments record their games move by move. Training games are only counted."),
   );
 }

@@ -1,7 +1,7 @@
-// Whom each learning player meets next, and for any generation why.
+// Opponent probabilities of each learning player, and the decision behind each generation.
 import { get, getAll } from "../core/api.js";
 import { h } from "../core/dom.js";
-import { percent, versionName, words } from "../core/format.js";
+import { percent, versionName, humanize } from "../core/format.js";
 import { heatMap } from "../charts/heat_map.js";
 import { card, empty, facts, pick, shares, table, time, versionLink } from "../components/widgets.js";
 import { trialFrame } from "../components/trial_frame.js";
@@ -10,7 +10,7 @@ const REMEMBERED = 40; // generations whose mixtures are drawn
 const MOST_ROWS = 16;
 export const title = ({ trial }) => `Matchmaking of ${trial.name}`;
 export const trialOf = (context) => context.parameters.trial;
-export const hear = (event) => ["generation.recorded", "player.added", "player.retired", "trial.status"].includes(event.type);
+export const onEvent = (event) => ["generation.recorded", "player.added", "player.retired", "trial.status"].includes(event.type);
 
 export async function load({ parameters, query }) {
   const root = `/trials/${parameters.trial}`;
@@ -28,7 +28,7 @@ export async function load({ parameters, query }) {
 }
 
 export function view({ trial, players, learning, chosen, decision, from, before }, context) {
-  if (!chosen) return trialFrame(trial, context, empty("Nobody learns here", "Matchmaking is for learning players."));
+  if (!chosen) return trialFrame(trial, context, empty("No learning players", "Matchmaking applies to learning players."));
   const names = new Map(players.map((player) => [player.id, player]));
   return trialFrame(
     trial,
@@ -46,7 +46,7 @@ export function view({ trial, players, learning, chosen, decision, from, before 
       generations(chosen, decision, context),
     ),
     before.length > 1 ? history(before, names, decision, context) : null,
-    decision ? why(decision, names, from) : empty("Not decided yet", "The opponents of this generation are drawn when it begins."),
+    decision ? why(decision, names, from) : empty("Not decided yet", "The opponents of a generation are sampled when it starts."),
   );
 }
 
@@ -57,7 +57,7 @@ function generations(chosen, decision, context) {
       "button",
       {
         class: "plain",
-        "aria-label": change < 0 ? "The generation before" : "The generation after",
+        "aria-label": change < 0 ? "Previous generation" : "Next generation",
         disabled: now + change < 1 || now + change > chosen.generation + 1,
         onclick: () => context.setQuery({ generation: now + change }),
       },
@@ -80,11 +80,11 @@ function generations(chosen, decision, context) {
       }),
     ),
     step(1),
-    context.query.generation ? h("button", { class: "plain", onclick: () => context.setQuery({ generation: "" }) }, "Newest") : null,
+    context.query.generation ? h("button", { class: "plain", onclick: () => context.setQuery({ generation: "" }) }, "Latest") : null,
   );
 }
 
-/** Whom the player met over its generations, the most met first. */
+/** Opponent probabilities over generations, the most frequent opponent first. */
 function history(decisions, names, shown, context) {
   const plans = [...decisions].reverse().map((each) => ({ generation: each.generation, met: masses(each.evidence.plan?.opponents ?? []) }));
   const total = masses(plans.flatMap(({ met }) => [...met].map(([player, probability]) => ({ player, probability }))));
@@ -109,7 +109,7 @@ function history(decisions, names, shown, context) {
       note: (row, at) => [`generation ${plans[at].generation}`, name(rows[row]), percent(plans[at].met.get(rows[row]) ?? 0, 1)],
       pick: (_, at) => context.setQuery({ generation: plans[at].generation }),
     }),
-    h("p", { class: "quiet" }, "The stronger the colour, the more often met. A click explains that generation."),
+    h("p", { class: "quiet" }, "A stronger colour is a higher probability. Click a generation to see its decision."),
   );
 }
 
@@ -135,7 +135,7 @@ function why(decision, names, from) {
           "Opponents and their probabilities",
           [
             ["Opponent", (each) => versionLink(each.version, name(each.player))],
-            ["Role", (each) => words(names.get(each.player)?.role ?? "–")],
+            ["Role", (each) => humanize(names.get(each.player)?.role ?? "–")],
             [
               "Probability",
               (each) =>
@@ -146,8 +146,8 @@ function why(decision, names, from) {
                   h("b", {}, percent(each.probability, 1)),
                 ),
             ],
-            ["Win rate then", (each) => percent(each.win_rate, 1), "number"],
-            ["Branch", (each) => words(each.branch).replaceAll("+", " + ")],
+            ["Win rate at the time", (each) => percent(each.win_rate, 1), "number"],
+            ["Branch", (each) => humanize(each.branch).replaceAll("+", " + ")],
           ],
           opponents,
           (each) => `${each.version} ${each.branch}`,
@@ -158,24 +158,24 @@ function why(decision, names, from) {
       "div",
       {},
       card(
-        "Why",
+        "Decision",
         facts([
-          ["Rule", words(decision.verdict)],
+          ["Rule", humanize(decision.verdict)],
           ["Reason", decision.reason],
           ["Generation", `${decision.generation}, attempt ${decision.attempt}`],
           ["Payoff used", evidence.payoff_revision === undefined ? null : `as of commit ${evidence.payoff_revision}`],
           ["Trained from", from ? versionLink(from.id, versionName(from.player, from.number)) : null],
-          ["Decided", time(decision.created_at)],
+          ["Decided at", time(decision.created_at)],
         ]),
       ),
       card(
         "Branches",
         shares(
-          (evidence.branches ?? []).map((branch) => ({ key: branch.branch, name: words(branch.branch), share: branch.mass })),
+          (evidence.branches ?? []).map((branch) => ({ key: branch.branch, name: humanize(branch.branch), share: branch.mass })),
           "Branches and their mass",
         ),
       ),
-      h("details", { class: "card" }, h("summary", {}, "The whole record"), h("pre", { tabindex: 0 }, JSON.stringify(evidence, null, 2))),
+      h("details", { class: "card" }, h("summary", {}, "Full record"), h("pre", { tabindex: 0 }, JSON.stringify(evidence, null, 2))),
     ),
   );
 }

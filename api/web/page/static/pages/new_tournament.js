@@ -1,12 +1,12 @@
-// Hold a tournament.
+// Start a tournament.
 import { getAll, post } from "../core/api.js";
 import { toast } from "../components/dialog.js";
 import { h } from "../core/dom.js";
 import { empty } from "../components/widgets.js";
 import { tournamentFields, tournamentOf } from "../components/tournament_form.js";
 
-export const title = () => "Hold a tournament";
-export const hear = () => false;
+export const title = () => "Start a tournament";
+export const onEvent = () => false;
 export const load = async () => ({ trials: await getAll("/trials") });
 
 export function view({ trials }, context) {
@@ -20,13 +20,13 @@ export function view({ trials }, context) {
   return h(
     "div",
     { class: "narrow" },
-    h("h1", {}, "Hold a tournament"),
+    h("h1", {}, "Start a tournament"),
     h(
       "form",
       { class: "card form", onsubmit: (event) => submit(event, trials, context) },
       tournamentFields(trials, context.query),
-      h("p", { class: "refusal", role: "alert" }, context.state.refusal ?? ""),
-      h("button", { type: "submit" }, "Hold it"),
+      h("p", { class: "error", role: "alert" }, context.state.error ?? ""),
+      h("button", { type: "submit" }, "Start tournament"),
     ),
   );
 }
@@ -35,10 +35,10 @@ async function submit(event, trials, context) {
   event.preventDefault();
   try {
     const made = await post("/tournaments", tournamentOf(Object.fromEntries(new FormData(event.target)), trials));
-    toast(`${made.name} was made.`);
+    toast(`${made.name} was created.`);
     await context.go(`/tournaments/${made.id}`);
   } catch (problem) {
-    context.state.refusal = problem.message;
+    context.state.error = problem.message;
     context.redraw();
   }
 }

@@ -6,7 +6,7 @@ import { h } from "../core/dom.js";
 const PAUSE_MS = 250;
 export const title = () => "Start a trial";
 export const load = async () => ({ examples: await getAll("/examples") });
-export const hear = () => false;
+export const onEvent = () => false;
 
 export function view({ examples }, context) {
   const { state } = context;
@@ -48,7 +48,7 @@ export function view({ examples }, context) {
       h(
         "section",
         { "aria-label": "Trial file" },
-        h("label", { for: "file" }, h("strong", {}, "Trial file"), " (YAML): change it, or paste your own"),
+        h("label", { for: "file" }, h("strong", {}, "Trial file"), " (YAML): edit it or paste your own"),
         h("textarea", {
           id: "file",
           rows: 26,
@@ -72,7 +72,7 @@ function verdict(checked) {
   if (!checked) return h("p", { class: "quiet" }, "Checking …");
   if (checked.valid) return h("p", { class: "good" }, "✓ This file is valid.");
   return [
-    h("p", { class: "bad" }, checked.problems.length === 1 ? "One thing is wrong:" : `${checked.problems.length} things are wrong:`),
+    h("p", { class: "bad" }, checked.problems.length === 1 ? "1 problem:" : `${checked.problems.length} problems:`),
     h(
       "ul",
       { class: "problems" },
@@ -114,7 +114,7 @@ function typed(text, context) {
   }, PAUSE_MS);
 }
 
-/** `project` and `trial` stand at the top of the file; the checked spec has everything else. */
+/** `project` and `trial` are read from the text; the validated spec has everything else. */
 function named(text, key, otherwise) {
   const found = text.match(new RegExp(`^${key}:\\s*["']?([a-z0-9-]+)`, "m"));
   return found ? found[1] : otherwise;
@@ -130,7 +130,7 @@ async function start(context) {
       name: named(state.text, "trial", "trial"),
       spec: state.checked.spec,
     });
-    toast(`${made.name} was made.`);
+    toast(`${made.name} was created.`);
     await context.go(`/trials/${made.id}`);
   } catch (problem) {
     toast(problem.message, "bad");

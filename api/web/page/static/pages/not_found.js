@@ -1,4 +1,4 @@
-// An address that no page has.
+// The page for unknown addresses.
 import { h } from "../core/dom.js";
 
 export const title = () => "Not found";
@@ -6,6 +6,6 @@ export const view = () =>
   h(
     "section",
     { class: "empty" },
-    h("h1", {}, "There is nothing here"),
+    h("h1", {}, "Not found"),
     h("p", {}, `No page has the address ${location.pathname}. `, h("a", { href: "/trials" }, "All trials")),
   );

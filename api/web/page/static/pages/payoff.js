@@ -1,4 +1,4 @@
-// Who does how well against whom: the heat map, what the whole of it says, and the games of one cell.
+// The payoff matrix: heat map, α-rank and Nash mass, cycles, and the games of a selected cell.
 import { get, getAll } from "../core/api.js";
 import { h, s } from "../core/dom.js";
 import { percent, short, signed, whole } from "../core/format.js";
@@ -31,20 +31,19 @@ export async function load(context) {
   const [trial, payoff, ratings, alphaRank, nash, games] = await Promise.all([
     get(root),
     get(`${root}/payoff`, { stream }),
-    getAll(`${root}/ratings`, {}, { most: 1000 }),
+    getAll(`${root}/ratings`, {}, { maximum: 1000 }),
     get(`${root}/ratings`, { method: "alpha_rank", limit: 12 }),
     get(`${root}/ratings`, { method: "nash_averaging", limit: 500 }),
     row && column ? get(`${root}/matches`, { player_id: row, opponent_id: column, limit: 25 }) : null,
   ]);
-  const kept = context.state.payoff; // the same object while nothing changed, so that nothing is reckoned twice
+  const kept = context.state.payoff; // the same object while nothing changed, so results are reused
   if (!kept || kept.revision !== payoff.revision || kept.stream !== payoff.stream) context.state.payoff = payoff;
   return { trial, payoff: context.state.payoff, ratings, alphaRank: alphaRank.items, nash, games };
 }
 
 export function view(data, context) {
   const { trial, payoff } = data;
-  if (payoff.players.length < 2)
-    return trialFrame(trial, context, empty("Too few players", "The heat map needs two players; they come as the trial goes on."));
+  if (payoff.players.length < 2) return trialFrame(trial, context, empty("Too few players", "The heat map needs at least two players."));
   const { order = "rating", stream = "all", show = "rate" } = context.query;
   return trialFrame(
     trial,
@@ -64,12 +63,12 @@ export function view(data, context) {
         "section",
         { class: "card", "aria-label": "Heat map" },
         payoff.win_rate.every((row) => row.every((rate) => rate === null))
-          ? empty("Nobody has met yet", "Colours come with the first games.")
+          ? empty("No games yet", "Colours appear after the first games.")
           : [colourKey(), map(data, context)],
         h(
           "p",
           { class: "quiet" },
-          "Rows against columns; plain ground: they have not met. A click shows a cell's games, dragging shows a part more closely.",
+          "Rows against columns; cells without colour have no games. Click a cell for its games, drag to zoom in.",
         ),
       ),
       h("div", {}, cell(data, context), masses(data), cycles(data, context)),
@@ -106,7 +105,7 @@ function map(data, context) {
   });
 }
 
-/** What the colours stand for; returns of any size are spread over them, with nothing earned in the middle. */
+/** The values behind the colours; mean returns are scaled so that zero is the middle colour. */
 function measure(payoff, show) {
   if (show !== "return")
     return {
@@ -149,7 +148,7 @@ function cell({ payoff, games, trial }, context) {
   const [rate, earned] = [payoff.win_rate[row][column], earns(payoff, row, column)];
   return h(
     "section",
-    { class: "card", key: "cell", "aria-label": "The chosen cell" },
+    { class: "card", key: "cell", "aria-label": "Selected cell" },
     h(
       "div",
       { class: "title" },
@@ -160,7 +159,7 @@ function cell({ payoff, games, trial }, context) {
       "p",
       {},
       rate === null
-        ? "They have never met."
+        ? "No games between them."
         : [
             h("strong", {}, percent(rate, 1)),
             ` (${percent(payoff.low[row][column], 1)} to ${percent(payoff.high[row][column], 1)}): `,
@@ -171,9 +170,9 @@ function cell({ payoff, games, trial }, context) {
     games?.items.length
       ? [
           matchTable(games.items),
-          h("a", { href: `/trials/${trial.id}/matches?player=${one.id}&opponent=${other.id}` }, "All their recorded games"),
+          h("a", { href: `/trials/${trial.id}/matches?player=${one.id}&opponent=${other.id}` }, "All recorded games"),
         ]
-      : h("p", { class: "quiet" }, "No recorded games: training games are counted, not kept one by one."),
+      : h("p", { class: "quiet" }, "No recorded games. Training games are only counted."),
   );
 }
 
@@ -187,9 +186,9 @@ function masses({ alphaRank, nash }) {
         name: h("a", { href: `/versions/${item.version_id}` }, `${item.player} v${item.number}`),
         share: item.value,
       }));
-  const missing = h("p", { class: "quiet" }, "Comes with the first tournament of rating games.");
-  // the heat map counts other games too, so the two may differ
-  const of = () => h("p", { class: "quiet" }, "Of the newest tournament's field, by rating games alone.");
+  const missing = h("p", { class: "quiet" }, "Shown after the first rating tournament.");
+  // the heat map includes other games, so the two may differ
+  const of = () => h("p", { class: "quiet" }, "Entrants of the latest tournament, by rating games only.");
   return h(
     "div",
     { key: "masses" },
@@ -198,13 +197,13 @@ function masses({ alphaRank, nash }) {
   );
 }
 
-/** The equilibrium of the field by how much of it each version is. */
+/** The Nash equilibrium: the mass of each version. */
 function mixture({ fit, items }) {
   const names = new Map(items.map((item) => [item.version_id, `${item.player} v${item.number}`]));
   return Object.entries(fit.settings.mixture ?? {})
     .sort(([, one], [, other]) => other - one)
     .slice(0, 10)
-    .map(([id, share]) => ({ key: id, name: h("a", { href: `/versions/${id}` }, names.get(id) ?? "of another trial"), share }));
+    .map(([id, share]) => ({ key: id, name: h("a", { href: `/versions/${id}` }, names.get(id) ?? "in another trial"), share }));
 }
 
 function cycles({ payoff }, { state }) {
@@ -225,7 +224,7 @@ function cycles({ payoff }, { state }) {
             { class: "triangles" },
             found.map((cycle) => triangle(cycle, payoff)),
           )
-        : h("p", { class: "quiet" }, "None: nobody beats somebody who beats somebody who beats them."),
+        : h("p", { class: "quiet" }, "No cycles: no A that beats B, B that beats C and C that beats A."),
     ),
   );
 }

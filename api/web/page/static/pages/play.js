@@ -1,18 +1,18 @@
-// A person against a version.
+// Play a game against a version.
 import { get, getAll, post } from "../core/api.js";
 import { actionName, areasOf, board, stepFocus } from "../components/board.js";
 import { toast } from "../components/dialog.js";
 import { h } from "../core/dom.js";
-import { versionName, words } from "../core/format.js";
+import { versionName, humanize } from "../core/format.js";
 import { card, pick, versionLink } from "../components/widgets.js";
 
-const PATIENCE_MS = 300; // an answer that comes sooner needs no word
+const PATIENCE_MS = 300; // faster answers show no "Thinking"
 export const title = ({ version }) => `Play against ${versionName(version.player, version.number)}`;
-export const hear = () => false;
+export const onEvent = () => false;
 
 export async function load({ parameters, query, state }) {
   const before = state.game;
-  const missing = query.game && before?.id !== query.game; // decided now: a game that begins meanwhile is newer
+  const missing = query.game && before?.id !== query.game; // checked before loading: a game started meanwhile is newer
   const version = await get(`/versions/${parameters.version}`);
   const root = `/trials/${version.trial_id}`;
   const [trial, players] = await Promise.all([get(root), getAll(`${root}/players`)]);
@@ -23,7 +23,7 @@ export async function load({ parameters, query, state }) {
   return { version, trial, players };
 }
 
-/** A game that was begun; null once it is gone: it is kept for a day after its last move. */
+/** A started game, or null if it has expired: games are kept for a day after the last move. */
 async function findGame(id) {
   try {
     return await get(`/play/${id}`);
@@ -62,7 +62,7 @@ export function view({ version, trial, players }, context) {
         " / ",
         h("a", { href: `/trials/${trial.id}` }, trial.name),
         " / ",
-        words(trial.game),
+        humanize(trial.game),
       ),
       h("h1", {}, "You against ", versionLink(version.id, versionName(version.player, version.number))),
     ),
@@ -81,24 +81,24 @@ export function view({ version, trial, players }, context) {
         (value) => context.setQuery({ seat: value }),
       ),
       pick(
-        "It plays",
+        "Moves are",
         "best",
         [
-          ["", "by its probabilities"],
-          ["best", "its best move"],
+          ["", "sampled from the policy"],
+          ["best", "the most probable"],
         ],
         context.query.best ?? "",
         (value) => context.setQuery({ best: value }),
       ),
-      h("button", { onclick: () => begin(version, context) }, game ? "New game" : "Begin"),
+      h("button", { onclick: () => startGame(version, context) }, game ? "New game" : "Start"),
     ),
     game
-      ? h("div", { class: "beside", key: "game" }, table(game, context), beside(game, version, context))
+      ? h("div", { class: "beside", key: "game" }, table(game, context), sidePanel(game, version, context))
       : h(
           "section",
           { class: "empty", key: "none" },
-          h("h2", {}, "Ready when you are"),
-          h("p", {}, "Choose who begins, then press Begin. Games of people are not recorded."),
+          h("h2", {}, "Ready to play"),
+          h("p", {}, "Choose who moves first, then press Start. These games are not recorded."),
         ),
   ];
 }
@@ -118,7 +118,11 @@ function table(game, context) {
     "section",
     { class: "card", "aria-label": "Board" },
     board(game.position, { areas, moves: game.moves, act, disabled: context.state.waiting }),
-    h("p", { role: "status", class: "say", "data-outcome": done ? Math.sign(game.position.returns[game.seat]) : null }, say(game, context)),
+    h(
+      "p",
+      { role: "status", class: "say", "data-outcome": done ? Math.sign(game.position.returns[game.seat]) : null },
+      statusText(game, context),
+    ),
     done ? null : hint(areas),
   );
 }
@@ -129,7 +133,7 @@ function hint(areas) {
   return h("p", { class: "quiet center" }, `Click a ${noun}, press 1 to ${Math.min(9, areas.size)}, or use the arrow keys and Enter.`);
 }
 
-function beside(game, version, context) {
+function sidePanel(game, version, context) {
   const areas = areasOf(game.position);
   const { done } = game.position;
   const it = versionName(version.player, version.number);
@@ -139,8 +143,8 @@ function beside(game, version, context) {
     done
       ? card(
           "The game is over",
-          h("p", {}, `${say(game, context)} ${game.moves.length} moves.`),
-          h("button", { onclick: () => begin(version, context) }, "Play again"),
+          h("p", {}, `${statusText(game, context)} ${game.moves.length} moves.`),
+          h("button", { onclick: () => startGame(version, context) }, "Play again"),
         )
       : areas.size
         ? null
@@ -157,7 +161,7 @@ function beside(game, version, context) {
         ),
       ),
       game.moves.length
-        ? h("p", { class: "quiet" }, "So far: ", game.moves.map((action) => actionName(areas, action, action)).join(" "))
+        ? h("p", { class: "quiet" }, "Moves: ", game.moves.map((action) => actionName(areas, action, action)).join(" "))
         : null,
     ),
   );
@@ -177,30 +181,30 @@ function choices(game, context) {
   );
 }
 
-function say(game, { state }) {
-  if (state.slow) return "It thinks …";
+function statusText(game, { state }) {
+  if (state.slow) return "Thinking …";
   const earned = game.position.returns[game.seat];
   if (game.position.done) return earned > 0 ? "You won." : earned < 0 ? "You lost." : "A draw.";
   return "Your move.";
 }
 
-async function begin(version, context) {
+async function startGame(version, context) {
   const { query } = context;
   if (
-    await answered(context, () => post("/play", { version_id: version.id, seat: Number(query.seat ?? 0), sampled: query.best !== "best" }))
+    await request(context, () => post("/play", { version_id: version.id, seat: Number(query.seat ?? 0), sampled: query.best !== "best" }))
   ) {
     await context.setQuery({ game: context.state.game.id });
-    document.querySelector(".squares button")?.focus({ preventScroll: true }); // so that the keys are for the board
+    document.querySelector(".squares button")?.focus({ preventScroll: true }); // arrow keys act on the board
   }
 }
 
-const move = (action, context) => answered(context, () => post(`/play/${context.state.game.id}/moves`, { action }));
+const move = (action, context) => request(context, () => post(`/play/${context.state.game.id}/moves`, { action }));
 
-async function answered(context, call) {
+async function request(context, call) {
   const { state } = context;
   if (state.waiting) return false;
   state.waiting = true;
-  context.redraw(); // the board takes no other move meanwhile
+  context.redraw(); // disables the board
   const patience = setTimeout(() => {
     state.slow = true;
     context.redraw();

@@ -1,33 +1,33 @@
-// Gates with the path of their tests, and who held each alias when and why.
-import { get, getAll, may, post, send } from "../core/api.js";
-import { chart, warmCharts } from "../charts/line_charts.js";
+// Gates with the path of their log-likelihood ratio, and the history of each alias.
+import { get, getAll, hasScope, post, send } from "../core/api.js";
+import { chart, prefetchCharts } from "../charts/line_charts.js";
 import { colour, seriesColours } from "../charts/colours.js";
 import { ask, toast } from "../components/dialog.js";
 import { h } from "../core/dom.js";
-import { fixed, percent, versionName, whole, words } from "../core/format.js";
+import { fixed, percent, versionName, whole, humanize } from "../core/format.js";
 import { badge, card, empty, facts, table, time, versionLink } from "../components/widgets.js";
 import { trialFrame } from "../components/trial_frame.js";
 
 const MOST_STRANGERS = 50;
-export const enter = warmCharts;
+export const enter = prefetchCharts;
 export const title = ({ trial }) => `Promotions of ${trial.name}`;
 export const trialOf = (context) => context.parameters.trial;
-export const hear = (event) => /^(gate|alias|trial)\./.test(event.type);
+export const onEvent = (event) => /^(gate|alias|trial)\./.test(event.type);
 
 export async function load({ parameters, query }) {
   const root = `/trials/${parameters.trial}`;
   const trial = await get(root);
   const project = `/projects/${encodeURIComponent(trial.project)}/aliases`;
   const [gates, aliases, versions] = await Promise.all([
-    getAll(`${root}/gates`, {}, { most: 200 }),
+    getAll(`${root}/gates`, {}, { maximum: 200 }),
     getAll(project),
-    getAll(`${root}/versions`, {}, { most: 5000 }),
+    getAll(`${root}/versions`, {}, { maximum: 5000 }),
   ]);
   const mine = aliases.filter((alias) => alias.game === trial.game);
   const chosen = gates.find((gate) => gate.id === query.gate) ?? gates[0];
   const [gate, ...histories] = await Promise.all([
     chosen ? get(`/gates/${chosen.id}`) : null,
-    ...mine.map((alias) => getAll(`${project}/${alias.name}/history`, { game: alias.game }, { most: 200 })),
+    ...mine.map((alias) => getAll(`${project}/${alias.name}/history`, { game: alias.game }, { maximum: 200 })),
   ]);
   const names = new Map(versions.map((each) => [each.id, versionName(each.player, each.number)]));
   const strangers = new Set(
@@ -48,7 +48,7 @@ export async function load({ parameters, query }) {
 
 export function view(data, context) {
   const { trial, gates, gate, aliases } = data;
-  const name = (id) => (id ? versionLink(id, data.names.get(id) ?? "of another trial") : "–");
+  const name = (id) => (id ? versionLink(id, data.names.get(id) ?? "in another trial") : "–");
   return trialFrame(
     trial,
     context,
@@ -60,11 +60,11 @@ export function view(data, context) {
           "div",
           { class: "title" },
           h("h2", {}, `${alias.name}: `, name(alias.version_id)),
-          may("operator") &&
+          hasScope("operator") &&
             h(
               "div",
               { class: "row" },
-              h("button", { class: "plain", onclick: () => promote(trial, alias, context) }, "Promote by hand"),
+              h("button", { class: "plain", onclick: () => promote(trial, alias, context) }, "Promote manually"),
               alias.moves.length > 1 && h("button", { class: "plain", onclick: () => rollBack(trial, alias, context) }, "Roll back"),
             ),
         ),
@@ -73,9 +73,9 @@ export function view(data, context) {
           [
             ["When", (move) => time(move.created_at)],
             ["Holder", (move) => name(move.to_version_id)],
-            ["Before", (move) => name(move.from_version_id)],
+            ["Previous", (move) => name(move.from_version_id)],
             ["How", (move) => badge(move.move)],
-            ["Why", (move) => move.reason, "long"],
+            ["Reason", (move) => move.reason, "long"],
             ["By", (move) => (move.gate_id ? "its gate" : move.tournament_id ? "a tournament" : move.actor)],
             [
               "Gate",
@@ -97,9 +97,9 @@ export function view(data, context) {
         "section",
         { class: "card", key: "none" },
         h("h2", {}, "No champion yet"),
-        h("p", { class: "quiet" }, "A snapshot of the main player becomes champion by a gate, or by hand."),
-        may("operator") &&
-          h("button", { class: "plain", onclick: () => promote(trial, { name: "champion", version_id: "" }, context) }, "Promote by hand"),
+        h("p", { class: "quiet" }, "A snapshot of the main player becomes champion when it passes a gate or is promoted manually."),
+        hasScope("operator") &&
+          h("button", { class: "plain", onclick: () => promote(trial, { name: "champion", version_id: "" }, context) }, "Promote manually"),
       ),
     gate ? h("div", { class: "beside", key: "gate" }, card("Log-likelihood ratio", llrPath(gate)), gateFacts(gate, name, context)) : null,
     gates.length
@@ -121,7 +121,7 @@ export function view(data, context) {
                 ["Status", (each) => badge(each.status)],
                 ["Pairs", (each) => whole(each.pairs), "number"],
                 ["LLR", (each) => fixed(each.llr), "number"],
-                ["Why", (each) => each.status_reason ?? "–", "long"],
+                ["Reason", (each) => each.status_reason ?? "–", "long"],
               ],
               gates,
               (each) => each.id,
@@ -131,7 +131,7 @@ export function view(data, context) {
       : empty(
           "No gates yet",
           trial.spec.league?.champion_gate
-            ? "A gate opens when the main player is frozen."
+            ? "A gate opens when a snapshot of the main player is taken."
             : "This trial has no champion_gate in its file.",
         ),
   );
@@ -141,7 +141,11 @@ function llrPath(gate) {
   let pairs = 0;
   const points = gate.path.map((point) => [(pairs += point.pairs), point.llr]);
   if (!points.length)
-    return h("p", { class: "quiet" }, gate.champion_version_id ? "No games yet." : "The first champion stands unopposed.");
+    return h(
+      "p",
+      { class: "quiet" },
+      gate.champion_version_id ? "No games yet." : "The first champion has no opponent to be tested against.",
+    );
   const level = (value, name, tint) => ({
     type: "scatter",
     mode: "lines",
@@ -185,13 +189,13 @@ function gateFacts(gate, name, context) {
       "div",
       { class: "title" },
       h("h2", {}, "Evidence"),
-      may("operator") &&
+      hasScope("operator") &&
         ["waiting", "running"].includes(gate.status) &&
         h("button", { class: "plain", onclick: () => stopGate(gate, context) }, "Stop the gate"),
     ),
     facts([
       ["Status", badge(gate.status)],
-      ["Why", gate.status_reason],
+      ["Reason", gate.status_reason],
       ["Candidate", name(gate.candidate_version_id)],
       ["Champion", name(gate.champion_version_id)],
       ["Pairs", `${whole(gate.pairs)} of at most ${whole(gate.max_pairs)}`],
@@ -199,13 +203,13 @@ function gateFacts(gate, name, context) {
       ["Pairs by score", total ? pentanomial(gate.pentanomial) : null],
       ["Elo", `${gate.elo0} is not enough, ${gate.elo1} is (${gate.model})`],
       ["Bounds", `${fixed(gate.lower_bound)} refuses, ${fixed(gate.upper_bound)} promotes`],
-      ["Errors", `α ${fixed(gate.alpha, 3)}, β ${fixed(gate.beta, 3)}`],
+      ["Error rates", `α ${fixed(gate.alpha, 3)}, β ${fixed(gate.beta, 3)}`],
       ["Games", h("a", { href: `/trials/${gate.trial_id}/matches?gate=${gate.id}` }, "recorded games")],
     ]),
   );
 }
 
-/** Pairs of games by what the candidate scored in both together. */
+/** Pairs of games by the candidate's score in both games. */
 function pentanomial(counts) {
   const most = Math.max(...counts);
   return h(
@@ -227,7 +231,7 @@ async function promote(trial, alias, context) {
   const said = await ask({
     title: `Promote a version to ${alias.name}`,
     action: "Promote",
-    text: "The move is recorded with its reason, and can be rolled back.",
+    text: "The change is recorded with its reason and can be rolled back.",
     fields: [
       {
         name: "version_id",
@@ -241,7 +245,7 @@ async function promote(trial, alias, context) {
     ],
     perform: (values) => send("PUT", `/projects/${encodeURIComponent(trial.project)}/aliases/${alias.name}`, values),
   });
-  if (said) toast(`${words(alias.name)} moved.`);
+  if (said) toast(`${humanize(alias.name)} moved.`);
   await context.refresh();
 }
 
@@ -250,12 +254,12 @@ async function rollBack(trial, alias, context) {
     title: `Roll ${alias.name} back?`,
     action: "Roll back",
     danger: true,
-    text: "It points again at the version that held it before.",
+    text: "The alias moves back to its previous version.",
     fields: [{ name: "reason", label: "Reason", value: "rolled back by an operator", required: true, maxlength: 500 }],
     perform: (values) =>
       post(`/projects/${encodeURIComponent(trial.project)}/aliases/${alias.name}/rollback?game=${encodeURIComponent(alias.game)}`, values),
   });
-  if (said) toast(`${words(alias.name)} was rolled back.`);
+  if (said) toast(`${humanize(alias.name)} was rolled back.`);
   await context.refresh();
 }
 
@@ -264,10 +268,10 @@ async function stopGate(gate, context) {
     title: "Stop the gate?",
     action: "Stop",
     danger: true,
-    text: "It ends without a verdict and never passes.",
+    text: "The gate ends without a decision and does not pass.",
     fields: [{ name: "reason", label: "Reason", value: "stopped by an operator", required: true, maxlength: 500 }],
     perform: (values) => post(`/gates/${gate.id}/stop`, values),
   });
-  if (said) toast("The gate stops.");
+  if (said) toast("The gate is stopping.");
   await context.refresh();
 }

@@ -1,17 +1,17 @@
-// A recorded game, move by move, with what the versions think of each position.
+// A recorded game, move by move, with the policies and values of the versions.
 import { actionName, areasOf, board, policyShares } from "../components/board.js";
 import { h, s } from "../core/dom.js";
-import { percent, signed, versionName, words } from "../core/format.js";
+import { percent, signed, versionName, humanize } from "../core/format.js";
 import { badge, card, facts, pick, shares, time, versionLink } from "../components/widgets.js";
-import { replayWithOpinions } from "../core/replay_annotations.js";
+import { annotatedReplay } from "../core/replay_annotations.js";
 
 export const title = ({ replay }) => `Game #${replay.match.id}`;
-export const hear = () => false;
+export const onEvent = () => false;
 
 export async function load({ parameters, query, state }) {
   const key = `${parameters.match} ${query.annotate ?? ""}`;
   if (state.key !== key) {
-    const replay = await replayWithOpinions(parameters.match, query.annotate ?? "movers");
+    const replay = await annotatedReplay(parameters.match, query.annotate ?? "movers");
     Object.assign(state, { replay, key });
   }
   return { replay: state.replay };
@@ -64,14 +64,14 @@ export function view({ replay }, context) {
       h(
         "div",
         {},
-        opinionCard(replay, positions[ply], { names, seats, areas }, context),
+        policyCard(replay, positions[ply], { names, seats, areas }, context),
         card("Moves", moveList(positions, ply, areas, context)),
         card(
           "Players",
           facts([
             ["First", match.seat === 0 ? links[0] : links[1]],
             ["Second", match.seat === 0 ? links[1] : links[0]],
-            ["Played for", words(match.stream)],
+            ["Played for", humanize(match.stream)],
             ["When", time(match.played_at)],
             ["Seed", h("code", {}, match.seed)],
           ]),
@@ -83,11 +83,11 @@ export function view({ replay }, context) {
 
 function shownBoard(positions, ply, areas) {
   const position = positions[ply];
-  const thoughts = (position.legal[0] ?? []).filter((each) => each.probability !== null).map((each) => [each.action, each.probability]);
+  const policy = (position.legal[0] ?? []).filter((each) => each.probability !== null).map((each) => [each.action, each.probability]);
   return board(position, {
     areas,
     moves: positions.slice(0, ply).flatMap((each) => each.actions),
-    policy: thoughts.length ? new Map(thoughts) : null,
+    policy: policy.length ? new Map(policy) : null,
   });
 }
 
@@ -103,18 +103,18 @@ function controls(ply, last, context) {
       "div",
       { class: "row center", role: "group", "aria-label": "Moves" },
       jump(0, "«", "First position"),
-      jump(ply - 1, "‹", "Move before"),
+      jump(ply - 1, "‹", "Previous move"),
       h("span", { role: "status", class: "ply" }, `${ply} of ${last}`),
       jump(ply + 1, "›", "Next move"),
       jump(last, "»", "Last position"),
     ),
     h("label", { class: "unseen", for: "ply" }, "Position"),
     h("input", { id: "ply", type: "range", min: 0, max: last, value: ply, oninput: (event) => goTo(event.target.value, context) }),
-    h("p", { class: "quiet center" }, "Arrow keys step; Home and End jump."),
+    h("p", { class: "quiet center" }, "Arrow keys: one move. Home and End: first and last position."),
   ];
 }
 
-/** What each seat expected to earn when it was to move, and what it got. */
+/** The expected return of each seat when it was to move, and its final return. */
 function values(positions, ply, seats, context) {
   const end = positions.length - 1;
   const lines = seats.map((_, seat) =>
@@ -140,7 +140,7 @@ function values(positions, ply, seats, context) {
     h(
       "figcaption",
       {},
-      "What each expects to earn when it is to move: ",
+      "Expected return of the player to move: ",
       seats.map((name, seat) => h("span", { class: "who" }, h("span", { class: "seat", "data-seat": seat }), name)),
     ),
     s(
@@ -166,21 +166,21 @@ function values(positions, ply, seats, context) {
   );
 }
 
-function opinionCard(replay, position, { names, seats, areas }, context) {
+function policyCard(replay, position, { names, seats, areas }, context) {
   const { match } = replay;
   const whose = [
-    ["", "whoever is to move"],
+    ["", "the player to move"],
     [match.version_id, names[0]],
     [match.opponent_version_id, names[1]],
-    ["nobody", "nobody"],
+    ["nobody", "no annotation"],
   ];
-  const thoughts = policyShares(position, areas);
+  const policy = policyShares(position, areas);
   const asked = context.query.annotate !== "nobody";
   return h(
     "section",
-    { class: "card", "aria-label": "Opinion" },
-    h("h2", {}, "What a version thinks here"),
-    pick("Opinion of", "annotate", whose, context.query.annotate ?? "", (value) => context.setQuery({ annotate: value })),
+    { class: "card", "aria-label": "Policy and value" },
+    h("h2", {}, "Policy and value"),
+    pick("Annotated by", "annotate", whose, context.query.annotate ?? "", (value) => context.setQuery({ annotate: value })),
     replay.problem ? h("p", { class: "bad", role: "alert" }, replay.problem) : null,
     position.done
       ? h("p", {}, h("strong", {}, `The game is over: ${position.returns.map((value) => signed(value, 0)).join(" : ")}.`))
@@ -190,9 +190,9 @@ function opinionCard(replay, position, { names, seats, areas }, context) {
             {},
             "To move: ",
             h("strong", {}, position.seats.map((seat) => seats[seat] ?? `seat ${seat}`).join(", ")),
-            position.value === null ? "" : [", expects ", h("strong", { class: "value" }, signed(position.value, 2))],
+            position.value === null ? "" : [", value ", h("strong", { class: "value" }, signed(position.value, 2))],
           ),
-          thoughts.length ? shares(thoughts, "Policy") : asked ? h("p", { class: "quiet" }, "A bot has no opinion to show.") : null,
+          policy.length ? shares(policy, "Policy") : asked ? h("p", { class: "quiet" }, "A bot has no policy to show.") : null,
         ],
   );
 }

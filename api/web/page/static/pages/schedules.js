@@ -1,13 +1,13 @@
-// Schedules of tournaments: made, paused, fired, deleted.
-import { get, getAll, may, post, send } from "../core/api.js";
+// Tournament schedules: create, pause, run now, delete.
+import { get, getAll, hasScope, post, send } from "../core/api.js";
 import { ask, toast } from "../components/dialog.js";
 import { h } from "../core/dom.js";
-import { duration, whole, words } from "../core/format.js";
+import { duration, whole, humanize } from "../core/format.js";
 import { badge, empty, facts, time } from "../components/widgets.js";
 import { tournamentFields, tournamentOf } from "../components/tournament_form.js";
 
 export const title = () => "Schedules";
-export const hear = (event) => /^(schedule|tournament)\./.test(event.type);
+export const onEvent = (event) => /^(schedule|tournament)\./.test(event.type);
 
 export async function load() {
   const [schedules, trials] = await Promise.all([getAll("/schedules"), getAll("/trials")]);
@@ -20,7 +20,7 @@ export function view({ schedules, trials }, context) {
       "div",
       { class: "title", key: "title" },
       h("h1", {}, "Schedules"),
-      may("operator") && trials.length
+      hasScope("operator") && trials.length
         ? h(
             "button",
             {
@@ -29,7 +29,7 @@ export function view({ schedules, trials }, context) {
                 context.redraw();
               },
             },
-            context.state.making ? "Never mind" : "Make a schedule",
+            context.state.making ? "Cancel" : "Create a schedule",
           )
         : null,
     ),
@@ -42,7 +42,7 @@ export function view({ schedules, trials }, context) {
         )
       : empty(
           "No schedules",
-          "A schedule holds a tournament again and again, every night for example. A trial's file can ask for one with ",
+          "A schedule starts a tournament repeatedly, for example every night. A trial file defines one with ",
           h("code", {}, "evaluation.schedule"),
           ".",
         ),
@@ -59,22 +59,28 @@ function shown(schedule, context) {
       "div",
       { class: "title" },
       h("h2", {}, schedule.name, " ", badge(schedule.paused ? "paused" : "active")),
-      may("operator") &&
-        h("div", { class: "row" }, order(schedule.paused ? "Resume" : "Pause", toggle), order("Fire now", fire), order("Delete", remove)),
+      hasScope("operator") &&
+        h(
+          "div",
+          { class: "row" },
+          order(schedule.paused ? "Resume" : "Pause", toggle),
+          order("Trigger now", trigger),
+          order("Delete", remove),
+        ),
     ),
     facts([
       ["When", schedule.cron ? [h("code", {}, schedule.cron), ` (${schedule.time_zone})`] : `every ${duration(schedule.every_seconds)}`],
       ["Next", schedule.paused ? "paused" : schedule.next?.length ? time(schedule.next[0]) : "–"],
       ["Project", schedule.project],
-      ["Tournament", `${words(schedule.tournament.format ?? "")} of ${(schedule.tournament.entrants ?? []).join(", ")}`],
-      ["Where one still runs", words(schedule.overlap)],
+      ["Tournament", `${humanize(schedule.tournament.format ?? "")} of ${(schedule.tournament.entrants ?? []).join(", ")}`],
+      ["If one is still running", humanize(schedule.overlap)],
       [
-        "Fired",
+        "Runs",
         schedule.fired === null
           ? null
           : [`${whole(schedule.fired)} times, `, h("a", { href: `/tournaments?schedule=${schedule.id}` }, "its tournaments")],
       ],
-      ["Last problem", schedule.last_error],
+      ["Last error", schedule.last_error],
     ]),
   );
 }
@@ -97,8 +103,8 @@ function form(trials, context) {
       h("input", { id: "zone-name", name: "time_zone", value: Intl.DateTimeFormat().resolvedOptions().timeZone, required: true }),
     ),
     tournamentFields(trials, context.query),
-    h("p", { class: "refusal", role: "alert" }, context.state.refusal ?? ""),
-    h("button", { type: "submit" }, "Make it"),
+    h("p", { class: "error", role: "alert" }, context.state.error ?? ""),
+    h("button", { type: "submit" }, "Create schedule"),
   );
 }
 
@@ -109,11 +115,11 @@ async function make(event, trials, context) {
   try {
     await post("/schedules", { project, name: values.name, cron: values.cron, time_zone: values.time_zone, tournament: spec });
     context.state.making = false;
-    context.state.refusal = "";
+    context.state.error = "";
     toast(`${values.name} was made.`);
     await context.refresh();
   } catch (problem) {
-    context.state.refusal = problem.message;
+    context.state.error = problem.message;
     context.redraw();
   }
 }
@@ -128,14 +134,14 @@ async function toggle(schedule, context) {
   if (said) await context.refresh();
 }
 
-async function fire(schedule, context) {
+async function trigger(schedule, context) {
   const said = await ask({
-    title: `Fire ${schedule.name} now?`,
-    action: "Fire",
-    text: "Its tournament is held now, besides its usual times.",
+    title: `Trigger ${schedule.name} now?`,
+    action: "Trigger",
+    text: "Starts its tournament now, in addition to the schedule.",
     perform: () => post(`/schedules/${schedule.id}/trigger`),
   });
-  if (said) toast("Its tournament begins.");
+  if (said) toast("The tournament is starting.");
   await context.refresh();
 }
 
@@ -144,7 +150,7 @@ async function remove(schedule, context) {
     title: `Delete ${schedule.name}?`,
     action: "Delete",
     danger: true,
-    text: "Its tournaments stay.",
+    text: "Its tournaments are kept.",
     perform: () => send("DELETE", `/schedules/${schedule.id}`),
   });
   if (said) toast(`${schedule.name} was deleted.`);

@@ -1,13 +1,13 @@
-// Signing in with a token, and whether the parts of the stack are well.
+// Sign in with a token, and the health of the stack.
 import { session, signIn } from "../core/api.js";
 import { h } from "../core/dom.js";
-import { partCards, readiness, watchParts } from "../components/health_cards.js";
+import { healthCards, readiness, refreshWhileVisible } from "../components/health_cards.js";
 
 export const title = () => "Sign in";
 export const load = readiness;
-export const enter = watchParts;
+export const enter = refreshWhileVisible;
 export const leave = (context) => clearInterval(context.timer);
-export const hear = () => false;
+export const onEvent = () => false;
 
 export function view(ready, context) {
   return h(
@@ -17,12 +17,7 @@ export function view(ready, context) {
     h(
       "form",
       { class: "card", onsubmit: (event) => submit(event, context) },
-      h(
-        "p",
-        {},
-        h("code", {}, "lanista up"),
-        " prints a link that signs you in; while the stack runs, it starts nothing and prints a new one.",
-      ),
+      h("p", {}, h("code", {}, "lanista up"), " prints a sign-in link. While the stack is running it only prints a new link."),
       h(
         "label",
         { for: "token" },
@@ -30,7 +25,7 @@ export function view(ready, context) {
         h("code", {}, "admin.token"),
         " in its data folder; ",
         h("code", {}, "lanista token create"),
-        " makes more.",
+        " creates more.",
       ),
       h(
         "div",
@@ -38,10 +33,10 @@ export function view(ready, context) {
         h("input", { id: "token", type: "password", autocomplete: "off", required: true, maxlength: 200, placeholder: "lanista_…" }),
         h("button", { type: "submit" }, "Sign in"),
       ),
-      h("p", { class: "refusal", role: "alert" }, context.state.refusal ?? session.refusal),
+      h("p", { class: "error", role: "alert" }, context.state.error ?? session.error),
     ),
     h("h2", {}, "Parts"),
-    partCards(ready),
+    healthCards(ready),
   );
 }
 
@@ -53,7 +48,7 @@ async function submit(event, context) {
     field.value = "";
     await context.go(location.pathname + location.search);
   } catch (problem) {
-    context.state.refusal = problem.message;
+    context.state.error = problem.message;
     context.redraw();
   }
 }

@@ -1,22 +1,22 @@
-// The installation: its parts, pages of others, tokens, and who changed what.
-import { get, getAll, may } from "../core/api.js";
+// The installation: health, queues, workers, Ray, links, tokens and the audit log.
+import { get, getAll, hasScope } from "../core/api.js";
 import { h } from "../core/dom.js";
-import { fleetCards } from "../components/cluster_cards.js";
-import { partCards, watchParts } from "../components/health_cards.js";
+import { clusterCards } from "../components/cluster_cards.js";
+import { healthCards, refreshWhileVisible } from "../components/health_cards.js";
 import { card, table, time } from "../components/widgets.js";
 import { tokenCard } from "../components/token_card.js";
 
 const TITLES = { tensorboard: "TensorBoard", temporal: "Temporal" };
 export const title = () => "System";
-export const enter = watchParts;
+export const enter = refreshWhileVisible;
 export const leave = (context) => clearInterval(context.timer);
-export const hear = () => false;
+export const onEvent = () => false;
 
 export async function load() {
   const [system, audit, tokens] = await Promise.all([
     get("/system"),
-    may("admin") ? get("/audit", { limit: 50 }) : null,
-    may("admin") ? getAll("/tokens") : null,
+    hasScope("admin") ? get("/audit", { limit: 50 }) : null,
+    hasScope("admin") ? getAll("/tokens") : null,
   ]);
   return { system, audit, tokens };
 }
@@ -24,18 +24,18 @@ export async function load() {
 export function view({ system, audit, tokens }, context) {
   return [
     h("h1", { key: "h" }, "System"),
-    h("section", { key: "parts", "aria-label": "Parts" }, partCards(system.readiness)),
-    fleetCards(system),
+    h("section", { key: "parts", "aria-label": "Parts" }, healthCards(system.readiness)),
+    clusterCards(system),
     h(
       "section",
       { key: "links", class: "card" },
-      h("h2", {}, "Elsewhere"),
+      h("h2", {}, "Links"),
       h(
         "ul",
         { class: "links" },
         Object.entries(system.links).map(([name, url]) => h("li", {}, h("a", { href: url, "data-outside": true }, TITLES[name] ?? name))),
         h("li", {}, h("a", { href: "/openapi.json", "data-outside": true }, "OpenAPI description")),
-        h("li", {}, h("a", { href: "/metrics", "data-outside": true }, "Metrics for Prometheus")),
+        h("li", {}, h("a", { href: "/metrics", "data-outside": true }, "Prometheus metrics")),
       ),
     ),
     tokens && tokenCard(tokens, context),
@@ -44,16 +44,16 @@ export function view({ system, audit, tokens }, context) {
         "div",
         { key: "audit" },
         card(
-          "Who changed what",
+          "Audit log",
           table(
             "Audit log",
             [
               ["When", (entry) => time(entry.at)],
-              ["Who", (entry) => entry.actor],
-              ["What", (entry) => entry.action],
-              ["On", (entry) => h("code", {}, entry.target ?? "–")],
+              ["Actor", (entry) => entry.actor],
+              ["Action", (entry) => entry.action],
+              ["Target", (entry) => h("code", {}, entry.target ?? "–")],
               ["Detail", (entry) => h("small", {}, detail(entry.detail)), "long"],
-              ["From", (entry) => entry.remote_address ?? "–"],
+              ["Address", (entry) => entry.remote_address ?? "–"],
             ],
             audit.items,
             (entry) => entry.id,

@@ -1,24 +1,24 @@
-// One tournament: standings with intervals, who beat whom, and its rounds.
-import { get, getAll, may, post } from "../core/api.js";
-import { chart, warmCharts } from "../charts/line_charts.js";
+// A tournament: standings with intervals, cross table, surprises and rounds.
+import { get, getAll, hasScope, post } from "../core/api.js";
+import { chart, prefetchCharts } from "../charts/line_charts.js";
 import { seriesColours } from "../charts/colours.js";
 import { ask, toast } from "../components/dialog.js";
 import { h } from "../core/dom.js";
-import { fixed, percent, words } from "../core/format.js";
+import { fixed, percent, humanize } from "../core/format.js";
 import { colourKey, heatMap } from "../charts/heat_map.js";
 import { badge, bar, card, empty, table, time, versionLink } from "../components/widgets.js";
 import { rounds } from "../components/tournament_rounds.js";
 
 export const title = ({ tournament }) => tournament.name;
-export const enter = warmCharts;
-export const hear = (event, context) =>
+export const enter = prefetchCharts;
+export const onEvent = (event, context) =>
   /^(tournament|pairing|ratings)\./.test(event.type) && [undefined, context.parameters.tournament].includes(event.payload.tournament_id);
 
 export async function load({ parameters }) {
   const root = `/tournaments/${parameters.tournament}`;
   const [tournament, pairings, report] = await Promise.all([
     get(root),
-    getAll(`${root}/pairings`, {}, { most: 1000 }),
+    getAll(`${root}/pairings`, {}, { maximum: 1000 }),
     get(`${root}/report`),
   ]);
   return { tournament, pairings, report };
@@ -39,7 +39,7 @@ export function view({ tournament, pairings, report }, context) {
         h(
           "p",
           { class: "quiet" },
-          `${words(tournament.format)} · ${tournament.game} · ${tournament.entrants} entrants · made `,
+          `${humanize(tournament.format)} · ${tournament.game} · ${tournament.entrants} entrants · made `,
           time(tournament.created_at),
           tournament.status_reason ? ` · ${tournament.status_reason}` : "",
         ),
@@ -53,7 +53,7 @@ export function view({ tournament, pairings, report }, context) {
             { class: "button plain", href: `/api/v1/tournaments/${tournament.id}/report?format=html`, "data-outside": true },
             "Report",
           ),
-        !over && may("operator") && h("button", { class: "plain", onclick: () => cancel(tournament, context) }, "Cancel"),
+        !over && hasScope("operator") && h("button", { class: "plain", onclick: () => cancel(tournament, context) }, "Cancel"),
       ),
     ),
     h(
@@ -72,7 +72,7 @@ export function view({ tournament, pairings, report }, context) {
           card("Cross table", crossTable(standings, report.cross_table, tournament, context)),
           card("Surprises", surprises(report)),
         )
-      : empty("No standings yet", "They come with the first pairing."),
+      : empty("No standings yet", "Shown after the first pairing."),
     h("div", { key: "rounds" }, card(tournament.format === "knockout" ? "Bracket" : "Rounds", rounds(pairings, tournament))),
   ];
 }
@@ -80,7 +80,7 @@ export function view({ tournament, pairings, report }, context) {
 const capital = (text) => text[0].toUpperCase() + text.slice(1);
 
 function surprises({ upsets, instructive_games: games }) {
-  if (!upsets.length && !games.length) return h("p", { class: "quiet" }, "None: everybody scored about what their rating promised.");
+  if (!upsets.length && !games.length) return h("p", { class: "quiet" }, "None: all scores are close to what the ratings predict.");
   return [
     upsets.length
       ? table(
@@ -97,9 +97,9 @@ function surprises({ upsets, instructive_games: games }) {
       : null,
     games.length
       ? [
-          h("h3", {}, "Games worth a look"),
+          h("h3", {}, "Surprising games"),
           table(
-            "Games nobody would have bet on",
+            "Games that the weaker side won",
             [
               ["Game", (each) => h("a", { href: `/matches/${each.match_id}` }, `#${each.match_id}`)],
               ["Winner", (each) => each.winner],
@@ -125,7 +125,7 @@ function standingTable(standings, tournament) {
         "Entrant",
         (line) => [
           versionLink(line.version_id, line.label),
-          line.withdrawn && h("span", { class: "badge", "data-status": "away", title: line.withdrawn }, "withdrawn"),
+          line.withdrawn && h("span", { class: "badge", "data-status": "withdrawn", title: line.withdrawn }, "withdrawn"),
         ],
       ],
       ["Points", (line) => line.points, "number"],
@@ -211,9 +211,9 @@ function crossTable(standings, cells, { id, trial_id: trial }, context) {
 async function cancel(tournament, context) {
   const said = await ask({
     title: `Cancel ${tournament.name}?`,
-    action: "Cancel it",
+    action: "Cancel tournament",
     danger: true,
-    text: "What was played stays.",
+    text: "Games already played are kept.",
     fields: [{ name: "reason", label: "Reason", value: "cancelled by an operator", required: true, maxlength: 500 }],
     perform: (values) => post(`/tournaments/${tournament.id}/cancel`, values),
   });

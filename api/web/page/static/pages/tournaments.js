@@ -1,15 +1,15 @@
-// All tournaments, under way and past.
-import { getAll, may } from "../core/api.js";
+// All tournaments, running and finished.
+import { getAll, hasScope } from "../core/api.js";
 import { h } from "../core/dom.js";
-import { words } from "../core/format.js";
+import { humanize } from "../core/format.js";
 import { badge, bar, empty, pick, table, time } from "../components/widgets.js";
 
 export const title = () => "Tournaments";
-export const hear = (event) => /^(tournament|pairing|ratings)\./.test(event.type);
+export const onEvent = (event) => /^(tournament|pairing|ratings)\./.test(event.type);
 
 export async function load({ query }) {
   const [tournaments, projects] = await Promise.all([
-    getAll("/tournaments", { project: query.project, status: query.status, schedule_id: query.schedule, limit: 100 }, { most: 300 }),
+    getAll("/tournaments", { project: query.project, status: query.status, schedule_id: query.schedule, limit: 100 }, { maximum: 300 }),
     getAll("/projects"),
   ]);
   return { tournaments, projects };
@@ -22,7 +22,7 @@ export function view({ tournaments, projects }, context) {
       "div",
       { class: "title", key: "title" },
       h("h1", {}, "Tournaments"),
-      may("operator") && h("a", { class: "button", href: "/tournaments/new" }, "Hold a tournament"),
+      hasScope("operator") && h("a", { class: "button", href: "/tournaments/new" }, "Start a tournament"),
     ),
     h(
       "div",
@@ -48,7 +48,7 @@ export function view({ tournaments, projects }, context) {
               ["Name", (each) => h("a", { href: `/tournaments/${each.id}` }, each.name)],
               ["Project", (each) => each.project],
               ["Game", (each) => each.game],
-              ["Format", (each) => words(each.format)],
+              ["Format", (each) => humanize(each.format)],
               ["Status", (each) => badge(each.status)],
               ["Entrants", (each) => each.entrants, "number"],
               [
@@ -58,7 +58,7 @@ export function view({ tournaments, projects }, context) {
                   h("small", {}, `${each.pairings_played} of ${each.pairings_known}`),
                 ],
               ],
-              ["Made", (each) => time(each.created_at)],
+              ["Created", (each) => time(each.created_at)],
             ],
             tournaments,
             (each) => each.id,
@@ -67,7 +67,7 @@ export function view({ tournaments, projects }, context) {
       : empty(
           "No tournaments",
           "A tournament rates versions against each other. ",
-          h("a", { href: "/tournaments/new" }, "Hold one"),
+          h("a", { href: "/tournaments/new" }, "Start one"),
           ", or ",
           h("a", { href: "/schedules" }, "make a schedule"),
           ".",

@@ -1,16 +1,16 @@
-// What happens in a trial now.
+// Overview of a trial: running generations, budget, ratings, throughput, losses, events, players.
 import { get, getAll } from "../core/api.js";
-import { bandedLine, chart, warmCharts } from "../charts/line_charts.js";
+import { bandedLine, chart, prefetchCharts } from "../charts/line_charts.js";
 import { seriesColours } from "../charts/colours.js";
 import { h } from "../core/dom.js";
-import { duration, fixed, percent, short, since, versionName, whole, words } from "../core/format.js";
+import { duration, fixed, percent, short, since, versionName, whole, humanize } from "../core/format.js";
 import { badge, bar, card, eventList, facts, table, time, versionLink } from "../components/widgets.js";
 import { recentEvents } from "../core/event_stream.js";
 import { trialFrame } from "../components/trial_frame.js";
 
 const LOSSES = ["value_loss", "entropy", "kl", "explained_variance", "clip_fraction", "return_mean", "game_length"];
 const OVER = ["stopped", "completed", "failed"];
-export const enter = warmCharts;
+export const enter = prefetchCharts;
 export const title = ({ trial }) => trial.name;
 export const trialOf = (context) => context.parameters.trial;
 
@@ -21,8 +21,8 @@ export async function load({ parameters }) {
     asked,
     asked.then(championOf),
     getAll(`${root}/players`),
-    getAll(`${root}/ratings`, {}, { most: 1000 }),
-    getAll(`${root}/metrics`, { points: 300 }, { most: 500 }),
+    getAll(`${root}/ratings`, {}, { maximum: 1000 }),
+    getAll(`${root}/metrics`, { points: 300 }, { maximum: 500 }),
     get(`${root}/decisions`, { limit: 25, kind: ["snapshot", "promotion", "reset", "rollback"] }),
   ]);
   return { trial, champion, players, ratings, metrics, decisions: decisions.items };
@@ -34,7 +34,7 @@ async function championOf(trial) {
   return found ? get(`/versions/${found.version_id}`) : null;
 }
 
-export function hear(event, context) {
+export function onEvent(event, context) {
   if (event.type !== "progress") return !event.transient;
   context.state.progress = { at: Date.now(), generations: event.generations };
   return "redraw";
@@ -50,8 +50,8 @@ export function view(data, context) {
       "div",
       { class: "grid", key: "now" },
       trial.status === "running"
-        ? card("Under way", underWay(learning, context))
-        : card(OVER.includes(trial.status) ? "Outcome" : "Where it stands", standing(data)),
+        ? card("Running", underWay(learning, context))
+        : card(OVER.includes(trial.status) ? "Outcome" : "Status", standing(data)),
       card("Budget", budget(data, context)),
     ),
     h(
@@ -60,7 +60,7 @@ export function view(data, context) {
       card("Rating over steps", ratings.length ? ratingChart(ratings, players) : noRatings(trial)),
       card(
         "Throughput",
-        metricChart("throughput", "Steps a second over steps, one line for each player", data.metrics, "steps_per_second", "steps/s"),
+        metricChart("throughput", "Steps per second over steps, one line per player", data.metrics, "steps_per_second", "steps/s"),
       ),
       card("Losses", losses(data, context)),
       card("Events", events(data)),
@@ -70,11 +70,11 @@ export function view(data, context) {
 }
 
 function standing({ trial, champion, players, ratings }) {
-  const [best] = ratings; // the API gives the best first
+  const [best] = ratings; // the API sorts by rating
   const count = (roles) => players.filter((player) => roles.includes(player.role)).length;
   const took = trial.started_at && trial.finished_at ? (new Date(trial.finished_at) - new Date(trial.started_at)) / 1000 : null;
   return [
-    OVER.includes(trial.status) ? null : h("p", {}, `Nothing is under way: the trial is ${trial.status}.`),
+    OVER.includes(trial.status) ? null : h("p", {}, `No generation is running: the trial is ${trial.status}.`),
     facts([
       ["Champion", champion ? versionLink(champion.id, versionName(champion.player, champion.number)) : "none yet"],
       [
@@ -83,14 +83,14 @@ function standing({ trial, champion, players, ratings }) {
           ? [versionLink(best.version_id, versionName(best.player, best.number)), ` at ${fixed(best.value, 0)} Elo`]
           : "no rating games yet",
       ],
-      ["Took", took === null ? null : duration(took)],
-      ["On average", took && trial.steps ? `${whole(trial.steps / took)} steps/s` : null],
+      ["Duration", took === null ? null : duration(took)],
+      ["Average speed", took && trial.steps ? `${whole(trial.steps / took)} steps/s` : null],
       ["Learning players", whole(count(["main", "main_exploiter", "league_exploiter"]))],
-      ["Frozen", whole(count(["historical"]))],
+      ["Snapshots", whole(count(["historical"]))],
       [
         "Next",
         trial.status === "paused"
-          ? "Resume goes on where it stood."
+          ? "Resume to continue training."
           : OVER.includes(trial.status) && champion
             ? h("a", { href: `/play/${champion.id}` }, "Play against the champion")
             : null,
@@ -110,7 +110,7 @@ function underWay(learning, { state }) {
       return h(
         "li",
         { key: player.id },
-        h("div", { class: "title" }, h("strong", {}, player.name), h("small", {}, words(player.role))),
+        h("div", { class: "title" }, h("strong", {}, player.name), h("small", {}, humanize(player.role))),
         bar(steps, target ?? 1, `${player.name}: generation under way`),
         h(
           "small",
@@ -132,7 +132,7 @@ function budget({ trial, metrics }, { state }) {
   const left = limits.steps ? Math.max(0, limits.steps - trial.steps) : null;
   const running = trial.status === "running";
   return [
-    limits.steps ? bar(trial.steps, limits.steps, "Budget of steps used") : null,
+    limits.steps ? bar(trial.steps, limits.steps, "Step budget used") : null,
     facts([
       ["Steps", `${whole(trial.steps)}${limits.steps ? ` of ${whole(limits.steps)} (${percent(trial.steps / limits.steps)})` : ""}`],
       ["Left", left === null ? null : `${whole(left)} steps${running && live ? `, about ${duration(left / live)} at this pace` : ""}`],
@@ -148,7 +148,7 @@ function budget({ trial, metrics }, { state }) {
       ["Commit", whole(trial.last_commit)],
       ["Seed", h("code", {}, trial.seed)],
     ]),
-    h("details", {}, h("summary", {}, "Trial file, defaults included"), h("pre", { tabindex: 0 }, JSON.stringify(trial.spec, null, 2))),
+    h("details", {}, h("summary", {}, "Trial file with defaults"), h("pre", { tabindex: 0 }, JSON.stringify(trial.spec, null, 2))),
   ];
 }
 
@@ -157,10 +157,10 @@ const elo = (rating) => `${fixed(rating.value, 0)} Elo (${fixed(rating.low, 0)} 
 function ratingChart(ratings, players) {
   const lines = new Map();
   for (const rating of [...ratings].sort((a, b) => a.steps - b.steps)) {
-    const line = rating.player.replace(/-\d+$/, ""); // snapshots carry on their player's line
+    const line = rating.player.replace(/-\d+$/, ""); // a snapshot belongs to its player's line
     lines.set(line, [...(lines.get(line) ?? []), rating]);
   }
-  const place = (name) => players.findIndex((player) => player.name === name); // the order, and so the colours, of the other charts
+  const place = (name) => players.findIndex((player) => player.name === name); // same order and colours as the other charts
   const many = [...lines].sort(([one], [other]) => place(one) - place(other));
   const data = many.slice(0, 6).flatMap(([name, rated], order) =>
     bandedLine({
@@ -185,14 +185,14 @@ const noRatings = (trial) =>
   h(
     "p",
     { class: "quiet" },
-    "No rating games yet. Ratings come from tournaments, by the trial's schedule or ",
-    h("a", { href: `/tournaments/new?project=${trial.project}&trial=${trial.name}` }, "held by hand"),
+    "No rating games yet. Ratings come from tournaments, scheduled by the trial or ",
+    h("a", { href: `/tournaments/new?project=${trial.project}&trial=${trial.name}` }, "started manually"),
     ".",
   );
 
 function metricChart(key, label, metrics, name, unit) {
   const found = metrics.filter((line) => line.name === name);
-  if (!found.length) return h("p", { class: "quiet" }, "Comes with the first generation.");
+  if (!found.length) return h("p", { class: "quiet" }, "Shown after the first generation.");
   return chart(
     key,
     label,
@@ -213,12 +213,12 @@ function metricChart(key, label, metrics, name, unit) {
 
 function losses({ metrics }, context) {
   const names = LOSSES.filter((name) => metrics.some((line) => line.name === name));
-  if (!names.length) return h("p", { class: "quiet" }, "They come with the first generation.");
+  if (!names.length) return h("p", { class: "quiet" }, "Shown after the first generation.");
   const chosen = names.includes(context.query.metric) ? context.query.metric : names[0];
   return [
     h(
       "div",
-      { class: "tabs", role: "group", "aria-label": "Which metric" },
+      { class: "tabs", role: "group", "aria-label": "Metric" },
       names.map((name) =>
         h(
           "button",
@@ -228,15 +228,15 @@ function losses({ metrics }, context) {
             "aria-pressed": name === chosen,
             onclick: () => context.setQuery({ metric: name }),
           },
-          words(name),
+          humanize(name),
         ),
       ),
     ),
-    metricChart("losses", `${words(chosen)} over steps`, metrics, chosen, words(chosen)),
+    metricChart("losses", `${humanize(chosen)} over steps`, metrics, chosen, humanize(chosen)),
   ];
 }
 
-/** Reasons name players by their ids; people know them by name. */
+/** Replace the ids of players in a reason by their names. */
 function named(reason, players) {
   return reason.replace(/[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}/g, (id) => players.find((player) => player.id === id)?.name ?? id);
 }
@@ -244,19 +244,19 @@ function named(reason, players) {
 function events({ decisions, players }) {
   const came = recentEvents();
   return [
-    came.length ? eventList(came) : h("p", { class: "quiet" }, "New events show here as they come."),
+    came.length ? eventList(came) : h("p", { class: "quiet" }, "New events appear here."),
     decisions.length
       ? [
-          h("h3", {}, "Decided"),
+          h("h3", {}, "Decisions"),
           h(
             "ol",
-            { class: "events", tabindex: 0, "aria-label": "Decided" },
+            { class: "events", tabindex: 0, "aria-label": "Decisions" },
             decisions.map((each) =>
               h(
                 "li",
                 { key: each.id },
                 h("time", { datetime: each.created_at }, time(each.created_at)),
-                ` ${each.player ?? ""} ${words(each.kind)}: `,
+                ` ${each.player ?? ""} ${humanize(each.kind)}: `,
                 h("strong", {}, each.verdict),
                 ` – ${named(each.reason, players)}`,
               ),
@@ -275,7 +275,7 @@ function playerTable(players, ratings) {
     "Players",
     [
       ["Player", (player) => player.name],
-      ["Role", (player) => words(player.role)],
+      ["Role", (player) => humanize(player.role)],
       ["Status", (player) => badge(player.status)],
       ["Generation", (player) => whole(player.generation), "number"],
       ["Steps", (player) => short(player.steps), "number"],

@@ -1,10 +1,10 @@
-// All trials: how far each is, how fast, who leads, and what can be done about it.
-import { get, getAll, may, session } from "../core/api.js";
+// All trials: progress, throughput, champion, and the actions on each.
+import { get, getAll, hasScope, session } from "../core/api.js";
 import { h } from "../core/dom.js";
 import { percent, short } from "../core/format.js";
 import { LruCache } from "../core/lru_cache.js";
-import { badge, bar, empty, pick, spark, time, versionLink } from "../components/widgets.js";
-import { orders } from "../components/trial_frame.js";
+import { badge, bar, empty, pick, sparkline, time, versionLink } from "../components/widgets.js";
+import { trialActions } from "../components/trial_frame.js";
 
 const STATUSES = ["pending", "running", "pausing", "paused", "stopping", "stopped", "completed", "failed"];
 const SORTS = {
@@ -23,7 +23,7 @@ export const title = () => "Trials";
 export async function load(context) {
   const { project, status, archived } = context.query;
   const [trials, projects] = await Promise.all([
-    getAll("/trials", { project, status, archived: archived || undefined, limit: 100 }, { most: 300 }),
+    getAll("/trials", { project, status, archived: archived || undefined, limit: 100 }, { maximum: 300 }),
     getAll("/projects"),
   ]);
   const champions = await championsOf(new Set(trials.map((trial) => trial.project)));
@@ -49,7 +49,7 @@ async function championsOf(projects) {
 async function loadDetails(trials, context) {
   let changed = false;
   for (const trial of trials) {
-    if (location.pathname !== "/trials" || !session.who) return;
+    if (location.pathname !== "/trials" || !session.user) return;
     if (details.get(trial.id)?.commit === trial.last_commit) continue;
     const [ratings, speed] = await Promise.all([
       get(`/trials/${trial.id}/ratings`, { limit: 500 }),
@@ -57,7 +57,7 @@ async function loadDetails(trials, context) {
     ]);
     details.set(trial.id, {
       commit: trial.last_commit,
-      spark: sparkOf(ratings.items),
+      ratings: leaderRatings(ratings.items),
       speed: speed.items.reduce((sum, line) => sum + (line.values.at(-1) ?? 0), 0),
     });
     changed = true;
@@ -66,7 +66,7 @@ async function loadDetails(trials, context) {
 }
 
 /** The ratings of the leader and its snapshots, over steps. */
-function sparkOf(ratings) {
+function leaderRatings(ratings) {
   const line = (rating) => rating.player.replace(/-\d+$/, "");
   return ratings
     .filter((rating) => rating.steps > 0 && line(rating) === line(ratings[0]))
@@ -83,7 +83,7 @@ export function view({ trials, projects, champions }, context) {
       "div",
       { class: "title", key: "title" },
       h("h1", {}, "Trials"),
-      may("operator") && h("a", { class: "button", href: "/trials/new" }, "Start a trial"),
+      hasScope("operator") && h("a", { class: "button", href: "/trials/new" }, "Start a trial"),
     ),
     h(
       "form",
@@ -120,7 +120,7 @@ export function view({ trials, projects, champions }, context) {
 
 const nothing = (filtered) =>
   filtered
-    ? empty("No trial fits", "Change the filter, or ", h("a", { href: "/trials" }, "show all"), ".")
+    ? empty("No matching trials", "Change the filter, or ", h("a", { href: "/trials" }, "show all"), ".")
     : empty(
         "No trials yet",
         "A trial is one league in training. ",
@@ -141,7 +141,7 @@ function row(trial, champions, context) {
       "div",
       { class: "who" },
       h("h2", {}, h("a", { href: `/trials/${trial.id}` }, trial.name), " ", badge(trial.status)),
-      h("p", { class: "quiet" }, trial.project, " · ", trial.game, " · made ", time(trial.created_at)),
+      h("p", { class: "quiet" }, trial.project, " · ", trial.game, " · created ", time(trial.created_at)),
     ),
     h(
       "div",
@@ -159,9 +159,9 @@ function row(trial, champions, context) {
     h(
       "div",
       { class: "lead" },
-      more ? spark(more.spark, `Ratings of ${trial.name} over steps`) : null,
+      more ? sparkline(more.ratings, `Ratings of ${trial.name} over steps`) : null,
       h("small", {}, "Champion ", champion ? versionLink(champion.id, `${champion.player} v${champion.number}`) : "–"),
     ),
-    orders(trial, context),
+    trialActions(trial, context),
   );
 }

@@ -1,31 +1,31 @@
-// One version: where it came from, its weights, its games, its names.
-import { get, getAll, may, send } from "../core/api.js";
-import { chart, warmCharts } from "../charts/line_charts.js";
+// A version: origin, weights, metrics, ancestors, games and aliases.
+import { get, getAll, hasScope, send } from "../core/api.js";
+import { chart, prefetchCharts } from "../charts/line_charts.js";
 import { seriesColours } from "../charts/colours.js";
 import { ask, toast } from "../components/dialog.js";
 import { h } from "../core/dom.js";
-import { bytes, fixed, versionName, whole, words } from "../core/format.js";
+import { bytes, fixed, versionName, whole, humanize } from "../core/format.js";
 import { badge, card, facts, table, time, versionLink } from "../components/widgets.js";
 import { matchTable } from "../components/match_table.js";
 
 const CURVES = ["value_loss", "entropy", "explained_variance", "kl"];
-export const enter = warmCharts;
+export const enter = prefetchCharts;
 export const title = ({ version }) => versionName(version.player, version.number);
-export const hear = (event, context) => event.trial_id === context.state.trial && /^(alias|ratings|gate\.finished)/.test(event.type);
+export const onEvent = (event, context) => event.trial_id === context.state.trial && /^(alias|ratings|gate\.finished)/.test(event.type);
 
 export async function load(context) {
   const version = await get(`/versions/${context.parameters.version}`);
   context.state.trial = version.trial_id;
   const root = `/trials/${version.trial_id}`;
-  const learner = version.lineage.find((each) => each.origin === "trained") ?? version; // a frozen copy learnt as somebody else
+  const learner = version.lineage.find((each) => each.origin === "trained") ?? version; // a snapshot was trained as its player
   const [trial, ratings, games, metrics] = await Promise.all([
     get(root),
-    getAll(`${root}/ratings`, {}, { most: 1000 }),
+    getAll(`${root}/ratings`, {}, { maximum: 1000 }),
     get(`${root}/matches`, { version_id: version.id, limit: 25 }),
     getAll(
       `${root}/metrics`,
       { player_id: version.origin === "snapshot" ? learner.player_id : version.player_id, points: 300 },
-      { most: 100 },
+      { maximum: 100 },
     ),
   ]);
   return { version, trial, rating: ratings.find((each) => each.version_id === version.id), games: games.items, metrics };
@@ -63,7 +63,7 @@ export function view({ version, trial, rating, games, metrics }, context) {
         { class: "row" },
         h("a", { class: "button", href: `/play/${version.id}` }, "Play against it"),
         download,
-        may("operator") && h("button", { class: "plain", onclick: () => promote(version, trial, context) }, "Promote"),
+        hasScope("operator") && h("button", { class: "plain", onclick: () => promote(version, trial, context) }, "Promote"),
       ),
     ),
     h(
@@ -72,10 +72,10 @@ export function view({ version, trial, rating, games, metrics }, context) {
       card(
         "Version",
         facts([
-          ["Origin", words(version.origin)],
+          ["Origin", humanize(version.origin)],
           ["Steps", whole(version.steps)],
           ["Commit", whole(version.commit)],
-          ["Made", time(version.created_at)],
+          ["Created", time(version.created_at)],
           [
             "Elo",
             rating
@@ -87,7 +87,7 @@ export function view({ version, trial, rating, games, metrics }, context) {
           ["Id", h("code", { class: "hash" }, version.id)],
         ]),
       ),
-      card("How it learnt", curves(metrics, version)),
+      card("Training metrics", curves(metrics, version)),
     ),
     h(
       "div",
@@ -99,14 +99,14 @@ export function view({ version, trial, rating, games, metrics }, context) {
               "Ancestors, nearest first",
               [
                 ["Version", (each) => versionLink(each.id, versionName(each.player, each.number))],
-                ["Origin", (each) => words(each.origin)],
+                ["Origin", (each) => humanize(each.origin)],
                 ["Steps", (each) => whole(each.steps), "number"],
-                ["Made", (each) => time(each.created_at)],
+                ["Created", (each) => time(each.created_at)],
               ],
               version.lineage.filter((each) => each.id !== version.id).slice(0, 50),
               (each) => each.id,
             )
-          : h("p", { class: "quiet" }, "It is the first of its line."),
+          : h("p", { class: "quiet" }, "It has no ancestors."),
       ),
     ),
     h(
@@ -116,7 +116,7 @@ export function view({ version, trial, rating, games, metrics }, context) {
         "Games",
         games.length
           ? [matchTable(games, version.id), h("a", { href: `/trials/${trial.id}/matches?version=${version.id}` }, "All recorded games")]
-          : h("p", { class: "quiet" }, "No recorded games. Gates and tournaments record theirs."),
+          : h("p", { class: "quiet" }, "No recorded games. Gates and tournaments record their games."),
       ),
     ),
   ];
@@ -124,7 +124,7 @@ export function view({ version, trial, rating, games, metrics }, context) {
 
 function curves(metrics, version) {
   const found = metrics.filter((line) => CURVES.includes(line.name));
-  if (!found.length) return h("p", { class: "quiet" }, "It was not trained here.");
+  if (!found.length) return h("p", { class: "quiet" }, "It was not trained in this trial.");
   return chart(
     "curves",
     `Metrics of ${version.player} over steps`,
@@ -132,7 +132,7 @@ function curves(metrics, version) {
       data: found.map((line, place) => ({
         type: "scatter",
         mode: "lines",
-        name: words(line.name),
+        name: humanize(line.name),
         x: line.steps,
         y: line.values,
         line: { color: seriesColours()[place % 6], width: 2 },
