@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
 
-import numpy as np
-import pytest
 from pydantic import BaseModel
 
 import api.web.app
@@ -16,37 +16,44 @@ from api.schemas.base import Answer
 from api.schemas.events.base import KINDS, EventPayload
 from api.schemas.events.openapi import event_schemas
 from api.schemas.events.reading import read_event
-from orchestrator import catalog
-from orchestrator.catalog import Kind
-from orchestrator.spec.loading import parse_trial
-from workers.games.names import make_game
 
 ROOT = Path(__file__).parents[2]
 
 
-@pytest.fixture
-def nim(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """A made-up built-in game: one entry of the catalog, and the class that it names."""
-    monkeypatch.syspath_prepend(str(ROOT / "examples"))
-    games = {**catalog._BUILT_INS[Kind.GAME], "nim": catalog._BuiltIn("own_game:Nim", "Nim, one heap")}
-    monkeypatch.setattr(catalog, "_BUILT_INS", {**catalog._BUILT_INS, Kind.GAME: games})
-    catalog._entries.cache_clear()
-    yield
-    catalog._entries.cache_clear()
-    sys.modules.pop("own_game", None)
+ONE_MORE_GAME = """
+import numpy as np
+from orchestrator import catalog
+from orchestrator.catalog import Kind
+
+games = {**catalog._BUILT_INS[Kind.GAME], "nim": catalog._BuiltIn("own_game:Nim", "Nim", opening_plies=3)}
+catalog._BUILT_INS = {**catalog._BUILT_INS, Kind.GAME: games}
+
+from api.store.matches.openings import game_opening_plies
+from api.web.routes.catalog import _catalog
+from orchestrator.spec.game import BuiltInGame
+from orchestrator.spec.loading import parse_trial
+from workers.games.names import make_game
+
+choice = parse_trial("game: {id: nim}").spec.game
+assert isinstance(choice, BuiltInGame), choice
+assert b'"Nim"' in _catalog() and b'"leduc_poker","nim"' in _catalog().replace(b" ", b""), "not in GET /catalog"
+assert game_opening_plies("nim") == 3
+game = make_game(choice.id, 4, **choice.component.options)
+game.reset(np.arange(4, dtype=np.uint64))
+done = np.zeros(4, bool)
+for _ in range(game.spec.max_steps):
+    done |= game.step(np.argmax(game.turn().legal, axis=1)).done
+assert done.all(), "not played to its end"
+"""
 
 
-@pytest.mark.usefixtures("nim")
 def test_a_game_is_one_entry_of_the_catalog() -> None:
-    spec = parse_trial("game: {id: nim}\n").spec
-    assert spec.game.component.id == "nim"
-    assert "nim" in [game["name"] for game in catalog.describe()["games"]]
-    game = make_game(spec.game.component.id, 4, **spec.game.component.options)
-    game.reset(np.arange(4, dtype=np.uint64))
-    done = np.zeros(4, bool)
-    for _ in range(game.spec.max_steps):
-        done |= game.step(np.argmax(game.turn().legal, axis=1)).done
-    assert done.all()
+    """In a process of its own: the trial file takes its list of games from the catalog when it is imported."""
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(ROOT), str(ROOT / "examples")])}
+    ran = subprocess.run(
+        [sys.executable, "-c", ONE_MORE_GAME], env=environment, capture_output=True, text=True, check=False
+    )
+    assert ran.returncode == 0, ran.stderr
 
 
 def test_an_event_is_one_class() -> None:
