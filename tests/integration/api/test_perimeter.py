@@ -43,7 +43,7 @@ def test_unknown_paths_and_methods_are_problems_too(admin: httpx.Client) -> None
     missing = admin.get("/api/v1/nothing")
     assert (missing.status_code, missing.json()["status"]) == (404, 404)
     wrong = admin.delete("/api/v1/trials")
-    assert wrong.status_code == 405 and wrong.json()["title"] == "Method not allowed"
+    assert wrong.status_code == 405 and wrong.json()["title"] == "Method Not Allowed"
     assert "GET" in wrong.headers["allow"]
     for answer in (missing, wrong):
         assert answer.headers["content-type"] == "application/problem+json"
