@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import json
 import re
+from datetime import UTC, datetime
 
 import pytest
 from playwright.sync_api import Browser, expect
 
+from api.schemas.events import KINDS, Progress, read_event
+from api.web.live.feed import frame_of
 from tests.e2e.browsing import Watched, sign_in
 from tests.e2e.stack import LocalStack
 
@@ -233,3 +237,47 @@ def test_a_dialog_stays_open_and_names_a_conflict(stack: LocalStack, browser: Br
     dialog.get_by_role("button", name="Cancel").click()
     expect(dialog).to_be_hidden()
     page.close()
+
+
+EVENTS = """async (frames) => {
+  const connections = [];
+  window.EventSource = class {
+    static CLOSED = 2;
+    constructor(address) { this.address = address; connections.push(this); }
+    addEventListener() { throw new Error("no list of kinds: onmessage gets them all"); }
+    close() {}
+  };
+  const { follow, recentEvents, stopFollowing } = await import("/static/core/event_stream.js");
+  const { eventList } = await import("/static/components/widgets.js");
+  const { patchChildren } = await import("/static/core/dom.js");
+  const heard = [];
+  stopFollowing();
+  follow(null, { hear: (event) => heard.push(event.type), state: () => {} });
+  for (const data of frames) connections[0].onmessage({ data });
+  const list = document.createElement("div");
+  patchChildren(list, [eventList(recentEvents())]);
+  const said = (line) => line.textContent.replace(line.querySelector("time").textContent, "").trim();
+  const lines = [...list.querySelectorAll("li")].map((line) => [line.className, said(line)]);
+  return { address: connections[0].address, heard, lines };
+}"""
+
+
+def test_every_kind_of_event_shows_as_its_sentence(stack: LocalStack, browser: Browser) -> None:
+    """Each kind with its example, and one of a plug-in with markup in it, which is shown as text."""
+    payloads = {kind: payload.example() for kind, payload in KINDS.items() if kind != Progress.KIND}
+    payloads["plug-in.danced"] = {"player": "<b>main</b>"}
+    when = datetime(2030, 1, 1, tzinfo=UTC)
+    frames = [
+        frame_of(number, None, kind, json.dumps(payload), when).encoded(named=False).decode()
+        for number, (kind, payload) in enumerate(payloads.items(), start=1)
+    ]
+    events = [frame.partition("data: ")[2].strip() for frame in frames]
+    page = browser.new_page()
+    page.goto(stack.page)
+    shown = page.evaluate(EVENTS, events)
+    page.close()
+    assert "named=false" in shown["address"]
+    assert shown["heard"] == list(payloads)
+    read = [read_event(kind, payload) for kind, payload in payloads.items()]
+    assert shown["lines"] == [[event.level, event.text] for event in reversed(read) if not event.transient]
+    assert ["plain", "<b>main</b>: plug-in danced"] in shown["lines"]

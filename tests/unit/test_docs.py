@@ -12,6 +12,7 @@ import pytest
 import typer
 from pydantic import Field
 
+from api.schemas.events import KINDS
 from api.settings import ApiSettings
 from api.web.app import create_app
 from benchmarks.__main__ import measurements
@@ -100,6 +101,14 @@ def test_every_endpoint_is_documented() -> None:
 def test_every_documented_endpoint_exists() -> None:
     rows = set(re.findall(r"^\| `((?:GET|POST|PUT|PATCH|DELETE) /[^`]*)`", page("rest"), re.M))
     assert rows - set(endpoints()) == set()
+
+
+def test_every_kind_of_event_is_documented_with_its_payload() -> None:
+    rows = dict(re.findall(r"^\| `([a-z_.]+)` \| [^|]+ \| ([^|]+) \|$", page("rest"), re.M))
+    assert set(rows) == set(KINDS)
+    for kind, payload in KINDS.items():
+        fields = {field.alias or name for name, field in payload.model_fields.items() if name != "key"}
+        assert set(re.findall(r"`(\w+)`", rows[kind])) == fields, kind
 
 
 def test_every_make_target_is_documented() -> None:

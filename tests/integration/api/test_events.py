@@ -189,6 +189,26 @@ def test_a_reader_that_has_seen_nothing_yet_knows_where_it_was(api: Served) -> N
         assert numbers(take(events, 1, "test.between")) == [7]
 
 
+def test_frames_without_names_reach_listeners_of_every_kind(api: Served) -> None:
+    with following(api, params={"named": "false"}) as events:
+        tell(api.sessions, "test.unnamed", 3)
+        event = next(event for event in events if "data" in event)
+    assert set(event) == {"id", "data"}, "no event line"
+    assert event["data"]["type"] == "test.unnamed"
+    assert event["data"]["text"] == "Test unnamed"
+
+
+def test_an_event_comes_with_its_sentence(api: Served) -> None:
+    payload = {"player_id": "an id", "verdict": "avoided", "reason": "version 3 of main is damaged"}
+    with following(api) as events:
+        with api.sessions.begin() as session:
+            session.execute(insert(Event).values(type="checkpoint.damaged", payload=payload))
+        (event,) = take(events, 1, "checkpoint.damaged")
+    assert event["data"]["text"] == "Damaged checkpoint: version 3 of main is damaged"
+    assert (event["data"]["level"], event["data"]["transient"]) == ("bad", False)
+    assert event["data"]["payload"] == payload
+
+
 def test_a_position_that_is_none_is_refused(viewer: httpx.Client) -> None:
     assert viewer.get("/api/v1/events", params={"newest": "1001"}).status_code == 422
     both = viewer.get("/api/v1/events", params={"newest": "3", "after": "3"})
