@@ -39,7 +39,7 @@ _NO_SPACE = frozenset({errno.ENOSPC, errno.EDQUOT})
 
 
 class ArtifactError(Exception):
-    """Anything that goes wrong between the system and its artifacts."""
+    """The base of all errors of artifacts."""
 
 
 class ArtifactStoreUnavailable(ArtifactError):
@@ -69,7 +69,7 @@ class MissingArtifact(ArtifactError):
 
 
 class DamagedArtifact(ArtifactError):
-    """The bytes found are not the bytes stored: cut short, grown or changed."""
+    """The bytes found are not the bytes stored: truncated, longer or changed."""
 
     def __init__(self, uri: str, expected: str, found: str, expected_size: int, found_size: int) -> None:
         super().__init__(uri, expected, found, expected_size, found_size)
@@ -97,7 +97,7 @@ class Collected:
 
 @dataclass(frozen=True, kw_only=True)
 class StoredFile:
-    """A file of the store: an artifact, or what a killed writer left."""
+    """A file of the store: an artifact, or a partial file of a killed writer."""
 
     path: str
     size: int
@@ -129,8 +129,8 @@ class ArtifactStore:
     def put(self, data: bytes, *, kind: str) -> CheckpointRef:
         """Store the bytes under their hash; the same bytes twice are one artifact.
 
-        Bytes already there are written again: that repairs a damaged copy and renews the age by which
-        `collect` judges, so that a collection under way does not take what was just put.
+        Bytes that exist are written again. This repairs a damaged copy, and renews the file's age, so that a running
+        garbage collection does not remove it.
         """
         if not _KIND.fullmatch(kind):
             raise ValueError(f"artifact kind {kind!r}: allowed are lower-case words like 'checkpoint'")
@@ -154,11 +154,11 @@ class ArtifactStore:
         return data
 
     def exists(self, ref: CheckpointRef) -> bool:
-        """Whether something lies at the reference's place; only `get` tells whether it is whole."""
+        """Whether there is a file for the reference; only `get` checks its bytes."""
         return bool(self._fs.exists(self._path(ref)))
 
     def has_its_size(self, ref: CheckpointRef) -> bool:
-        """Whether a file of the right size lies there, unread: finds what is missing or cut short, in one request."""
+        """Whether there is a file of the right size: finds missing and truncated files without reading them."""
         path = self._path(ref)
         try:
             return int(self._fs.info(path)["size"]) == ref.size
@@ -168,14 +168,14 @@ class ArtifactStore:
             raise ArtifactStoreUnavailable(self._uri(path), error.strerror or str(error)) from error
 
     def stored(self) -> Iterator[CheckpointRef]:
-        """Every artifact of the store, by name and size, unread."""
+        """Every artifact of the store, by name and size; nothing is read."""
         for path, info in self._files():
             name = posixpath.basename(path)
             if _SHA256.fullmatch(name):
                 yield CheckpointRef(uri=self._uri(path), sha256=name, size=int(info["size"]))
 
     def aged(self, older_than: timedelta, *, now: datetime | None = None) -> list[StoredFile]:
-        """Everything older than `older_than`, leftovers of killed writers too: what `remove` may be asked to take."""
+        """All files older than `older_than`, including partial files of killed writers; candidates for `remove`."""
         limit = (now or datetime.now(UTC)) - older_than
         return [
             StoredFile(path=path, size=int(info["size"]), modified=modified)
@@ -184,7 +184,7 @@ class ArtifactStore:
         ]
 
     def remove(self, files: Iterable[StoredFile], older_than: timedelta, *, now: datetime | None = None) -> Collected:
-        """Remove those that are still older than `older_than`; one that was put again meanwhile stays."""
+        """Remove the files that are still older than `older_than`; one that was put again meanwhile stays."""
         limit = (now or datetime.now(UTC)) - older_than
         removed = [file for file in files if self._remove_if_before(file.path, limit)]
         return Collected(
@@ -192,15 +192,16 @@ class ArtifactStore:
         )
 
     def collect(self, referenced: set[str], older_than: timedelta, *, now: datetime | None = None) -> Collected:
-        """Remove what no reference names (by sha256) and is older than `older_than`; leftovers of killed
-        writers too. The age must exceed the longest time between a put and the commit that names it.
+        """Remove files older than `older_than` whose sha256 is not in `referenced`, partial files included.
+
+        The age must exceed the longest time between a put and the commit that refers to it.
         """
         unnamed = [file for file in self.aged(older_than, now=now) if file.name not in referenced]
         return self.remove(unnamed, older_than, now=now)
 
     def _modified(self, path: str, info: Mapping[str, Any]) -> datetime | None:
-        """When a listed file was put; None where it is gone since."""
-        # A listing of an object store tells the time; asking for each file would be one request a file.
+        """When a listed file was put; None if it is gone since."""
+        # The listing of an object store has the time; asking for each file would be one request per file.
         listed = info.get("LastModified", info.get("last_modified"))
         if isinstance(listed, datetime):
             return listed
@@ -221,8 +222,8 @@ class ArtifactStore:
         return True
 
     def _files(self) -> Iterator[tuple[str, Mapping[str, Any]]]:
-        """Artifacts and abandoned partial writes; anything else under the root is not ours to touch."""
-        self._fs.invalidate_cache()  # for those that keep listings although they were asked not to
+        """Artifacts and partial files; other files under the root belong to somebody else."""
+        self._fs.invalidate_cache()  # some file systems cache listings in spite of the option
         found = self._fs.find(self._root, detail=True) if self._fs.exists(self._root) else {}
         for path, info in sorted(found.items()):
             if _OURS.fullmatch(posixpath.basename(path)):
@@ -240,24 +241,24 @@ class ArtifactStore:
 
 
 def unreadable(uri: str, reason: str) -> str:
-    """The words for a file that is what was stored, but cannot be made sense of."""
+    """The message for a file whose hash is right but whose content cannot be parsed."""
     return f"{uri} {_UNREADABLE}: {reason}"
 
 
 def is_called_unreadable(sha256: str, problem: str) -> bool:
-    """Whether these words, or longer ones around them, say so of this artifact."""
+    """Whether a message contains that of `unreadable` for this artifact."""
     return f"{sha256} {_UNREADABLE}: " in problem
 
 
 def open_filesystem(url: str) -> tuple[AbstractFileSystem, str]:
-    """The file system a folder or URL lies on, and its path there.
+    """The file system of a folder or URL, and the path on it.
 
-    It keeps no listings: object stores would answer from them for ever, and know nothing of what others put since.
+    Listings are not cached: an object store would never show what other processes put.
     """
     try:
         try:
             fs, path = fsspec.core.url_to_fs(url, use_listings_cache=False)
-        except TypeError:  # some hand every option on to a client that does not know this one, and keep no listings
+        except TypeError:  # some pass every option on to a client that does not know this one, and cache no listings
             fs, path = fsspec.core.url_to_fs(url)
     except (ImportError, ValueError) as error:
         raise ArtifactStoreUnavailable(url, str(error)) from error
@@ -270,7 +271,7 @@ def write_whole(fs: AbstractFileSystem, path: str, data: bytes) -> None:
         if isinstance(fs, LocalFileSystem):
             write_durably(Path(path), data)
         else:
-            fs.pipe_file(path, data)  # one PUT: object stores show all of it or nothing
+            fs.pipe_file(path, data)  # one PUT: object stores are atomic per object
     except OSError as error:
         failure = ArtifactStoreFull if error.errno in _NO_SPACE else ArtifactStoreUnavailable
         raise failure(str(fs.unstrip_protocol(path)), error.strerror or str(error)) from error

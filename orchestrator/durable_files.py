@@ -1,4 +1,4 @@
-"""Files of a local disk that are whole and stay, whatever is killed or loses power."""
+"""Atomic, durable writes to a local disk: they survive kills and power loss."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from pathlib import Path
 
 
 def write_durably(path: Path, data: bytes) -> None:
-    """Write beside the final name, flush to the disk, then rename: the name never shows half an artifact."""
+    """Write to a temporary name, flush to the disk, then rename: readers never see a partial file."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    # Not named after the target: readers of a folder go by names, TensorBoard by a part of them.
+    # not named after the target: TensorBoard reads every file whose name contains a certain part
     partial = path.with_name(f"{uuid.uuid4().hex}.partial")
     try:
         with partial.open("wb") as file:

@@ -1,4 +1,4 @@
-"""Marks in the root of a store of artifacts: who keeps theirs here. Artifacts themselves have no owner."""
+"""Marks in an artifact store that name the installations using it; artifacts themselves have no owner."""
 
 from __future__ import annotations
 
@@ -7,17 +7,17 @@ import posixpath
 from orchestrator.artifacts import open_filesystem, write_whole
 
 MARKS = "installations"
-"""The folder of the store's root where installations leave their marks."""
+"""The folder, below the store's root, of the marks."""
 
 
 def leave_mark(root_url: str, name: str) -> None:
-    """Make known that an installation of this name keeps artifacts here."""
+    """Write the mark of an installation."""
     fs, root = open_filesystem(root_url)
     write_whole(fs, posixpath.join(root, MARKS, name), b"keeps artifacts here\n")
 
 
 def marks_in(root_url: str) -> set[str]:
-    """The names that were left."""
+    """The names of the installations that use the store."""
     fs, root = open_filesystem(root_url)
     folder = posixpath.join(root, MARKS)
     fs.invalidate_cache()

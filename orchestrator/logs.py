@@ -1,4 +1,4 @@
-"""Logs by structlog: pretty on a terminal, JSON in files, with trial, player and generation where they are known."""
+"""Logging by structlog: pretty on a terminal, JSON in files, with trial, player and generation where known."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def configure_logs(settings: LogSettings, *, role: str) -> None:
         cache_logger_on_first_use=True,
     )
     last: list[Processor] = (
-        # plain: the fancy form prints local variables, secrets among them
+        # plain tracebacks: the rich ones print local variables, and with them secrets
         [structlog.dev.ConsoleRenderer(exception_formatter=structlog.dev.plain_traceback)]
         if pretty
         else [structlog.processors.format_exc_info, structlog.processors.JSONRenderer()]
@@ -70,7 +70,7 @@ def _add_role(role: str) -> Processor:
 
 
 def context_of(message: object) -> dict[str, Any]:
-    """The fields of a message that every log line about it should carry."""
+    """The fields of a message that every log line about it has."""
     if not dataclasses.is_dataclass(message):
         return {}
     values = {name: getattr(message, name, None) for name in CONTEXT_FIELDS}
@@ -79,7 +79,7 @@ def context_of(message: object) -> dict[str, Any]:
 
 @contextmanager
 def log_context(message: object) -> Iterator[None]:
-    """Put the message's trial, player and generation on every line logged inside."""
+    """Add the message's trial, player and generation to every line logged inside."""
     with bound_contextvars(**context_of(message)):
         yield
 

@@ -1,7 +1,6 @@
-"""How the games of a batch travel: a few within the message, many as a file of the artifact store.
+"""The games of a batch as a message: inline if they are small, else as a file of the artifact store.
 
-Temporal takes no message above 2 MiB and no history above 50 MB, while a valid trial file may ask for games of any
-length. So a message names what is large, as it names checkpoints.
+Temporal accepts messages up to 2 MiB and histories up to 50 MB, while the games of a batch have any length.
 
 See docs/decisions/matches.md.
 """
@@ -17,15 +16,15 @@ from orchestrator.contracts.play import PlayedGame, PlayOutcome
 
 GAMES_KIND = "games"
 MOST_BYTES = 32 * 1024
-"""Of games within a message: a tournament may be told of 64 batches at once, and Temporal takes 4 MB in one answer."""
+"""The most bytes of inline games: a tournament may receive 64 batches at once, and an answer may have 4 MB."""
 
 
 class GamesLost(Exception):
-    """The file of a batch's games is gone or damaged; the same request gives the same games again."""
+    """The file of a batch's games is missing or damaged; the same request produces the same games again."""
 
 
 def sent(games: Sequence[PlayedGame], artifacts: ArtifactStore) -> PlayOutcome:
-    """The games as a message that is small, however many they are."""
+    """The games as a small message; stores them in a file if they are large."""
     data = json.dumps([vars(game) for game in games], separators=(",", ":")).encode()
     if len(data) <= MOST_BYTES:
         return PlayOutcome(games=list(games))
@@ -33,7 +32,7 @@ def sent(games: Sequence[PlayedGame], artifacts: ArtifactStore) -> PlayOutcome:
 
 
 def received(outcome: PlayOutcome, artifacts: ArtifactStore) -> list[PlayedGame]:
-    """The games of such a message; raises GamesLost."""
+    """The games of a message; raises GamesLost."""
     if outcome.stored is None:
         return outcome.games
     try:

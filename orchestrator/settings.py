@@ -1,4 +1,4 @@
-"""How every part reads its settings: the environment first, then lanista.toml, then the default."""
+"""Settings of every part: from the environment, then lanista.toml, then defaults."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def config_file() -> Path:
 
 
 class LanistaSettings(BaseSettings):
-    """Base of each part's settings. A part declares only what it uses; one file and one environment serve all."""
+    """The base of each part's settings. A part declares what it uses; all read the same file and environment."""
 
     model_config = SettingsConfigDict(
         env_prefix=ENV_PREFIX, extra="ignore", populate_by_name=True, env_ignore_empty=True
@@ -53,7 +53,7 @@ class LanistaSettings(BaseSettings):
         except ValidationError as error:
             problems = [_explain(cls, problem, overrides) for problem in error.errors()]
             raise SettingsError("\n".join(problems)) from None
-        except (ValueError, OSError) as error:  # a lanista.toml that is not TOML, or cannot be read
+        except (ValueError, OSError) as error:  # lanista.toml is not TOML, or cannot be read
             raise SettingsError(f"{config_file()}: {error}") from None
 
 
@@ -69,7 +69,7 @@ def _explain(settings: type[LanistaSettings], problem: Any, overrides: dict[str,
     field = next(
         (name for name, info in settings.model_fields.items() if location in (name, info.validation_alias)), None
     )
-    if field is None:  # the values contradict each other; the message names them
+    if field is None:  # two settings contradict each other; the message names them
         return reason
     info = settings.model_fields[field]
     variable = environment_name(settings, field)
@@ -84,7 +84,7 @@ def _explain(settings: type[LanistaSettings], problem: Any, overrides: dict[str,
 
 
 def allowed(info: FieldInfo) -> str:
-    """What a setting may be, in words: its description, and the range of a number."""
+    """The allowed values of a setting, in words: its description, and the range of a number."""
     bounds = [
         f"{word} {getattr(constraint, name)}"
         for constraint in info.metadata

@@ -1,4 +1,4 @@
-"""Addresses of artifacts as they may be shown."""
+"""Removes credentials from the URIs of artifacts."""
 
 from __future__ import annotations
 
@@ -8,5 +8,5 @@ _USER_AND_PASSWORD = re.compile(r"([a-z0-9+.-]+://)[^/\s]*@", re.IGNORECASE)
 
 
 def without_secrets(uri: str) -> str:
-    """A uri without the user and password that some stores are addressed by."""
+    """The URI without user and password."""
     return _USER_AND_PASSWORD.sub(r"\1", uri)

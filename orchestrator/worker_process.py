@@ -1,4 +1,4 @@
-"""What every worker process does around its Temporal workers: signals, readiness, an orderly end."""
+"""Runs Temporal workers in a process: signals, readiness, graceful shutdown."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from temporalio.worker import Worker
 log = structlog.get_logger()
 
 READY_FILE = "LANISTA_READY_FILE"
-"""The supervisor names a file here; it appears, with the process id inside, once the process can serve."""
+"""The variable with the path of a file; the process writes its id there once it serves."""
 
 
 def announce_ready() -> None:
-    """Tell whoever started this process that it serves now."""
+    """Tell the supervisor that this process serves."""
     if path := os.environ.get(READY_FILE):
         Path(path).write_text(str(os.getpid()))
 
@@ -32,7 +32,7 @@ async def run_workers(workers: Sequence[Worker], *, role: str) -> None:
     running = [asyncio.create_task(worker.run()) for worker in workers]
     stopping = asyncio.create_task(stop.wait())
     everything = [*running, stopping]
-    # only a worker whose namespace Temporal knows gets to run; before that it serves nobody
+    # a worker runs only after the server has confirmed its namespace
     while not all(worker.is_running for worker in workers):
         if (await asyncio.wait(everything, timeout=0.05, return_when=asyncio.FIRST_COMPLETED))[0]:
             break

@@ -1,4 +1,4 @@
-"""Messages to the `interactive` queue: short answers for a waiting person, asked by the API itself.
+"""Messages on the `interactive` queue: short requests of the API for a person who waits.
 
 The API knows names and rows, never a game's code: drawing a position, choosing a move and importing a user's
 `module:attr` happen in a worker. Each is a standalone activity on that queue, registered under the question's name
@@ -21,15 +21,15 @@ Answer = TypeVar("Answer")
 
 @dataclass(frozen=True, kw_only=True)
 class ReplayRequest:
-    """A recorded game, to be seen again move by move."""
+    """A request to replay a recorded game move by move."""
 
     game: Component
     seed: int
     moves: list[int]
     seat: int | None = None
-    """Whose eyes: pictures show what this seat sees; None shows everything."""
+    """Positions are drawn as this seat sees them; None shows everything."""
     annotator: Contender | None = None
-    """A version whose probabilities and value are wanted at each decision."""
+    """A version that adds its probabilities and value at each decision."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -44,24 +44,24 @@ class Candidate:
 
 @dataclass(frozen=True, kw_only=True)
 class ReplayedPosition:
-    """One position; at the end nobody is to act and `done` is true."""
+    """One position; at the last one `seats` is empty and `done` is true."""
 
     ply: int
     seats: list[int]
     """The seats to act here."""
     actions: list[int]
-    """What they did; empty at the last position."""
+    """Their actions; empty at the last position."""
     names: list[str]
-    """What people call those actions."""
+    """The names of those actions."""
     returns: list[float]
-    """What each seat has earned so far."""
+    """The return of each seat so far."""
     done: bool
     text: str
     svg: str
     legal: list[list[Candidate]] = field(default_factory=list)
     """The legal actions of each of `seats`."""
     value: float | None = None
-    """What the annotator expects the first of `seats` to earn from here."""
+    """The annotator's value for the first of `seats`."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -80,12 +80,12 @@ class MoveRequest:
     game: Component
     seed: int
     moves: list[int]
-    """What was played before, both sides, in the game's order."""
+    """The moves so far, of both sides, in order."""
     person: int
     """The person's seat."""
     opponent: Contender
     action: int | None = None
-    """The person's action; None to let the opponent begin, or only to look."""
+    """The person's action; None if the opponent moves first, or to see the position only."""
     sampled: bool = True
     """Whether the opponent draws from its policy or takes its best move."""
 
@@ -96,14 +96,14 @@ class MoveAnswer:
 
     moves: list[int]
     position: ReplayedPosition
-    """What the person sees, and may do."""
+    """The position as the person sees it, with the legal actions."""
     answered: list[int] = field(default_factory=list)
     """The opponent's actions since the person's."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class ComponentCheck:
-    """Import what a name stands for and look whether it is what its kind must be."""
+    """A request to import a component and check that it has the interface of its kind."""
 
     kind: Kind
     component: Component
@@ -111,7 +111,7 @@ class ComponentCheck:
 
 @dataclass(frozen=True, kw_only=True)
 class ComponentVerdict:
-    """Whether the name can be used, and if not, why."""
+    """Whether the component can be used, and the problem if not."""
 
     usable: bool
     problem: str = ""
@@ -119,17 +119,17 @@ class ComponentVerdict:
 
 @dataclass(frozen=True, kw_only=True)
 class ImportWeights:
-    """Weights that somebody uploaded, to be made a checkpoint of this game and model."""
+    """Uploaded weights, to be stored as a checkpoint of this game and model."""
 
     game: Component
     model: Component
     uploaded: CheckpointRef
-    """The file as it came; its shapes are checked against the model."""
+    """The uploaded file; its shapes are checked against the model."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class RayRequest:
-    """What has Ray got, and what is free?"""
+    """Asks for Ray's resources."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -145,7 +145,7 @@ class RayNode:
 
 @dataclass(frozen=True, kw_only=True)
 class RayResources:
-    """Ray's own books: memory is what tasks have reserved, not what the machine's processes use."""
+    """Ray's own accounting: memory is what tasks have reserved, not what processes use."""
 
     version: str
     cpus: float
@@ -161,13 +161,13 @@ class RayResources:
 
 @dataclass(frozen=True, kw_only=True)
 class Question(Generic[Message, Answer]):
-    """An activity that the API starts by itself, outside any workflow, and waits for."""
+    """A standalone activity that the API starts and waits for."""
 
     name: str
     message: type[Message]
     answer: type[Answer]
     patience: timedelta = timedelta(seconds=20)
-    """How long a person waits for it, queueing included."""
+    """The time limit, including the time in the queue."""
 
 
 render_replay = Question(name="render_replay", message=ReplayRequest, answer=Replay)
@@ -175,7 +175,7 @@ choose_move = Question(name="choose_move", message=MoveRequest, answer=MoveAnswe
 import_weights = Question(
     name="import_weights", message=ImportWeights, answer=CheckpointRef, patience=timedelta(seconds=60)
 )
-"""The answer is the checkpoint, saved; bad_input says which shapes do not fit."""
+"""Answers with the stored checkpoint; bad_input names the shapes that do not fit."""
 check_component = Question(name="check_component", message=ComponentCheck, answer=ComponentVerdict)
 describe_ray = Question(name="describe_ray", message=RayRequest, answer=RayResources, patience=timedelta(seconds=3))
-"""Asked of the train worker because it is Ray's driver; the answer comes from its connection to the head."""
+"""The train worker answers, because it is Ray's driver."""

@@ -1,4 +1,4 @@
-"""`algorithm`: how every learning player learns."""
+"""`algorithm`: the learning algorithm of all learning players."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from orchestrator.spec.values import Flag, NotNegative, Positive, Share
 
 
 class _Learning(Choice):
-    """What every built-in algorithm has."""
+    """Options of every built-in algorithm."""
 
     kind: ClassVar[Kind] = Kind.ALGORITHM
     learning_rate: Annotated[float, Field(strict=True, gt=0, le=1)] = Field(
@@ -22,7 +22,7 @@ class _Learning(Choice):
     entropy: NotNegative = Field(
         default=0.05, description="weight of the entropy bonus; too little and self-play collapses onto a few openings"
     )
-    value_weight: NotNegative = Field(default=0.5, description="weight of the value's error beside the policy's")
+    value_weight: NotNegative = Field(default=0.5, description="weight of the value loss relative to the policy loss")
     gradient_clip: NotNegative = Field(default=0.5, description="largest norm of a gradient; 0 for no limit")
     rollout_steps: Positive = Field(default=16, description="steps at every table between two updates")
     minibatch: Positive = Field(default=4096, description="rows of one gradient step, over all processes")
@@ -32,14 +32,16 @@ class PpoAlgorithm(_Learning):
     """Proximal policy optimisation."""
 
     id: Literal["ppo"] = Field(default="ppo", description="name of the algorithm")
-    gae_lambda: Share = Field(default=0.95, description="how far advantages look ahead: 0 one decision, 1 to the end")
-    clip: NotNegative = Field(default=0.2, description="how far the policy's ratio may move in one update")
-    value_clip: NotNegative = Field(default=0.2, description="how far a value may move in one update; 0 for no limit")
+    gae_lambda: Share = Field(
+        default=0.95, description="lambda of generalised advantage estimation: 0 one decision ahead, 1 to the end"
+    )
+    clip: NotNegative = Field(default=0.2, description="clip range of the probability ratio")
+    value_clip: NotNegative = Field(default=0.2, description="clip range of the value; 0 for no limit")
     epochs: Positive = Field(default=4, description="passes over each batch")
     minibatch: Positive = Field(default=1024, description="rows of one gradient step, over all processes")
     normalise_advantages: Flag = Field(default=True, description="whether advantages get mean 0 and deviation 1")
     target_kl: NotNegative = Field(
-        default=0.03, description="no further epoch of an update beyond 1.5 times this divergence; 0 for no limit"
+        default=0.03, description="an update stops early when the KL divergence exceeds 1.5 times this; 0 for no limit"
     )
 
 
@@ -47,12 +49,14 @@ class VtraceAlgorithm(_Learning):
     """V-trace (IMPALA), which corrects for samples of an older policy."""
 
     id: Literal["vtrace"] = Field(description="name of the algorithm")
-    trace_lambda: Share = Field(default=0.95, description="how far targets look ahead: 0 one decision, 1 to the end")
+    trace_lambda: Share = Field(
+        default=0.95, description="lambda of the value targets: 0 one decision ahead, 1 to the end"
+    )
     rho_clip: NotNegative = Field(
-        default=1.0, description="largest weight of a decision; decides which policy the values converge to"
+        default=1.0, description="clip of the importance weight rho; decides which policy the values converge to"
     )
     trace_clip: NotNegative = Field(
-        default=1.0, description="largest weight that what came later passes back through; variance against speed"
+        default=1.0, description="clip of the trace weight c; a lower one has less variance and learns more slowly"
     )
     epochs: Positive = Field(default=1, description="passes over each batch, with fresh targets in each")
 
@@ -61,7 +65,7 @@ _TAGS = {"ppo": "<ppo>", "vtrace": "<vtrace>"}
 
 
 class OtherAlgorithm(OtherChoice):
-    """An algorithm of one's own."""
+    """A user's algorithm."""
 
     kind: ClassVar[Kind] = Kind.ALGORITHM
     id: str = own_name("name of an algorithm, or module:attr", _TAGS, "my_algorithms:Ppg")

@@ -1,4 +1,4 @@
-"""`budget`: when a trial is done. With several limits the first one reached ends it."""
+"""`budget`: when a trial ends. With several limits, the first one reached ends it."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from orchestrator.spec.values import Duration, Positive
 
 
 class TargetSpec(Section):
-    """A strength to reach."""
+    """A win rate to reach against one opponent."""
 
     opponent: str = Field(min_length=1, description="a player of this trial, or a bot: mcts-100")
     win_rate: Annotated[float, Field(strict=True, gt=0, le=1)] = Field(

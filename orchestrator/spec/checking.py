@@ -1,4 +1,4 @@
-"""Checks of what people send: everything wrong at once, names looked up in the catalog."""
+"""Checks of trials that people send: reports all problems at once, and looks names up in the catalog."""
 
 from __future__ import annotations
 
@@ -22,22 +22,22 @@ _ALGORITHM: TypeAdapter[AlgorithmChoice] = TypeAdapter(AlgorithmChoice)
 
 
 def check_spec(data: Any) -> TrialSpec:
-    """A trial as REST sends it; raises InvalidTrial."""
+    """Check a trial of a REST request; raises InvalidTrial."""
     return _checked(TypeAdapter(TrialSpec), data)
 
 
 def check_player(data: Any) -> PlayerSpec:
-    """A player that is to join a running trial; raises InvalidTrial."""
+    """Check a player that is to join a running trial; raises InvalidTrial."""
     return _checked(TypeAdapter(PlayerSpec), data)
 
 
 def check_algorithm(data: Any) -> AlgorithmChoice:
-    """An algorithm with its options, as when a player is retuned; raises InvalidTrial."""
+    """Check an algorithm and its options, as given to change a player's; raises InvalidTrial."""
     return _checked(_ALGORITHM, data)
 
 
 def found_in(error: ValidationError) -> Iterator[tuple[Path, Problem, bool]]:
-    """Each problem with its path, and whether it is of a key and not of a value."""
+    """Each problem with its path, and whether the key is wrong, not the value."""
     for detail in error.errors(include_url=False):
         path = tuple(_without_tags(detail))
         value = None if detail["input"] is ... else shown(detail["input"])
@@ -45,7 +45,7 @@ def found_in(error: ValidationError) -> Iterator[tuple[Path, Problem, bool]]:
 
 
 def known_names(data: Any) -> KnownNames:
-    """The context of a check: what the trial itself names."""
+    """The context of a check: the names of the trial's own players."""
     league = data.get("league") if isinstance(data, Mapping) else None
     players = league.get("players") if isinstance(league, Mapping) else None
     listed: Iterable[Any] = players if isinstance(players, list | tuple) else ()
@@ -61,7 +61,7 @@ def _checked(adapter: TypeAdapter[Checked], data: Any) -> Checked:
 
 
 def _without_tags(detail: ErrorDetails) -> Iterator[str | int]:
-    """Which class of a choice was tried is nothing the reader of a trial file can see."""
+    """The path without the tags of a union's classes, which a trial file does not show."""
     for part in detail["loc"]:
         if not (isinstance(part, str) and part.startswith(OTHER[0]) and part.endswith(OTHER[-1])):
             yield part

@@ -1,4 +1,4 @@
-"""What a trial file names from the catalog, and the check of such names.
+"""Names of the catalog in a trial file, and their check.
 
 Names are checked where a person's file comes in (`orchestrator.spec.checking` passes `KnownNames`), not where a
 stored trial is read again: a plug-in that is gone must not make the record of a trial unreadable.
@@ -16,18 +16,18 @@ from orchestrator.catalog import CatalogError, Component, Kind, resolve
 from orchestrator.spec.section import Section
 
 OTHER = "<other>"
-"""The tag of anything that is not built in. Tags stand in the paths of errors, hence the brackets: they come out."""
+"""The tag of names that are not built in. Brackets mark tags, so that they can be removed from the paths of errors."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class KnownNames:
-    """The context of a check of names: the catalog, and the players of this very trial."""
+    """The context of a check of names: besides the catalog, the players of the trial."""
 
     players: frozenset[str] = frozenset()
 
 
 def check_name(kind: Kind, name: str, info: ValidationInfo) -> str:
-    """`name`, if the catalog knows it or nobody asked."""
+    """Return `name`; raises ValueError if names are to be checked and the catalog does not know it."""
     if isinstance(info.context, KnownNames):
         try:
             resolve(kind, name)
@@ -37,19 +37,19 @@ def check_name(kind: Kind, name: str, info: ValidationInfo) -> str:
 
 
 class Choice(Section):
-    """A name of the catalog and its options, side by side in one mapping."""
+    """A name of the catalog and its options, in one mapping."""
 
     kind: ClassVar[Kind]
     id: str
 
     @property
     def component(self) -> Component:
-        """The choice as those who make it take it."""
+        """The name and the options, as workers take them."""
         return Component(id=self.id, options=self.model_dump(mode="json", exclude={"id"}))
 
 
 class OtherChoice(Choice):
-    """A name that is not built in: by entry point, or `module:attr`. Its options are passed on as they are."""
+    """A name from an entry point, or `module:attr`. Its options are passed on unchecked."""
 
     model_config = ConfigDict(extra="allow")
     __pydantic_extra__: dict[str, JsonValue] = Field(init=False)
@@ -61,12 +61,12 @@ class OtherChoice(Choice):
 
 
 def own_name(words: str, tags: Mapping[str, str], example: str) -> Any:
-    """The id of something that is not built in; the schema keeps the names of those that are out of it."""
+    """The id field of a name that is not built in; its JSON Schema excludes the built-in names."""
     return Field(description=words, examples=[example], json_schema_extra={"not": {"enum": list(tags)}})
 
 
 def tag_by_id(tags: Mapping[str, str], default: str | None = None) -> Callable[[Any], str]:
-    """Picks the class of a choice from its id."""
+    """A discriminator that selects the class of a choice by its id."""
 
     def tag(value: Any) -> str:
         name = value.get("id", default) if isinstance(value, Mapping) else getattr(value, "id", default)

@@ -26,7 +26,7 @@ class Rule(StrEnum):
     BOTS = "bots"
     """The bots of the trial."""
     ALIAS = "alias"
-    """Who holds an alias of the project: `alias:champion`."""
+    """The version that an alias of the project names: `alias:champion`."""
     BOT = "bot"
     """A bot of the catalog: `bot:random`."""
     VERSION = "version"
@@ -39,7 +39,7 @@ _OF_TRIAL = frozenset({Rule.LATEST, Rule.SNAPSHOTS, Rule.EVERY, Rule.BOTS})
 
 @dataclass(frozen=True, kw_only=True)
 class EntrantRule:
-    """One rule, taken apart."""
+    """One parsed rule."""
 
     rule: Rule
     argument: str = ""
@@ -50,19 +50,19 @@ class EntrantRule:
 
 
 def parse_entrant(text: str, *, known: bool = True) -> EntrantRule:
-    """The rule that a text states; raises ValueError with what is allowed.
+    """Parse a rule; raises ValueError with what is allowed.
 
-    `known` looks bots up in the catalog; where a stored tournament is read again, a plug-in may be gone since.
+    With `known`, bots are looked up in the catalog. A stored tournament is read without: its plug-in may be gone.
     """
     body, at, trial = text.partition("@")
     if body.startswith(("bot:", "version:", "alias:")):
-        body, at, trial = text, "", ""  # these name one thing of the whole project
+        body, at, trial = text, "", ""  # these take no trial: they name one thing of the project
     word, _, argument = body.partition(":")
     if word not in set(Rule):
         raise ValueError(f"{text!r}: the word before the colon {one_of(word, [rule.value for rule in Rule])}")
     rule = Rule(word)
     if (rule in _NEEDS_ARGUMENT) and not argument:
-        raise ValueError(f"{text!r}: says nothing after the colon, as in {_EXAMPLES[rule]}")
+        raise ValueError(f"{text!r}: needs an argument after the colon, as in {_EXAMPLES[rule]}")
     if at and trial != EVERY_TRIAL and re.fullmatch(NAME_PATTERN, trial) is None:
         raise ValueError(f"{text!r}: after @ comes a trial's name, or * for every trial of the game")
     every = 1
@@ -72,7 +72,7 @@ def parse_entrant(text: str, *, known: bool = True) -> EntrantRule:
             raise ValueError(f"{text!r}: needs a whole number from 1 on, as in {_EXAMPLES[rule]}")
         every = int(count)
     if rule is Rule.BOTS and argument:
-        raise ValueError(f"{text!r}: `bots` takes no argument; one bot alone is {_EXAMPLES[Rule.BOT]}")
+        raise ValueError(f"{text!r}: `bots` takes no argument; a single bot is {_EXAMPLES[Rule.BOT]}")
     if rule is Rule.BOT and known:
         _look_up(argument)
     if rule is Rule.VERSION:

@@ -1,4 +1,4 @@
-"""`evaluation`: when the league's members play rating games."""
+"""`evaluation`: when the league's players play rating games."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _PART = re.compile(r"(?:\*|(?P<first>\d{1,2})(?:-(?P<last>\d{1,2}))?)(?:/(?P<ste
 
 
 def check_cron(line: str) -> str:
-    """The cron line, if it is one; raises ValueError with what is allowed."""
+    """Check a cron line; raises ValueError with what is allowed."""
     fields = line.split()
     if len(fields) != len(_CRON):
         raise ValueError("must be five fields, minute hour day month weekday: '0 3 * * *' is every night at 3:00 UTC")
@@ -36,11 +36,11 @@ def _is_cron_part(part: str, low: int, high: int) -> bool:
 
 
 MOST_AGAINST_TARGET = 20_000
-"""Games that are one batch and one transaction: some seconds, while the trial's other records wait."""
+"""The most games against a target: one batch, recorded in one transaction that takes some seconds."""
 
 
 class EvaluationSpec(Section):
-    """Rating games while the trial runs, and as a tournament by the calendar."""
+    """Rating games while the trial runs, and a scheduled tournament."""
 
     every_generations: Positive = Field(default=5, description="generations of a player between two evaluations")
     games: Annotated[int, Field(strict=True, ge=2, le=1_000_000), WHOLE] = Field(
@@ -59,7 +59,7 @@ class EvaluationSpec(Section):
 
 
 def check_games_against_target(evaluation: EvaluationSpec) -> None:
-    """Raise ValueError where a target would have to be measured by more games than one batch has."""
+    """Raise ValueError if an evaluation against the target needs more games than one batch has."""
     if evaluation.games > MOST_AGAINST_TARGET:
         raise ValueError(
             f"until is measured by one batch of evaluation.games: at most {MOST_AGAINST_TARGET}, not {evaluation.games}"

@@ -1,4 +1,4 @@
-"""`generation`: how much is learnt in one go, and by how many processes."""
+"""`generation`: the size of one generation, and its processes."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ class OpeningsSpec(Section):
 
     share: Share = Field(default=0.5, description="share of self-play games that start with random moves")
     plies: Count | None = Field(
-        default=None, description="most random moves of a game; null: a quarter of its longest course"
+        default=None, description="most random moves of a game; null: a quarter of its longest possible length"
     )
 
 
@@ -26,15 +26,15 @@ class GenerationSpec(Section):
     rollout_actors: Processes = Field(default=1, description="processes that play")
     tables: Annotated[int, Field(strict=True, ge=1, le=1_000_000), WHOLE] = Field(
         default=1024,
-        description="games each of them plays at once; 64 or more can seat 64 opponents, a multiple of 64 evenly",
+        description="games that each process plays at once; 64 or more fit 64 opponents, multiples of 64 evenly",
     )
-    trainers: Processes = Field(default=1, description="training processes, of the topology split only")
+    trainers: Processes = Field(default=1, description="training processes; only of the topology split")
     topology: Literal["auto", "fused", "split"] = Field(
         default="auto",
         description="fused: each process plays and learns; split: some play, some learn; auto: split if trainers > 1",
     )
     threads: Processes = Field(
-        default=1, description="threads of each process; results repeat exactly for a fixed number only"
+        default=1, description="threads of each process; results are reproducible only for the same number"
     )
     openings: OpeningsSpec = Field(default=OpeningsSpec(), description="random first moves in training")
 

@@ -14,7 +14,7 @@ from orchestrator.spec.values import LARGEST, WHOLE, Count, ErrorRate, Flag, Pos
 
 
 class PayoffSpec(Section):
-    """How win rates are remembered."""
+    """How win rates are estimated from past games."""
 
     memory_games: Annotated[int, Field(strict=True, ge=2, le=LARGEST), WHOLE] = Field(
         default=20_000, description="games after which a result has lost two thirds of its weight"
@@ -24,7 +24,7 @@ class PayoffSpec(Section):
 
     @property
     def decay(self) -> float:
-        """What every earlier result is multiplied with at each game."""
+        """The factor by which each game discounts all earlier results."""
         return 1 - 1 / self.memory_games
 
 
@@ -46,7 +46,7 @@ class SnapshotSpec(Section):
 
 
 class ResetSpec(Section):
-    """How likely a player starts anew after its snapshot, by its role, and from what."""
+    """The probability that a player is reset after its snapshot, by role, and to which weights."""
 
     main: Share = Field(default=0.0, description="probability for a main")
     main_exploiter: Share = Field(default=1.0, description="probability for a main_exploiter")

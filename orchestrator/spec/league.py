@@ -1,4 +1,4 @@
-"""`league`: who plays whom, and what becomes of it."""
+"""`league`: players, matchmaking, snapshots, resets and promotion."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from orchestrator.spec.players import EXPLOITERS, PlayerSpec, allows_exploiters,
 from orchestrator.spec.section import Contradiction, Section
 
 MOST_PLAYERS = 1000
-"""Named in one file; snapshots come on top."""
+"""The most players of one trial file; snapshots are not counted."""
 
 AnyMatchmaking = (
     Matchmaking
@@ -45,7 +45,7 @@ class LeagueSpec(Section):
     preset: str = Field(
         default=Preset.SELF_PLAY.value,
         description="how opponents are chosen: self_play, fictitious, pfsp, alphastar, openai_five, psro, "
-        "or a matchmaker of your own",
+        "or your own matchmaker",
         examples=[preset.value for preset in Preset],
     )
     players: tuple[PlayerSpec, ...] = Field(
@@ -59,12 +59,12 @@ class LeagueSpec(Section):
         validate_default=True,
         description="options of the preset's rule",
     )
-    payoff: PayoffSpec = Field(default=PayoffSpec(), description="how win rates are remembered")
+    payoff: PayoffSpec = Field(default=PayoffSpec(), description="how win rates are estimated from past games")
     snapshot: SnapshotSpec = Field(default=SnapshotSpec(), description="when a player is frozen into the past")
     reset: ResetSpec = Field(
         default=ResetSpec(),
         validate_default=True,
-        description="how likely a player starts anew after its snapshot; with psro a main always does, unless told",
+        description="the probability of a reset after a snapshot; with psro a main is always reset unless set here",
     )
     champion_gate: GateSpec | None = Field(
         default=GateSpec(), description="how a snapshot of a main becomes champion; null: nobody does"
@@ -83,13 +83,13 @@ class LeagueSpec(Section):
     @field_validator("matchmaking", mode="plain", json_schema_input_type=AnyMatchmaking)
     @classmethod
     def _as_the_preset_has_it(cls, options: Any, info: ValidationInfo) -> Matchmaking:
-        # without a valid preset nothing can be said of its options, and the league is refused for the preset
+        # without a valid preset the options cannot be checked, and the league is refused for its preset
         return matchmaking_of(info.data.get("preset", ""), options, info.context)
 
     @field_validator("reset", mode="before")
     @classmethod
     def _responses_start_anew(cls, reset: Any, info: ValidationInfo) -> Any:
-        # a response that grows from the last one is sure of itself where it must change its mind, and never does
+        # a best response trained from the previous one is overconfident in states where it must change, and does not
         if info.data.get("preset") != Preset.PSRO:
             return reset
         if isinstance(reset, ResetSpec):
@@ -98,7 +98,7 @@ class LeagueSpec(Section):
 
     @classmethod
     def contradictions(cls, given: Mapping[str, Any]) -> Iterable[Contradiction]:
-        """Players that do not go together, whatever else may be wrong with them."""
+        """Players that contradict each other, such as two of one name."""
         listed = given.get("players")
         if not isinstance(listed, list | tuple) or not listed:
             return
@@ -134,9 +134,9 @@ def _misplaced_roles(players: list[Mapping[str, Any]], preset: Any) -> Iterator[
         reason = f"the preset {preset} has no rule for this role (alphastar has); its learning players are mains"
         yield Contradiction(path=("players", index, "role"), value=roles[index], reason=reason)
     if Role.MAIN in roles or any(role not in list(Role) for role in roles):
-        return  # there is a main, or one may be meant by a role that is misspelt and said to be
+        return  # there is a main, or a misspelt role may mean one; that is a problem of its own
     if exploiting:
         reason = "an exploiter needs a main to exploit: add a player of the role main"
         yield Contradiction(path=("players", exploiting[0], "role"), value=roles[exploiting[0]], reason=reason)
     else:
-        yield Contradiction(path=("players",), value=..., reason="nobody learns: add a player of the role main")
+        yield Contradiction(path=("players",), value=..., reason="no player learns: add a player of the role main")

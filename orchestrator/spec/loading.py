@@ -1,4 +1,4 @@
-"""Reading trial files: every problem with its file, line and column, all of them at once."""
+"""Reads trial files; reports all problems at once, with file, line and column."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from orchestrator.spec.yaml_source import Document, TextError, read_yaml
 
 
 def load_trial_file(path: str | Path) -> TrialFile:
-    """The trial a file describes; without a `trial` of its own it is called as the file. Raises InvalidTrial."""
+    """Read a trial file; without `trial` in it, the file's name is the trial's. Raises InvalidTrial."""
     path = Path(path)
     try:
         text = path.read_bytes().decode()
@@ -29,7 +29,7 @@ def load_trial_file(path: str | Path) -> TrialFile:
 
 
 def parse_trial(text: str, *, source: str = "", name: str | None = None) -> TrialFile:
-    """The trial a YAML text describes; `name` is its name if the text gives none. Raises InvalidTrial."""
+    """Read a trial from YAML text; `name` is its name if the text has none. Raises InvalidTrial."""
     try:
         document = read_yaml(text)
     except TextError as error:
@@ -50,7 +50,7 @@ def parse_trial(text: str, *, source: str = "", name: str | None = None) -> Tria
 
 
 def _placed(error: ValidationError, document: Document) -> list[Problem]:
-    """The problems of a check, each where it stands in the text."""
+    """The problems of a check, each with its line and column."""
     already = {problem.path for problem in document.problems}
     placed = []
     for path, problem, of_key in found_in(error):

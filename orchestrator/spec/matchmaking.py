@@ -24,7 +24,7 @@ class Preset(StrEnum):
 
 
 class Matchmaking(Section):
-    """Options of a matchmaker; the base has none, which is what self-play takes."""
+    """Options of a matchmaker; the base class has none and serves self-play."""
 
 
 class FictitiousMatchmaking(Matchmaking):
@@ -42,7 +42,7 @@ class PfspMatchmaking(FictitiousMatchmaking):
     weighting: Literal["squared", "hard", "variance", "linear", "linear_capped", "uniform"] = Field(
         default="squared", description="how a win rate becomes a weight"
     )
-    power: NotNegative = Field(default=2.0, description="exponent of the weighting `hard`, and of no other")
+    power: NotNegative = Field(default=2.0, description="exponent; only of the weighting `hard`")
     self_play_share: Share = Field(default=0.0, description="share of games against the learner's latest self")
 
 
@@ -86,12 +86,12 @@ class PsroMatchmaking(FictitiousMatchmaking):
         default="nash", description="how the meta-game is solved"
     )
     alpha: Annotated[float, Field(strict=True, gt=0)] = Field(
-        default=100.0, description="ranking intensity of alpha_rank, and of no other"
+        default=100.0, description="ranking intensity; only of alpha_rank"
     )
 
 
 class OtherMatchmaking(Matchmaking):
-    """Options of a matchmaker of one's own, passed on as they are."""
+    """Options of a user's matchmaker, passed on unchecked."""
 
     model_config = ConfigDict(extra="allow")
     __pydantic_extra__: dict[str, JsonValue] = Field(init=False)
@@ -108,5 +108,5 @@ MATCHMAKING: Final[Mapping[str, type[Matchmaking]]] = {
 
 
 def matchmaking_of(preset: str, options: Any, context: Any) -> Matchmaking:
-    """The options as the preset has them."""
+    """The options as the preset's class."""
     return MATCHMAKING.get(preset, OtherMatchmaking).model_validate(options, context=context)

@@ -12,11 +12,11 @@ from orchestrator.spec.values import Flag, Width
 
 
 class _Network(Choice):
-    """What every built-in model has."""
+    """Options of every built-in model."""
 
     kind: ClassVar[Kind] = Kind.MODEL
     normalise: Flag = Field(
-        default=False, description="whether observations are brought to mean 0 and deviation 1, as seen so far"
+        default=False, description="whether observations are normalised to mean 0 and deviation 1 by running statistics"
     )
 
 
@@ -27,11 +27,11 @@ class MlpModel(_Network):
     hidden: tuple[Width, ...] = Field(
         default=(128, 128), min_length=1, max_length=64, description="width of each hidden layer"
     )
-    activation: Literal["relu", "tanh"] = Field(default="relu", description="what stands between the layers")
+    activation: Literal["relu", "tanh"] = Field(default="relu", description="activation function between the layers")
 
 
 class ConvModel(_Network):
-    """A small residual convolution net, for games seen as boards."""
+    """A small residual convolutional network, for board games."""
 
     id: Literal["conv"] = Field(description="name of the model")
     channels: Width = Field(default=32, description="channels of each convolution")
@@ -40,7 +40,7 @@ class ConvModel(_Network):
 
 
 class GruModel(_Network):
-    """A recurrent net, for games with hidden information."""
+    """A recurrent network (GRU), for games with hidden information."""
 
     id: Literal["gru"] = Field(description="name of the model")
     hidden: Width = Field(default=64, description="width of the encoder")
@@ -51,7 +51,7 @@ _TAGS = {"mlp": "<mlp>", "conv": "<conv>", "gru": "<gru>"}
 
 
 class OtherModel(OtherChoice):
-    """A model of one's own."""
+    """A user's model."""
 
     kind: ClassVar[Kind] = Kind.MODEL
     id: str = own_name("name of a model, or module:attr", _TAGS, "my_models:Transformer")

@@ -1,4 +1,4 @@
-"""`league.players`: who is in the league, and who is when nobody is named."""
+"""`league.players`: the players of a league, and the default players of each preset."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ FILE_NEEDS_IMPORT: Final = (
 
 
 class PlayerSpec(Section):
-    """One member of the league."""
+    """One player of the league."""
 
-    name: Name = Field(description="name of the player, its own within the trial")
+    name: Name = Field(description="name of the player, unique within the trial")
     role: Role = Field(
         default=Role.MAIN, description="main, main_exploiter, league_exploiter, historical (frozen) or bot (scripted)"
     )
@@ -47,7 +47,7 @@ class PlayerSpec(Section):
         if role is Role.BOT and bot is None:
             raise ValueError("a player of the role bot needs the name of its bot, as bot: random")
         if bot is not None and role not in (Role.BOT, None):
-            raise ValueError(f"only a player of the role bot is a bot, this one is a {role}")
+            raise ValueError(f"only a player of the role bot can have a bot; this one has the role {role}")
         return bot if bot is None else check_name(Kind.BOT, bot, info)
 
     @field_validator("weights")
@@ -58,7 +58,7 @@ class PlayerSpec(Section):
             raise ValueError("a historical player needs weights: a version id")
         if weights is not None and role is Role.BOT:
             raise ValueError("a bot has no weights")
-        # a record of a trial stays readable: only what a person sends is refused
+        # only new trials are refused: stored ones must stay readable
         if weights is not None and isinstance(info.context, KnownNames) and not is_id(weights):
             raise ValueError(FILE_NEEDS_IMPORT)
         return weights
@@ -73,16 +73,16 @@ DEFAULT_PLAYERS: Final[Mapping[str, tuple[PlayerSpec, ...]]] = {
         PlayerSpec(name="league-exploiter", role=Role.LEAGUE_EXPLOITER),
     ),
 }
-"""Who plays when a trial file names nobody; presets that are not here start with one main."""
+"""The players of a trial file that names none; presets not listed here start with one main."""
 
 EXPLOITERS: Final = (Role.MAIN_EXPLOITER, Role.LEAGUE_EXPLOITER)
 
 
 def default_players(preset: str) -> tuple[PlayerSpec, ...]:
-    """The players of a league that names none."""
+    """The default players of a preset."""
     return DEFAULT_PLAYERS.get(preset, (MAIN,))
 
 
 def allows_exploiters(preset: str) -> bool:
-    """Whether the preset has rules for the exploiters' roles; a matchmaker of one's own may."""
+    """Whether the preset may have rules for exploiters; a user's matchmaker may."""
     return preset == Preset.ALPHASTAR or preset not in set(Preset)

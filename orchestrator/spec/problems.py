@@ -1,4 +1,4 @@
-"""What is wrong with a trial, in words for a person and in fields for a program."""
+"""Problems of a trial, as text for people and as fields for programs."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ _shorten.maxstring = _shorten.maxother = 80
 
 @dataclass(frozen=True, kw_only=True)
 class Problem:
-    """One thing that is wrong. Lines and columns count from 1; without a text there are none."""
+    """One problem. Lines and columns count from 1; they are None without a text."""
 
     path: str
-    """Where in the tree: `league.players[2].role`; empty for the whole."""
+    """The path, such as `league.players[2].role`; empty for the whole trial."""
     message: str
     """What is wrong and what is allowed."""
     value: str | None = None
-    """The wrong value as it was given; None where something is missing."""
+    """The wrong value as given; None if a value is missing."""
     line: int | None = None
     column: int | None = None
     source: str = ""
@@ -37,7 +37,7 @@ class Problem:
 
 
 class InvalidTrial(ValueError):
-    """A trial that cannot be run as it is written; `problems` holds everything wrong with it, in order."""
+    """A trial that is refused; `problems` has all its problems, in order."""
 
     def __init__(self, problems: Iterable[Problem]) -> None:
         self.problems = tuple(sorted(problems, key=lambda problem: (problem.line or 0, problem.column or 0)))
@@ -53,6 +53,6 @@ def path_text(path: Iterable[str | int]) -> str:
 
 
 def shown(value: Any) -> str:
-    """The value as a person would recognise it, long ones cut short."""
+    """The value as text for people, shortened if long."""
     words = {True: "true", False: "false", None: "null"}
     return words[value] if value is None or isinstance(value, bool) else _shorten.repr(value)

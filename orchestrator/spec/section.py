@@ -14,9 +14,9 @@ from pydantic import BaseModel, ConfigDict, ModelWrapValidatorHandler, Validatio
 from pydantic_core import ErrorDetails, InitErrorDetails, PydanticCustomError
 
 WORDED = "worded"
-"""The type of an error that already is in words."""
+"""The type of errors whose message is final."""
 UNKNOWN_OPTION = "unknown_option"
-"""The same, of a key that should not be there: it is found at the key and not at its value."""
+"""The same for an unknown key; its position is that of the key, not of the value."""
 
 _WORDS = {
     "int_type": "must be a whole number",
@@ -32,7 +32,7 @@ _WORDS = {
 
 @dataclass(frozen=True, kw_only=True)
 class Contradiction:
-    """Two values of one section that do not go together: where it shows, and why."""
+    """Two values of one section that contradict each other: the path and the reason."""
 
     path: tuple[str | int, ...]
     value: Any
@@ -46,7 +46,7 @@ class Section(BaseModel):
 
     @classmethod
     def contradictions(cls, given: Mapping[str, Any]) -> Iterable[Contradiction]:
-        """What does not go together in `given`, which is as yet unchecked; wrong parts of it are said elsewhere."""
+        """Contradictions in `given`, which is not validated yet; other problems of it are reported elsewhere."""
         return ()
 
     @model_validator(mode="wrap")
@@ -76,12 +76,12 @@ class Section(BaseModel):
         return _detail(WORDED, _in_words(error), error["loc"], error["input"])
 
     def to_json(self) -> dict[str, Any]:
-        """Every value, defaults included, as JSON has it; reading it back gives an equal section."""
+        """All values, defaults included, as JSON; validating it gives an equal section."""
         return self.model_dump(mode="json")
 
 
 def one_of(value: object, allowed: Iterable[str]) -> str:
-    """The words for a value that is not among the allowed ones."""
+    """The message for a value that is not one of the allowed ones."""
     choices = list(allowed)
     near = difflib.get_close_matches(str(value), choices, n=1)
     hint = f"; did you mean {near[0]!r}?" if near else ""
@@ -108,5 +108,5 @@ def _in_words(error: ErrorDetails) -> str:
 
 
 def _detail(kind: str, message: str, path: tuple[str | int, ...], value: Any) -> InitErrorDetails:
-    # the message travels as a value: braces in a template would be taken for places to fill
+    # the message is passed as a value: in a template, its braces would be taken for placeholders
     return InitErrorDetails(type=PydanticCustomError(kind, "{message}", {"message": message}), loc=path, input=value)

@@ -1,4 +1,4 @@
-"""A tournament as a file, a request or a schedule states it."""
+"""The specification of a tournament, in a file, a request or a schedule."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ Few = Annotated[int, Field(strict=True, ge=1, le=10_000), WHOLE]
 
 
 class PromotionSpec(Section):
-    """What the winner gets: an alias, if it leads everyone else by more than chance."""
+    """Promotion of the winner: an alias, if its lead over every other entrant is significant."""
 
     alias: Name = Field(default="champion", description="alias that moves to the winner")
     error: ErrorRate = Field(
@@ -53,13 +53,13 @@ class PromotionSpec(Section):
 
 
 class TournamentSpec(Section):
-    """A tournament. Everything but its entrants and what it is played in has a default."""
+    """A tournament. All but the entrants, and the trial or game, has a default."""
 
     trial: Name | None = Field(
         default=None, description="trial of the project whose league takes part; it also says what is played"
     )
     game: GameChoice | None = Field(default=None, description="what is played, where no trial says it")
-    name: Name = Field(default="tournament", description="what people call it")
+    name: Name = Field(default="tournament", description="name of the tournament")
     format: Format = Field(default="round_robin", description="who meets whom")
     seed: Annotated[int, Field(strict=True, ge=0, le=LARGEST), WHOLE] | None = Field(
         default=None,
@@ -84,7 +84,9 @@ class TournamentSpec(Section):
     )
     rounds: Few | None = Field(default=None, description="swiss, adaptive: how many; null: what the format needs")
     batches: Few | None = Field(default=None, description="knockout: how often a tie is played on (3)")
-    pairings_per_round: Few | None = Field(default=None, description="adaptive: pairings between two looks")
+    pairings_per_round: Few | None = Field(
+        default=None, description="adaptive: pairings per round, between two ratings"
+    )
     target_width: Annotated[float, Field(gt=0, le=10_000)] | None = Field(
         default=None, description="stop when the mean 95 % interval of all differences is this narrow, in Elo"
     )
@@ -96,13 +98,13 @@ class TournamentSpec(Section):
     at_once: Annotated[int, Field(strict=True, ge=1, le=64), WHOLE] = Field(
         default=4, description="pairings under way at once on the play queue"
     )
-    promote: PromotionSpec | None = Field(default=None, description="what the winner gets; null: nothing")
+    promote: PromotionSpec | None = Field(default=None, description="promotion of the winner; null: none")
 
     @classmethod
     def contradictions(cls, given: Mapping[str, Any]) -> Iterable[Contradiction]:
-        """Options of another format, and a field that cannot be found."""
+        """Options of another format, and a missing trial or game."""
         chosen = given.get("format", "round_robin")
-        # of what is no format at all nothing else can be said
+        # an unknown format is a problem of its own
         fitting = _OPTIONS.get(chosen, _OF_SOME) if isinstance(chosen, str) else _OF_SOME
         for name in _OF_SOME & given.keys():
             if given[name] not in (None, (), []) and name not in fitting:
@@ -115,7 +117,7 @@ class TournamentSpec(Section):
 
     @property
     def options(self) -> dict[str, Any]:
-        """What the format's rule takes besides entrants and results; challengers and widths are the store's."""
+        """Options of the format's rule; the store handles challengers and target widths itself."""
         names = _OPTIONS[self.format] - {"challengers"}
         if self.format in ("round_robin", "gauntlet"):
             names -= {"target_width"}
@@ -124,18 +126,18 @@ class TournamentSpec(Section):
 
 
 class TournamentFile(TournamentSpec):
-    """A tournament with its project, as a YAML file has it."""
+    """A tournament file: a tournament with its project."""
 
     project: Name = Field(default="default", description="namespace of the trials that take part")
 
     @property
     def spec(self) -> TournamentSpec:
-        """What remains without `project`."""
+        """The tournament without `project`."""
         return TournamentSpec(**{name: getattr(self, name) for name in TournamentSpec.model_fields})
 
 
 def check_tournament(data: Any) -> TournamentSpec:
-    """A tournament as REST or a schedule has it; raises InvalidTrial."""
+    """Check a tournament of a request or a schedule; raises InvalidTrial."""
     try:
         return TypeAdapter(TournamentSpec).validate_python(data, context=known_names(data))
     except ValidationError as error:

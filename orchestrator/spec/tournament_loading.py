@@ -1,4 +1,4 @@
-"""Reading tournament files: every problem with its file, line and column, all of them at once."""
+"""Reads tournament files; reports all problems at once, with file, line and column."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from orchestrator.spec.yaml_source import TextError, read_yaml
 
 
 def load_tournament_file(path: Path) -> TournamentFile:
-    """The tournament a YAML file describes; raises InvalidTrial."""
+    """Read a tournament file; raises InvalidTrial."""
     source = str(path)
     try:
         text = path.read_bytes().decode()

@@ -1,4 +1,4 @@
-"""The whole trial: one typed tree, everything but `game` with a default."""
+"""The whole trial: one typed tree; all but `game` has a default."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from orchestrator.spec.values import LARGEST, WHOLE, Name
 
 
 class TrialSpec(Section):
-    """A trial as the REST interface and the store have it: the file without `project` and `trial`."""
+    """A trial in REST requests and in the store: the file without `project` and `trial`."""
 
     seed: Annotated[int, Field(strict=True, ge=0, le=LARGEST), WHOLE] = Field(
         default=0, description="source of everything random in the trial"
@@ -27,11 +27,13 @@ class TrialSpec(Section):
     game: GameChoice = Field(description="what is played, as {id: connect_four}")
     model: ModelChoice = Field(default=MlpModel(), description="the network of every learning player")
     algorithm: AlgorithmChoice = Field(default=PpoAlgorithm(), description="how every learning player learns")
-    league: LeagueSpec = Field(default=LeagueSpec(), description="who plays whom, and what becomes of it")
-    generation: GenerationSpec = Field(default=GenerationSpec(), description="how much is learnt in one go")
+    league: LeagueSpec = Field(
+        default=LeagueSpec(), description="players, matchmaking, snapshots, resets and promotion"
+    )
+    generation: GenerationSpec = Field(default=GenerationSpec(), description="size and processes of a generation")
     evaluation: EvaluationSpec = Field(default=EvaluationSpec(), description="when rating games are played")
-    budget: BudgetSpec = Field(default=BudgetSpec(steps=100_000_000), description="when the trial is done")
-    start: Literal["running", "paused"] = Field(default="running", description="whether it runs at once")
+    budget: BudgetSpec = Field(default=BudgetSpec(steps=100_000_000), description="when the trial ends")
+    start: Literal["running", "paused"] = Field(default="running", description="whether it starts running or paused")
     initial_weights: str | None = Field(
         default=None, min_length=1, description="version id or file of weights to start from; null: random weights"
     )
@@ -39,7 +41,7 @@ class TrialSpec(Section):
     @field_validator("budget")
     @classmethod
     def _target_can_be_measured(cls, budget: BudgetSpec, info: ValidationInfo) -> BudgetSpec:
-        # only of what a person sends: of a trial that is there already fewer games are played
+        # only new trials are refused; a stored trial plays fewer games
         evaluation = info.data.get("evaluation")
         if isinstance(info.context, KnownNames) and budget.until is not None and evaluation is not None:
             check_games_against_target(evaluation)
@@ -47,18 +49,18 @@ class TrialSpec(Section):
 
 
 class TrialFile(TrialSpec):
-    """A trial with its name, as a YAML file has it."""
+    """A trial file: a trial with its project and name."""
 
     project: Name = Field(default="default", description="namespace of the trial")
     trial: Name = Field(default="trial", description="name of the trial; without one, the file's name is taken")
 
     @property
     def spec(self) -> TrialSpec:
-        """What remains without `project` and `trial`."""
+        """The trial without `project` and `trial`."""
         return TrialSpec(**{name: getattr(self, name) for name in TrialSpec.model_fields})
 
 
 def trial_json_schema() -> dict[str, Any]:
-    """JSON Schema of a trial file, for editors that check while one types."""
+    """JSON Schema of a trial file, for editors."""
     schema = TrialFile.model_json_schema()
     return {"$schema": "https://json-schema.org/draft/2020-12/schema", **schema}

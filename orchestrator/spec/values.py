@@ -1,4 +1,4 @@
-"""The kinds of values a trial file holds, each strict: text is no number and true is not 1."""
+"""Types of values in a trial file. All are strict: text is not a number, and true is not 1."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def _duration(value: Any) -> Any:
 
 
 def duration_text(value: timedelta) -> str:
-    """As a trial file writes it: 90 minutes are 1h30m."""
+    """The duration as a trial file writes it: 90 minutes are 1h30m."""
     left, parts = int(value.total_seconds()), []
     for letter, unit in _UNITS.items():
         count, left = divmod(left, unit)
@@ -57,7 +57,7 @@ def is_id(text: str) -> bool:
 
 WHOLE = BeforeValidator(_whole)
 LARGEST = 2**63 - 1
-"""What a database's bigint holds."""
+"""The largest bigint of the database."""
 
 Count = Annotated[int, Field(strict=True, ge=0, le=LARGEST), WHOLE]
 Positive = Annotated[int, Field(strict=True, ge=1, le=LARGEST), WHOLE]

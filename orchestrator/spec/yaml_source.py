@@ -1,6 +1,6 @@
-"""YAML as plain values, with the place in the text of each of them.
+"""Reads YAML as plain values, each with its line and column.
 
-Scalars are read as people mean them, not as YAML 1.1 has it: `no` is text, 3e-4 is a number, 4_000_000 too.
+Scalars are read as people mean them, not by YAML 1.1: `no` is text, 3e-4 is a number, 4_000_000 too.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ Place = tuple[int, int]
 
 LARGEST_TEXT = 1_000_000
 MOST_VALUES = 100_000
-"""Values after aliases are followed: a few lines of them can stand for billions."""
+"""The most values after aliases are expanded: a few lines can expand to billions."""
 DEEPEST = 50
 
 _STANDARD = "tag:yaml.org,2002:"
@@ -45,7 +45,7 @@ _Loader.yaml_implicit_resolvers = {
 
 @dataclass(kw_only=True)
 class Document:
-    """What a text holds: its values, where they and their keys stand, and what is wrong with the text itself."""
+    """A parsed text: its values, the positions of values and keys, and problems of the text itself."""
 
     value: Any = None
     values: dict[Path, Place] = field(default_factory=dict)
@@ -53,7 +53,7 @@ class Document:
     problems: list[Problem] = field(default_factory=list)
 
     def place(self, path: Path, *, of_key: bool = False) -> Place:
-        """Where a path stands, or the nearest thing around it that does."""
+        """The position of a path, or of its nearest parent that is in the text."""
         if of_key and path in self.keys:
             return self.keys[path]
         while path and path not in self.values:
@@ -62,7 +62,7 @@ class Document:
 
 
 class TextError(Exception):
-    """A text that cannot be read as YAML at all."""
+    """The text is not YAML."""
 
     def __init__(self, message: str, place: Place = (1, 1)) -> None:
         super().__init__(message)
@@ -70,9 +70,9 @@ class TextError(Exception):
 
 
 def read_yaml(text: str) -> Document:
-    """The text's values; raises TextError where there are none to be had."""
+    """Parse the text; raises TextError if it is not YAML, empty or too large."""
     if len(text) > LARGEST_TEXT:
-        raise TextError(f"{len(text)} characters are too many for a trial file; {LARGEST_TEXT} are allowed")
+        raise TextError(f"{len(text)} characters are too many; at most {LARGEST_TEXT} are allowed")
     try:
         node = _Loader(text).get_single_node()
     except yaml.MarkedYAMLError as error:
@@ -93,7 +93,7 @@ def read_yaml(text: str) -> Document:
 
 
 class _Reader:
-    """Walks the nodes once, noting places and problems."""
+    """Converts nodes to values, and collects positions and problems."""
 
     def __init__(self, document: Document) -> None:
         self._document = document
@@ -115,13 +115,13 @@ class _Reader:
         if isinstance(node, yaml.ScalarNode) and kind in _SCALARS and _SCALARS[kind][0].fullmatch(node.value):
             return _SCALARS[kind][1](node.value)
         self._problem(path, node, f"the tag {node.tag.replace(_STANDARD, '!!')} has no meaning here; leave it out")
-        return None  # whatever the check says of it stands behind the problem just noted
+        return None  # the problem just noted comes before any that the check finds here
 
     def _mapping(self, node: yaml.MappingNode, path: Path) -> dict[str, Any]:
         values: dict[str, Any] = {}
         for key_node, value_node in node.value:
             if not isinstance(key_node, yaml.ScalarNode):
-                self._problem(path, key_node, "a name must stand before the colon, not a list or a mapping")
+                self._problem(path, key_node, "the key must be a name, not a list or a mapping")
                 continue
             key = key_node.value
             at = (*path, key)

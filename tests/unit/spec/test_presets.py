@@ -39,7 +39,7 @@ def test_a_matchmaker_of_ones_own_may_have_any_role() -> None:
     ("players", "path", "words"),
     [
         ([{"name": "a", "role": "league_exploiter"}], "league.players[0].role", "needs a main to exploit"),
-        ([{"name": "a", "role": "bot", "bot": "random"}], "league.players", "nobody learns"),
+        ([{"name": "a", "role": "bot", "bot": "random"}], "league.players", "no player learns"),
         ([{"name": "a"}, {"name": "b", "role": "bot"}], "league.players[1].bot", "needs the name of its bot"),
         ([{"name": "a", "bot": "random"}], "league.players[0].bot", "only a player of the role bot"),
         ([{"name": "a"}, {"name": "b", "role": "historical"}], "league.players[1].weights", "needs weights"),

@@ -101,7 +101,7 @@ def test_a_message_names_what_is_allowed_and_what_was_likely_meant() -> None:
         (GAME + "start: now", "start", "must be one of running, paused"),
         (GAME + "start: !!binary running", "start", "the tag !!binary has no meaning here"),
         (GAME + "seed: 1\nseed: 2", "seed", "given twice; first at line 2, column 1"),
-        (GAME + "? [1, 2]\n: 3", "", "a name must stand before the colon"),
+        (GAME + "? [1, 2]\n: 3", "", "the key must be a name"),
         ("- 1", "", "must be a mapping"),
         ("", "", "the file is empty"),
         ("game: [1", "", "not valid YAML"),

@@ -40,7 +40,7 @@ def test_entrant_rules(text: str, rule: EntrantRule) -> None:
     [
         ("newest", "must be one of latest"),
         ("", "must be one of latest"),
-        ("alias:", "nothing after the colon"),
+        ("alias:", "an argument after the colon"),
         ("every:0", "whole number from 1 on"),
         ("every:x/main", "whole number from 1 on"),
         ("every:²", "whole number from 1 on"),
