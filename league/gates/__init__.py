@@ -1,8 +1,8 @@
 """Gates: sequential tests that decide a promotion, with error rates that hold."""
 
 from league.gates.alpha_spending import alpha_for_candidate
+from league.gates.forecast import Forecast, forecast, pair_distribution
 from league.gates.likelihood_ratio import elo_of_score, log_likelihood_ratio, score_of_elo
-from league.gates.planning import Forecast, forecast, pair_distribution
 from league.gates.sprt import GateStatus, GateVerdict, Sprt
 
 __all__ = [

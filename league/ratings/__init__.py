@@ -3,10 +3,10 @@
 from league.ratings.alpha_rank import alpha_rank
 from league.ratings.bradley_terry import PRIOR_GAMES, bradley_terry
 from league.ratings.cycles import Cycle, strongest_cycles
+from league.ratings.elo import LiveElo, elo_expected, elo_online
+from league.ratings.fitted_ratings import Ratings
 from league.ratings.nash import exploitability, max_entropy_nash, nash_average, nash_conv
-from league.ratings.online import LiveElo, elo_expected, elo_online
 from league.ratings.plackett_luce import Skill, TeamMatch, team_skills
-from league.ratings.result import Ratings
 
 __all__ = [
     "PRIOR_GAMES",

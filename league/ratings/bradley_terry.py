@@ -14,9 +14,9 @@ from scipy.sparse import coo_array, csr_array
 from scipy.sparse.csgraph import connected_components
 
 from league.errors import UnknownPlayer
-from league.ratings.laplacian import laplacian, maximum_likelihood, node_sums, pseudo_inverse
-from league.ratings.result import Ratings
-from league.ratings.tallies import Edges, edges_from
+from league.ratings.fitted_ratings import Ratings
+from league.ratings.game_graph import Edges, edges_from
+from league.ratings.maximum_likelihood import laplacian, maximum_likelihood, node_sums, pseudo_inverse
 from league.validation import Floats, distinct_names
 
 PRIOR_GAMES: Final = 1.0

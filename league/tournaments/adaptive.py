@@ -13,9 +13,9 @@ import numpy as np
 
 from league.errors import InvalidInput
 from league.ratings import bradley_terry
-from league.ratings.laplacian import laplacian, maximum_likelihood
-from league.ratings.result import ELO_PER_NAT
-from league.ratings.tallies import Edges, edges_from
+from league.ratings.fitted_ratings import ELO_PER_NAT
+from league.ratings.game_graph import Edges, edges_from
+from league.ratings.maximum_likelihood import laplacian, maximum_likelihood
 from league.tournaments.pairing import Pairing, Result, outstanding, seated
 from league.validation import Floats, finite, options_from, whole_count
 

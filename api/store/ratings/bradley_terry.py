@@ -22,7 +22,7 @@ from api.store.core.events import NewEvent, append_events
 from api.store.core.ids import new_id
 from api.store.tables import Match, ModelVersion, Player, Rating, RatingCovariance, RatingFit, Tournament, Trial
 from league.ratings import Ratings, bradley_terry
-from league.ratings.result import ELO_PER_NAT
+from league.ratings.fitted_ratings import ELO_PER_NAT
 from league.types import Stream
 
 Tallies = dict[tuple[str, str], tuple[int, int, int]]

@@ -18,7 +18,7 @@ from api.store.tables import Alias, ModelVersion, Tournament
 from api.store.tournaments.results import field_of, pairings_of, results_of, spec_of_tournament
 from league.ratings import bradley_terry
 from league.tournaments.adaptive import tallies_of
-from league.tournaments.leading import Lead, lead_of
+from league.tournaments.lead import Lead, lead_of
 from league.types import Decision as Verdict
 from league.types import DecisionKind
 

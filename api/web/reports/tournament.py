@@ -17,7 +17,7 @@ from api.web.reports.upsets import instructive_games, upsets
 from league import tournaments as rules
 from league.ratings import Ratings, bradley_terry
 from league.tournaments.adaptive import tallies_of
-from league.tournaments.leading import lead_of
+from league.tournaments.lead import lead_of
 
 RANDOM: Final = ANCHOR.removeprefix("bot:")
 

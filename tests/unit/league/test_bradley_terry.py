@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from league.errors import InvalidInput, UnknownPlayer
 from league.ratings import Ratings, bradley_terry
-from league.ratings.result import ELO_PER_NAT
+from league.ratings.fitted_ratings import ELO_PER_NAT
 
 Tallies = dict[tuple[str, str], tuple[int, int, int]]
 

@@ -6,7 +6,7 @@ import pytest
 
 from league.errors import InvalidInput
 from league.ratings import bradley_terry
-from league.tournaments.leading import lead_of
+from league.tournaments.lead import lead_of
 
 
 def test_a_clear_leader_leads_even_the_nearest() -> None:

@@ -9,7 +9,7 @@ import numpy as np
 from scipy.linalg import LinAlgError, cho_factor, cho_solve
 
 from league.errors import NotConverged
-from league.ratings.tallies import Edges, Indices
+from league.ratings.game_graph import Edges, Indices
 from league.validation import Floats
 
 STEPS: Final = 500
