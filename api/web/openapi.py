@@ -15,8 +15,8 @@ from api.schemas.problems import Problem
 from api.web.problems import MEDIA_TYPE, title_of
 
 API = "/api/v1"
-ALWAYS = (400, 413, 429, 503)
-"""Unknown host or malformed body; body too large; rate limit; Postgres or Temporal unavailable."""
+ALWAYS = (400, 413, 422, 429, 503)
+"""Unknown host or malformed body; body too large; unknown or invalid parameter; rate limit; unavailable part."""
 CHANGES = ("post", "put", "patch", "delete")
 
 
@@ -59,14 +59,12 @@ def _complete(schema: dict[str, Any]) -> dict[str, Any]:
 
 
 def _problems_of(path: str, method: str, call: dict[str, Any]) -> set[int]:
-    statuses = set(ALWAYS) if path.startswith(API) else {400}
+    statuses = {*ALWAYS} if path.startswith(API) else {400, 422}
     guarded = bool(call.get("security"))
     if guarded:
         statuses |= {401, 403}
     if "{" in path:
         statuses |= {404}
-    if call.get("parameters") or call.get("requestBody"):
-        statuses |= {422}
     if guarded and method in CHANGES:
         statuses |= {404, 409}
     if any(parameter["name"] == "If-Match" for parameter in call.get("parameters", ())):

@@ -10,29 +10,39 @@ See docs/decisions/read-performance.md.
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Coroutine, Mapping, Sequence
 from functools import wraps
 from typing import Any
 
 import orjson
-from fastapi import Response
+from fastapi import Request, Response
 from fastapi.routing import APIRoute
 from pydantic import BaseModel
 from pydantic_core import to_json
 
 from api.store.core.records import Record
+from api.web.responses.query_parameters import parameters_of, refuse_unknown
 
 JSON = "application/json"
 
 
 class ReadyRoute(APIRoute):
-    """A route whose GET, where it runs in a thread, answers with bytes made there. Other calls are the framework's."""
+    """Every route: unknown query parameters are refused, and a GET that runs in a thread writes its answer there."""
 
     def __init__(self, path: str, endpoint: Callable[..., Any], **options: Any) -> None:
         reads = set(options.get("methods") or {"GET"}) == {"GET"}
         if reads and not inspect.iscoroutinefunction(endpoint):
             endpoint = _writing(endpoint)
         super().__init__(path, endpoint, **options)
+
+    def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
+        handle = super().get_route_handler()
+        allowed = parameters_of(self.dependant)
+
+        async def checked(request: Request) -> Response:
+            return refuse_unknown(request, allowed) or await handle(request)
+
+        return checked
 
 
 def _writing(endpoint: Callable[..., Any]) -> Callable[..., Response]:

@@ -1,4 +1,4 @@
-"""Aliases: movable names of versions, promotion by hand, history, rollback."""
+"""Aliases: movable names of versions, their history, and rollback."""
 
 from __future__ import annotations
 
@@ -29,7 +29,8 @@ _TEXT = r"^[^\x00]*$"
 ProjectName = Annotated[str, Path(min_length=1, max_length=63, pattern=_TEXT, description="the project")]
 AliasName = Annotated[str, Path(pattern=r"^[a-z0-9][a-z0-9_-]{0,62}$", description="the alias", examples=["champion"])]
 GameQuery = Annotated[
-    str | None, Query(max_length=1000, pattern=_TEXT, description="which game's, where the project has several")
+    str | None,
+    Query(max_length=1000, pattern=_TEXT, description="the game, where several games of the project have this alias"),
 ]
 AliasCursor = Annotated[str | None, Query(min_length=1, max_length=1100, pattern=r"^[^\x00]+$", description=CURSOR)]
 """Name and game: several games may have an alias of the same name."""
@@ -49,7 +50,7 @@ def list_all(
     return records_page(rows, limit, Alias, lambda alias: f"{alias['name']}:{alias['game']}")
 
 
-@router.get("/{alias}", summary="One alias", response_model=Alias)
+@router.get("/{alias}", summary="Get an alias", response_model=Alias)
 def get_one(name: ProjectName, alias: AliasName, services: Api, principal: Viewer, game: GameQuery = None) -> Response:
     """Where the alias points. The ETag is its revision."""
     with services.reads() as session:
@@ -58,7 +59,7 @@ def get_one(name: ProjectName, alias: AliasName, services: Api, principal: Viewe
     return record_response(record, Alias, etag(found.revision))
 
 
-@router.put("/{alias}", summary="Promote by hand", response_model=Alias)
+@router.put("/{alias}", summary="Point an alias at a version", response_model=Alias)
 async def put(
     name: ProjectName,
     alias: AliasName,
@@ -67,7 +68,7 @@ async def put(
     change: Change,
     if_match: IfMatch = None,
 ) -> Response:
-    """Point the alias at a version of this project, making it if need be. The move is recorded with its reason."""
+    """Promote a version of this project. A new alias is created; the move is recorded with its reason."""
 
     def move(session: Session) -> AliasRow:
         project = project_id(session, name)
@@ -95,14 +96,14 @@ def history(
     limit: Limit = 100,
     cursor: NumberCursor = None,
 ) -> Response:
-    """Who held the alias, since when and why; the newest move first."""
+    """The versions it pointed at, since when and why; the newest move first."""
     with services.reads() as session:
         found = find_alias(session, project_id(session, name), alias, game)
         rows = list_moves(session, found, before=cursor, limit=limit + 1)
     return records_page(rows, limit, Move, "revision")
 
 
-@router.post("/{alias}/rollback", summary="Back to the holder before", response_model=Alias)
+@router.post("/{alias}/rollback", summary="Roll an alias back", response_model=Alias)
 async def rollback(
     name: ProjectName,
     alias: AliasName,
@@ -112,7 +113,7 @@ async def rollback(
     game: GameQuery = None,
     if_match: IfMatch = None,
 ) -> Response:
-    """Point the alias back at the version that held it before; again, at the one before that."""
+    """Point the alias at the version before; a second rollback at the one before that."""
 
     reason = (back or Rollback()).reason
 

@@ -1,4 +1,4 @@
-"""The audit log: who changed what, when."""
+"""The audit log of changes."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def entries(
     ] = None,
     token_id: Annotated[UUID | None, Query(description="only changes made with this token")] = None,
 ) -> Response:
-    """The log, the newest entry first. It can be added to and never changed."""
+    """The audit log, the newest entry first. It is append-only."""
     with services.reads() as session:
         rows = list_audit_entries(session, before=cursor, limit=limit + 1, target=target, token_id=text_of(token_id))
     return records_page(rows, limit, Entry)

@@ -1,4 +1,4 @@
-"""What a trial may name, and trial files to start from."""
+"""Names that a trial may use, and example trial files."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ EXAMPLES = Path(api.__path__[0]) / "examples"
 """In the repository a link to `examples/`, where people look; in a wheel the files themselves."""
 
 
-@router.get("/catalog", summary="What a trial may name", response_model=Catalog)
+@router.get("/catalog", summary="List the names that a trial may use", response_model=Catalog)
 def catalog(principal: Viewer) -> Response:
     """Games, models, algorithms, bots and matchmakers, built in and from installed packages."""
     return Response(_catalog(), media_type="application/json")
@@ -32,7 +32,7 @@ def catalog(principal: Viewer) -> Response:
 
 @cache
 def _catalog() -> bytes:
-    """What is installed does not change while the process runs."""
+    """Cached: installed packages do not change while the process runs."""
     whole = Catalog.model_validate({**describe(), "trial_schema": trial_json_schema()})
     return whole.model_dump_json().encode()
 

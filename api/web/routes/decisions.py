@@ -1,4 +1,4 @@
-"""Decisions: why this opponent, why this snapshot, why this champion."""
+"""Decisions of the league and their reasons."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def decisions(
     limit: Limit = 50,
     cursor: NumberCursor = None,
 ) -> Response:
-    """The append-only record of what the league decided and why, the newest first."""
+    """The append-only record of decisions with their reasons, the newest first."""
     which = DecisionFilter(kinds=tuple(kind or ()), player_id=text_of(player_id), generation=generation)
 
     def read(before: int | None) -> Sequence[Record]:

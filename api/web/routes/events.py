@@ -97,13 +97,18 @@ class Beginning:
 From = Annotated[Beginning, Depends()]
 
 
-@router.get("/events", summary="Follow everything", response_class=StreamingResponse, responses=STREAM)
+@router.get("/events", summary="Follow all events", response_class=StreamingResponse, responses=STREAM)
 async def follow_all(services: Api, principal: Viewer, beginning: From, named: Named = True) -> StreamingResponse:
     """Every event of every trial, in the order of commits. Without a position: from now on."""
     return await _stream(services, principal, beginning, None, named)
 
 
-@router.get("/trials/{trial_id}/events", summary="Follow a trial", response_class=StreamingResponse, responses=STREAM)
+@router.get(
+    "/trials/{trial_id}/events",
+    summary="Follow the events of a trial",
+    response_class=StreamingResponse,
+    responses=STREAM,
+)
 async def follow_trial(
     trial_id: EntityId, services: Api, principal: Viewer, beginning: From, named: Named = True
 ) -> StreamingResponse:

@@ -1,4 +1,4 @@
-"""Promotion gates: a candidate against the champion, by sequential test."""
+"""Promotion gates: a candidate against the champion, by a sequential probability ratio test."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def gates(
     return records_page(rows, limit, GateSummary)
 
 
-@router.get("/gates/{gate_id}", summary="One gate and the path of its test", response_model=Gate)
+@router.get("/gates/{gate_id}", summary="Get a gate and the path of its test", response_model=Gate)
 def get_one(gate_id: EntityId, services: Api, principal: Viewer) -> Response:
     """The gate with its log-likelihood ratio after each batch."""
     with services.reads() as session:

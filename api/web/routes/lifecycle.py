@@ -1,4 +1,4 @@
-"""A trial's life: paused, resumed, stopped, forked, put away."""
+"""A trial's lifecycle: pause, resume, stop, fork, archive."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ async def pause(trial_id: EntityId, principal: Operator, change: Change) -> Resp
 
 @router.post("/resume", summary="Resume a trial", response_model=TrialSummary)
 async def resume(trial_id: EntityId, principal: Operator, change: Change) -> Response:
-    """Go on after a pause, or begin a trial that was made with `start: paused`."""
+    """Continue after a pause, or start a trial that was created with `start: paused`."""
     return await ResumeTrial(change, str(trial_id)).carry_out()
 
 
@@ -39,13 +39,13 @@ async def stop(
     change: Change,
     stop: Stop | None = None,
 ) -> Response:
-    """End a trial for good, also one that has not begun. A second stop with `now` hurries one that is draining."""
+    """End a trial for good, also one that has not started. A second stop with `now` ends a trial that is draining."""
     return await StopTrial(change, str(trial_id), stop or Stop()).carry_out()
 
 
 @router.post("/fork", summary="Fork a trial", status_code=201, response_model=Trial)
 async def fork(trial_id: EntityId, new: Fork, principal: Operator, change: Change) -> Response:
-    """A new trial of the same project that begins where this one stood after a commit; weights come by reference."""
+    """A new trial of the same project that starts from a commit of this one; checkpoints are shared, not copied."""
     made: list[str] = []
 
     def work(session: Session) -> Reply:
@@ -71,9 +71,9 @@ async def fork(trial_id: EntityId, new: Fork, principal: Operator, change: Chang
     return response
 
 
-@router.post("/archive", summary="Put a trial away", response_model=TrialSummary)
+@router.post("/archive", summary="Archive a trial", response_model=TrialSummary)
 async def archive(trial_id: EntityId, principal: Operator, change: Change, if_match: IfMatch = None) -> Response:
-    """An ended trial leaves the lists; it can still be read and forked."""
+    """Remove an ended trial from the lists. It can still be read and forked."""
 
     def work(session: Session) -> Reply:
         row = get_trial(session, str(trial_id))

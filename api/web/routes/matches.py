@@ -1,4 +1,4 @@
-"""Matches: gating and rating games, as lists, as files, and one by one."""
+"""Matches: recorded gating and rating games."""
 
 from __future__ import annotations
 
@@ -34,16 +34,16 @@ def matches(
     services: Api,
     principal: Viewer,
     stream: Annotated[Stream | None, Query(description="only gating, or only rating games")] = None,
-    player_id: Annotated[UUID | None, Query(description="only with this player, on either side")] = None,
-    opponent_id: Annotated[UUID | None, Query(description="and, with it, only against this one")] = None,
-    version_id: Annotated[UUID | None, Query(description="only with this version, on either side")] = None,
+    player_id: Annotated[UUID | None, Query(description="only games of this player, on either side")] = None,
+    opponent_id: Annotated[UUID | None, Query(description="with player_id: only games against this player")] = None,
+    version_id: Annotated[UUID | None, Query(description="only games of this version, on either side")] = None,
     gate_id: Annotated[UUID | None, Query(description="only of this gate")] = None,
     tournament_id: Annotated[UUID | None, Query(description="only of this tournament")] = None,
     form: FormQuery = Form.JSON,
     limit: Limit = 50,
     cursor: NumberCursor = None,
 ) -> Response:
-    """Gating and rating games, the newest first. Training games are counted in tallies and not kept one by one."""
+    """Gating and rating games, the newest first. Training games are only counted."""
     which = MatchFilter(
         stream=stream,
         player_id=text_of(player_id),

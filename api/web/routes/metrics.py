@@ -1,4 +1,4 @@
-"""Metrics: curves of what generations reported."""
+"""Metrics of generations, as series."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from api.schemas.metrics import Series
 from api.store.generations.metrics import MetricFilter, metric_series
 from api.store.trials.reads import require_trial
 from api.web.auth.scopes import Viewer
-from api.web.responses.paging import EntityId, text_of
+from api.web.responses.paging import CURSOR, EntityId, text_of
 from api.web.responses.serialization import ReadyRoute, records_page
 from api.web.services import Api
 
@@ -30,11 +30,13 @@ def metrics(
     player_id: Annotated[UUID | None, Query(description="only of this player")] = None,
     name: Annotated[list[MetricName] | None, Query(description="only these metrics")] = None,
     after_generation: Annotated[int, Query(ge=0, le=2**31 - 1, description="only later generations")] = 0,
-    points: Annotated[int, Query(ge=1, le=5000, description="the newest points of each series, at most")] = 500,
-    limit: Annotated[int, Query(ge=1, le=500, description="how many series a page has at most")] = 100,
-    cursor: Annotated[int | None, Query(ge=0, le=1_000_000, description="where the page before ended")] = None,
+    points: Annotated[
+        int, Query(ge=1, le=5000, description="the largest number of points of a series; the newest ones")
+    ] = 500,
+    limit: Annotated[int, Query(ge=1, le=500, description="the largest number of series on a page")] = 100,
+    cursor: Annotated[int | None, Query(ge=0, le=1_000_000, description=CURSOR)] = None,
 ) -> Response:
-    """One series for each player and metric. Ask for what is new with `after_generation`."""
+    """One series for each player and metric. `after_generation` returns only newer points."""
     which = MetricFilter(
         player_id=text_of(player_id), names=tuple(name or ()), after_generation=after_generation, points=points
     )

@@ -1,4 +1,4 @@
-"""The payoff as matrices: one document a revision, by ETag, compressed."""
+"""The payoff as matrices: one compressed document for each revision, with an ETag."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ router = APIRouter(route_class=ReadyRoute, prefix="/api/v1/trials/{trial_id}", t
 
 @router.get(
     "/payoff",
-    summary="Who does how well against whom",
+    summary="Get the payoff matrices",
     response_model=Payoff,
     responses={
         200: {"content": {"text/csv": {"schema": {"type": "string"}}}},
-        304: {"description": "It is as you know it (If-None-Match)"},
+        304: {"description": "Not modified (If-None-Match)"},
     },
 )
 def payoff(
@@ -36,10 +36,10 @@ def payoff(
     ] = "all",
     form: FormQuery = Form.JSON,
     if_none_match: Annotated[
-        str | None, Header(alias="If-None-Match", max_length=500, description="the ETag that you have")
+        str | None, Header(alias="If-None-Match", max_length=500, description="the ETag of the copy you have")
     ] = None,
 ) -> Response:
-    """Column matrices, serialised once per commit and sent compressed. Ask again with the ETag: 304 costs nothing."""
+    """Column matrices, serialised once per commit and sent compressed. 304 for a request with the current ETag."""
     document = services.payoffs.get(str(trial_id), stream, form.value, if_none_match or "")
     headers = {"Cache-Control": "no-cache", "Vary": "Accept-Encoding"}
     if document is None:

@@ -1,4 +1,4 @@
-"""A person against a version, in the browser."""
+"""Games of a person against a version."""
 
 from __future__ import annotations
 
@@ -30,9 +30,9 @@ from orchestrator.contracts.interactive import MoveAnswer, MoveRequest, choose_m
 router = APIRouter(route_class=ReadyRoute, prefix="/api/v1/play", tags=["play"])
 
 
-@router.post("", summary="Play against a version", status_code=201, response_model=Game)
+@router.post("", summary="Start a game against a version", status_code=201, response_model=Game)
 async def begin(new: NewGame, principal: Viewer, change: Change) -> Response:
-    """Begin a game; the opponent moves first if it has the first seat. No result of it counts anywhere."""
+    """The opponent moves first if it has seat 0. The result is not counted anywhere."""
     services = change.services
     seed = secrets.randbits(53) if new.seed is None else new.seed
 
@@ -55,7 +55,7 @@ async def begin(new: NewGame, principal: Viewer, change: Change) -> Response:
 
 @router.get("/{game_id}", summary="Get a game", response_model=Game)
 def look(game_id: EntityId, services: Api, principal: Viewer) -> Response:
-    """Where the game stands. It is kept for a day after its last move."""
+    """The position and all moves. A game is kept for a day after its last move."""
     with services.reads() as session:
         record = game_record(find_people_game(session, str(game_id), principal.token_id))
     return record_response(record, Game)
@@ -63,14 +63,14 @@ def look(game_id: EntityId, services: Api, principal: Viewer) -> Response:
 
 @router.post("/{game_id}/moves", summary="Make a move", response_model=Game)
 async def move(game_id: EntityId, move: PersonMove, principal: Viewer, change: Change) -> Response:
-    """Make the person's move and get the opponent's answer. An action that is not legal is refused with 409."""
+    """Make the person's move and get the opponent's reply. 409 for an illegal action."""
     services = change.services
 
     def prepare() -> tuple[MoveRequest, int]:
         with services.reads() as session:
             game = find_people_game(session, str(game_id), principal.token_id)
             if answer_of(game).position.done:
-                raise Refusal(409, "the game is over; begin another with POST /api/v1/play")
+                raise Refusal(409, "the game is over; start another with POST /api/v1/play")
             return next_request(session, game, move.action), game.turn
 
     async def moved() -> tuple[MoveAnswer, int]:

@@ -1,4 +1,4 @@
-"""Players of a league: listed, added while it runs, retired, retuned."""
+"""Players of a league: list, add, retire, retune."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def list_all(
     limit: Limit = 100,
     cursor: IdCursor = None,
 ) -> Response:
-    """The members of the league in the order they joined, snapshots among them."""
+    """The players of the league in the order they were added, snapshots included."""
     with services.reads() as session:
         require_trial(session, str(trial_id))
         rows = list_players(
@@ -46,7 +46,7 @@ def list_all(
 
 @router.post("/trials/{trial_id}/players", summary="Add a player", status_code=201, response_model=Player)
 async def add(trial_id: EntityId, new: NewPlayer, principal: Operator, change: Change) -> Response:
-    """A new member of a league that runs or is paused; a learning one starts to train at once."""
+    """Add a player to a running or paused league; a player that learns starts training at once."""
     with problems_at("body"):
         check_player({"name": new.name, "role": new.role.value, "bot": new.bot})
     return await AddPlayer(change, str(trial_id), new).carry_out()
@@ -64,7 +64,7 @@ def get_one(player_id: EntityId, services: Api, principal: Viewer) -> Response:
 async def edit(
     player_id: EntityId, changes: PlayerEdit, principal: Operator, change: Change, if_match: IfMatch = None
 ) -> Response:
-    """A retired player finishes its generation; new hyperparameters count from the next one on."""
+    """A retired player finishes its generation; new hyperparameters apply from the next generation on."""
     if not changes.retire and changes.hyperparameters is None:
         raise Refusal(422, "body: say what to change: retire, or hyperparameters")
     return await ChangePlayer(change, str(player_id), changes, if_match).carry_out()

@@ -17,7 +17,7 @@ router = APIRouter(route_class=ReadyRoute, prefix="/api/v1/projects", tags=["pro
 
 @router.get("", summary="List projects", response_model=Page[Project])
 def projects(services: Api, principal: Viewer, limit: Limit = 100, cursor: NameCursor = None) -> Response:
-    """Projects by name. A project is made with its first trial."""
+    """Projects by name. A project is created with its first trial."""
     with services.reads() as session:
         rows = list_projects(session, after=cursor, limit=limit + 1)
     return records_page(rows, limit, Project, "name")

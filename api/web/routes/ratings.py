@@ -17,7 +17,7 @@ from api.store.trials.reads import require_trial
 from api.web.auth.scopes import Viewer
 from api.web.problems import Refusal
 from api.web.responses.csv_export import CSV_RESPONSE, PAGE, Form, FormQuery, csv_download
-from api.web.responses.paging import EntityId, Limit
+from api.web.responses.paging import CURSOR, EntityId, Limit
 from api.web.responses.serialization import ReadyRoute, records_page
 from api.web.services import Api
 
@@ -32,17 +32,17 @@ def ratings(
     trial_id: EntityId,
     services: Api,
     principal: Viewer,
-    method: Annotated[RatingMethod, Query(description="how to rate")] = RatingMethod.BRADLEY_TERRY,
+    method: Annotated[RatingMethod, Query(description="the rating method")] = RatingMethod.BRADLEY_TERRY,
     against: Annotated[
         UUID | None,
         Query(
-            description="a version of the fit, of whatever trial: each item then has its difference to it, with the "
+            description="a version of the fit, of any trial: each item then has its difference to it, with the "
             "95 % interval from the full covariance; with bradley_terry only"
         ),
     ] = None,
     form: FormQuery = Form.JSON,
     limit: Limit = 100,
-    cursor: Annotated[int | None, Query(ge=0, le=1_000_000, description="where the page before ended")] = None,
+    cursor: Annotated[int | None, Query(ge=0, le=1_000_000, description=CURSOR)] = None,
 ) -> Response:
     """The newest fit over rating games in which the trial takes part. Training and gating games never count."""
     if against is not None and method is not RatingMethod.BRADLEY_TERRY:

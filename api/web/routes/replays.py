@@ -1,4 +1,4 @@
-"""A recorded game, move by move."""
+"""Replays of recorded games."""
 
 from __future__ import annotations
 
@@ -24,17 +24,17 @@ from orchestrator.contracts.interactive import ReplayRequest, render_replay
 router = APIRouter(route_class=ReadyRoute, prefix="/api/v1", tags=["matches"])
 
 
-@router.get("/matches/{match_id}/replay", summary="A game, move by move")
+@router.get("/matches/{match_id}/replay", summary="Replay a match")
 async def replay(
     match_id: RowNumber,
     services: Api,
     principal: Viewer,
-    seat: Annotated[int | None, Query(ge=0, le=63, description="only what this seat saw; default: everything")] = None,
+    seat: Annotated[int | None, Query(ge=0, le=63, description="only what this seat sees; default: everything")] = None,
     annotate: Annotated[
-        UUID | None, Query(description="a version whose probabilities and values are wanted at each position")
+        UUID | None, Query(description="a version whose probabilities and values are added to each position")
     ] = None,
 ) -> Replay:
-    """Every position with its picture. A worker draws it, for only workers know the games: 409 while none runs."""
+    """Every position with its image, drawn by a worker. 409 while no train worker runs."""
     match, request = await run_in_threadpool(_request, services, match_id, seat, text_of(annotate))
     found = await ask(services.temporal, render_replay, request)
     return Replay(
@@ -54,7 +54,7 @@ def _request(
         if annotator is not None:
             opinion, other = opponent_of(session, annotator)
             if other != game:
-                raise Refusal(409, f"version {annotator} plays another game and has no opinion of this one")
+                raise Refusal(409, f"version {annotator} plays another game and cannot annotate this one")
         return MatchSummary.model_validate(match), ReplayRequest(
             game=game, seed=match["seed"], moves=match["moves"], seat=seat, annotator=opinion
         )

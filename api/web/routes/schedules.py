@@ -31,9 +31,9 @@ from orchestrator.spec.tournament import check_tournament
 router = APIRouter(route_class=ReadyRoute, prefix="/api/v1/schedules", tags=["schedules"])
 
 
-@router.post("", summary="Make a schedule", status_code=201, response_model=Schedule)
+@router.post("", summary="Create a schedule", status_code=201, response_model=Schedule)
 async def create(new: NewSchedule, principal: Operator, change: Change) -> Response:
-    """Hold a tournament again and again. The field is found anew at each firing."""
+    """Hold a tournament again and again. Its entrants are chosen at each firing."""
     if (new.cron is None) == (new.every_seconds is None):
         raise Refusal(422, "body: give either cron or every_seconds, not both or neither")
     spec = check_tournament(new.tournament.to_json())
@@ -72,13 +72,13 @@ def list_all(
     limit: Limit = 50,
     cursor: IdCursor = None,
 ) -> Response:
-    """Schedules, the newest first, without what only Temporal knows."""
+    """Schedules, the newest first, without their firings."""
     with services.reads() as session:
         rows = list_schedules(session, project=project, before=text_of(cursor), limit=limit + 1)
     return records_page(rows, limit, Schedule)
 
 
-@router.get("/{schedule_id}", summary="One schedule")
+@router.get("/{schedule_id}", summary="Get a schedule")
 async def get_one(schedule_id: EntityId, services: Api, principal: Viewer, response: Response) -> Schedule:
     """The schedule with its past and next firings."""
     shown = await run_in_threadpool(_present, services, str(schedule_id))
@@ -90,7 +90,7 @@ async def get_one(schedule_id: EntityId, services: Api, principal: Viewer, respo
 async def update(
     schedule_id: EntityId, changes: ScheduleChange, principal: Operator, change: Change, if_match: IfMatch = None
 ) -> Response:
-    """A paused schedule does not fire by itself; it can still be triggered."""
+    """A paused schedule fires only when it is triggered."""
     given = {name: value for name, value in changes.model_dump().items() if value is not None}
 
     def work(session: Session) -> Reply:
@@ -107,7 +107,7 @@ async def update(
 
 @router.delete("/{schedule_id}", summary="Delete a schedule", status_code=204)
 async def delete(schedule_id: EntityId, principal: Operator, change: Change) -> Response:
-    """Its tournaments stay; one under way goes on."""
+    """Its tournaments stay, and a running one continues."""
 
     def work(session: Session) -> Reply:
         delete_schedule(session, str(schedule_id))
@@ -120,7 +120,7 @@ async def delete(schedule_id: EntityId, principal: Operator, change: Change) -> 
 
 @router.post("/{schedule_id}/trigger", summary="Fire a schedule now", status_code=202, response_model=Schedule)
 async def trigger(schedule_id: EntityId, principal: Operator, change: Change) -> Response:
-    """Hold its tournament now, besides its usual times. 409 where its rule would skip this one: one still runs."""
+    """Hold its tournament now, besides its usual times. 409 where one still runs and its overlap is skip."""
     return await TriggerSchedule(change, str(schedule_id)).carry_out()
 
 

@@ -1,4 +1,4 @@
-"""Signing in with a browser: a token is exchanged for a cookie that scripts cannot read."""
+"""Browser sessions: a token or a one-time code is exchanged for an HttpOnly cookie."""
 
 from __future__ import annotations
 
@@ -62,9 +62,9 @@ async def sign_in(
 
 @router.post(
     "/codes",
-    summary="Make a one-time code to sign in with",
+    summary="Create a one-time sign-in code",
     status_code=201,
-    responses={403: {"description": "The caller is a browser session, which must not prolong itself"}},
+    responses={403: {"description": "The caller is a browser session, which may not extend itself"}},
 )
 async def make_code(response: Response, services: Api, principal: Viewer, change: Change) -> OneTimeCode:
     """A code for a browser of the caller's: it opens one session of the caller's token, within ten minutes.
@@ -83,9 +83,9 @@ async def make_code(response: Response, services: Api, principal: Viewer, change
     return OneTimeCode(code=code, expires_at=end)
 
 
-@router.get("", summary="Who am I?")
+@router.get("", summary="Get the current session")
 async def who_am_i(request: Request, services: Api, principal: Viewer) -> BrowserSession:
-    """The caller's token, and for a browser the word that its changes must carry."""
+    """The caller's token, and for a browser its CSRF token."""
     cookie = request.cookies.get(COOKIE, "") if principal.by_cookie else None
     csrf_token = None if cookie is None else services.signer.csrf_token(cookie)
     return _shown(principal, principal.expires_at, csrf_token)

@@ -1,4 +1,4 @@
-"""What this installation is: versions, parts, workers, queues, Ray, and where its other pages are."""
+"""The state of the installation: versions, parts, workers, queues, Ray, links."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from api.web.services import Api
 router = APIRouter(route_class=ReadyRoute, prefix="/api/v1", tags=["system"])
 
 
-@router.get("/system", summary="The installation at a glance")
+@router.get("/system", summary="Get the state of the installation")
 async def system(request: Request, services: Api, principal: Viewer) -> System:
     """Version, the state of each part, workers, queues, Ray's resources, and links to TensorBoard and Temporal's page.
 

@@ -1,4 +1,4 @@
-"""API tokens: made, listed and revoked by an admin."""
+"""API tokens: create, list, revoke."""
 
 from __future__ import annotations
 
@@ -22,15 +22,15 @@ router = APIRouter(route_class=ReadyRoute, prefix="/api/v1/tokens", tags=["token
 
 @router.get("", summary="List tokens", response_model=Page[Token])
 def list_all(services: Api, principal: Admin, limit: Limit = 50, cursor: IdCursor = None) -> Response:
-    """All tokens, the newest first. Their secrets are not kept anywhere."""
+    """All tokens, the newest first. Only hashes of their secrets are stored."""
     with services.reads() as session:
         rows = list_tokens(session, after=text_of(cursor), limit=limit + 1)
     return records_page(rows, limit, Token)
 
 
-@router.post("", summary="Make a token", status_code=201, response_model=MadeToken)
+@router.post("", summary="Create a token", status_code=201, response_model=MadeToken)
 async def make(new: NewToken, principal: Admin, change: Change) -> Response:
-    """The answer holds the secret, this once; only its hash is kept."""
+    """The answer has the secret, only this once; the database stores its hash."""
     secret = new_token()
     expires_at = None if new.expires_in_days is None else datetime.now(UTC) + timedelta(days=new.expires_in_days)
 
@@ -53,7 +53,7 @@ async def make(new: NewToken, principal: Admin, change: Change) -> Response:
 
 @router.delete("/{token_id}", summary="Revoke a token", status_code=204)
 async def revoke(token_id: EntityId, principal: Admin, change: Change) -> Response:
-    """The token, and every browser session made from it, ends at once. The row stays, for the audit log."""
+    """End the token and its browser sessions at once. The row stays, for the audit log."""
 
     def work(session: Session) -> Reply:
         row = revoke_token(session, str(token_id))

@@ -1,4 +1,4 @@
-"""Tournaments: held on demand, followed, cancelled, reported."""
+"""Tournaments: hold, list, cancel, standings, report."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from api.web.auth.scopes import Operator, Viewer
 from api.web.changes import AuditLine, Change, Reply
 from api.web.orders.tournaments import CancelTournament
 from api.web.reports.formats import as_csv, as_html, as_markdown
-from api.web.responses.paging import EntityId, IdCursor, Limit, SmallCursor, text_of
+from api.web.responses.paging import CURSOR, EntityId, IdCursor, Limit, SmallCursor, text_of
 from api.web.responses.serialization import ReadyRoute, record_response, records_page
 from api.web.services import Api
 from orchestrator.spec.tournament import check_tournament
@@ -50,7 +50,7 @@ REPORTS: dict[int | str, dict[str, Any]] = {
 
 @router.post("", summary="Hold a tournament", status_code=201, response_model=Tournament)
 async def create(new: NewTournament, principal: Operator, change: Change) -> Response:
-    """Find the field, record the tournament and start its workflow. It is `pending` until the workflow takes it up."""
+    """Choose the entrants, record the tournament and start its workflow. It is `pending` until the workflow runs."""
     spec = check_tournament(new.spec.to_json())
     made: list[str] = []
 
@@ -82,7 +82,7 @@ def list_all(
         str | None, Query(max_length=63, pattern=r"^[^\x00]*$", description="only of this project")
     ] = None,
     trial_id: Annotated[IdCursor, Query(description="only about this trial")] = None,
-    schedule_id: Annotated[IdCursor, Query(description="only set off by this schedule")] = None,
+    schedule_id: Annotated[IdCursor, Query(description="only started by this schedule")] = None,
     status: Annotated[list[TournamentStatus] | None, Query(description="only with one of these statuses")] = None,
     limit: Limit = 50,
     cursor: IdCursor = None,
@@ -101,28 +101,28 @@ def list_all(
 
 @router.get("/{tournament_id}", summary="Get a tournament", response_model=Tournament)
 def get_one(tournament_id: EntityId, services: Api, principal: Viewer) -> Response:
-    """The tournament, its file and how far it is."""
+    """The tournament with its file and its progress."""
     with services.reads() as session:
         record = read_tournament(session, str(tournament_id))
     return record_response(record, Tournament)
 
 
-@router.get("/{tournament_id}/entrants", summary="Who takes part", response_model=Page[Entrant])
+@router.get("/{tournament_id}/entrants", summary="List entrants", response_model=Page[Entrant])
 def entrants(
     tournament_id: EntityId, services: Api, principal: Viewer, limit: Limit = 100, cursor: SmallCursor = None
 ) -> Response:
-    """The field by its numbers."""
+    """The entrants by number."""
     with services.reads() as session:
         require_tournament(session, str(tournament_id))
         rows = list_entrants(session, str(tournament_id), after=cursor, limit=limit + 1)
     return records_page(rows, limit, Entrant, "number")
 
 
-@router.get("/{tournament_id}/standings", summary="The table, with intervals")
+@router.get("/{tournament_id}/standings", summary="Get the standings")
 def standings(
     tournament_id: EntityId, services: Api, principal: Viewer, limit: Limit = 100, cursor: SmallCursor = None
 ) -> Standings:
-    """Points and ratings of the games recorded so far. A page begins at a place of the table, which may change."""
+    """Points and ratings with intervals, from the games recorded so far. Pages may shift as games are recorded."""
     with services.reads() as session:
         table = services.reports.standings(session, str(tournament_id))
     begin = cursor or 0
@@ -142,9 +142,7 @@ def pairings(
     services: Api,
     principal: Viewer,
     limit: Limit = 50,
-    cursor: Annotated[
-        str | None, Query(pattern=r"^\d{1,9}:\d{1,9}$", description="where the page before ended: its `next_cursor`")
-    ] = None,
+    cursor: Annotated[str | None, Query(pattern=r"^\d{1,9}:\d{1,9}$", description=CURSOR)] = None,
 ) -> Response:
     """Pairings in the order of play."""
     after = None
@@ -157,7 +155,7 @@ def pairings(
     return records_page(rows, limit, Pairing, lambda pairing: f"{pairing['round']}:{pairing['pair']}")
 
 
-@router.get("/{tournament_id}/report", summary="The report", response_model=TournamentReport, responses=REPORTS)
+@router.get("/{tournament_id}/report", summary="Get the report", response_model=TournamentReport, responses=REPORTS)
 def report(
     tournament_id: EntityId,
     services: Api,
@@ -166,7 +164,7 @@ def report(
         ReportForm.JSON
     ),
 ) -> Any:
-    """Standings, cross table, upsets and the most instructive games of what has been played so far."""
+    """Standings, cross table, upsets and instructive games, from the games recorded so far."""
     with services.reads() as session:
         made = services.reports.report(session, str(tournament_id))
     if form is ReportForm.JSON:
@@ -175,13 +173,13 @@ def report(
     return Response(write(made.report), media_type=media_type)
 
 
-@router.post("/{tournament_id}/cancel", summary="End a tournament early", status_code=202, response_model=Tournament)
+@router.post("/{tournament_id}/cancel", summary="Cancel a tournament", status_code=202, response_model=Tournament)
 async def cancel(
     tournament_id: EntityId,
     principal: Operator,
     change: Change,
     cancel: Annotated[Cancel | None, Body()] = None,
 ) -> Response:
-    """What was played stays and counts; what is under way is given up; the tournament becomes `cancelled`."""
+    """Recorded games stay and count; games in progress are discarded; the tournament becomes `cancelled`."""
     reason = (cancel or Cancel()).reason
     return await CancelTournament(change, str(tournament_id), reason).carry_out()

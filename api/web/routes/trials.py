@@ -1,4 +1,4 @@
-"""Trials: made, listed, looked at, checked before they are made."""
+"""Trials: create, list, get, and check a trial file."""
 
 from __future__ import annotations
 
@@ -32,13 +32,13 @@ from orchestrator.spec.yaml_source import read_yaml
 router = APIRouter(route_class=ReadyRoute, prefix="/api/v1/trials", tags=["trials"])
 
 
-@router.post("", summary="Make a trial", status_code=201, response_model=Trial)
+@router.post("", summary="Create a trial", status_code=201, response_model=Trial)
 async def create(new: NewTrial, principal: Operator, change: Change) -> Response:
-    """Record the trial and start its workflow. It is `pending` until the workflow takes it up.
+    """Record the trial and start its workflow. It is `pending` until the workflow runs.
 
-    Names of your own code (`module:attr`) are tried first by the train worker, where there is one. Should the API
-    die in between, the workflow is started as soon as an API runs again: a recorded trial always starts, and none
-    runs unrecorded.
+    Names of your own code (`module:attr`) are first imported by the train worker, if one runs. If the API crashes in
+    between, the workflow is started when an API runs again: a recorded trial always starts, and no trial runs
+    unrecorded.
     """
     with problems_at("body.spec"):
         spec = check_spec(new.spec.to_json())
@@ -81,7 +81,7 @@ def list_all(
         str | None, Query(max_length=63, pattern=r"^[^\x00]*$", description="only of this name, in any project")
     ] = None,
     status: Annotated[list[TrialStatus] | None, Query(description="only with one of these statuses")] = None,
-    archived: Annotated[bool, Query(description="with those that were put away")] = False,
+    archived: Annotated[bool, Query(description="true: archived trials too")] = False,
     limit: Limit = 50,
     cursor: IdCursor = None,
 ) -> Response:
@@ -96,12 +96,12 @@ def list_all(
 async def validate(
     file: FileToCheck, services: Api, principal: Viewer, idempotency_key: KeyHeader = None
 ) -> CheckedFile:
-    """Say everything that is wrong with a trial file, with its place, without making anything.
+    """List all problems of a trial file with line and column. Nothing is created.
 
-    Names of your own code (`module:attr`) are imported by the train worker, where there is one; that takes a token
-    that may start trials.
+    Names of your own code (`module:attr`) are imported by the train worker, if one runs; that needs an operator's
+    token.
     """
-    # nothing is kept under an Idempotency-Key: a repetition changes as little as the first request did
+    # nothing is stored under the idempotency key: the call changes nothing
     try:
         spec = await run_in_threadpool(_read, file)
         tried = await _tried(services, principal, spec)
@@ -113,7 +113,7 @@ async def validate(
 
 
 async def _tried(services: Services, principal: Principal, spec: TrialSpec) -> ComponentsChecked:
-    """To import code is to run it, which is not for those who may only look."""
+    """Importing code runs it, which a viewer may not do."""
     if not principal.may(Scope.OPERATOR) and any(own_components(spec)):
         return ComponentsChecked(unusable=[], not_checked="not checked: needs an operator's token")
     return await check_components(services.temporal, services.cluster, spec)
@@ -124,7 +124,7 @@ def _read(file: FileToCheck) -> TrialSpec:
 
 
 def _problems(tried: ComponentsChecked, text: str | None = None) -> list[Problem]:
-    """What a worker could not use, each with its place in the text."""
+    """Names that a worker could not use, each with its place in the text."""
     if not tried.unusable:
         return []
     document = None if text is None else read_yaml(text)

@@ -1,4 +1,4 @@
-"""Model versions: the registry, lineage, checkpoints, import."""
+"""Model versions: list, lineage, checkpoints, import."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ def list_all(
 
 @router.get("/versions/{version_id}", summary="Get a version and its lineage", response_model=VersionDetail)
 def get_one(version_id: EntityId, services: Api, principal: Viewer) -> Response:
-    """The version, the aliases that point at it, and where its weights come from."""
+    """The version, its aliases, and the versions its weights descend from."""
     with services.reads() as session:
         record = read_version(session, str(version_id))
         record["returns"] = _returns(returns_of(session, str(version_id)))
@@ -88,7 +88,7 @@ def get_one(version_id: EntityId, services: Api, principal: Viewer) -> Response:
     },
 )
 def checkpoint(version_id: EntityId, services: Api, principal: Viewer) -> Response:
-    """The weights as safetensors, checked against their hash before they are sent."""
+    """The weights as safetensors, verified against their hash."""
     with services.reads() as session:
         version, player = get_version(session, str(version_id))
     if version.uri is None or version.sha256 is None or version.size is None:
@@ -99,7 +99,7 @@ def checkpoint(version_id: EntityId, services: Api, principal: Viewer) -> Respon
         words = "missing" if isinstance(error, MissingArtifact) else "damaged"
         raise Refusal(409, f"the checkpoint of version {version_id} is {words}", sha256=version.sha256) from None
     except ArtifactStoreUnavailable:
-        raise Refusal(503, "the store of checkpoints does not answer; try again") from None
+        raise Refusal(503, "the artifact store does not answer; try again") from None
     headers = {
         "ETag": f'"{version.sha256}"',
         "Content-Disposition": f'attachment; filename="{player}-{version.number}.safetensors"',
@@ -125,10 +125,10 @@ async def import_weights(
     request: Request,
     principal: Operator,
     change: Change,
-    trial_id: Annotated[UUID, Query(description="the trial whose league they join")],
+    trial_id: Annotated[UUID, Query(description="the trial to add the player to")],
     name: Annotated[str, Query(pattern=NAME_PATTERN, description="name of the new player", examples=["veteran"])],
 ) -> Response:
-    """Add a frozen player with weights made elsewhere to a league. A worker checks them against the trial's model.
+    """Add a frozen player with weights made elsewhere. A worker checks them against the trial's model.
 
     The version's id can then be named as `weights` or `initial_weights` of other trials of this game and model.
     """
@@ -147,7 +147,7 @@ async def import_weights(
         try:
             message = await run_in_threadpool(keep)
         except ArtifactStoreUnavailable:
-            raise Refusal(503, "the store of checkpoints does not answer or is full") from None
+            raise Refusal(503, "the artifact store does not answer or is full") from None
         return await ask(services.temporal, question, message)
 
     def work(session: Session, checked: CheckpointRef) -> Reply:
