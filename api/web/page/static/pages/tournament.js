@@ -39,7 +39,7 @@ export function view({ tournament, pairings, report }, context) {
         h(
           "p",
           { class: "quiet" },
-          `${humanize(tournament.format)} · ${tournament.game} · ${tournament.entrants} entrants · made `,
+          `${humanize(tournament.format)} · ${tournament.game} · ${tournament.entrants} entrants · created `,
           time(tournament.created_at),
           tournament.status_reason ? ` · ${tournament.status_reason}` : "",
         ),
