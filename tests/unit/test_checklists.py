@@ -8,6 +8,7 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
+import pytest
 from pydantic import BaseModel
 
 import api.web.app
@@ -16,6 +17,7 @@ from api.schemas.base import Answer
 from api.schemas.events.base import KINDS, EventPayload
 from api.schemas.events.openapi import event_schemas
 from api.schemas.events.reading import read_event
+from orchestrator.catalog import Kind, built_in_names
 
 ROOT = Path(__file__).parents[2]
 
@@ -54,6 +56,12 @@ def test_a_game_is_one_entry_of_the_catalog() -> None:
         [sys.executable, "-c", ONE_MORE_GAME], env=environment, capture_output=True, text=True, check=False
     )
     assert ran.returncode == 0, ran.stderr
+
+
+@pytest.mark.parametrize("kind", [Kind.MODEL, Kind.ALGORITHM])
+def test_every_model_and_algorithm_is_in_the_guide(kind: Kind) -> None:
+    guide = (ROOT / "docs" / "guides" / "models-and-algorithms.md").read_text(encoding="utf-8")
+    assert [name for name in built_in_names(kind) if f"| `{name}` |" not in guide] == []
 
 
 def test_an_event_is_one_class() -> None:

@@ -2,34 +2,32 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 import pytest
 
-from workers.games.connect_four import ConnectFour
+from orchestrator.catalog import Kind, built_in_names
 from workers.games.gymnasium import GymnasiumGame
-from workers.games.kuhn_poker import KuhnPoker
-from workers.games.leduc_poker import LeducPoker
+from workers.games.names import make_game
 from workers.games.openspiel import OpenSpielGame
 from workers.games.pettingzoo import AecGame, ParallelGame
 from workers.games.protocol import VectorGame
-from workers.games.rock_paper_scissors import RockPaperScissors
-from workers.games.tic_tac_toe import TicTacToe
 
 Make = Callable[[int], VectorGame]
 
-MAKES: dict[str, Make] = {
-    "connect_four": lambda tables: ConnectFour(tables=tables),
-    "tic_tac_toe": lambda tables: TicTacToe(tables=tables),
-    "rock_paper_scissors": lambda tables: RockPaperScissors(tables=tables),
-    "kuhn_poker": lambda tables: KuhnPoker(tables=tables),
-    "leduc_poker": lambda tables: LeducPoker(tables=tables),
+ADAPTED: dict[str, Make] = {
     "openspiel": lambda tables: OpenSpielGame(tables=tables, game="leduc_poker(players=3)"),
     "openspiel_simultaneous": lambda tables: OpenSpielGame(tables=tables, game="goofspiel(num_cards=4)"),
     "gymnasium": lambda tables: GymnasiumGame(tables=tables, env="CartPole-v1", max_steps=30),
     "pettingzoo_aec": lambda tables: AecGame(tables=tables, env="classic/tictactoe_v3"),
     "pettingzoo_parallel": lambda tables: ParallelGame(tables=tables, env="classic/rps_v2"),
 }
+MAKES: dict[str, Make] = {
+    **{name: partial(make_game, name) for name in built_in_names(Kind.GAME) if name not in ADAPTED},
+    **ADAPTED,
+}
+"""Every built-in game of the catalog, and games of others by their adapters."""
 
 
 @pytest.fixture(params=MAKES)

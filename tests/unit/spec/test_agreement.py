@@ -39,17 +39,14 @@ from workers.rollout.openings import OpeningRules
 
 MODELS: list[Choice] = [MlpModel(), ConvModel(id="conv"), GruModel(id="gru")]
 ALGORITHMS: list[Choice] = [PpoAlgorithm(), VtraceAlgorithm(id="vtrace")]
-GAMES: list[Choice] = [
-    BuiltInGame(id="connect_four"),
-    BuiltInGame(id="tic_tac_toe"),
-    BuiltInGame(id="rock_paper_scissors"),
-    BuiltInGame(id="kuhn_poker"),
-    BuiltInGame(id="leduc_poker"),
+ADAPTERS: list[Choice] = [
     OpenSpielGame(id="openspiel", game="tic_tac_toe"),
     GymnasiumGame(id="gymnasium", env="CartPole-v1"),
     PettingZooGame(id="pettingzoo_aec", env="classic/tictactoe_v3"),
     PettingZooGame(id="pettingzoo_parallel", env="classic/rps_v2"),
 ]
+PLAIN = sorted(set(catalog.built_in_names(Kind.GAME)) - {choice.id for choice in ADAPTERS})
+GAMES: list[Choice] = [*(BuiltInGame(id=name) for name in PLAIN), *ADAPTERS]
 RULES: Mapping[Preset, type[Any]] = {
     Preset.SELF_PLAY: NoOptions,
     Preset.FICTITIOUS: PastOptions,
