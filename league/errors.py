@@ -1,9 +1,9 @@
-"""What the league's rules refuse.
+"""Exceptions of the league's rules.
 
 LeagueError
 ├── InvalidInput       a value outside what the rule allows (also a ValueError)
 │   ├── UnknownPlayer  a player that the roster or the ratings do not hold
-│   └── UnknownRule    a rule, format, weighting or option by a name nobody registered
+│   └── UnknownRule    a rule, format, weighting or option whose name is not registered
 └── NotConverged       a numerical method that ran out of iterations (also an ArithmeticError)
 """
 
@@ -13,7 +13,7 @@ from collections.abc import Iterable
 
 
 class LeagueError(Exception):
-    """Anything the league's rules refuse or cannot do."""
+    """Base of every error of the league's rules."""
 
 
 class InvalidInput(LeagueError, ValueError):
@@ -32,7 +32,7 @@ class UnknownPlayer(InvalidInput):
 
 
 class UnknownRule(InvalidInput):
-    """A name nobody registered; the message lists those that exist."""
+    """A name that is not registered; the message lists the registered names."""
 
     def __init__(self, kind: str, name: object, allowed: Iterable[str]) -> None:
         self.kind, self.name, self.allowed = kind, name, sorted(allowed)

@@ -1,4 +1,4 @@
-"""When a player is frozen into a snapshot, reset, or promoted: rules as values, answers with their evidence."""
+"""Rules for snapshots, resets and promotions; each decision carries its reason and evidence."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ SNAPSHOT, KEEP, RESET, PROMOTE = "snapshot", "keep", "reset", "promote"
 
 @dataclass(frozen=True, kw_only=True)
 class SnapshotRule:
-    """After `min_steps` if the learner surely beats everyone more often than `win_rate`; after `max_steps` anyway."""
+    """Snapshot after `min_steps` if the lower bound of every win rate exceeds `win_rate`; after `max_steps` anyway."""
 
     min_steps: int = 4_000_000
     win_rate: float = 0.7
@@ -34,7 +34,7 @@ class SnapshotRule:
 
 @dataclass(frozen=True, kw_only=True)
 class ResetRule:
-    """How likely each role is reset after a snapshot, and from when on a main's past is the target."""
+    """The probability that a role is reset after a snapshot, and when resets go to a past main."""
 
     main: float = 0.0
     main_exploiter: float = 1.0
@@ -47,7 +47,7 @@ class ResetRule:
             between(getattr(self, role.value), 0, 1, f"the reset probability of {role}")
 
     def probability(self, role: Role) -> float:
-        """Of a reset, for a player that learns."""
+        """The probability of a reset for this role, which must be one that learns."""
         if not role.learns:
             raise InvalidInput(f"a player of role {role} does not learn and is never reset")
         return float(getattr(self, role.value))
@@ -61,7 +61,7 @@ def decide_snapshot(
     payoff: PayoffView,
     steps_since_snapshot: int,
 ) -> Decision:
-    """Whether the learner is frozen now. Nobody to beat is no reason to freeze it."""
+    """Decide whether the learner is snapshotted now. Without opponents it is not, before `max_steps`."""
     players = Roster(roster)
     role = players.member(learner).role
     if not role.learns:
@@ -69,7 +69,7 @@ def decide_snapshot(
     steps = whole_count(steps_since_snapshot, "steps_since_snapshot")
     wanted = Role.MAIN if role == Role.MAIN_EXPLOITER else Role.HISTORICAL
     opponents = [players.ids[position] for position in players.of_role(wanted).tolist()]
-    # the least lower bound holds for the least win rate, whoever of them turns out to be the hardest
+    # the smallest lower bound also bounds the smallest win rate, whichever opponent that is against
     bounds = {opponent: payoff.interval(learner, opponent)[0] for opponent in opponents}
     hardest = min(bounds, key=lambda opponent: bounds[opponent], default=None)
     evidence = {
@@ -92,7 +92,7 @@ def _snapshot_verdict(
     if steps < rule.min_steps:
         return KEEP, f"only {steps} of at least {rule.min_steps} steps since the last snapshot"
     if hardest is None:
-        return KEEP, "there is nobody yet whose win rate could be judged"
+        return KEEP, "there is no opponent yet whose win rate could be judged"
     bound = bounds[hardest]
     if bound > rule.win_rate:
         return SNAPSHOT, f"the win rate is surely above {rule.win_rate:g}: at least {bound:.3f}, against {hardest}"
@@ -108,9 +108,9 @@ def decide_reset(
     trial_steps: int,
     seed: int | Sequence[int] | np.random.Generator,
 ) -> Decision:
-    """Whether, after its snapshot, the learner starts anew, and from where.
+    """Decide whether the learner is reset after its snapshot, and to which weights.
 
-    The snapshot's version must exist already: a reset before it would lose what was learnt.
+    The snapshot must already be recorded: a reset before it would lose what was learnt.
     """
     players = Roster(roster)
     role = players.member(learner).role
@@ -145,7 +145,7 @@ def _reset_target(rule: ResetRule, players: Roster, trial_steps: int, rng: np.ra
 
 
 def decide_promotion(*, candidate: VersionId, champion: VersionId | None, verdict: GateVerdict | None) -> Decision:
-    """Whether the candidate becomes champion: unopposed if there is none, else only by a passed gate."""
+    """Decide whether the candidate becomes champion: unopposed if there is none, else by passing a gate."""
     if champion is None:
         return Decision(
             kind=DecisionKind.PROMOTION,

@@ -1,4 +1,4 @@
-"""Whose turn it is to train, where many players share few crews.
+"""Training priority: which player trains next where many players share few crews.
 
 See docs/decisions/crews.md.
 """
@@ -11,13 +11,13 @@ from enum import IntEnum
 from league.types import PlayerId
 
 GENERATIONS_COMPARED = 10
-"""The newest generations of each learner that are compared: what a newcomer or a long absence is behind is bounded."""
+"""Only this many recent generations of each learner are compared, which bounds how far a new player can be behind."""
 BEHIND, FAR_BEHIND = 1, 3
-"""Generations. Where turns are taken, as a rule nobody who asks for the next one is behind at all."""
+"""Thresholds in generations. Where players take turns, usually none is behind."""
 
 
 class Urgency(IntEnum):
-    """The lowest is served first; equals in the order in which they come."""
+    """The lowest value is served first; equal values first come, first served."""
 
     FAR_BEHIND = 1
     BEHIND = 2
@@ -25,10 +25,10 @@ class Urgency(IntEnum):
 
 
 def urgency(player: PlayerId, recorded: Mapping[PlayerId, int]) -> Urgency:
-    """How soon the player is to train, by the generations that it and the others have recorded of late.
+    """The player's urgency, from the recent generations that each player has recorded.
 
-    Turns alone keep a distance that once arose, from a late start or an attempt that failed; this lets it close.
-    Who is not among them has left, and is in no hurry.
+    Taking turns preserves a gap from a late start or a failed attempt; urgency closes it. A player that is not in
+    `recorded` has left the league, and is not urgent.
     """
     if player not in recorded:
         return Urgency.IN_STEP

@@ -1,4 +1,4 @@
-"""The league's words as values: ids, roles, plans, tallies, decisions. Stdlib only, so that workflows may import it."""
+"""Value types of the league: ids, roles, plans, tallies, decisions. Stdlib only, so that workflows can import them."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ VersionId = NewType("VersionId", str)
 
 
 class Role(StrEnum):
-    """What a player is in the league for."""
+    """A player's role in the league."""
 
     MAIN = "main"
     MAIN_EXPLOITER = "main_exploiter"
@@ -43,7 +43,7 @@ class DecisionKind(StrEnum):
 
 @dataclass(frozen=True, kw_only=True)
 class CheckpointRef:
-    """A content-addressed checkpoint: where it lies and what its bytes must hash to."""
+    """Reference to a content-addressed checkpoint: its URI, hash and size."""
 
     uri: str
     sha256: str
@@ -52,18 +52,18 @@ class CheckpointRef:
 
 @dataclass(frozen=True, kw_only=True)
 class Opponent:
-    """One opponent of a match plan: how likely, and by which branch of its rule, or branches joined by `+`."""
+    """One opponent of a match plan: its probability, and the branches of the rule that chose it, joined by `+`."""
 
     player: PlayerId
     probability: float
     branch: str
     win_rate: float | None = None
-    """The learner's win rate against it in the payoff snapshot the plan was made from; None while unknown."""
+    """The learner's win rate against it at the plan's payoff revision; None while unknown."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class MatchPlan:
-    """Whom a learner plays in one generation, and why; every opponent comes once, probabilities sum to 1."""
+    """The opponents of a learner in one generation; each opponent occurs once, probabilities sum to 1."""
 
     learner: PlayerId
     rule: str
@@ -74,24 +74,24 @@ class MatchPlan:
 
 @dataclass(frozen=True, slots=True)
 class Earned:
-    """What both sides earned in the same games, summed; in a zero-sum game of two, one is minus the other."""
+    """Summed returns of both sides in the same games; in a two-player zero-sum game they sum to 0."""
 
     own: float = 0.0
     other: float = 0.0
 
     @property
     def margin(self) -> float:
-        """Half the difference: the first side's own return where the game is zero-sum, and always antisymmetric."""
+        """Half the difference: antisymmetric, and equal to `own` in a zero-sum game."""
         return (self.own - self.other) / 2
 
     def mirrored(self) -> Earned:
-        """The same games from the other side."""
+        """The same games from the opponent's view."""
         return Earned(self.other, self.own)
 
 
 @dataclass(frozen=True, kw_only=True)
 class ReturnTally:
-    """Returns of games of one seat: how many, their mean, and the sum of squared deviations from it."""
+    """Returns of single-seat games: their number, their mean, and the sum of squared deviations from it."""
 
     games: int
     mean: float
@@ -100,7 +100,7 @@ class ReturnTally:
 
 @dataclass(frozen=True, kw_only=True)
 class Tally:
-    """Results of one model version against another, from the first one's view, in one seat of one stream."""
+    """Results of one model version against another in one seat, from the first version's view."""
 
     learner: VersionId
     opponent: VersionId
@@ -109,9 +109,9 @@ class Tally:
     draws: int = 0
     losses: int = 0
     opponent_seat: int | None = None
-    """None in a game of two seats: the other one."""
+    """None in a game of two seats, where it is the other seat."""
     earned: Earned | None = None
-    """What the two sides earned in these games; None where nobody kept count."""
+    """Returns of both sides in these games; None where they were not recorded."""
 
     @property
     def games(self) -> int:
@@ -120,7 +120,7 @@ class Tally:
 
 @dataclass(frozen=True, kw_only=True)
 class Decision:
-    """Why something was done: the verdict, one sentence for a person, and the numbers it rests on."""
+    """A recorded decision: its verdict, a reason in one sentence, and the numbers it is based on."""
 
     kind: DecisionKind
     verdict: str

@@ -1,4 +1,4 @@
-"""Checks at the door: numbers come in as what they claim to be, or not at all."""
+"""Input validation shared by all rules: counts, finite numbers, arrays, matrices, options and names."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ Floats = NDArray[np.float64]
 Options = TypeVar("Options")
 
 LARGEST_COUNT = 2**63 - 1
-"""What a database's bigint holds; more games than that are a mistake."""
+"""The largest value of a database's bigint; a larger count of games is a mistake."""
 
 
 def whole_count(value: Any, what: str) -> int:
@@ -107,10 +107,10 @@ def margins(values: ArrayLike, what: str = "payoff") -> Floats:
 
 
 def above_even(values: ArrayLike, what: str = "payoff") -> Floats:
-    """By how much each entry of a constant-sum payoff exceeds half of the sum, in the payoff's own units.
+    """Each entry of a constant-sum payoff minus half of the sum, in the payoff's own units.
 
-    `values` holds win rates in [0, 1], whose sum is 1 but for what is estimated, or has one sum throughout: with
-    a constant sum, P_rs - sum/2 is (P_rs - P_sr) / 2.
+    `values` holds win rates in [0, 1], whose sum is 1 up to estimation error, or P + P' is the same in every entry:
+    then P_rs - sum/2 is (P_rs - P_sr) / 2.
     """
     matrix = square_matrix(values, what)
     sums = matrix + matrix.T
@@ -122,16 +122,16 @@ def above_even(values: ArrayLike, what: str = "payoff") -> Floats:
 
 
 def distinct_names(names: Iterable[Any], what: str) -> tuple[Any, ...]:
-    """`names` as a tuple, refused when one comes twice."""
+    """`names` as a tuple; raises if a name occurs twice."""
     found = tuple(names)
     if len(set(found)) != len(found):
         doubled = next(name for index, name in enumerate(found) if name in found[:index])
-        raise InvalidInput(f"{what} must be distinct, {doubled!r} comes twice")
+        raise InvalidInput(f"{what} must be distinct, {doubled!r} occurs twice")
     return found
 
 
 def options_from(kind: type[Options], given: Mapping[str, Any], rule: str) -> Options:
-    """The options dataclass of a rule from plain values; a name it does not have is refused."""
+    """The options dataclass of a rule from plain values; raises for an unknown name."""
     allowed = [field.name for field in fields(kind)]  # type: ignore[arg-type]
     for name in given:
         if name not in allowed:
@@ -140,7 +140,7 @@ def options_from(kind: type[Options], given: Mapping[str, Any], rule: str) -> Op
 
 
 def one_of(name: str, allowed: Sequence[str] | Mapping[str, Any], kind: str) -> str:
-    """`name`, if it is among the allowed ones."""
+    """`name`; raises if it is not allowed."""
     if name not in allowed:
         raise UnknownRule(kind, name, allowed)
     return name

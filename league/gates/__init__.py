@@ -1,4 +1,4 @@
-"""Gates: sequential tests that decide a promotion, with error rates that hold."""
+"""Gates: sequential probability ratio tests that decide promotions with bounded error rates."""
 
 from league.gates.alpha_spending import alpha_for_candidate
 from league.gates.forecast import Forecast, forecast, pair_distribution

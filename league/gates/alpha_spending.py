@@ -1,4 +1,4 @@
-"""Alpha spending: many candidates may try one champion, and the chance of any false promotion stays alpha.
+"""Alpha spending: bounds the probability of any false promotion by alpha, over all candidates against one champion.
 
 See docs/decisions/gates.md.
 """
@@ -12,10 +12,10 @@ from league.validation import strictly_between, whole_count
 
 
 def alpha_for_candidate(alpha: float, number: int) -> float:
-    """What the `number`-th candidate (from 1) against one champion may spend: 6 alpha / (pi k)^2.
+    """The alpha of the `number`-th candidate (k, from 1) against one champion: 6 alpha / (pi k)^2.
 
-    Over ever so many candidates these add up to alpha, and the bound to pass rises only by 2 ln k. A number
-    is spent once its gate has played a game, whatever comes of it; a new champion starts again at 1.
+    The sum over infinitely many candidates is alpha, and the upper bound of the test rises only by 2 ln k. A number
+    is used up once its gate has played a game; the count starts at 1 again with a new champion.
     """
     strictly_between(alpha, 0, 1, "alpha")
     if whole_count(number, "number") < 1:

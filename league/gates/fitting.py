@@ -1,4 +1,4 @@
-"""Fitting a distribution under one condition: the likeliest one of a given mean, or of a given mean per deviation.
+"""Constrained maximum likelihood: the likeliest distribution with a given mean, or a given ratio of mean to deviation.
 
 The likeliest q under sum(q * b) = 0 is q = p / (1 + t b), with t the root of sum(p b / (1 + t b)).
 
@@ -19,7 +19,7 @@ from league.validation import Floats
 HALVINGS: Final = 80
 REACH: Final = 200.0
 PAST_MIDDLE: Final = 0.55
-"""Searching from one end goes a little past the middle, where the root may lie to within rounding."""
+"""The search from one end goes a little past the middle, because rounding may put the root there."""
 COARSE: Final = 129
 FINE: Final = 33
 ZOOMS: Final = 6

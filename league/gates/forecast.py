@@ -1,4 +1,4 @@
-"""What a planned test will cost and how it will end, for a candidate of a given true strength."""
+"""Forecast of a planned SPRT: its expected length and the probabilities of its outcomes at a given true strength."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ SETTLED: Final = 1e-12
 
 @dataclass(frozen=True, kw_only=True)
 class Forecast:
-    """Chances of each end, and how long it takes on average."""
+    """Probabilities of the outcomes, and the expected number of pairs."""
 
     passes: float
     fails: float
@@ -34,7 +34,7 @@ class Forecast:
 
 
 def pair_distribution(elo: float, draw_rate: float = 0.0) -> Floats:
-    """Chances of a pair scoring 0, 1/4, 1/2, 3/4, 1 at a true Elo, the two games being independent.
+    """Probabilities of a pair scoring 0, 1/4, 1/2, 3/4, 1 at a true Elo, the two games being independent.
 
     `draw_rate` is that of even players; it shrinks with the weaker one's expected score.
     """
@@ -45,14 +45,14 @@ def pair_distribution(elo: float, draw_rate: float = 0.0) -> Floats:
 
 
 def forecast(test: Sprt, pair_probabilities: ArrayLike) -> Forecast:
-    """The course of the test for pairs of these probabilities, followed pair by pair on a fine grid.
+    """Forecast the test for pairs of these probabilities, as a random walk on a fine grid.
 
-    The ratio is taken as a walk whose steps are those of the fitted hypotheses; overshoot of the bounds and
-    the limit on pairs are followed exactly, which formulas for Brownian motion do not.
+    Each step is the log-likelihood ratio of one pair under the fitted hypotheses. Overshoot of the bounds and the
+    limit on pairs are included, unlike in formulas for Brownian motion.
     """
     chances = finite_array(pair_probabilities, "pair_probabilities", dimensions=1)
     if chances.shape != (5,) or (chances < 0).any() or abs(chances.sum() - 1) > 1e-9:
-        raise InvalidInput("pair_probabilities must be five chances that sum to 1")
+        raise InvalidInput("pair_probabilities must be five probabilities that sum to 1")
     filled = np.maximum(chances, 1e-9)
     filled /= filled.sum()
     steps = np.log(fitted(filled, test.elo1, test.model)) - np.log(fitted(filled, test.elo0, test.model))
@@ -71,7 +71,7 @@ def forecast(test: Sprt, pair_probabilities: ArrayLike) -> Forecast:
 
 
 def _walk(steps: Floats, chances: Floats, lower: float, upper: float) -> tuple[csr_array, Floats, Floats, Floats]:
-    """The walk between the bounds: cell to cell, and the chance to leave each cell upward and downward."""
+    """The transition matrix of the grid, each cell's probabilities of passing and of failing, and the start."""
     grid = np.linspace(lower, upper, CELLS + 1)[:-1] + (upper - lower) / CELLS / 2
     width = grid[1] - grid[0]
     rows, columns, values = [], [], []

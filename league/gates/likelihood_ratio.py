@@ -1,4 +1,4 @@
-"""The exact generalised log-likelihood ratio of trinomial and pentanomial counts."""
+"""The exact generalised log-likelihood ratio of trinomial (single games) and pentanomial (pairs) counts."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ from league.validation import Floats, finite, one_of, whole_count
 MODELS: Final = ("logistic", "normalized")
 
 EMPTY_CELL: Final = 1e-3
-"""The count an outcome gets that was never seen, so that no hypothesis is impossible."""
+"""Pseudo-count of an outcome that never occurred, so that no hypothesis is impossible."""
 
 MOST_ELO: Final = 4_000.0
-"""Beyond it a score cannot be told from 0 or 1."""
+"""At larger Elo differences a score cannot be distinguished from 0 or 1."""
 
 SCORES: Final[dict[int, Floats]] = {3: np.array([0, 0.5, 1]), 5: np.array([0, 0.25, 0.5, 0.75, 1])}
 """What each outcome scores: of a game (loss, draw, win) or of a pair of games with seats swapped."""
@@ -42,7 +42,7 @@ def elo_of_score(score: float) -> float:
 
 
 def log_likelihood_ratio(counts: Sequence[int] | ArrayLike, elo0: float, elo1: float, model: str = "logistic") -> float:
-    """How much likelier the counts are under elo1 than under elo0, each at its best-fitting distribution.
+    """The log-likelihood of the counts under elo1 minus that under elo0, each at its best-fitting distribution.
 
     Three counts are losses, draws, wins; five are pairs by score 0, 1/4, 1/2, 3/4, 1. `logistic` fixes the
     mean score at L(elo); `normalized` fixes (mean - 1/2) / deviation of the fitted distribution.

@@ -1,4 +1,4 @@
-"""The sequential probability ratio test as a gate: from counts to a verdict with its numbers."""
+"""The sequential probability ratio test (SPRT) of a gate: from counts of pairs to a verdict."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from league.validation import finite, one_of, strictly_between, whole_count
 
 
 class GateStatus(StrEnum):
-    """Where a gate stands; only `passed` promotes."""
+    """The state of a gate; only `passed` promotes."""
 
     RUNNING = "running"
     PASSED = "passed"
@@ -37,7 +37,7 @@ class GateStatus(StrEnum):
 
 @dataclass(frozen=True, kw_only=True)
 class GateVerdict:
-    """The state of a gate and the numbers it rests on."""
+    """The state of a gate and the numbers it is based on."""
 
     status: GateStatus
     llr: float
@@ -47,10 +47,10 @@ class GateVerdict:
     games: int
     score: float | None
     elo: float | None
-    """Of the mean score as it stands."""
+    """Elo of the mean score so far."""
     estimate: str = "raw: not corrected for stopping at a bound"
     path: tuple[float, ...] = ()
-    """The ratio after each batch, if the verdict was reached batch by batch."""
+    """The log-likelihood ratio after each batch, if the verdict was reached batch by batch."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -104,7 +104,7 @@ class Sprt:
         )
 
     def judge_batches(self, batches: Iterable[Sequence[int]], *, stopped_by_operator: bool = False) -> GateVerdict:
-        """The verdict after recorded batches in order: the first bound reached counts, later games do not."""
+        """The verdict after recorded batches in order; batches after the first bound is reached are ignored."""
         total = np.zeros(5, dtype=np.int64)
         path: list[float] = []
         verdict = self.judge(total.tolist(), stopped_by_operator=stopped_by_operator)

@@ -1,4 +1,4 @@
-"""Matchmaking: who plays whom in a generation, as closed-form mixtures with a reason for every opponent."""
+"""Matchmaking: the opponents of a learner in a generation, as closed-form mixtures with a reason for each opponent."""
 
 from league.matchmaking.explanation import explain
 from league.matchmaking.mixture import MOST_OPPONENTS, Mixture, Share, draw_plan, full_plan, matchmaking_decision

@@ -1,4 +1,4 @@
-"""The AlphaStar roles as closed-form mixtures: every branch of the rule with the mass it gets."""
+"""The AlphaStar roles as closed-form mixtures: each branch of the rule with its probability mass."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def alphastar(request: Request) -> Mixture:
 
 
 def without_monotonic_suffix(win_rates: Floats) -> int:
-    """How many of the win rates, in time order, stay when the suffix that never rises is dropped.
+    """The number of win rates, in time order, that remain without the longest suffix that never rises.
 
     A learner beats older snapshots more often than newer ones; where that order breaks, it has forgotten.
     """

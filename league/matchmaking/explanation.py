@@ -1,4 +1,4 @@
-"""A match plan in plain words: whom the learner plays, how much, and why."""
+"""Explains a match plan in words: each opponent, its share of the games, and the reason."""
 
 from __future__ import annotations
 

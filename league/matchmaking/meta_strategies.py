@@ -1,4 +1,4 @@
-"""Meta-strategies of a symmetric zero-sum game: how much of each player goes into the mix."""
+"""Meta-strategy solvers for a symmetric zero-sum game: a probability for each player of the pool."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from league.validation import Floats, margins, whole_count
 
 
 def fictitious_play(payoff: ArrayLike, iterations: int = 20_000) -> Floats:
-    """The average of repeated best responses; equal best responses share, so names do not matter."""
+    """Fictitious play: the average of repeated best responses; tied best responses share equally."""
     game = margins(payoff)
     whole_count(iterations, "iterations")
     n = len(game)
@@ -47,7 +47,7 @@ def projected_replicator(
 
 
 def project_to_simplex(point: Floats, floor: float) -> Floats:
-    """The nearest distribution whose every probability is at least `floor`."""
+    """The Euclidean projection onto distributions with every probability at least `floor`."""
     ordered = np.sort(point)[::-1]
     counts = np.arange(1, point.size + 1)
     # the shift that makes the k largest sum to 1 while the others sit on the floor
@@ -57,7 +57,7 @@ def project_to_simplex(point: Floats, floor: float) -> Floats:
 
 
 def _alpha_rank(payoff: Floats, alpha: float) -> Floats:
-    # on the scale of win rates, whatever the game is made of: one alpha then means the same in all of them
+    # scaled to win rates, so that one alpha means the same in every game
     return alpha_rank((1 + margins(payoff)) / 2, alpha=alpha)
 
 

@@ -18,14 +18,14 @@ from league.types import Decision, DecisionKind, MatchPlan, Opponent, PlayerId
 from league.validation import Floats
 
 MOST_OPPONENTS: Final = 64
-"""What one plan names at most; the full mixture stays in the decision."""
+"""The most opponents of one plan; the full mixture is kept in the decision."""
 
 Seed = int | Sequence[int] | np.random.Generator
 
 
 @dataclass(frozen=True, kw_only=True)
 class Share:
-    """What one branch of a rule adds: distinct roster positions and their part of the whole probability."""
+    """One branch of a rule: distinct roster positions and their probability mass."""
 
     branch: str
     positions: Indices
@@ -60,7 +60,7 @@ class Mixture:
 
     @classmethod
     def of(cls, request: Request, rule: str, shares: Sequence[Share], note: str = "") -> Mixture:
-        """The answer to a request."""
+        """A mixture for this request; branches without mass are left out."""
         return cls(
             learner=request.learner,
             rule=rule,
@@ -83,7 +83,7 @@ class Mixture:
         return float(self.probabilities()[self.players.index(player)])
 
     def branches(self, positions: Indices) -> list[str]:
-        """For each player the branches by which it comes in, the heaviest first, joined by `+`."""
+        """For each player the branches that chose it, the largest mass first, joined by `+`."""
         parts: dict[str, Floats] = {}
         for share in self.shares:
             dense = parts.setdefault(share.branch, np.zeros(len(self.players)))
@@ -105,10 +105,10 @@ def full_plan(mixture: Mixture) -> MatchPlan:
 
 
 def draw_plan(mixture: Mixture, seed: Seed, limit: int = MOST_OPPONENTS) -> MatchPlan:
-    """A plan of at most `limit` opponents whose probabilities are right on average over seeds.
+    """A plan of at most `limit` opponents, an unbiased sample of the mixture.
 
-    Opponents too likely to leave out keep their probability; the others are drawn by one systematic
-    sample and share one weight, which is the unbiased choice of least variance.
+    Opponents above a threshold keep their probability; the others are drawn by systematic sampling and get equal
+    weights, which has the least variance of all unbiased choices.
     """
     if limit < 1:
         raise InvalidInput(f"limit must be at least 1, got {limit!r}")
@@ -127,7 +127,7 @@ def draw_plan(mixture: Mixture, seed: Seed, limit: int = MOST_OPPONENTS) -> Matc
 
 
 def matchmaking_decision(mixture: Mixture) -> Decision:
-    """The record of a matchmaking: the full distribution, branch by branch, in columns."""
+    """The decision record of a mixture: the full distribution, branch by branch, in columns."""
     return Decision(
         kind=DecisionKind.MATCHMAKING,
         verdict=mixture.rule,

@@ -1,4 +1,4 @@
-"""OpenAI Five's rule: mostly the latest version, and the past by a quality that falls with each defeat."""
+"""OpenAI Five's rule: mostly self-play, and past versions by a quality score that falls with each defeat."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from league.validation import Floats, between, finite, finite_array, options_fro
 ETA: Final = 0.01
 
 DEEPEST: Final = 20.0
-"""No quality falls further below the best: 1/(N p) would otherwise grow without bound."""
+"""The most that a quality can be below the best: otherwise 1/(N p) would grow without bound."""
 
 Qualities = Mapping[PlayerId, float]
 
@@ -49,9 +49,9 @@ def openai_five(request: Request) -> Mixture:
 
 
 def joined_qualities(qualities: Qualities, players: Iterable[PlayerId]) -> dict[PlayerId, float]:
-    """The qualities of these players; who has none yet gets the best among them (0 for the very first).
+    """The qualities of these players; a player without one gets the best among them (0 if there is none).
 
-    Who is not among them, having retired, cannot be drawn: it is neither counted nor the best.
+    Retired players are not in `players`: they cannot be drawn and do not count.
     """
     pool = list(players)
     best = max((qualities[player] for player in pool if player in qualities), default=0.0)

@@ -12,7 +12,7 @@ from league.errors import InvalidInput
 from league.validation import Floats, finite, one_of, win_rate_vector
 
 NEGLIGIBLE: Final = 1e-10
-"""Weights that sum to less carry no information, only rounding: then everyone is as good."""
+"""Weights with a smaller sum are rounding errors: then all opponents are equally likely."""
 
 WEIGHTINGS: Final[dict[str, Callable[[Floats, float], Floats]]] = {
     "squared": lambda rates, power: (1 - rates) ** 2,

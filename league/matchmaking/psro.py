@@ -1,4 +1,4 @@
-"""Policy-space response oracles: opponents by the meta-strategy of the pool's empirical game.
+"""Policy-space response oracles: opponents drawn from a meta-strategy of the pool's empirical game.
 
 See docs/decisions/equilibria-and-exploitability.md.
 """
@@ -58,7 +58,7 @@ def psro(request: Request) -> Mixture:
 
 
 def meta_game(payoff: PayoffView, players: Sequence[PlayerId]) -> tuple[Floats, str]:
-    """The players' own game, antisymmetric and within -1 to 1, and what its entries are made of."""
+    """The players' empirical game, antisymmetric and within -1 to 1, and the unit of its entries."""
     earned = np.array([payoff.return_margins(player, players) for player in players])
     np.fill_diagonal(earned, 0.0)
     if np.isnan(earned).any():

@@ -1,4 +1,4 @@
-"""The built-in matchmakers by name, and how one is called."""
+"""The built-in matchmakers by name."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from league.matchmaking.simple import fictitious, prioritised, self_play
 
 
 class Matchmaker(Protocol):
-    """A rule: values in, a mixture of opponents out, nothing else touched."""
+    """A matchmaking rule: a pure function from a request to a mixture of opponents."""
 
     def __call__(self, request: Request, /) -> Mixture:
         """The mixture for this request."""
@@ -32,7 +32,7 @@ BUILT_INS: Final[dict[str, Matchmaker]] = {
 
 
 def matchmaker(name: str, extra: Mapping[str, Matchmaker] | None = None) -> Matchmaker:
-    """A matchmaker by name: a built-in, or one of `extra` that third parties brought."""
+    """A matchmaker by name: a built-in, or one of `extra`."""
     known = {**(extra or {}), **BUILT_INS}
     if name not in known:
         raise UnknownRule("matchmaker", name, known)
@@ -44,5 +44,5 @@ def mix(name: str, request: Request, extra: Mapping[str, Matchmaker] | None = No
     rule = matchmaker(name, extra)
     role = request.players.member(request.learner).role
     if not role.learns:
-        raise InvalidInput(f"{request.learner!r} is {role}: it does not learn, so nobody is matched for it")
+        raise InvalidInput(f"{request.learner!r} is {role}: it does not learn, so it has no opponents")
     return rule(request)

@@ -1,4 +1,4 @@
-"""What a matchmaker is asked with: the learner, the league's players, and the payoff."""
+"""The input of a matchmaker: the learner, the roster of the league's players, and the payoff."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ Indices = NDArray[np.intp]
 
 @dataclass(frozen=True, kw_only=True)
 class Member:
-    """A player as matchmaking sees it. A snapshot's `parent` is the learning player it was taken of."""
+    """One player of the roster. A snapshot's `parent` is the learning player that it is a copy of."""
 
     id: PlayerId
     role: Role
@@ -28,11 +28,11 @@ class Member:
     """Order of creation in the trial, such as the commit number."""
     parent: PlayerId | None = None
     active: bool = True
-    """A retired player stays on the roster for its descendants, and is never chosen."""
+    """False for a retired player, which stays on the roster as a parent but is never chosen."""
 
 
 class Roster:
-    """The players of a league, looked up by what the rules ask for; positions are indices into `ids`."""
+    """The players of a league with the lookups that rules need; positions are indices into `ids`."""
 
     def __init__(self, members: Iterable[Member]) -> None:
         self.members = tuple(members)
@@ -46,7 +46,7 @@ class Roster:
         return len(self.ids)
 
     def position(self, player: PlayerId) -> int:
-        """Where the player stands in `ids`."""
+        """The player's index in `ids`."""
         try:
             return self._position[player]
         except KeyError:
@@ -78,7 +78,7 @@ class Roster:
 
 @dataclass(frozen=True, kw_only=True)
 class Request:
-    """The question put to a matchmaker, as plain values."""
+    """The input of a matchmaker, as plain values."""
 
     learner: PlayerId
     roster: Sequence[Member]
@@ -86,7 +86,7 @@ class Request:
     options: Mapping[str, Any] = field(default_factory=dict)
     payoff_revision: int = 0
     qualities: Mapping[PlayerId, float] = field(default_factory=dict)
-    """The q of each snapshot, for `openai_five` alone."""
+    """The quality of each snapshot; only `openai_five` uses it."""
 
     @cached_property
     def players(self) -> Roster:

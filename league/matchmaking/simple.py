@@ -43,7 +43,7 @@ def live_self(request: Request, mass: float, branch: str = SELF_PLAY) -> Share:
 
 
 def fallback(request: Request, rule: str, missing: str) -> Mixture:
-    """Nobody to choose from: self-play, and recorded as the fallback that it is."""
+    """Self-play where a rule has no opponents, recorded as a fallback."""
     return Mixture.of(
         request, rule, [live_self(request, 1.0, FALLBACK)], note=f"no {missing} yet, so the learner plays itself"
     )
@@ -56,7 +56,7 @@ def self_play(request: Request) -> Mixture:
 
 
 def fictitious(request: Request) -> Mixture:
-    """Uniform over the past."""
+    """Uniform over past versions."""
     options = options_from(PastOptions, request.options, "fictitious")
     past = request.past(options.pool, include_bots=options.include_bots)
     if not past.size:
@@ -66,7 +66,7 @@ def fictitious(request: Request) -> Mixture:
 
 
 def prioritised(request: Request) -> Mixture:
-    """PFSP over the past, beside a share of self-play if the options ask for one."""
+    """PFSP over past versions, with a share of self-play if the options set one."""
     options = options_from(PfspOptions, request.options, "pfsp")
     own = between(options.self_play_share, 0, 1, "self_play_share")
     past = request.past(options.pool, include_bots=options.include_bots)

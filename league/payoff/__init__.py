@@ -1,4 +1,4 @@
-"""Payoffs: decayed and raw results of players against each other, with honest intervals."""
+"""Payoffs: decayed and raw results of players against each other, with confidence intervals."""
 
 from league.payoff.cells import Cell, decay_of_memory, decayed, effective_games, wilson
 from league.payoff.pairwise import PairResult, pairwise_by_order

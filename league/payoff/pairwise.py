@@ -1,4 +1,4 @@
-"""Games of more than two seats, told as results between two players each."""
+"""Games of more than two seats as pairwise results."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from league.types import PlayerId
 
 @dataclass(frozen=True, kw_only=True)
 class PairResult:
-    """How one seat's player did against another's in one game, from the first one's view."""
+    """The result between two seats of one game, from the first one's view."""
 
     player: PlayerId
     opponent: PlayerId

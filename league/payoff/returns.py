@@ -1,4 +1,4 @@
-"""One-seat games have returns, not wins: count, mean and spread of them."""
+"""Returns of single-seat games, which have no wins: their number, mean and squared deviations."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class Returns:
     deviations: float = 0.0
 
     def plus(self, returns: ArrayLike) -> Returns:
-        """With more games; merging means and deviations loses no digits where summing squares would."""
+        """These returns and more; merging means and deviations is numerically stable, summing squares is not."""
         batch = finite_array(returns, "returns", dimensions=1)
         if not batch.size:
             return self
@@ -28,7 +28,7 @@ class Returns:
         return self.merged(Returns(batch.size, mean, float(np.square(batch - mean).sum())))
 
     def merged(self, other: Returns) -> Returns:
-        """With games that were counted apart."""
+        """These returns and others, counted separately."""
         games = self.games + other.games
         if not games:
             return self
@@ -41,7 +41,7 @@ class Returns:
 
     def interval(self, level: float = 0.95) -> tuple[float, float]:
         """Student's interval of the mean; unbounded below two games."""
-        # here and not above: rollout processes count returns, and need not load scipy for it
+        # imported here: rollout processes count returns and need not load scipy
         from scipy.stats import t as student
 
         strictly_between(level, 0, 1, "level")

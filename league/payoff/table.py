@@ -1,4 +1,4 @@
-"""The payoff of a league: who does how well against whom, kept sparse and in both directions.
+"""The payoff of a league: win rates and returns of all pairs of players, sparse and in both directions.
 
 See docs/decisions/payoff-and-matchmaking.md.
 """
@@ -32,7 +32,7 @@ class PayoffView(Protocol):
         """The player's win rate against each opponent, 0.5 while unknown."""
 
     def return_margins(self, player: PlayerId, opponents: Sequence[PlayerId]) -> Floats:
-        """What the player earns a game beyond the opponent, halved; 0 while unknown, NaN where not recorded."""
+        """Half the difference of mean returns; 0 while unknown, NaN where returns were not recorded."""
 
     def raw_games(self, player: PlayerId, opponent: PlayerId) -> int:
         """Games played between the two, undecayed."""
@@ -67,7 +67,7 @@ class Payoff:
             raise InvalidInput(f"decay must lie above 0 and at most 1, got {decay!r}")
         self.min_games = whole_count(min_games, "min_games")
         self._cells: dict[PlayerId, dict[PlayerId, dict[Seating, Cell]]] = {}
-        # Both numbers of every known pair are kept ready: a decision over 10,000 opponents only looks them up.
+        # Win rate and margin of every known pair are precomputed: matchmaking over 10,000 opponents only looks them up.
         self._headlines: dict[PlayerId, dict[PlayerId, float]] = {}
         self._margins: dict[PlayerId, dict[PlayerId, float]] = {}
 

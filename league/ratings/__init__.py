@@ -1,4 +1,4 @@
-"""Ratings: strength from results, with honest intervals, and what lies beyond one number."""
+"""Ratings: strength from results with confidence intervals, and measures for intransitive games."""
 
 from league.ratings.alpha_rank import alpha_rank
 from league.ratings.bradley_terry import PRIOR_GAMES, bradley_terry

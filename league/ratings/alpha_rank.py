@@ -1,4 +1,4 @@
-"""alpha-rank: how long an evolving population spends with each player, one population, constant sum."""
+"""alpha-rank: the stationary distribution of an evolving population over players; one population, constant sum."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from league.errors import InvalidInput
 from league.validation import Floats, above_even, strictly_between, whole_count
 
 EVEN: Final = 1e-14
-"""Selection weaker than this is none."""
+"""Selection weaker than this counts as none."""
 
 
 def alpha_rank(payoff: ArrayLike, alpha: float, population: int = 50, *, epsilon: float = 0.01) -> Floats:
@@ -21,7 +21,7 @@ def alpha_rank(payoff: ArrayLike, alpha: float, population: int = 50, *, epsilon
     `payoff` is of constant sum: win rates (sum 1), an antisymmetric game (sum 0), or any other.
 
     `alpha=math.inf` takes the infinite-alpha form, in which a worse player still takes over with `epsilon`,
-    so that the answer is unique even where evolution has several resting places.
+    so that the answer is unique even where evolution has several absorbing states.
     """
     strength = above_even(payoff)
     if isinstance(alpha, bool) or not isinstance(alpha, int | float | np.number) or not alpha >= 0:

@@ -1,4 +1,4 @@
-"""Rock-paper-scissors among players: a beats b, b beats c, c beats a."""
+"""Cycles among players, as in rock-paper-scissors: a beats b, b beats c, c beats a."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Elo game by game, for the live view: it depends on the order of games, and says so."""
+"""Online Elo, updated game by game, for the live view. It depends on the order of games."""
 
 from __future__ import annotations
 

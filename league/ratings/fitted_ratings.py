@@ -1,4 +1,4 @@
-"""Ratings with their full covariance: differences are what they are sure about."""
+"""Fitted ratings with their full covariance, which gives the confidence interval of every difference."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ ELO_PER_NAT: Final = 400 / math.log(10)
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Ratings:
-    """Strengths in natural units (Elo = 400 theta / ln 10), the anchor at 0, and how sure they are."""
+    """Strengths in natural units (Elo = 400 theta / ln 10), the anchor at 0, and their covariance."""
 
     names: tuple[Any, ...]
     theta: Floats
@@ -30,7 +30,7 @@ class Ratings:
 
     @property
     def separable(self) -> frozenset[Any]:
-        """The marked players: all outside the one largest component, everyone if no one is the largest."""
+        """Players outside the largest component; all players if no component is the largest."""
         sizes = [self.components.count(component) for component in sorted(set(self.components))]
         if len(sizes) < 2:
             return frozenset()
@@ -60,7 +60,7 @@ class Ratings:
         return elo, elo - half, elo + half
 
     def comparable(self, a: Any, b: Any) -> bool:
-        """Whether the difference is plain maximum likelihood, owing nothing to the prior."""
+        """Whether the difference is plain maximum likelihood, independent of the prior."""
         return self.components[self._index(a)] == self.components[self._index(b)]
 
     def expected_score(self, a: Any, b: Any) -> float:

@@ -1,4 +1,4 @@
-"""Tallies as sorted columns, so that no sum depends on the order in which games were given."""
+"""The graph of rated games: tallies as sorted arrays of edges, so that no sum depends on the order of games."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def edges_from(names: Sequence[Any], tallies: Mapping[tuple[Any, Any], Any]) -> 
         raise InvalidInput(f"tallies must be keyed by pairs of names: {error}") from error
     if (ends[:, 0] == ends[:, 1]).any():
         name = names[int(ends[np.argmax(ends[:, 0] == ends[:, 1]), 0])]
-        raise InvalidInput(f"{name!r} against itself is no rating game")
+        raise InvalidInput(f"{name!r} against itself is not a rating game")
     counts = _counts(list(tallies.values()))
     turned = ends[:, 0] > ends[:, 1]
     ends[turned] = ends[turned][:, ::-1]

@@ -1,4 +1,4 @@
-"""Graph Laplacians of games: maximum likelihood on them, and their inverses, without cancellation."""
+"""Maximum likelihood by Newton steps on the graph Laplacian of games, without numerical cancellation."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ STEPS: Final = 500
 SMALLEST_STEP: Final = 1e-8
 CLOSE: Final = 1e-3
 MANY_GAMES: Final = 1e5
-"""From here on sums over pairs are made exact."""
+"""Above this number of games of a pair, sums over pairs are exact (fsum)."""
 
 SAFE_PIVOT: Final = 1e-9
 """A Cholesky pivot this much smaller than its diagonal has lost too many digits to trust."""

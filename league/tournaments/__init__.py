@@ -1,4 +1,4 @@
-"""Tournaments: what to play next, from the results so far; the same answer after any interruption."""
+"""Tournaments: the next pairings as a pure function of the results so far."""
 
 from league.tournaments.formats import FORMATS, TournamentFormat, next_pairings
 from league.tournaments.pairing import BYE, GameKey, Pairing, Result, game_keys

@@ -1,4 +1,4 @@
-"""The formats by name, and the one question put to each: what can be played now?"""
+"""The tournament formats by name, and `next_pairings`, which asks a format for the pairings to play now."""
 
 from __future__ import annotations
 

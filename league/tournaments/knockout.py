@@ -1,4 +1,4 @@
-"""Knock-out: a seeded bracket, byes for the best seeds, ties played on."""
+"""Knock-out: a seeded bracket, byes for the best seeds, tied matches repeated."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ from league.tournaments.pairing import Pairing, Result, checked_entrants, checke
 from league.validation import options_from, whole_count
 
 NOBODY: Final = -1
-"""An empty place of the bracket: whoever meets it goes on."""
+"""An empty slot of the bracket: its opponent advances."""
 
 OPEN: Final = -2
-"""A place whose entrant is still to be decided."""
+"""A slot whose entrant is not decided yet."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class KnockoutOptions:
-    """Games of one batch, and how many batches a tie is played on for before the better seed goes on."""
+    """Games of one batch, and the batches of a tied match before the better seed advances."""
 
     games: int = 2
     batches: int = 3
@@ -44,7 +44,7 @@ def knockout(
 def knockout_placings(
     entrants: tuple[str, ...], results: dict[tuple[int, int], Result] | list[Result], options: Mapping[str, Any]
 ) -> dict[str, int]:
-    """The place of everyone who is out, and 1 for the winner: those who leave in one round share a place."""
+    """The place of every eliminated entrant, and 1 for the winner; losers of one round share a place."""
     names = checked_entrants(entrants)
     chosen = options_from(KnockoutOptions, options, "knockout")
     given = results.values() if isinstance(results, dict) else results
@@ -101,7 +101,7 @@ def _match(
     results: dict[tuple[int, int], Result],
     options: KnockoutOptions,
 ) -> _Match:
-    """One match, batch after batch until somebody leads; the seats' order turns with every batch."""
+    """One match: batches are played until one side leads; the first seat alternates with each batch."""
     if OPEN in (a, b):
         return _Match(winner=OPEN, loser=OPEN)
     if NOBODY in (a, b):

@@ -1,4 +1,4 @@
-"""Whether the best of a field is ahead of everyone else by more than chance."""
+"""Whether the leader of a tournament is ahead of all others by more than chance."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from league.ratings import Ratings
 
 @dataclass(frozen=True, kw_only=True)
 class Lead:
-    """The leader, and the one it is least sure to be ahead of, with the interval of that difference in Elo."""
+    """The leader and its closest rival, with the confidence interval of their difference in Elo."""
 
     leader: Any
     rival: Any
@@ -27,7 +27,7 @@ class Lead:
 
 
 def lead_of(ratings: Ratings, level: float = 0.95) -> Lead:
-    """How sure the first of the field leads: against each of the others, whoever is nearest by the interval."""
+    """The lead of the highest rating over the rival with the smallest lower bound of the difference."""
     if len(ratings.names) < 2:
         raise InvalidInput(f"a lead needs a field of two or more, got {len(ratings.names)}")
     elos = ratings.elos()

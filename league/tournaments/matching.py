@@ -1,4 +1,4 @@
-"""Maximum matching in a general graph (Edmonds): as many disjoint pairs as there can be."""
+"""Maximum matching in a general graph (Edmonds): the largest possible number of disjoint pairs."""
 
 from __future__ import annotations
 

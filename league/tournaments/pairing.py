@@ -11,7 +11,7 @@ from league.errors import InvalidInput, UnknownPlayer
 from league.validation import distinct_names, whole_count
 
 BYE: Final = ""
-"""The second name of a pairing that nobody plays; it is recorded at once by `Result.of_bye`."""
+"""The second name of a bye, which is not played; `Result.of_bye` is its result."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -43,7 +43,7 @@ class Result:
     draws: int
     losses: int
     walkover: bool = False
-    """Nobody played: one side was withdrawn, and the other has all of its points."""
+    """One side was withdrawn: no game was played and the other side has all points."""
 
     def __post_init__(self) -> None:
         counts = [whole_count(count, "a count of games") for count in (self.wins, self.draws, self.losses)]
@@ -57,7 +57,7 @@ class Result:
     def of_bye(cls, pairing: Pairing) -> Result:
         """The result of a bye: all of its points, no game."""
         if not pairing.is_bye:
-            raise InvalidInput(f"pairing {pairing.key} is no bye: it has to be played")
+            raise InvalidInput(f"pairing {pairing.key} is not a bye: it has to be played")
         return cls(pairing=pairing, wins=pairing.games, draws=0, losses=0)
 
     @classmethod
@@ -70,7 +70,7 @@ class Result:
 
     @property
     def was_played(self) -> bool:
-        """Whether its games say something about strength: byes and walkovers have none."""
+        """False for byes and walkovers, which have no games."""
         return not (self.pairing.is_bye or self.walkover)
 
     @property
@@ -81,7 +81,7 @@ class Result:
 
 @dataclass(frozen=True, kw_only=True)
 class GameKey:
-    """One game of a tournament: who sits where, and the seed it shares with its partner of swapped seats."""
+    """One game of a tournament: its seats, and the seed that it shares with its game of swapped seats."""
 
     tournament: str
     round: int
@@ -137,8 +137,10 @@ def checked_results(results: Iterable[Result], entrants: Sequence[str]) -> dict[
 
 
 def outstanding(pairings: Iterable[Pairing], results: dict[tuple[int, int], Result]) -> tuple[Pairing, ...]:
-    """Those without a result; a result of others under the same key is refused. It may have more games than were
-    planned: at a table of several seats each seed is played once for every seat."""
+    """The pairings without a result; raises if the result under a key is of other entrants.
+
+    A result may have more games than planned: with several seats each seed is played once for every seat.
+    """
     left = []
     for pairing in pairings:
         result = results.get(pairing.key)
@@ -150,7 +152,7 @@ def outstanding(pairings: Iterable[Pairing], results: dict[tuple[int, int], Resu
 
 
 def seated(a: str, b: str, first_seats: dict[str, int]) -> tuple[str, str]:
-    """The two with the one first that sat first less often; counts the choice."""
+    """The two names, first the one that had the first seat less often; counts the choice in `first_seats`."""
     first, second = (a, b) if first_seats.get(a, 0) <= first_seats.get(b, 0) else (b, a)
     first_seats[first] = first_seats.get(first, 0) + 1
     return first, second

@@ -1,4 +1,4 @@
-"""Formats whose pairings are all known before the first game: round robin and gauntlet."""
+"""Round robin and gauntlet: formats whose pairings are all known before the first game."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class RoundRobinOptions:
 
 @dataclass(frozen=True, kw_only=True)
 class GauntletOptions(RoundRobinOptions):
-    """Who runs the gauntlet: each challenger meets everyone who is not one, and the others if they are to."""
+    """The challengers: each plays every other entrant, and with `among_challengers` the other challengers too."""
 
     challengers: Sequence[str] = field(default_factory=tuple)
     among_challengers: bool = False

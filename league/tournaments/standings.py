@@ -1,4 +1,4 @@
-"""The table of a tournament: points, and what parts those who have as many."""
+"""Tournament standings: points, with Buchholz and Sonneborn-Berger as tie-breaks."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Swiss: every round pairs those of like score who have not met.
+"""Swiss: every round pairs entrants of similar score that have not met.
 
 See docs/decisions/tournament-rules.md.
 """
@@ -69,7 +69,7 @@ def _round(number: int, entrants: tuple[str, ...], past: Sequence[Result], games
 def _pairs(
     table: Sequence[str], points: Mapping[str, float], met: Mapping[frozenset[str], int]
 ) -> list[tuple[str, str]]:
-    """Disjoint pairs of the whole table, meeting again only as often as there is no way around it."""
+    """A maximum matching of the whole table with as few repeated pairings as possible."""
     mates = _by_score_groups(table, points, met)
     for most in count():
         if FREE not in mates:

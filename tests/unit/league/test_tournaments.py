@@ -238,7 +238,7 @@ def test_a_record_that_does_not_fit_is_refused() -> None:
         next_pairings("round_robin", ["b", "a", "c"], [foreign], {})
     with pytest.raises(UnknownPlayer):
         next_pairings("round_robin", ["a", "c"], [good], {})
-    with pytest.raises(InvalidInput, match="no bye"):
+    with pytest.raises(InvalidInput, match="not a bye"):
         Result.of_bye(pairing)
 
 
