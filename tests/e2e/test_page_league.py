@@ -189,6 +189,13 @@ def test_promoting_and_rolling_back_move_the_champion(page: Page, league: League
     assert stack.call("GET", champion)["version_id"] == before
 
 
+def test_both_mass_cards_say_what_they_wait_for(page: Page, stack: LocalStack, league: League) -> None:
+    trial = stack.call("GET", f"/versions/{league.four_in_a_row}")["trial_id"]
+    page.goto(f"/trials/{trial}/payoff")
+    for name in ("α-rank mass", "Nash mass"):
+        expect(page.get_by_role("region", name=name)).to_contain_text("Shown after the first rating tournament.")
+
+
 def test_a_schedule_is_made_paused_and_deleted(page: Page, league: League) -> None:
     page.goto("/schedules")
     page.get_by_role("button", name="Create a schedule").click()

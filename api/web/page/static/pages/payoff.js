@@ -186,14 +186,14 @@ function masses({ alphaRank, nash }) {
         name: h("a", { href: `/versions/${item.version_id}` }, `${item.player} v${item.number}`),
         share: item.value,
       }));
-  const missing = h("p", { class: "quiet" }, "Shown after the first rating tournament.");
+  const missing = () => h("p", { class: "quiet" }, "Shown after the first rating tournament.");
   // the heat map includes other games, so the two may differ
   const of = () => h("p", { class: "quiet" }, "Entrants of the latest tournament, by rating games only.");
   return h(
     "div",
     { key: "masses" },
-    card("α-rank mass", alphaRank.length ? [shares(rows(alphaRank), "alpha-rank mass"), of()] : missing),
-    card("Nash mass", nash.fit ? [shares(mixture(nash), "Nash mass"), of()] : missing),
+    card("α-rank mass", alphaRank.length ? [shares(rows(alphaRank), "alpha-rank mass"), of()] : missing()),
+    card("Nash mass", nash.fit ? [shares(mixture(nash), "Nash mass"), of()] : missing()),
   );
 }
 

@@ -117,7 +117,7 @@ function underWay(learning, { state }) {
           {},
           `generation ${now?.generation ?? player.generation + 1}`,
           now?.attempt > 1 ? ` · attempt ${now.attempt}` : "",
-          target ? ` · ${short(steps)} of ${short(target)} steps · ${short(speed)} steps/s` : " · waits for a crew",
+          target ? ` · ${short(steps)} of ${short(target)} steps · ${short(speed)} steps/s` : " · waiting for a crew",
         ),
       );
     }),
