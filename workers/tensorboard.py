@@ -10,14 +10,13 @@ from __future__ import annotations
 
 import io
 import posixpath
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from tensorboard.compat.proto.event_pb2 import Event  # type: ignore[import-untyped]
 from tensorboard.compat.proto.summary_pb2 import Summary  # type: ignore[import-untyped]
 from tensorboard.summary.writer.record_writer import RecordWriter  # type: ignore[import-untyped]
 
-from league.types import Tally, VersionId
 from orchestrator.artifacts import open_filesystem, write_whole
 
 _GROUPS: Mapping[str, str] = {
@@ -46,9 +45,8 @@ class GenerationPoints:
     committed_at: float
     """Seconds since the epoch, from the commit and not from a clock, so that a retry writes the same file."""
     metrics: Mapping[str, float]
-    tallies: tuple[Tally, ...] = ()
-    opponents: Mapping[VersionId, str] = field(default_factory=dict)
-    """Names for the opponents' versions; one without a name is shown by its id."""
+    win_rates: Mapping[str, float] = field(default_factory=dict)
+    """The win rate against each opponent, by name."""
 
 
 def write_generation(root: str, points: GenerationPoints) -> bool:
@@ -81,15 +79,4 @@ def scalars(points: GenerationPoints) -> dict[str, float]:
     """Every value by its tag: `games/...`, `speed/...`, `learning/...` and `win_rate/<opponent>`."""
     shown = {f"{_GROUPS.get(name, 'learning')}/{name}": value for name, value in points.metrics.items()}
     shown["games/generation"] = float(points.generation)
-    return shown | {f"win_rate/{name}": rate for name, rate in _win_rates(points.tallies, points.opponents).items()}
-
-
-def _win_rates(tallies: Iterable[Tally], names: Mapping[VersionId, str]) -> dict[str, float]:
-    """The win rate, draws as half, against each named opponent: the mean over the seats it was played in."""
-    sums: dict[str, dict[int, tuple[float, int]]] = {}
-    for tally in tallies:
-        seats = sums.setdefault(names.get(tally.opponent, tally.opponent), {})
-        score, games = seats.get(tally.seat, (0.0, 0))
-        seats[tally.seat] = (score + tally.wins + tally.draws / 2, games + tally.games)
-    rates = {name: [score / games for score, games in seats.values() if games] for name, seats in sums.items()}
-    return {name: sum(seats) / len(seats) for name, seats in rates.items() if seats}
+    return shown | {f"win_rate/{name}": rate for name, rate in points.win_rates.items()}

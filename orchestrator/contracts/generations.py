@@ -146,7 +146,10 @@ class Chart:
     steps: int
     committed_at: float
     metrics: dict[str, float]
+    win_rates: dict[str, float] = field(default_factory=dict)
+    """The win rate against each opponent, by the opponent's name."""
     tallies: list[Tally] = field(default_factory=list)
+    """In messages of earlier releases, in the place of `win_rates`."""
     opponent_names: dict[str, str] = field(default_factory=dict)
     """The player's name for each opponent's version in `tallies`."""
 

@@ -13,6 +13,7 @@ from temporalio.exceptions import ActivityError
 with workflow.unsafe.imports_passed_through():
     from league.training_priority import Urgency
     from league.types import Role
+    from league.win_rates import win_rates_by_name
     from orchestrator.contracts.errors import Failure
     from orchestrator.contracts.generations import (
         Chart,
@@ -222,6 +223,7 @@ class PlayerWorkflow:
             workflow.logger.warning("no chart of generation %s: %s", chart.generation, classify_failure(error)[1])
 
     def _chart(self, plan: GenerationPlan, outcome: GenerationOutcome, recorded: Recorded) -> Chart:
+        names = {opponent.version: opponent.player_name for opponent in plan.opponents if opponent.player_name}
         return Chart(
             trial=self._state.trial,
             trial_name=self._state.trial_name,
@@ -231,8 +233,7 @@ class PlayerWorkflow:
             steps=recorded.player_steps,
             committed_at=recorded.committed_at,
             metrics=outcome.metrics,
-            tallies=outcome.tallies,
-            opponent_names={each.version: each.player_name for each in plan.opponents if each.player_name},
+            win_rates=win_rates_by_name(outcome.tallies, names),
         )
 
     async def _measure(self) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from temporalio import activity
 
-from league.types import VersionId
+from league.win_rates import win_rates_by_name
 from orchestrator.contracts.generations import Chart, chart_generation
 from workers.tensorboard import GenerationPoints, write_generation
 
@@ -24,7 +24,6 @@ class ChartActivities:
             steps=chart.steps,
             committed_at=chart.committed_at,
             metrics=chart.metrics,
-            tallies=tuple(chart.tallies),
-            opponents={VersionId(version): name for version, name in chart.opponent_names.items()},
+            win_rates=chart.win_rates or win_rates_by_name(chart.tallies, chart.opponent_names),
         )
         write_generation(self._root, points)

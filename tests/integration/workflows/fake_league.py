@@ -14,12 +14,13 @@ from temporalio import activity
 from temporalio.exceptions import ApplicationError
 
 from league.training_priority import Urgency
-from league.types import CheckpointRef, Role
+from league.types import CheckpointRef, Role, Tally, VersionId
 from orchestrator.catalog import Component
 from orchestrator.contracts import PartReport, PartRequest, generations, play, tournaments, trials
 from orchestrator.contracts.errors import Failure
 
 GAME = Component(id="tic_tac_toe")
+WON = Tally(learner=VersionId("v"), opponent=VersionId("v-1"), seat=0, wins=1)
 REF = CheckpointRef(uri="memory://checkpoint", sha256="0" * 64, size=1)
 OPPONENT = generations.PlannedOpponent(player="p-1", version="v-1", probability=1.0, bot="random", player_name="random")
 
@@ -215,7 +216,7 @@ class FakeLeague:
             self.training_now -= 1
         now = time.time()
         return generations.GenerationOutcome(
-            checkpoint=REF, steps=10, tallies=[], metrics={"loss": 1.0}, started_at=now, finished_at=now
+            checkpoint=REF, steps=10, tallies=[WON], metrics={"loss": 1.0}, started_at=now, finished_at=now
         )
 
     @activity.defn

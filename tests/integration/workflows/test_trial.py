@@ -53,7 +53,7 @@ async def test_a_budget_of_steps_completes_the_trial(begin: Callable) -> None:
     assert "50 steps" in league.statuses[-1][1]
     assert league.calls["make_initial_weights"] == league.calls["enter_players"] == 1
     assert league.calls["chart_generation"] == len(generations)
-    assert all(chart.opponent_names == {"v-1": "random"} for chart in league.charts), "charts show names, not ids"
+    assert all(chart.win_rates == {"random": 1.0} for chart in league.charts), "charts show names, not ids"
 
 
 async def test_a_wall_clock_budget_completes_the_trial(begin: Callable) -> None:

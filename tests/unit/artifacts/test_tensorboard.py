@@ -8,10 +8,17 @@ from tensorboard.backend.event_processing.plugin_event_multiplexer import EventM
 from tensorboard.util.tensor_util import make_ndarray
 
 from league.types import Tally, VersionId
+from league.win_rates import win_rates_by_name
 from orchestrator.contracts.generations import Chart
 from workers.activities.charts import ChartActivities
 from workers.tensorboard import BadTensorBoardName, GenerationPoints, encode, write_generation
 
+TALLIES = (
+    Tally(learner=VersionId("m1"), opponent=VersionId("v7"), seat=0, wins=6, draws=2, losses=2),
+    Tally(learner=VersionId("m1"), opponent=VersionId("v7"), seat=1, wins=1, draws=0, losses=3),
+    Tally(learner=VersionId("m1"), opponent=VersionId("v8"), seat=0),
+    Tally(learner=VersionId("m1"), opponent=VersionId("random"), seat=0, wins=5),
+)
 FIRST = GenerationPoints(
     trial="first-league",
     player="main",
@@ -19,15 +26,9 @@ FIRST = GenerationPoints(
     steps=2_000_000,
     committed_at=1_700_000_000.0,
     metrics={"return_mean": 0.25, "entropy": 1.5, "kl": 0.01, "explained_variance": 0.7, "steps_per_second": 200_000.0},
-    tallies=(
-        Tally(learner=VersionId("m1"), opponent=VersionId("v7"), seat=0, wins=6, draws=2, losses=2),
-        Tally(learner=VersionId("m1"), opponent=VersionId("v7"), seat=1, wins=1, draws=0, losses=3),
-        Tally(learner=VersionId("m1"), opponent=VersionId("v8"), seat=0),
-        Tally(learner=VersionId("m1"), opponent=VersionId("random"), seat=0, wins=5),
-    ),
-    opponents={VersionId("v7"): "exploiter v7"},
+    win_rates=win_rates_by_name(TALLIES, {"v7": "exploiter v7"}),
 )
-SECOND = replace(FIRST, generation=2, steps=4_000_000, committed_at=1_700_000_060.0, tallies=())
+SECOND = replace(FIRST, generation=2, steps=4_000_000, committed_at=1_700_000_060.0, win_rates={})
 
 
 def runs(root: Path) -> EventMultiplexer:
@@ -61,7 +62,7 @@ def test_win_rates_are_means_over_seats_and_unplayed_opponents_have_none(tmp_pat
     assert not any("v8" in tag for tag in tags)
 
 
-def test_a_chart_shows_opponents_by_name_and_by_id_where_no_name_is_known(tmp_path: Path) -> None:
+def test_a_chart_of_an_earlier_release_shows_the_same_as_one_of_today(tmp_path: Path) -> None:
     chart = Chart(
         trial="t-1",
         trial_name="first-league",
@@ -78,6 +79,9 @@ def test_a_chart_shows_opponents_by_name_and_by_id_where_no_name_is_known(tmp_pa
         opponent_names={"v7": "main-1"},
     )
     ChartActivities(str(tmp_path)).chart_generation(chart)
+    now = replace(chart, generation=2, tallies=[], opponent_names={}, win_rates={"main-1": 1.0, "v8": 0.0})
+    ChartActivities(str(tmp_path)).chart_generation(now)
+    assert [value for _, value in series(runs(tmp_path), "first-league/main", "win_rate/main-1")] == [1.0, 1.0]
     tags = runs(tmp_path).Runs()["first-league/main"]["tensors"]
     assert {tag for tag in tags if tag.startswith("win_rate/")} == {"win_rate/main-1", "win_rate/v8"}
 
