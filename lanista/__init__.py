@@ -1,4 +1,4 @@
-"""Lanista's front door: the command line, the Python client and the local stack."""
+"""The command line, the Python client and the local stack."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ __all__ = ["AsyncClient", "Client", "LanistaError"]
 
 
 def __getattr__(name: str) -> Any:
-    """The client is loaded when it is first asked for, so that `import lanista` stays light."""
+    """Imports the client on first use, so that `import lanista` is fast."""
     if name in __all__:
         from lanista import client
 

@@ -1,4 +1,4 @@
-"""Examinations of the machine and of each part, with how to mend what is wrong."""
+"""Health checks of the machine and of each part, with advice on how to fix what is wrong."""
 
 from __future__ import annotations
 
@@ -34,14 +34,14 @@ from orchestrator.uris import without_secrets
 
 MINIMUM_DISK_GB = 2.0
 MINIMUM_MEMORY_GB = 2.0
-PATIENCE = 5.0
-WORKFLOW_PATIENCE = 60.0
-"""A workflow through Ray may have to wait for a new Ray process that loads torch."""
+TIMEOUT = 5.0
+WORKFLOW_TIMEOUT = 60.0
+"""A check through Ray may wait for a new Ray process that imports torch."""
 
 
 @dataclass(frozen=True)
 class Finding:
-    """What was seen of one part; `mend` is empty when all is well."""
+    """The result of one check; `mend` says how to fix it and is empty if the part is well."""
 
     part: str
     ok: bool
@@ -74,12 +74,12 @@ async def examine(settings: StackSettings) -> list[Finding]:
 async def _attempt(
     part: str, check: Callable[[dict[str, str]], Awaitable[str]], mend: str, environment: dict[str, str]
 ) -> Finding:
-    patience = WORKFLOW_PATIENCE if check is _ray else PATIENCE * 3
+    patience = WORKFLOW_TIMEOUT if check is _ray else TIMEOUT * 3
     try:
         return Finding(part, True, await asyncio.wait_for(check(environment), patience))
     except TimeoutError:
         return Finding(part, False, f"no answer within {patience:g} s", mend)
-    except Exception as error:  # any failure of a part is a finding, not a crash of the doctor
+    except Exception as error:  # any failure of a part is a finding, not an error of this command
         first_line = str(error).strip().splitlines()[:1]
         return Finding(part, False, f"{type(error).__name__}: {''.join(first_line)}", mend)
 
@@ -111,9 +111,9 @@ def _memory() -> Finding:
 
 def _supervisor(home: Home) -> Finding:
     if home.is_supervised():
-        return Finding("supervisor", True, f"runs with the data folder {home.root}")
+        return Finding("supervisor", True, f"running with the data folder {home.root}")
     left = len(remote.orphans(home))
-    detail = f"gone, but {left} of its processes run on" if left else "does not run"
+    detail = f"not running, but {left} of its processes are" if left else "not running"
     return Finding("supervisor", False, detail, "lanista up")
 
 
@@ -121,7 +121,7 @@ async def _postgres(environment: dict[str, str]) -> str:
     url = database_url(environment["LANISTA_DATABASE_URL"]).set(drivername="postgresql")
 
     def ask() -> str:
-        with psycopg.connect(url.render_as_string(hide_password=False), connect_timeout=int(PATIENCE)) as connection:
+        with psycopg.connect(url.render_as_string(hide_password=False), connect_timeout=int(TIMEOUT)) as connection:
             row = connection.execute("SELECT current_setting('server_version'), version_num FROM alembic_version")
             server, schema = row.fetchone() or ("?", "none")
         return f"PostgreSQL {server}, schema {schema}"
@@ -161,7 +161,7 @@ async def _train_worker(environment: dict[str, str]) -> str:
 
 
 async def _pollers(environment: dict[str, str], queues: dict[Queue, str]) -> str:
-    """Temporal knows who asked a queue for work lately; a queue nobody asks is a worker that is away."""
+    """Checks that each queue has pollers: a queue without any has no running worker."""
     client = await _client(environment)
     kinds = {
         "workflow": TaskQueueType.TASK_QUEUE_TYPE_WORKFLOW,
@@ -173,18 +173,18 @@ async def _pollers(environment: dict[str, str], queues: dict[Queue, str]) -> str
         )
         answer = await client.workflow_service.describe_task_queue(request)
         if not answer.pollers:
-            raise StackError(f"nobody serves the queue {queue}")
+            raise StackError(f"no worker serves the queue {queue}")
     return "serves " + ", ".join(queues)
 
 
 async def _ray(environment: dict[str, str]) -> str:
-    report = await check_system(await _client(environment), patience=timedelta(seconds=WORKFLOW_PATIENCE))
+    report = await check_system(await _client(environment), patience=timedelta(seconds=WORKFLOW_TIMEOUT))
     return next(part.detail for part in report.parts if part.part == "train")
 
 
 async def _api(environment: dict[str, str]) -> str:
     page = environment["LANISTA_URL"]
-    async with httpx.AsyncClient(timeout=PATIENCE) as client:
+    async with httpx.AsyncClient(timeout=TIMEOUT) as client:
         answer = (await client.get(f"{page}/readyz")).json()
     away = [name for name, part in answer["parts"].items() if not part["ok"]]
     if away:
@@ -194,6 +194,6 @@ async def _api(environment: dict[str, str]) -> str:
 
 async def _tensorboard(environment: dict[str, str]) -> str:
     url = environment["LANISTA_TENSORBOARD_URL"]
-    async with httpx.AsyncClient(timeout=PATIENCE) as client:
+    async with httpx.AsyncClient(timeout=TIMEOUT) as client:
         (await client.get(url)).raise_for_status()
     return f"{url} answers"

@@ -1,4 +1,4 @@
-"""Leagues as rich tables: players, payoff, events. Pure: a league in, renderables out."""
+"""Leagues as rich tables of players, payoff and events. Pure functions from a league to renderables."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ STATUS_COLOURS = {
 CELL_WIDTH = 9
 NAME_WIDTH = 18
 FIXED_LINES = 14
-"""What a live view takes besides its players and payoff."""
+"""Lines of the live view besides players and payoff."""
 
 
 def status_text(status: str) -> str:
@@ -52,10 +52,10 @@ def status_text(status: str) -> str:
 
 
 def league_view(live: LiveLeague, *, width: int = 120, height: int = 40) -> RenderableType:
-    """Everything at one glance, within the terminal's size."""
+    """The whole league, fitted to the terminal's size."""
     league = live.league
     rows = max(4, (height - FIXED_LINES) // 2)
-    shown = foremost(league, rows)
+    shown = players_to_show(league, rows)
     columns = max(2, (width - NAME_WIDTH - 4) // (CELL_WIDTH + 3))
     parts: list[RenderableType] = [
         headline(league.trial, live.steps_per_second),
@@ -68,8 +68,8 @@ def league_view(live: LiveLeague, *, width: int = 120, height: int = 40) -> Rend
     return Group(*parts)
 
 
-def foremost(league: League, most: int) -> list[Player]:
-    """Whom to show where not all fit: those who learn, those with a name, bots, then the newest."""
+def players_to_show(league: League, most: int) -> list[Player]:
+    """The players to show if not all fit: learners, players with an alias, bots, then the newest."""
     newest_first = sorted(league.players, key=lambda player: player.created_commit, reverse=True)
     return sorted(newest_first, key=lambda player: _rank(league, player))[:most]
 
@@ -85,7 +85,7 @@ def _rank(league: League, player: Player) -> int:
 
 
 def headline(trial: TrialSummary, steps_per_second: float | None = None) -> RenderableType:
-    """One line: which trial, how it is, how far."""
+    """The trial's name, status and progress in one line."""
     line = Text.assemble((trial.label, "bold"), f" · {trial.game} · ")
     line.append(trial.status, STATUS_COLOURS.get(trial.status, ""))
     if trial.status_reason:
@@ -98,7 +98,7 @@ def headline(trial: TrialSummary, steps_per_second: float | None = None) -> Rend
     budget = trial.budget_steps
     if not budget:
         return line
-    bar = Table.grid()  # a bar alone does not end its line
+    bar = Table.grid()  # a progress bar alone does not end its line
     bar.add_row(ProgressBar(total=budget, completed=min(trial.steps, budget), width=60), f" of {budget:,} steps")
     return Group(line, bar)
 
@@ -111,7 +111,7 @@ def players_table(
     league: League, shown: Sequence[Player], progress: dict[str, GenerationProgress] | None = None
 ) -> Table:
     """One row for each player shown."""
-    table = Table("player", "role", "version", "generation", "under way", "steps", "rating", "called", box=None)
+    table = Table("player", "role", "version", "generation", "under way", "steps", "rating", "aliases", box=None)
     for player in shown:
         under_way = (progress or {}).get(player.id)
         learns = player.role.learns
@@ -142,7 +142,7 @@ def _under_way(progress: GenerationProgress | None) -> RenderableType:
     if progress is None:
         return ""
     if not progress.target or progress.steps is None:
-        return f"[dim]generation {progress.generation} begins[/]"
+        return f"[dim]generation {progress.generation} is starting[/]"
     bar = ProgressBar(total=progress.target, completed=min(progress.steps, progress.target), width=16)
     words = f" {progress.steps / progress.target:4.0%}  {progress.steps_per_second or 0:,.0f}/s"
     line = Table.grid()
@@ -158,7 +158,7 @@ def rating_text(rating: Rating | None) -> str:
 
 
 def difference_text(rating: Rating) -> str:
-    """How much stronger than the version that was asked for, with half of the 95 % interval."""
+    """The difference to the version asked for, with half of the 95 % interval."""
     if rating.difference is None:
         return ""
     high = rating.difference_high
@@ -166,7 +166,7 @@ def difference_text(rating: Rating) -> str:
 
 
 def payoff_table(payoff: Payoff, player_ids: Sequence[str]) -> Table:
-    """Win rates of rows against columns, with the number of games; the players named, in that order."""
+    """Win rates of rows against columns with the number of games, for these players in this order."""
     position = {player.id: number for number, player in enumerate(payoff.players)}
     shown = [position[player_id] for player_id in player_ids if player_id in position]
     table = Table("win rate of ↓ against →", title_justify="left", box=None)

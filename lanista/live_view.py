@@ -1,4 +1,4 @@
-"""A league live in the terminal: what is known of it, drawn with rich, and a loop that follows it to its end.
+"""Live view of a league in the terminal: its state, and a loop that follows its events to the end.
 
 See docs/decisions/events-and-live-view.md.
 """
@@ -25,24 +25,24 @@ TICK_SECONDS = 0.5
 RELOAD_SECONDS = 1.0
 IDLE_RELOAD_SECONDS = 5.0
 SHARE_OF_LOADING = 0.1
-"""A league that takes long to load is loaded less often, so that watching costs little."""
+"""Share of time spent on loading: a league that loads slowly is reloaded less often."""
 PATIENT = Retries(attempts=12)
-"""A stack that restarts is waited for, about two minutes."""
+"""Waits about two minutes for a stack that restarts."""
 
 
 @dataclass
 class LiveLeague:
-    """A league, and what its events have said since it was loaded."""
+    """A league, and its events since it was loaded."""
 
     league: League
     progress: dict[str, GenerationProgress] = field(default_factory=dict)
     """Generations under way, by player id."""
     events: deque[Event] = field(default_factory=lambda: deque(maxlen=MOST_EVENTS))
     recorded: deque[tuple[float, int]] = field(default_factory=lambda: deque(maxlen=12))
-    """When generations were recorded and the steps of each, for the rate."""
+    """Time and steps of recorded generations, for the steps per second."""
 
     def take(self, event: Event) -> None:
-        """Remember what an event says."""
+        """Update the state from an event."""
         if event.type == "progress":
             self.progress = {generation.player_id: generation for generation in event.generations}
             return
@@ -55,7 +55,7 @@ class LiveLeague:
 
     @property
     def steps_per_second(self) -> float | None:
-        """Of the generations under way where they tell, else of those recorded lately."""
+        """Of the generations under way if known, else of those recorded last."""
         if self.league.trial.status not in ("running", "pausing", "stopping"):
             return None
         told = [one.steps_per_second for one in self.progress.values() if one.steps_per_second]
@@ -68,7 +68,7 @@ class LiveLeague:
 
 
 def _replaces(event: Event, older: Event) -> bool:
-    """Whether the newer event says it all: of transient kinds, and of the ordinary course of one tournament."""
+    """Whether the older event can go: the same transient kind, or an ordinary one of the same tournament."""
     if event.transient and older.type == event.type:
         return True
     tournament = event.payload.get("tournament_id")
@@ -86,11 +86,11 @@ def watch_trial(
     url: str | None = None,
     token: str | None = None,
     enough: Enough = lambda live: False,
-    each: Callable[[Event], None] | None = None,
+    on_event: Callable[[Event], None] | None = None,
 ) -> LiveLeague | None:
-    """Show a trial until it ends, until it is `enough`, or until Ctrl-C; returns what was seen last.
+    """Show a trial until it ends, until `enough` says so, or until Ctrl-C; returns the last state.
 
-    On a terminal this is a live view; elsewhere it is one line for each event, or whatever `each` does with it.
+    On a terminal this is a live view; elsewhere it is one line for each event, or a call of `on_event`.
     """
     seen: list[LiveLeague] = []
 
@@ -100,13 +100,13 @@ def watch_trial(
 
     def say(live: LiveLeague, event: Event | None) -> None:
         seen[:] = [live]
-        if event is not None and each is not None:
-            each(event)
+        if event is not None and on_event is not None:
+            on_event(event)
         elif event is not None and event.id is not None:
             console.print(event_line(event), highlight=False, soft_wrap=True)
 
     with suppress(KeyboardInterrupt):
-        if each is not None or not console.is_terminal:
+        if on_event is not None or not console.is_terminal:
             asyncio.run(run(say))
             return seen[-1]
         with Live(console=console, refresh_per_second=4) as screen:
@@ -120,7 +120,7 @@ def watch_trial(
 
 
 async def follow(client: AsyncClient, trial_id: str, show: Show, enough: Enough = lambda live: False) -> LiveLeague:
-    """Keep a LiveLeague up to date and show it at every event and tick, until the trial ends or it is enough."""
+    """Keep a LiveLeague up to date and show it at every event and tick, until the trial ends or `enough` says so."""
     arrived: asyncio.Queue[Event] = asyncio.Queue()
 
     async def listen() -> None:
@@ -140,7 +140,7 @@ async def follow(client: AsyncClient, trial_id: str, show: Show, enough: Enough 
             if loader.due:
                 live.league = await loader.load()
             show(live, event)
-        while not arrived.empty():  # what was said before the end is not lost
+        while not arrived.empty():  # events that arrived before the end
             event = arrived.get_nowait()
             live.take(event)
             show(live, event)
@@ -152,7 +152,7 @@ async def follow(client: AsyncClient, trial_id: str, show: Show, enough: Enough 
 
 
 class _Loader:
-    """Loads the league when it has changed, and not more often than is cheap."""
+    """Reloads the league when it has changed, with a limit on how often."""
 
     def __init__(self, client: AsyncClient, trial_id: str) -> None:
         self._client = client
@@ -176,7 +176,7 @@ class _Loader:
 
 
 async def _next(arrived: asyncio.Queue[Event], listening: asyncio.Task[None]) -> Event | None:
-    """The next event, or None after a tick without one; raises what ended the listening."""
+    """The next event, or None after a tick without one; raises the error that ended the stream."""
     if listening.done():
         listening.result()
     try:

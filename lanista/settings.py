@@ -1,4 +1,4 @@
-"""Settings of the local stack, and the list of all settings that exist."""
+"""Settings of the local stack and of the command line, and the list of all settings."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from workers.settings import WorkerSettings
 
 
 class StackSettings(TemporalSettings, LogSettings):
-    """What `lanista up` needs to know. A part whose address is set is used where it is and not started."""
+    """Settings of `lanista up`. A part whose address is set is used there and not started."""
 
     home: Path = Field(default=Path(".lanista"), description="data folder of the local stack")
     host: str = Field(default="127.0.0.1", min_length=1, description="address the API binds; loopback by default")
@@ -60,14 +60,14 @@ class StackSettings(TemporalSettings, LogSettings):
     def _embedded_temporal_speaks_no_tls(self) -> Self:
         if not self.temporal_address and (self.temporal_tls or self.temporal_api_key or self.temporal_tls_cert):
             raise ValueError(
-                "LANISTA_TEMPORAL_TLS, _API_KEY and _TLS_CERT are for a Temporal of your own: "
+                "LANISTA_TEMPORAL_TLS, _API_KEY and _TLS_CERT apply only to an external Temporal: "
                 "set LANISTA_TEMPORAL_ADDRESS too, or leave them out."
             )
         return self
 
 
 class ClientSettings(LanistaSettings):
-    """Where the command line finds the API and who it is there."""
+    """The API's address and the token that the command line uses."""
 
     url: str = Field(default="", pattern="^(https?://.+)?$", description="address of the API; empty: the local stack's")
     token: SecretStr | None = Field(default=None, description="API token; empty: the local stack's admin token")
@@ -84,7 +84,7 @@ ALL_SETTINGS: tuple[type[LanistaSettings], ...] = (
 )
 
 INTERNAL = {"LANISTA_CONFIG", "LANISTA_STACK", "LANISTA_READY_FILE"}
-"""Variables that are not settings: which file to read, and what the supervisor tells its children."""
+"""Variables that are not settings: the settings file's path, and what the supervisor passes to its children."""
 
 
 def known_settings() -> dict[str, str]:
@@ -93,13 +93,13 @@ def known_settings() -> dict[str, str]:
 
 
 def check_roles() -> None:
-    """Read what the children of `lanista up` will read, so that a wrong value is refused before they are started."""
+    """Validate the settings of the parts that `lanista up` starts, before any is started."""
     ApiSettings.load()
     WorkerSettings.load()
 
 
 def refuse_unknown() -> None:
-    """A misspelt setting must not be passed over in silence."""
+    """Raise SettingsError for unknown settings, which are usually misspelt."""
     names = known_settings()
     problems = [
         _unknown(variable, sorted(names), "environment variable")

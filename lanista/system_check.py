@@ -1,4 +1,4 @@
-"""Asking a running system to prove itself: one workflow that goes through every queue."""
+"""Checks a running system with one workflow that uses every queue."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from orchestrator.contracts import PartRequest, Queue, SystemReport
 
 
 async def check_system(client: Client, *, patience: timedelta = timedelta(seconds=60)) -> SystemReport:
-    """Run SystemCheckWorkflow and return what each part said."""
+    """Run SystemCheckWorkflow and return the answer of each part."""
     check = uuid.uuid4().hex
     report: SystemReport = await client.execute_workflow(
         "SystemCheckWorkflow",

@@ -80,7 +80,7 @@ def _loaded_errors() -> dict[type[Exception], ExitCode]:
 
 
 def main() -> None:
-    """Run the command. A mistake of the user is reported in one clear message, never as a stack trace."""
+    """Run the command. Errors that the user can fix are one message, never a stack trace."""
     try:
         refuse_unknown()
         app()

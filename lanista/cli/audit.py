@@ -1,4 +1,4 @@
-"""`lanista audit`: recompute what is recorded and compare."""
+"""`lanista audit`: recomputes what is recorded and compares."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import typer
 from rich.markup import escape
 from rich.table import Table
 
-from lanista.cli.database import reached
+from lanista.cli.database import explain_connection_errors
 from lanista.cli.stack import HomeOption, JsonOption, load_settings
 from lanista.cli.terminal import out, print_json, print_line
 from lanista.settings import StackSettings
@@ -23,16 +23,16 @@ MOST_SHOWN = 50
 
 
 def audit(home: HomeOption = None, as_json: JsonOption = False) -> None:
-    """Recompute payoffs, ratings and counts from the recorded games. Exit code 0 only if all agrees."""
-    # the rules bring scipy along, which would make every other command slow to start
+    """Recompute payoffs, ratings and counts from the recorded games. Exit code 0 only if everything agrees."""
+    # imports scipy, which would slow down the start of every other command
     from api.store.core.engine import create_store_engine
     from api.store.verify import audit as audit_store
     from orchestrator.artifacts import ArtifactStore
 
-    url, artifacts = _places(load_settings(home=home))
+    url, artifacts = _locations(load_settings(home=home))
     engine = create_store_engine(url, pool_size=1, application="lanista-audit")
     try:
-        with reached():
+        with explain_connection_errors():
             report = audit_store(engine, ArtifactStore(artifacts))
     finally:
         engine.dispose()
@@ -44,8 +44,8 @@ def audit(home: HomeOption = None, as_json: JsonOption = False) -> None:
         raise typer.Exit(1)
 
 
-def _places(settings: StackSettings) -> tuple[str, str]:
-    """The database and the folder of checkpoints, of the settings or of the local stack."""
+def _locations(settings: StackSettings) -> tuple[str, str]:
+    """The database and the checkpoint folder: those of the settings, else those of the local stack."""
     home = Home(settings.home)
     if settings.database_url is not None:
         return settings.database_url.get_secret_value(), settings.artifacts or str(Path(home.artifacts))
@@ -56,7 +56,7 @@ def _places(settings: StackSettings) -> tuple[str, str]:
 def _show(report: AuditReport) -> None:
     from api.store.verify import Wrong
 
-    table = Table("looked at", "how many")
+    table = Table("checked", "count")
     for name, count in report.counts.items():
         table.add_row(name.replace("_", " "), f"{count:,}")
     out.print(table)
@@ -65,5 +65,5 @@ def _show(report: AuditReport) -> None:
     if len(report.findings) > MOST_SHOWN:
         print_line(f"and {len(report.findings) - MOST_SHOWN} more; --json shows all")
     numbers = ", ".join(f"{report.number(wrong)} {wrong}" for wrong in Wrong)
-    garbage = f"{report.garbage} files are referred to by nothing and will be collected"
-    print_line(f"[green]All agrees.[/] {garbage}." if report.agrees else f"[bold red]Not all agrees:[/] {numbers}.")
+    garbage = f"{report.garbage} unreferenced files will be collected as garbage"
+    print_line(f"[green]Everything agrees.[/] {garbage}." if report.agrees else f"[bold red]Mismatches:[/] {numbers}.")

@@ -25,7 +25,7 @@ CHECKOUT = Path(lanista.__path__[0]).parent
 
 def bench(
     context: typer.Context,
-    name: Annotated[str | None, typer.Argument(metavar="[NAME]", help="Which one to run; none: list them.")] = None,
+    name: Annotated[str | None, typer.Argument(metavar="[NAME]", help="Which to run; default: list them.")] = None,
     as_json: JsonOption = False,
 ) -> None:
     """List the measurements, or run one: lanista bench NAME [ITS OPTIONS]. Needs a source checkout."""
@@ -41,7 +41,7 @@ def bench(
 
 
 def measurements(folder: Path) -> dict[str, str]:
-    """Each measurement and what it is for, as the folder's own list has them."""
+    """Names and purposes of the measurements, from the list in `benchmarks/__main__.py`."""
     index = folder / "__main__.py"
     if not index.exists():
         errors.print(

@@ -1,4 +1,4 @@
-"""How commands reach the API, and what their errors say.
+"""Connects commands to the API; exit codes and messages for its errors.
 
 See docs/decisions/command-line.md.
 """
@@ -32,23 +32,23 @@ from lanista.client.local import ApiAddress, find_api
 __all__ = ["ExitCode", "HomeOption", "LimitOption", "TrialArgument", "address", "connected", "exit_code", "explain"]
 
 QUICK = Retries(attempts=3)
-"""A person waits."""
+"""Few attempts: a person is waiting."""
 COMPLETION = Retries(attempts=1)
 
 
 class ExitCode(IntEnum):
-    """What a command's end means."""
+    """What a command's exit code means."""
 
     FAILED = 1
-    """Something is wrong: a trial file, a trial that failed, a part that is not well."""
+    """An invalid trial file, a failed trial, or an unhealthy part."""
     USAGE = 2
     UNREACHABLE = 3
     """The API, or a part it needs, does not answer."""
     NOT_ALLOWED = 4
-    """No valid token, or one that may not do this."""
+    """No valid token, or its scope does not allow this."""
     NOT_FOUND = 5
     REFUSED = 6
-    """Not possible as things stand, or not valid."""
+    """A conflict with the present state, or an invalid request."""
     INTERRUPTED = 130
 
 
@@ -68,9 +68,12 @@ _NEXT_STEPS: tuple[tuple[type[LanistaError], str], ...] = (
         Unreachable,
         "`lanista up` starts the local stack, `lanista status` shows it; LANISTA_URL names another.",
     ),
-    (Unavailable, "`lanista doctor` looks at each part."),
+    (Unavailable, "`lanista doctor` checks each part."),
     (NotSignedIn, "Set LANISTA_TOKEN to a valid token; `lanista token create NAME --scope operator` makes one."),
-    (NotAllowed, "Set LANISTA_TOKEN to one that may; `lanista token create NAME --scope operator` makes it."),
+    (
+        NotAllowed,
+        "Set LANISTA_TOKEN to a token that may; `lanista token create NAME --scope operator` makes one.",
+    ),
     (NoSuchName, "`lanista trial list` shows all trials, `lanista trial show TRIAL` the players of one."),
 )
 
@@ -80,7 +83,7 @@ def exit_code(error: LanistaError) -> int:
 
 
 def explain(error: LanistaError) -> str:
-    """What was wrong, and the next step where one is known."""
+    """The error, and the next step where one is known."""
     words = str(error)
     if isinstance(error, InvalidRequest) and error.fields:
         wrong = [f"{item.field.removeprefix('body.')}: {item.message}" for item in error.fields]
@@ -95,14 +98,14 @@ def address(home: Path | None) -> ApiAddress:
 
 @contextmanager
 def connected(home: Path | None) -> Iterator[Client]:
-    """A client of the API that the settings, or the data folder, name."""
+    """A client of the API at the address from the settings or the data folder."""
     where = address(home)
     with Client(where.url, where.token, retries=QUICK) as client:
         yield client
 
 
 def complete_trials(incomplete: str) -> list[str]:
-    """Names of trials, for the shell; nothing where the API does not answer."""
+    """Names of trials for shell completion; none if the API does not answer."""
     try:
         where = find_api()
         with Client(where.url, where.token, timeout=2, retries=COMPLETION) as client:
@@ -116,9 +119,9 @@ TrialArgument = Annotated[
     str,
     typer.Argument(
         metavar="TRIAL",
-        help="The trial: project/name, its name alone where it is the only one, or its id.",
+        help="The trial: project/name, its name alone if that is unique, or its id.",
         autocompletion=complete_trials,
         show_default=False,
     ),
 ]
-LimitOption = Annotated[int, typer.Option("--limit", "-n", min=1, max=100_000, help="How many at most.")]
+LimitOption = Annotated[int, typer.Option("--limit", "-n", min=1, max=100_000, help="Show at most this many.")]

@@ -1,4 +1,4 @@
-"""Commands that go to the database itself, and what they say where it does not answer."""
+"""Error handling for commands that open the database directly."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from lanista.stack.errors import NotRunning
 
 
 @contextmanager
-def reached() -> Iterator[None]:
-    """Around every use of the database: a refused connection is one clear line, with the next step."""
+def explain_connection_errors() -> Iterator[None]:
+    """Turns a refused database connection into one message with the next step."""
     from sqlalchemy.exc import OperationalError
 
     try:

@@ -1,4 +1,4 @@
-"""`lanista demo`: a real league, from an empty folder to a champion, with one command."""
+"""`lanista demo`: trains a small league from an empty folder to a champion."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from rich.table import Table
 
-from lanista.cli.stack import HomeOption, load_settings, say_sign_in_link, up_detached
+from lanista.cli.stack import HomeOption, load_settings, print_sign_in_link, up_detached
 from lanista.cli.terminal import errors, out
 from lanista.client import Client
-from lanista.league_tables import foremost, players_table
+from lanista.league_tables import players_table, players_to_show
 from lanista.live_view import watch_trial
 from lanista.settings import StackSettings
 from lanista.stack import remote
@@ -30,7 +30,7 @@ MOST_SHOWN = 16
 
 
 def demo_spec(minutes: float) -> dict[str, Any]:
-    """A small AlphaStar league of connect four; generations of a few seconds, so that much happens in view."""
+    """A small AlphaStar league of connect four, with generations of a few seconds so that there is much to see."""
     return {
         "game": {"id": "connect_four"},
         "league": {
@@ -52,10 +52,10 @@ def demo_spec(minutes: float) -> dict[str, Any]:
 def demo(
     port: Annotated[int | None, typer.Option(help="Port of the API and the page (default 8800).")] = None,
     home: HomeOption = None,
-    leave: Annotated[bool, typer.Option("--exit", help="Return when done and stop what was started.")] = False,
+    leave: Annotated[bool, typer.Option("--exit", help="Return when done; stop what was started.")] = False,
     minutes: Annotated[float, typer.Option(min=0.1, help="How long the league trains.")] = 3.0,
 ) -> None:
-    """Start the stack if none runs, train a small league, show its champion; the page stays open until Ctrl-C."""
+    """Start the stack if it is not running, train a small league and show its champion. Ctrl-C ends it."""
     settings = load_settings(port=port, home=home)
     where = Home(settings.home)
     ours = not where.is_supervised()
@@ -66,8 +66,8 @@ def demo(
         with Client(state.page, where.admin_token.read_text().strip()) as client:
             _run_league(client, state.page, where, minutes)
         if not leave:
-            say_sign_in_link(state, where)
-            out.print("Ctrl-C ends the demonstration.")
+            print_sign_in_link(state, where)
+            out.print("Press Ctrl-C to end the demo.")
             _wait_for_interrupt()
     finally:
         if ours:
@@ -81,7 +81,7 @@ def _run_league(client: Client, page: str, home: Home, minutes: float) -> None:
     out.print(f"Training the league [bold]{PROJECT}/{name}[/] for {minutes:g} minutes.", highlight=False)
     watch_trial(trial.id, out, url=page, token=home.admin_token.read_text().strip())
     league = client.league(trial.id)
-    out.print(players_table(league, foremost(league, MOST_SHOWN)))
+    out.print(players_table(league, players_to_show(league, MOST_SHOWN)))
     champion = next((alias for alias in client.aliases(PROJECT) if alias.name == ALIAS), None)
     if champion is None:
         out.print("No champion yet: the league did not reach its first snapshot.")
@@ -104,7 +104,7 @@ async def _check(settings: StackSettings) -> SystemReport:
 
 
 def _show_parts(report: SystemReport) -> None:
-    table = Table("queue", "proof", "milliseconds", title="One workflow through every part")
+    table = Table("queue", "answer", "milliseconds", title="A check through every part")
     for part in report.parts:
         table.add_row(part.part, part.detail, f"{part.milliseconds:.1f}")
     out.print(table)

@@ -1,4 +1,4 @@
-"""`lanista doctor`: look at each part by name and say how to mend what is wrong."""
+"""`lanista doctor`: checks each part and says how to fix what is wrong."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from lanista.cli.terminal import out, print_json
 
 
 def doctor(home: HomeOption = None, as_json: JsonOption = False) -> None:
-    """Check every part: version, reachability, disk, memory, Ray's resources. Exit code 0 when all is well."""
+    """Check every part: version, reachability, disk, memory, Ray's resources. Exit code 0 if everything is well."""
     from lanista.doctor import examine
 
     findings = asyncio.run(examine(load_settings(home=home)))

@@ -1,4 +1,4 @@
-"""`lanista gate`: candidates against champions, by sequential test."""
+"""`lanista gate`: promotion gates, where a candidate plays the champion under a sequential test."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def list_all(
     if as_json:
         print_json([one.model_dump(mode="json") for one in gates])
         return
-    table = uncut_table("opened", "alias", "status", "pairs", "ratio", "bounds", "why", "id")
+    table = uncut_table("opened", "alias", "status", "pairs", "LLR", "bounds", "reason", "id")
     for one in gates:
         opened = one.created_at.astimezone().strftime("%m-%d %H:%M:%S")
         bounds = f"{one.lower_bound:.2f} … {one.upper_bound:.2f}"
@@ -56,7 +56,7 @@ def list_all(
 
 @gate.command()
 def show(gate: GateArgument, home: HomeOption = None, as_json: JsonOption = False) -> None:
-    """Show a gate: who against whom, and the path of its test between its bounds."""
+    """Show a gate: candidate, champion, and the path of the test between its bounds."""
     with connected(home) as client:
         found = _find(client, gate)
         labels = [_label(client, found.candidate_version_id), _label(client, found.champion_version_id)]
@@ -77,7 +77,7 @@ def show(gate: GateArgument, home: HomeOption = None, as_json: JsonOption = Fals
 @gate.command()
 def stop(
     gate: GateArgument,
-    reason: Annotated[str | None, typer.Option("--reason", help="Why, for the records.")] = None,
+    reason: Annotated[str | None, typer.Option("--reason", help="Reason, kept in the records.")] = None,
     home: HomeOption = None,
     as_json: JsonOption = False,
 ) -> None:
@@ -91,7 +91,7 @@ def stop(
 
 
 def _find(client: Client, reference: str) -> Gate:
-    """A gate by its id, or the newest of a trial; a trial's id is tried too."""
+    """A gate by its id, or the newest gate of a trial by the trial's name or id."""
     if is_id(reference):
         try:
             return client.gate(reference)
@@ -106,14 +106,14 @@ def _find(client: Client, reference: str) -> Gate:
 
 def _label(client: Client, version_id: str | None) -> str:
     if version_id is None:
-        return "nobody"
+        return "no champion"
     version = client.version(version_id)
     return f"{version.player}:{version.number}"
 
 
 def _path(found: Gate) -> Table:
     """The log-likelihood ratio after each batch, drawn between the bounds."""
-    table = Table("pairs", "ratio", f"{found.lower_bound:.2f} … {found.upper_bound:.2f}", box=None)
+    table = Table("pairs", "LLR", f"{found.lower_bound:.2f} … {found.upper_bound:.2f}", box=None)
     pairs = 0
     for point in found.path:
         pairs += point.pairs

@@ -1,4 +1,4 @@
-"""`lanista league`: who beats whom, who is how strong, and why the league did what it did."""
+"""`lanista league`: payoff, ratings, and decisions with their reasons."""
 
 from __future__ import annotations
 
@@ -21,25 +21,25 @@ from lanista.cli.terminal import errors, out, print_json, print_line
 from lanista.client import Client
 from lanista.client.calls.composed import is_id
 from lanista.client.calls.league import Table as Export
-from lanista.league_tables import difference_text, foremost, payoff_table, rating_text
+from lanista.league_tables import difference_text, payoff_table, players_to_show, rating_text
 from league.types import DecisionKind
 
 league = typer.Typer(help="The league: payoff, ratings, decisions and their reasons.", no_args_is_help=True)
 
-CsvOption = Annotated[bool, typer.Option("--csv", help="Print all of it as CSV.")]
-PlayerOption = Annotated[str | None, typer.Option("--player", help="Only about this player, by name.")]
+CsvOption = Annotated[bool, typer.Option("--csv", help="Print everything as CSV.")]
+PlayerOption = Annotated[str | None, typer.Option("--player", help="Only this player, by name.")]
 
 
 @league.command()
 def payoff(
     trial: TrialArgument,
-    stream: Annotated[PayoffStream, typer.Option("--stream", help="Which games count.")] = "all",
+    stream: Annotated[PayoffStream, typer.Option("--stream", help="Which games to count.")] = "all",
     limit: LimitOption = 12,
     home: HomeOption = None,
     as_json: JsonOption = False,
     as_csv: CsvOption = False,
 ) -> None:
-    """Show who does how well against whom: win rate of the row against the column, and games."""
+    """Show the payoff matrix: win rate of the row against the column, and the number of games."""
     _check_one_form(as_json, as_csv)
     with connected(home) as client:
         found = client.find_trial(trial)
@@ -49,15 +49,15 @@ def payoff(
             print_json(client.payoff(found, stream=stream).model_dump(mode="json"))
         else:
             snapshot = client.league(found)
-            shown = foremost(snapshot, limit)
+            shown = players_to_show(snapshot, limit)
             out.print(payoff_table(client.payoff(found, stream=stream), [player.id for player in shown]))
-            _say_left(len(snapshot.players) - len(shown))
+            _print_rest(len(snapshot.players) - len(shown))
 
 
 @league.command()
 def ratings(
     trial: TrialArgument,
-    method: Annotated[RatingMethod, typer.Option("--method", help="How to rate.")] = RatingMethod.BRADLEY_TERRY,
+    method: Annotated[RatingMethod, typer.Option("--method", help="Rating method.")] = RatingMethod.BRADLEY_TERRY,
     against: Annotated[
         str | None,
         typer.Option(
@@ -72,7 +72,7 @@ def ratings(
     as_json: JsonOption = False,
     as_csv: CsvOption = False,
 ) -> None:
-    """Show the ratings of the newest fit over rating games, the best first."""
+    """Show the ratings of the newest fit to the rating games, best first."""
     _check_one_form(as_json, as_csv)
     with connected(home) as client:
         found = client.find_trial(trial)
@@ -84,7 +84,7 @@ def ratings(
     if as_json:
         print_json(answer.model_dump(mode="json"))
     elif answer.fit is None:
-        print_line("No rating games yet: they are played by evaluations and tournaments.")
+        print_line("No rating games yet. Evaluations and tournaments play them.")
     else:
         _show_ratings(answer, against)
 
@@ -109,9 +109,9 @@ def _show_ratings(answer: Ratings, against: str | None) -> None:
         table.add_row(*words)
     out.print(table)
     if answer.fit.depends_on_order:
-        print_line("[dim]live: depends on the order of games.[/]")
+        print_line("[dim]This method depends on the order of games.[/]")
     if any(rating.prior for rating in answer.items):
-        print_line("[dim](prior): won or lost every game; held finite by a small stated prior.[/]")
+        print_line("[dim](prior): won or lost every game; only a weak prior keeps the rating finite.[/]")
 
 
 @league.command()
@@ -119,13 +119,13 @@ def decisions(
     trial: TrialArgument,
     kind: Annotated[list[DecisionKind] | None, typer.Option("--kind", help="Only of this kind (repeatable).")] = None,
     player: PlayerOption = None,
-    generation: Annotated[int | None, typer.Option("--generation", min=0, help="Only for this generation.")] = None,
+    generation: Annotated[int | None, typer.Option("--generation", min=0, help="Only this generation.")] = None,
     limit: LimitOption = 20,
     home: HomeOption = None,
     as_json: JsonOption = False,
     as_csv: CsvOption = False,
 ) -> None:
-    """List what the league decided and why, the newest first."""
+    """List the league's decisions with their reasons, newest first."""
     _check_one_form(as_json, as_csv)
     with connected(home) as client:
         found = client.find_trial(trial)
@@ -140,7 +140,7 @@ def decisions(
     if as_json:
         print_json([decision.model_dump(mode="json") for decision in answer])
         return
-    table = Table("when", "kind", "player", "generation", "verdict", "why")
+    table = Table("when", "kind", "player", "generation", "verdict", "reason")
     for one in answer:
         when = one.created_at.astimezone().strftime("%m-%d %H:%M:%S")
         generation_text = "" if one.generation is None else str(one.generation)
@@ -154,7 +154,7 @@ def explain(
     trial: TrialArgument,
     player: Annotated[str, typer.Argument(metavar="PLAYER", help="The player, by name.", show_default=False)],
     generation: Annotated[
-        int | None, typer.Option("--generation", min=1, help="Which generation; the newest unless given.")
+        int | None, typer.Option("--generation", min=1, help="The generation; default: the newest.")
     ] = None,
     limit: LimitOption = 12,
     home: HomeOption = None,
@@ -181,7 +181,7 @@ def explain(
 
 
 def _decisions_of(client: Client, trial: Trial, player: Player, generation: int | None) -> list[Decision]:
-    """All decisions for one generation, the oldest first: its plan before what was made of it."""
+    """All decisions about one generation, oldest first: the match plan, then the judgements."""
     if generation is None:
         plans = client.decisions(trial, kind=[DecisionKind.MATCHMAKING], player_id=player.id, page_size=1)
         newest = next(plans, None)
@@ -194,24 +194,24 @@ def _decisions_of(client: Client, trial: Trial, player: Player, generation: int 
 def _show_opponents(decision: Decision, names: dict[str, str], limit: int) -> None:
     opponents = decision.evidence.get("plan", {}).get("opponents", [])
     likeliest = sorted(opponents, key=lambda opponent: -opponent["probability"])
-    table = Table("opponent", "probability", "rule", "win rate known", box=None)
+    table = Table("opponent", "probability", "rule", "known win rate", box=None)
     for opponent in likeliest[:limit]:
         rate = opponent.get("win_rate")
         name = names.get(opponent["player"], opponent["player"])
         known = "" if rate is None else f"{rate:.2f}"
         table.add_row(escape(name), f"{opponent['probability']:.1%}", escape(opponent["branch"]), known)
     out.print(table)
-    _say_left(len(likeliest) - limit)
+    _print_rest(len(likeliest) - limit)
 
 
-def _say_left(left: int) -> None:
+def _print_rest(left: int) -> None:
     if left > 0:
         print_line(f"[dim]and {left} more; --limit shows them[/]")
 
 
 def _check_one_form(as_json: bool, as_csv: bool) -> None:
     if as_json and as_csv:
-        raise typer.BadParameter("--json and --csv do not go together; choose one")
+        raise typer.BadParameter("--json and --csv cannot be combined")
 
 
 def _print_csv(client: Client, trial: Trial, table: Export, **filters: Any) -> None:

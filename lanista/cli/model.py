@@ -1,4 +1,4 @@
-"""`lanista model`: the registry of versions, their names, and their weights."""
+"""`lanista model`: the registry of model versions, aliases and weights."""
 
 from __future__ import annotations
 
@@ -27,18 +27,18 @@ VersionArgument = Annotated[
         show_default=False,
     ),
 ]
-AliasOption = Annotated[str, typer.Option("--alias", help="The name to move.")]
+AliasOption = Annotated[str, typer.Option("--alias", help="The alias to move.")]
 
 
 @model.command("list")
 def list_all(
     trial: TrialArgument,
-    player: Annotated[str | None, typer.Option("--player", help="Only of this player, by name.")] = None,
+    player: Annotated[str | None, typer.Option("--player", help="Only this player, by name.")] = None,
     limit: LimitOption = 30,
     home: HomeOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """List versions of a trial's players, the newest first, with the names they bear."""
+    """List versions of a trial's players, newest first, with their aliases."""
     with connected(home) as client:
         found = client.find_trial(trial)
         player_id = None if player is None else client.find_player(found, player).id
@@ -47,29 +47,29 @@ def list_all(
     if as_json:
         print_json([version.model_dump(mode="json") for version in versions])
         return
-    table = uncut_table("version", "origin", "steps", "size", "commit", "recorded", "called", "id")
+    table = uncut_table("version", "origin", "steps", "size", "commit", "recorded", "aliases", "id")
     for version in versions:
         table.add_row(*_row(found, version, aliases))
     out.print(table)
 
 
 def _row(trial: Trial, version: Version, aliases: list[Alias]) -> list[str]:
-    called = ", ".join(alias.name for alias in aliases if alias.version_id == version.id)
+    names = ", ".join(alias.name for alias in aliases if alias.version_id == version.id)
     recorded = version.created_at.astimezone().strftime("%m-%d %H:%M:%S")
     size = "" if version.size is None else f"{version.size:,}"
     numbers = [version.origin, f"{version.steps:,}", size, str(version.commit)]
-    return [escape(f"{trial.name}/{version.player}:{version.number}"), *numbers, recorded, called, version.id]
+    return [escape(f"{trial.name}/{version.player}:{version.number}"), *numbers, recorded, names, version.id]
 
 
 @model.command()
 def promote(
     version: VersionArgument,
     alias: AliasOption = "champion",
-    reason: Annotated[str, typer.Option("--reason", help="Why, for the records.")] = "promoted by hand",
+    reason: Annotated[str, typer.Option("--reason", help="Reason, kept in the records.")] = "promoted by hand",
     home: HomeOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Point a name at a version by hand; the move is recorded with its reason."""
+    """Point an alias at a version by hand; the move is recorded with its reason."""
     with connected(home) as client:
         found = client.find_version(version)
         project = client.trial(found.trial_id).project
@@ -84,12 +84,12 @@ def promote(
 def rollback(
     project: Annotated[str, typer.Argument(metavar="PROJECT", help="The project.", show_default=False)],
     alias: AliasOption = "champion",
-    game: Annotated[str | None, typer.Option("--game", help="Which game's, where the project has several.")] = None,
-    reason: Annotated[str | None, typer.Option("--reason", help="Why, for the records.")] = None,
+    game: Annotated[str | None, typer.Option("--game", help="The game, if the project has several.")] = None,
+    reason: Annotated[str | None, typer.Option("--reason", help="Reason, kept in the records.")] = None,
     home: HomeOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Point a name back at the version that held it before; again, at the one before that."""
+    """Point an alias back at its previous version. Repeat to go further back."""
     with connected(home) as client:
         moved = client.roll_back_alias(project, alias, game=game, reason=reason)
         holder = client.version(moved.version_id)
@@ -102,8 +102,8 @@ def rollback(
 @model.command()
 def download(
     version: VersionArgument,
-    to: Annotated[Path | None, typer.Option("--to", help="File; PLAYER-NUMBER.safetensors unless given.")] = None,
-    force: Annotated[bool, typer.Option("--force", help="Write over a file that is there.")] = False,
+    to: Annotated[Path | None, typer.Option("--to", help="File; default: PLAYER-NUMBER.safetensors.")] = None,
+    force: Annotated[bool, typer.Option("--force", help="Overwrite an existing file.")] = False,
     home: HomeOption = None,
     as_json: JsonOption = False,
 ) -> None:
@@ -112,7 +112,7 @@ def download(
         found = client.find_version(version)
         target = to or Path(f"{found.player}-{found.number}.safetensors")
         if target.exists() and not force:
-            errors.print(f"[red]{escape(str(target))} is there already[/]; --force writes over it.", soft_wrap=True)
+            errors.print(f"[red]{escape(str(target))} exists already[/]; --force overwrites it.", soft_wrap=True)
             raise typer.Exit(ExitCode.REFUSED)
         with errors.status(f"Downloading {found.size or 0:,} bytes …"):
             data = client.checkpoint(found.id)
@@ -133,7 +133,7 @@ def import_file(
     home: HomeOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Add a frozen player with weights made elsewhere to a league; they are checked against its model."""
+    """Import weights as a frozen player of a league; their shapes are checked against its model."""
     data = file.read_bytes()
     with connected(home) as client:
         made = client.import_weights(client.find_trial(trial), name=name, data=data)
@@ -144,7 +144,7 @@ def import_file(
 
 
 def _write(target: Path, data: bytes) -> None:
-    """Whole or not at all."""
+    """Write the whole file or nothing."""
     part = target.with_name(f".{target.name}.{os.getpid()}")
     try:
         part.write_bytes(data)

@@ -1,4 +1,4 @@
-"""One role alone, as on a cluster: `lanista migrate`, `lanista api`, `lanista worker store`, `lanista worker train`."""
+"""Run one process of a cluster: `lanista migrate`, `lanista api`, `lanista worker store`, `lanista worker train`."""
 
 from __future__ import annotations
 
@@ -17,17 +17,17 @@ worker = typer.Typer(help="Run one worker in the foreground, as on a cluster.", 
 
 @worker.command("store")
 def store() -> None:
-    """The store worker: workflows and everything that speaks SQL."""
+    """Run the store worker: workflows, and activities that use the database."""
     from api.settings import StoreSettings
     from api.worker import run_store_worker
 
     asyncio.run(run_store_worker(StoreSettings.load()))
-    _leave()
+    _exit_now()
 
 
 @worker.command("train")
 def train() -> None:
-    """The train worker: the queues train, play and interactive, on Ray."""
+    """Run the train worker: the queues train, play and interactive."""
     from lanista.stack.external import require_ray
     from workers.settings import WorkerSettings
     from workers.worker import run_train_worker
@@ -39,11 +39,11 @@ def train() -> None:
         asyncio.run(run_train_worker(settings))
     except ConnectionError as error:  # what Ray raises when there is no head
         raise StackError(f"RAY_ADDRESS={settings.ray_address!r}: no Ray cluster can be joined there: {error}") from None
-    _leave()
+    _exit_now()
 
 
-def _leave() -> None:
-    """End at once: all work is done, and the threads of Temporal's core can abort the interpreter's slow way out."""
+def _exit_now() -> None:
+    """Exit without interpreter shutdown, during which threads of Temporal's core can abort the process."""
     logging.shutdown()
     sys.stdout.flush()
     sys.stderr.flush()
@@ -59,7 +59,7 @@ def api() -> None:
 
 
 def migrate() -> None:
-    """Bring the database's schema up to date and end. Safe to run twice, and by two at once."""
+    """Migrate the database's schema and exit. Safe to repeat and to run concurrently."""
     from sqlalchemy.exc import OperationalError
 
     from api.settings import StoreSettings

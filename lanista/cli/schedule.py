@@ -1,4 +1,4 @@
-"""`lanista schedule`: tournaments again and again."""
+"""`lanista schedule`: recurring tournaments."""
 
 from __future__ import annotations
 
@@ -38,13 +38,13 @@ ScheduleArgument = Annotated[
 
 @schedule.command()
 def create(
-    name: Annotated[str, typer.Argument(metavar="NAME", help="What to call it.", show_default=False)],
+    name: Annotated[str, typer.Argument(metavar="NAME", help="Name of the schedule.", show_default=False)],
     file: FileOption = None,
-    cron: Annotated[str | None, typer.Option(help="When: minute hour day month weekday, as '0 3 * * *'.")] = None,
-    every: Annotated[int | None, typer.Option(help="Or an interval, in seconds.")] = None,
-    time_zone: Annotated[str, typer.Option("--time-zone", help="What the cron line means.")] = "UTC",
-    overlap: Annotated[Overlap, typer.Option(help="What a firing does while the last one runs.")] = Overlap.SKIP,
-    catch_up: Annotated[int, typer.Option("--catch-up", help="Seconds a missed firing is made up for.")] = 3600,
+    cron: Annotated[str | None, typer.Option(help="Cron line: minute hour day month weekday, as '0 3 * * *'.")] = None,
+    every: Annotated[int | None, typer.Option(help="Interval in seconds, instead of a cron line.")] = None,
+    time_zone: Annotated[str, typer.Option("--time-zone", help="Time zone of the cron line.")] = "UTC",
+    overlap: Annotated[Overlap, typer.Option(help="What to do if the last one still runs.")] = Overlap.SKIP,
+    catch_up: Annotated[int, typer.Option("--catch-up", help="Seconds that a missed run may start late.")] = 3600,
     project: ProjectOption = None,
     trial: TrialOption = None,
     game: GameOption = None,
@@ -55,7 +55,7 @@ def create(
     home: HomeOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Hold a tournament by cron line or interval; its field is found anew each time."""
+    """Create a schedule by cron line or interval; entrants are resolved at each run."""
     where, spec = spec_from(
         file,
         project=project,
@@ -77,14 +77,14 @@ def create(
             overlap=overlap,
             catchup_window_seconds=catch_up,
         )
-    _tell(made, f"schedule {made.id}: {_when(made)}", as_json)
+    _report(made, f"schedule {made.id}: {_when(made)}", as_json)
 
 
 @schedule.command("list")
 def list_all(
     project: ProjectOption = None, limit: LimitOption = 30, home: HomeOption = None, as_json: JsonOption = False
 ) -> None:
-    """List schedules, the newest first, with the failure of the last tournament."""
+    """List schedules, newest first, with the last failure."""
     with connected(home) as client:
         found = list(islice(client.schedules(project=project, page_size=min(limit, 500)), limit))
     if as_json:
@@ -100,13 +100,13 @@ def list_all(
 
 @schedule.command()
 def show(schedule: ScheduleArgument, home: HomeOption = None, as_json: JsonOption = False) -> None:
-    """Show a schedule with its past and next firings."""
+    """Show a schedule with its past and next runs."""
     with connected(home) as client:
         found = client.schedule(_id_of(client, schedule))
     if as_json:
         print_json(found.model_dump(mode="json"))
         return
-    table = Table("what", "is", title=f"{escape(found.project)}/{escape(found.name)}", show_header=False)
+    table = Table("field", "value", title=f"{escape(found.project)}/{escape(found.name)}", show_header=False)
     table.add_row("when", escape(_when(found)))
     for name in ("overlap", "paused", "pause_note", "last_error", "fired", "skipped_overlap", "missed_catchup"):
         value = getattr(found, name)
@@ -119,34 +119,34 @@ def show(schedule: ScheduleArgument, home: HomeOption = None, as_json: JsonOptio
 @schedule.command()
 def pause(
     schedule: ScheduleArgument,
-    note: Annotated[str | None, typer.Option(help="Why.")] = None,
+    note: Annotated[str | None, typer.Option(help="Reason, shown while it is paused.")] = None,
     home: HomeOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Stop firing until resumed; it can still be triggered."""
+    """Pause a schedule; it can still be triggered."""
     with connected(home) as client:
-        _tell(client.change_schedule(_id_of(client, schedule), paused=True, pause_note=note), "Paused.", as_json)
+        _report(client.change_schedule(_id_of(client, schedule), paused=True, pause_note=note), "Paused.", as_json)
 
 
 @schedule.command()
 def resume(schedule: ScheduleArgument, home: HomeOption = None, as_json: JsonOption = False) -> None:
-    """Fire again at its usual times."""
+    """Resume a paused schedule."""
     with connected(home) as client:
-        _tell(client.change_schedule(_id_of(client, schedule), paused=False), "Resumed.", as_json)
+        _report(client.change_schedule(_id_of(client, schedule), paused=False), "Resumed.", as_json)
 
 
 @schedule.command()
 def trigger(schedule: ScheduleArgument, home: HomeOption = None, as_json: JsonOption = False) -> None:
-    """Hold its tournament now, besides its usual times."""
+    """Run a schedule's tournament now, in addition to its times."""
     with connected(home) as client:
-        _tell(
+        _report(
             client.trigger_schedule(_id_of(client, schedule)), "Triggered; `lanista tournament list` shows it.", as_json
         )
 
 
 @schedule.command()
 def delete(schedule: ScheduleArgument, home: HomeOption = None, as_json: JsonOption = False) -> None:
-    """End a schedule. Its tournaments stay, one under way goes on."""
+    """Delete a schedule. Its tournaments stay; a running one continues."""
     with connected(home) as client:
         client.delete_schedule(_id_of(client, schedule))
     if as_json:
@@ -155,7 +155,7 @@ def delete(schedule: ScheduleArgument, home: HomeOption = None, as_json: JsonOpt
         print_line("Deleted.")
 
 
-def _tell(schedule: Schedule, words: str, as_json: bool) -> None:
+def _report(schedule: Schedule, words: str, as_json: bool) -> None:
     if as_json:
         print_json(schedule.model_dump(mode="json"))
     else:
@@ -171,7 +171,7 @@ def _id_of(client: Client, named: str) -> str:
         raise NoSuchName(f"there is no schedule {named!r}; `lanista schedule list` shows them")
     if len(found) > 1:
         names = ", ".join(f"{one.project}/{one.name}" for one in found)
-        raise NoSuchName(f"{named!r} may be any of {names}; `lanista schedule list` shows their ids")
+        raise NoSuchName(f"{named!r} is ambiguous: {names}; `lanista schedule list` shows their ids")
     return found[0].id
 
 

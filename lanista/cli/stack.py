@@ -28,21 +28,19 @@ JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON for program
 
 
 def load_settings(**given: Any) -> StackSettings:
-    """Settings with what the command line gave on top."""
+    """The settings, overridden by options of the command line."""
     return StackSettings.load(**{name: value for name, value in given.items() if value is not None})
 
 
 def up(
     port: Annotated[int | None, typer.Option(help="Port of the API and the page (default 8800).")] = None,
     home: HomeOption = None,
-    detach: Annotated[bool, typer.Option("--detach", "-d", help="Run behind; return when ready.")] = False,
+    detach: Annotated[bool, typer.Option("--detach", "-d", help="Run in the background; return when ready.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="With --detach: print JSON for programs.")] = False,
 ) -> None:
     """Start the local stack: Postgres, Temporal, Ray, the workers, the API and TensorBoard."""
     if as_json and not detach:
-        raise typer.BadParameter(
-            "give --detach too: in the foreground there is nothing to print but logs", param_hint="--json"
-        )
+        raise typer.BadParameter("needs --detach: in the foreground only logs are printed", param_hint="--json")
     settings = load_settings(port=port, home=home)
     check_roles()
     home_folder = Home(settings.home)
@@ -60,28 +58,28 @@ def up(
 
     log = structlog.get_logger()
 
-    os.umask(0o077)  # what the parts write is for this user alone; under root the data folder can be passed through
+    os.umask(0o077)  # files of the parts are private to this user
     configure_logs(settings, role="supervisor")
     pretty = settings.log_format == "pretty" or (settings.log_format == "auto" and out.is_terminal)
 
     async def run() -> None:
-        greet = (lambda state: say_sign_in_link(state, home_folder)) if pretty else None
-        await Supervisor(settings, say=say if pretty else log.info, bootstrap=bootstrap, greet=greet).run()
+        on_ready = (lambda state: print_sign_in_link(state, home_folder)) if pretty else None
+        await Supervisor(settings, say=say if pretty else log.info, bootstrap=bootstrap, on_ready=on_ready).run()
 
     try:
         asyncio.run(run())
     except AlreadyRunning as answer:
         print_line(escape(str(answer)))
         if pretty and (state := home_folder.live_state()) and state.ready:
-            say_sign_in_link(state, home_folder)
+            print_sign_in_link(state, home_folder)
 
 
 RECOVERY_WORTH_A_LINE = 3.0
-"""Seconds. Every start looks like a recovery for a moment, also after an orderly end."""
+"""Seconds. Every start looks like a recovery at first, even after a clean shutdown."""
 
 
 def up_detached(settings: StackSettings, *, quiet: bool = False) -> StackState:
-    """Start behind, with progress for the waiting person; says where it runs, unless `quiet`."""
+    """Start in the background and show progress; prints the address unless `quiet`."""
     home = Home(settings.home)
     running = home.is_supervised()
     if running and not quiet:
@@ -96,10 +94,10 @@ def up_detached(settings: StackSettings, *, quiet: bool = False) -> StackState:
             for name in remote.recovering(state):
                 began = since.setdefault(name, time.monotonic())
                 if name not in told and time.monotonic() - began >= RECOVERY_WORTH_A_LINE:
-                    errors.print(f"{name} recovers from its own log and is waited for, however long that takes.")
+                    errors.print(f"{name} is recovering from its log; this can take a while.")
                     told.add(name)
             waiting = [name for name, child in state.children.items() if child.state != "ready"]
-            spinner.update(f"Starting: waiting for {', '.join(waiting) or 'nothing more'} …")
+            spinner.update(f"Starting: waiting for {', '.join(waiting) or 'nothing'} …")
 
         if running:
             state = remote.wait_until_ready(home, progress, lambda: _require_running(home))
@@ -110,35 +108,35 @@ def up_detached(settings: StackSettings, *, quiet: bool = False) -> StackState:
         return state
     if not running:
         print_line(f"Lanista is ready: [bold]{escape(state.page)}[/] (data folder {escape(str(home.root))})")
-    say_sign_in_link(state, home)
+    print_sign_in_link(state, home)
     return state
 
 
-def say_sign_in_link(state: StackState, home: Home) -> None:
-    """Where to go in a browser; the link is good once and for ten minutes, and `lanista up` gives another.
+def print_sign_in_link(state: StackState, home: Home) -> None:
+    """Print a link that signs a browser in. It works once and for ten minutes; `lanista up` prints another.
 
-    It opens an admin's session: it goes before a person's eyes, and never into the file of a redirected output.
+    The link opens an admin session, so it is printed only to a terminal, never to redirected output.
     """
     if not sys.stdout.isatty():
         return
-    with suppress(OSError, SystemExit):  # a terminal that went away must not end the stack
+    with suppress(OSError, SystemExit):  # a closed terminal must not end the stack
         print_line(f"Sign in once with: [bold]{escape(sign_in_link(state.page, home))}[/]")
 
 
 def _require_running(home: Home) -> None:
     if not home.is_supervised():
-        raise StackError(f"The stack with the data folder {home.root} was stopped meanwhile.")
+        raise StackError(f"The stack with the data folder {home.root} was stopped in the meantime.")
 
 
 def say(message: str) -> None:
-    """A line of the supervisor's for a person; a terminal that went away must not end the stack."""
+    """Print a line of the supervisor; a closed terminal must not end the stack."""
     stamp = datetime.now().astimezone().strftime("%H:%M:%S")
-    with suppress(OSError, SystemExit):  # rich answers a closed pipe by leaving the program
+    with suppress(OSError, SystemExit):  # rich exits the program when the pipe is closed
         print_line(f"[dim]{stamp}[/] {escape(message)}")
 
 
 def down(home: HomeOption = None, as_json: JsonOption = False) -> None:
-    """Stop the local stack; data stays. No process is left behind."""
+    """Stop the local stack and all its processes; data stays."""
     where = Home(load_settings(home=home).home)
     parts = remote.running_parts(where)
     with errors.status("Stopping …"):
@@ -146,13 +144,13 @@ def down(home: HomeOption = None, as_json: JsonOption = False) -> None:
     if as_json:
         print_json({"stopped": stopped, "home": str(where.root), "parts": parts if stopped else []})
     else:
-        print_line("Stopped." if stopped else f"Nothing runs with the data folder {escape(str(where.root))}.")
+        print_line("Stopped." if stopped else f"No stack runs with the data folder {escape(str(where.root))}.")
 
 
 def status(home: HomeOption = None, as_json: JsonOption = False) -> None:
-    """Show each part of the local stack, and the last log lines of one that keeps dying.
+    """Show each part of the local stack, and the last log lines of a part that keeps failing.
 
-    Exit code 0 when everything is ready, 1 otherwise.
+    Exit code 0 if everything is ready, else 1.
     """
     where = Home(load_settings(home=home).home)
     state, supervised = where.live_state(), where.is_supervised()
@@ -172,7 +170,7 @@ def _show_absent(home: Home) -> None:
     print_line(f"Lanista does not run with the data folder {escape(str(home.root))}.")
     if left := remote.orphans(home):
         print_line(
-            f"[yellow]{len(left)} processes of a supervisor that died still run; `lanista up` takes over, "
+            f"[yellow]{len(left)} processes of a dead supervisor are still running; `lanista up` replaces them, "
             "`lanista down` ends them.[/]"
         )
     else:
@@ -181,7 +179,7 @@ def _show_absent(home: Home) -> None:
 
 def _show(home: Home, state: StackState) -> None:
     print_line(escape(f"{state.page} · since {state.started} · data folder {home.root} {state.note}".rstrip()))
-    table = Table("part", "state", "pid", "restarts", "last end", "address")
+    table = Table("part", "state", "pid", "restarts", "last exit", "address")
     for name, child in state.children.items():
         details = (str(child.pid or ""), str(child.restarts), escape(child.last_exit), escape(child.address))
         table.add_row(name, coloured(child.state), *details)

@@ -1,4 +1,4 @@
-"""Where the command line writes: results to stdout, words to stderr."""
+"""Consoles of the command line: results go to stdout, messages to stderr."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from rich.console import Console
 from rich.table import Table
 
 PIPED_COLUMNS = 200
-"""The width of what is read by a program, or by a person later: no terminal says one."""
+"""Width of redirected output, where there is no terminal to ask."""
 
 out = Console()
 if not out.is_terminal and "COLUMNS" not in os.environ:
@@ -30,7 +30,7 @@ def coloured(state: str) -> str:
 
 
 def uncut_table(*headings: str, title: str | None = None) -> Table:
-    """A table whose values are never cut: what does not fit goes on in the next line."""
+    """A table that wraps long values and never truncates them."""
     table = Table(title=title)
     for heading in headings:
         table.add_column(heading, overflow="fold")
@@ -38,7 +38,7 @@ def uncut_table(*headings: str, title: str | None = None) -> Table:
 
 
 def print_line(text: str) -> None:
-    """One line of markup, never broken by us: values from elsewhere must have gone through `escape`."""
+    """Print one line of markup without wrapping. Values must have gone through `escape`."""
     out.print(text, highlight=False, soft_wrap=True)
 
 

@@ -1,4 +1,4 @@
-"""`lanista token`: make, list and revoke API tokens, with the database itself and without a token."""
+"""`lanista token`: makes, lists and revokes API tokens directly in the database, so that it needs no token."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import typer
 from rich.markup import escape
 
 from api.schemas.enums import Scope
-from lanista.cli.database import reached
+from lanista.cli.database import explain_connection_errors
 from lanista.cli.stack import HomeOption, JsonOption, load_settings
 from lanista.cli.terminal import errors, out, print_json, print_line, uncut_table
 from lanista.client.errors import NoSuchName
@@ -36,11 +36,11 @@ MOST_LISTED = 1_000
 def create(
     name: Annotated[str, typer.Argument(help="What the token is for.")],
     scope: Annotated[Scope, typer.Option(help="What it may do.")] = Scope.VIEWER,
-    days: Annotated[float | None, typer.Option(min=0.001, max=3650, help="Days until it ends; none: never.")] = None,
+    days: Annotated[float | None, typer.Option(min=0.001, max=3650, help="Days until it expires.")] = None,
     home: HomeOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Make a token. Its secret is printed this once; only a hash is kept."""
+    """Make a token. It is printed once; only its hash is stored."""
     from api.store.access.tokens import add_token, read_token
     from api.web.auth.tokens import new_token, token_hash
 
@@ -55,13 +55,13 @@ def create(
         return
     out.print(secret, highlight=False, soft_wrap=True)
     errors.print(
-        f"Keep it: it is not shown again. Use it as LANISTA_TOKEN, or revoke it: lanista token revoke {row.id}"
+        f"Keep this token: it is not shown again. Use it as LANISTA_TOKEN, or revoke it: lanista token revoke {row.id}"
     )
 
 
 @token.command("list")
 def list_all(home: HomeOption = None, as_json: JsonOption = False) -> None:
-    """List tokens, the newest first."""
+    """List tokens, newest first."""
     from api.store.access.tokens import list_tokens
 
     with _session(load_settings(home=home)) as session:
@@ -81,11 +81,11 @@ def revoke(
     home: HomeOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """End a token and every browser session made from it."""
+    """Revoke a token, and end every browser session made from it."""
     from api.store.access.tokens import read_token, revoke_token
 
     if not is_id(token_id):
-        raise NoSuchName(f"{token_id!r} is no token's id; `lanista token list` shows them")
+        raise NoSuchName(f"{token_id!r} is not the id of a token; `lanista token list` shows them")
     with _session(load_settings(home=home)) as session:
         row = revoke_token(session, token_id)
         _audit(session, "token.revoke", row)
@@ -98,7 +98,7 @@ def revoke(
 
 @contextmanager
 def _session(settings: StackSettings) -> Iterator[Session]:
-    """A transaction on the database of the settings, or of the local stack."""
+    """A transaction on the database from the settings, else on that of the local stack."""
     from api.store.core.engine import create_store_engine, session_factory
 
     if settings.database_url is not None:
@@ -107,7 +107,7 @@ def _session(settings: StackSettings) -> Iterator[Session]:
         url = remote.reach(Home(settings.home))["LANISTA_DATABASE_URL"]
     engine = create_store_engine(url, pool_size=1, application="lanista-token")
     try:
-        with reached(), session_factory(engine).begin() as session:
+        with explain_connection_errors(), session_factory(engine).begin() as session:
             yield session
     finally:
         engine.dispose()

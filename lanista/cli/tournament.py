@@ -1,4 +1,4 @@
-"""`lanista tournament`: hold, follow, show, report and cancel tournaments."""
+"""`lanista tournament`: runs, lists, shows, reports and cancels tournaments."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from orchestrator.spec import InvalidTrial
 from orchestrator.spec.tournament_loading import load_tournament_file
 from orchestrator.spec.values import is_id
 
-tournament = typer.Typer(help="Tournaments: hold, follow, show, report, cancel.", no_args_is_help=True)
+tournament = typer.Typer(help="Tournaments: run, list, show, report, cancel.", no_args_is_help=True)
 
 POLL_SECONDS = 0.5
 FINAL = ("completed", "cancelled", "failed")
@@ -34,19 +34,17 @@ FileOption = Annotated[Path | None, typer.Argument(metavar="FILE", help="Tournam
 
 def _an_id(named: str) -> str:
     if not is_id(named):
-        raise NoSuchName(f"{named!r} is no tournament's id; `lanista tournament list` shows them")
+        raise NoSuchName(f"{named!r} is not the id of a tournament; `lanista tournament list` shows them")
     return named
 
 
 IdArgument = Annotated[
     str,
-    typer.Argument(
-        metavar="TOURNAMENT", help="Its id; several may have one name.", callback=_an_id, show_default=False
-    ),
+    typer.Argument(metavar="TOURNAMENT", help="The tournament's id.", callback=_an_id, show_default=False),
 ]
 ProjectOption = Annotated[str | None, typer.Option("--project", help="Project (default: default).")]
-TrialOption = Annotated[str | None, typer.Option("--trial", help="Trial of the project whose league takes part.")]
-GameOption = Annotated[str | None, typer.Option("--game", help="Game, where no trial says it.")]
+TrialOption = Annotated[str | None, typer.Option("--trial", help="Trial of the project whose players take part.")]
+GameOption = Annotated[str | None, typer.Option("--game", help="Game, if no trial is given.")]
 FormatOption = Annotated[
     str | None, typer.Option("--format", help="round_robin, gauntlet, swiss, knockout or adaptive.")
 ]
@@ -57,7 +55,7 @@ EntrantOption = Annotated[
 ChallengerOption = Annotated[
     list[str] | None, typer.Option("--challenger", help="Gauntlet: rule for challengers (repeatable).")
 ]
-GamesOption = Annotated[int | None, typer.Option("--games", help="Games of one pairing, an even number.")]
+GamesOption = Annotated[int | None, typer.Option("--games", help="Games per pairing, an even number.")]
 
 
 def spec_from(
@@ -72,7 +70,7 @@ def spec_from(
     games: int | None,
     **more: Any,
 ) -> tuple[str, dict[str, Any]]:
-    """Project and spec: what the file says, with what the command line says on top."""
+    """Project and spec from the file, overridden by options of the command line."""
     spec: dict[str, Any] = {}
     named = "default"
     if file is not None:
@@ -95,7 +93,7 @@ def spec_from(
     }
     spec |= {name: value for name, value in given.items() if value is not None}
     if not spec.keys() & {"trial", "game"}:
-        raise typer.BadParameter("say what is played: a FILE, --trial or --game")
+        raise typer.BadParameter("give a FILE, --trial or --game")
     return project or named, spec
 
 
@@ -109,13 +107,13 @@ def run(
     entrant: EntrantOption = None,
     challenger: ChallengerOption = None,
     games: GamesOption = None,
-    rounds: Annotated[int | None, typer.Option(help="Swiss, adaptive: how many rounds.")] = None,
-    seed: Annotated[int | None, typer.Option(help="Source of its pairings and games; none: drawn.")] = None,
-    detach: Annotated[bool, typer.Option("--detach", "-d", help="Do not wait for its end.")] = False,
+    rounds: Annotated[int | None, typer.Option(help="Number of rounds (swiss, adaptive).")] = None,
+    seed: Annotated[int | None, typer.Option(help="Random seed of pairings and games.")] = None,
+    detach: Annotated[bool, typer.Option("--detach", "-d", help="Do not wait for the end.")] = False,
     home: HomeOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Hold a tournament, follow it and show the standings. Ctrl-C leaves it running. Exit code 0 if completed."""
+    """Run a tournament, follow it and show the standings. Ctrl-C leaves it running. Exit code 0 if completed."""
     where, spec = spec_from(
         file,
         project=project,
@@ -146,13 +144,13 @@ def run(
 def list_all(
     project: ProjectOption = None, limit: LimitOption = 30, home: HomeOption = None, as_json: JsonOption = False
 ) -> None:
-    """List tournaments, the newest first."""
+    """List tournaments, newest first."""
     with connected(home) as client:
         found = list(islice(client.tournaments(project=project, page_size=min(limit, 500)), limit))
     if as_json:
         print_json([one.model_dump(mode="json") for one in found])
         return
-    table = uncut_table("made", "project", "name", "format", "status", "entrants", "pairings", "id")
+    table = uncut_table("created", "project", "name", "format", "status", "entrants", "pairings", "id")
     for one in found:
         progress = f"{one.pairings_played}/{one.pairings_known}"
         words = (escape(one.project), escape(one.name), one.format, one.status)
@@ -162,7 +160,7 @@ def list_all(
 
 @tournament.command()
 def show(tournament: IdArgument, home: HomeOption = None, as_json: JsonOption = False) -> None:
-    """Show where a tournament stands, with ratings and their intervals."""
+    """Show a tournament's standings, with ratings and their intervals."""
     with connected(home) as client:
         if as_json:
             print_json(client.tournament_report(tournament).model_dump(mode="json"))
@@ -173,8 +171,8 @@ def show(tournament: IdArgument, home: HomeOption = None, as_json: JsonOption = 
 @tournament.command()
 def report(
     tournament: IdArgument,
-    form: Annotated[ReportForm, typer.Option("--format", help="How to write it.")] = "markdown",
-    output: Annotated[Path | None, typer.Option("--output", "-o", help="File to write; none: the terminal.")] = None,
+    form: Annotated[ReportForm, typer.Option("--format", help="Format of the report.")] = "markdown",
+    output: Annotated[Path | None, typer.Option("--output", "-o", help="File to write; default: the terminal.")] = None,
     home: HomeOption = None,
 ) -> None:
     """Write the report: standings, cross table, upsets, most instructive games."""
@@ -189,17 +187,17 @@ def report(
 @tournament.command()
 def cancel(
     tournament: IdArgument,
-    reason: Annotated[str | None, typer.Option(help="Why, for the records.")] = None,
+    reason: Annotated[str | None, typer.Option(help="Reason, kept in the records.")] = None,
     home: HomeOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """End a tournament early. What was played stays and counts."""
+    """Cancel a tournament. Games already played stay and count."""
     with connected(home) as client:
         told = client.cancel_tournament(tournament, reason=reason)
     if as_json:
         print_json(told.model_dump(mode="json"))
     else:
-        print_line("It will end within seconds; what was played stays.")
+        print_line("The tournament ends within seconds. Games already played stay.")
 
 
 def _written(client: Client, tournament: str, form: ReportForm) -> str:
@@ -209,7 +207,7 @@ def _written(client: Client, tournament: str, form: ReportForm) -> str:
 
 
 def _follow(client: Client, held: Tournament, *, quiet: bool) -> Tournament:
-    """Until the end, with a bar of the pairings known so far."""
+    """Wait for the end, with a progress bar of the pairings known so far."""
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
     with Progress(*columns, console=errors, disable=quiet) as progress:
         bar = progress.add_task(held.format, total=None)
@@ -234,4 +232,4 @@ def _show(client: Client, held: Tournament) -> None:
     out.print(table)
     print_line(escape(standings.leads))
     if any(line.prior for line in standings.items):
-        print_line("* held finite by the prior alone: everything won, everything lost, or never met the others")
+        print_line("* only the prior keeps this rating finite: all games won, all lost, or no games against the others")

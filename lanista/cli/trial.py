@@ -1,4 +1,4 @@
-"""`lanista trial`: trial files checked and started, trials listed and shown."""
+"""`lanista trial`: checks and starts trial files, lists and shows trials."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ from lanista.cli import trial_orders
 from lanista.cli.connection import ExitCode, HomeOption, LimitOption, TrialArgument, address, connected
 from lanista.cli.stack import JsonOption
 from lanista.cli.terminal import errors, out, print_json, print_line, uncut_table
-from lanista.cli.trial_orders import watch_to_the_end
+from lanista.cli.trial_orders import watch_until_end
 from lanista.client.errors import Conflict
-from lanista.league_tables import duration, foremost, headline, players_table, status_text
+from lanista.league_tables import duration, headline, players_table, players_to_show, status_text
 from orchestrator.spec import InvalidTrial, TrialFile, trial_json_schema
 from orchestrator.spec.budget import BudgetSpec
 from orchestrator.spec.loading import load_trial_file
@@ -28,13 +28,13 @@ from orchestrator.spec.values import duration_text
 trial = typer.Typer(help="Trials: check, start, watch, pause, resume, stop, fork.", no_args_is_help=True)
 
 FileArgument = Annotated[Path, typer.Argument(metavar="FILE", help="Trial file (YAML).", show_default=False)]
-ProjectOption = Annotated[str | None, typer.Option("--project", "-p", help="Only of this project.")]
+ProjectOption = Annotated[str | None, typer.Option("--project", "-p", help="Only this project.")]
 MOST_PLAYERS = 30
 
 
 @trial.command()
 def validate(file: FileArgument, as_json: JsonOption = False) -> None:
-    """Check a trial file and show what it asks for. Exit code 1 when something is wrong, with all of it said."""
+    """Check a trial file and summarise it. Exit code 1 if it is invalid, with all problems listed."""
     checked = _checked(file, as_json)
     if as_json:
         print_json({"ok": True, "file": str(file), "trial": checked.to_json()})
@@ -47,7 +47,7 @@ def validate(file: FileArgument, as_json: JsonOption = False) -> None:
 
 @trial.command()
 def schema() -> None:
-    """Print the JSON Schema of trial files, for editors that check while one types."""
+    """Print the JSON Schema of trial files, for editors."""
     print_json(trial_json_schema())
 
 
@@ -56,26 +56,26 @@ def start(
     file: FileArgument,
     project: Annotated[str | None, typer.Option("--project", "-p", help="Project, instead of the file's.")] = None,
     name: Annotated[str | None, typer.Option("--name", help="Name, instead of the file's.")] = None,
-    paused: Annotated[bool, typer.Option("--paused", help="Make it, but wait for `trial resume`.")] = False,
+    paused: Annotated[bool, typer.Option("--paused", help="Create it paused; `trial resume` starts it.")] = False,
     watch: Annotated[bool, typer.Option("--watch", "-w", help="Show it live until it ends.")] = False,
     home: HomeOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Start a trial from a file, which is checked first."""
+    """Check a trial file and start its trial."""
     checked = _checked(file, as_json)
     spec = checked.spec.to_json() | ({"start": "paused"} if paused else {})
     with connected(home) as client:
         try:
             made = client.create_trial(project=project or checked.project, name=name or checked.trial, spec=spec)
         except Conflict as error:
-            errors.print(f"[red]{escape(str(error))}[/]; --name gives this one another name.", soft_wrap=True)
+            errors.print(f"[red]{escape(str(error))}[/]; choose another name with --name.", soft_wrap=True)
             raise typer.Exit(ExitCode.REFUSED) from None
     if as_json:
         print_json(made.model_dump(mode="json"))
     else:
         print_line(f"Started [bold]{escape(made.label)}[/] ({made.id}).")
     if watch:
-        watch_to_the_end(made, address(home), as_json)
+        watch_until_end(made, address(home), as_json)
     elif not as_json:
         print_line(f"Watch it: lanista trial watch {escape(made.label)}")
 
@@ -86,12 +86,12 @@ def list_all(
     status: Annotated[
         list[TrialStatus] | None, typer.Option("--status", "-s", help="Only with this status (repeatable).")
     ] = None,
-    archived: Annotated[bool, typer.Option("--archived", help="With those that were put away.")] = False,
+    archived: Annotated[bool, typer.Option("--archived", help="Include archived trials.")] = False,
     limit: LimitOption = 50,
     home: HomeOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """List trials, the newest first."""
+    """List trials, newest first."""
     with connected(home) as client:
         listing = client.trials(project=project, status=status or (), archived=archived, page_size=min(limit, 500))
         found = list(islice(listing, limit))
@@ -130,7 +130,7 @@ def show(
     home: HomeOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Show a trial: how it is, its players, their ratings and names."""
+    """Show a trial: status, players, ratings and aliases."""
     with connected(home) as client:
         found = client.find_trial(trial)
         if as_json:
@@ -140,7 +140,7 @@ def show(
         else:
             league = client.league(found)
             out.print(headline(found))
-            out.print(players_table(league, foremost(league, MOST_PLAYERS)))
+            out.print(players_table(league, players_to_show(league, MOST_PLAYERS)))
             print_line(f"[dim]id {found.id} · seed {found.seed}{_origin(found)}[/]")
 
 
@@ -158,7 +158,7 @@ def _origin(found: Trial) -> str:
 
 
 def _checked(file: Path, as_json: bool) -> TrialFile:
-    """The trial a file describes, or exit code 1 with every problem said."""
+    """The trial of a file; exits with code 1 and lists the problems if it is invalid."""
     try:
         return load_trial_file(file)
     except InvalidTrial as error:
@@ -178,7 +178,7 @@ def _refuse(file: Path, error: InvalidTrial, as_json: bool) -> None:
 
 
 def _summarise(checked: TrialFile) -> None:
-    table = Table("what", "as the file has it", show_header=False)
+    table = Table("section", "value", show_header=False)
     table.add_row("game", checked.game.id)
     table.add_row("model, algorithm", f"{checked.model.id}, {checked.algorithm.id}")
     table.add_row("preset", checked.league.preset)

@@ -1,4 +1,4 @@
-"""`lanista trial watch|pause|resume|stop|fork|archive`: following and steering a trial that was started."""
+"""`lanista trial watch|pause|resume|stop|fork|archive`: follows and controls a running trial."""
 
 from __future__ import annotations
 
@@ -22,27 +22,27 @@ from lanista.client.local import ApiAddress
 from lanista.league_tables import status_text
 from lanista.live_view import watch_trial
 
-WaitOption = Annotated[bool, typer.Option("--wait", help="Return when it has happened.")]
-LOOK_SECONDS = 0.5
+WaitOption = Annotated[bool, typer.Option("--wait", help="Wait until it has happened.")]
+POLL_SECONDS = 0.5
 
 
 def watch(trial: TrialArgument, home: HomeOption = None, as_json: JsonOption = False) -> None:
-    """Show a trial live until it ends; Ctrl-C leaves it running. With --json: one event a line.
+    """Show a trial live until it ends; Ctrl-C leaves it running. With --json: one event per line.
 
-    Exit code 0 when the trial completed or was stopped, 1 when it failed, 130 after Ctrl-C.
+    Exit code 0 if the trial completed or was stopped, 1 if it failed, 130 after Ctrl-C.
     """
     where = address(home)
     with connected(home) as client:
         found = client.find_trial(trial)
-    watch_to_the_end(found, where, as_json)
+    watch_until_end(found, where, as_json)
 
 
-def watch_to_the_end(trial: TrialSummary, where: ApiAddress, as_json: bool) -> None:
-    """Follow a trial and end the command as the trial ended."""
-    live = watch_trial(trial.id, out, url=where.url, token=where.token, each=_print_event if as_json else None)
+def watch_until_end(trial: TrialSummary, where: ApiAddress, as_json: bool) -> None:
+    """Follow a trial to its end; the exit code says how it ended."""
+    live = watch_trial(trial.id, out, url=where.url, token=where.token, on_event=_print_event if as_json else None)
     last = trial if live is None else live.league.trial
     if not last.is_over:
-        errors.print(f"It runs on. Watch it again: lanista trial watch {escape(last.label)}", soft_wrap=True)
+        errors.print(f"The trial continues. Watch it again: lanista trial watch {escape(last.label)}", soft_wrap=True)
         raise typer.Exit(ExitCode.INTERRUPTED)
     if not as_json:
         reason = f": {escape(last.status_reason)}" if last.status_reason else ""
@@ -62,19 +62,19 @@ def pause(trial: TrialArgument, wait: WaitOption = False, home: HomeOption = Non
 
 
 def resume(trial: TrialArgument, home: HomeOption = None, as_json: JsonOption = False) -> None:
-    """Resume a paused trial, or begin one that was started with --paused."""
+    """Resume a paused trial, or one that was started with --paused."""
     _order(trial, Client.resume_trial, home, as_json)
 
 
 def stop(
     trial: TrialArgument,
-    now: Annotated[bool, typer.Option("--now", help="Give up what is under way, within seconds.")] = False,
-    reason: Annotated[str | None, typer.Option("--reason", help="Why, for the records.")] = None,
+    now: Annotated[bool, typer.Option("--now", help="Abandon running generations; stops within seconds.")] = False,
+    reason: Annotated[str | None, typer.Option("--reason", help="Reason, kept in the records.")] = None,
     wait: WaitOption = False,
     home: HomeOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Stop a trial for good; what is under way is finished and recorded, unless --now."""
+    """Stop a trial for good. Running generations are finished and recorded, unless --now."""
     mode: Literal["drain", "now"] = "now" if now else "drain"
 
     def order(client: Client, found: TrialSummary) -> TrialSummary:
@@ -84,25 +84,25 @@ def stop(
 
 
 def archive(trial: TrialArgument, home: HomeOption = None, as_json: JsonOption = False) -> None:
-    """Put an ended trial away: it leaves the lists, and can still be read and forked."""
+    """Archive a finished trial: lists leave it out, and it can still be read and forked."""
     _order(trial, Client.archive_trial, home, as_json)
 
 
 def fork(
     trial: TrialArgument,
     name: Annotated[str, typer.Argument(metavar="NAME", help="Name of the new trial.", show_default=False)],
-    at: Annotated[int | None, typer.Option("--at", min=0, help="Commit to fork at; the newest unless given.")] = None,
+    at: Annotated[int | None, typer.Option("--at", min=0, help="Commit to fork at; default: the newest.")] = None,
     changes: Annotated[
         list[str] | None,
-        typer.Option("--set", metavar="PATH=VALUE", help="Change of the trial file, as algorithm.entropy=0.02."),
+        typer.Option("--set", metavar="PATH=VALUE", help="Change to the trial file, as algorithm.entropy=0.02."),
     ] = None,
     home: HomeOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Make a new trial that begins where another one stood, with its weights, results and memory."""
-    laid_over = parse_changes(changes or [])
+    """Start a new trial from another trial's state at a commit: weights, results and payoff."""
+    overrides = parse_changes(changes or [])
     with connected(home) as client:
-        made = client.fork_trial(client.find_trial(trial), name=name, at_commit=at, changes=laid_over or None)
+        made = client.fork_trial(client.find_trial(trial), name=name, at_commit=at, changes=overrides or None)
     if as_json:
         print_json(made.model_dump(mode="json"))
         return
@@ -111,7 +111,7 @@ def fork(
 
 
 def parse_changes(changes: list[str]) -> dict[str, Any]:
-    """`a.b=1` as {"a": {"b": 1}}; a usage error for what is no change."""
+    """`a.b=1` as {"a": {"b": 1}}; anything else is a usage error."""
     found: dict[str, Any] = {}
     for change in changes:
         path, sign, text = change.partition("=")
@@ -122,13 +122,13 @@ def parse_changes(changes: list[str]) -> dict[str, Any]:
         for section in sections:
             place = place.setdefault(section, {})
             if not isinstance(place, dict):
-                raise typer.BadParameter(f"{path}: {section} is set to a value already", param_hint="--set")
+                raise typer.BadParameter(f"{path}: {section} already has a value", param_hint="--set")
         place[option] = _value(text)
     return found
 
 
 def _value(text: str) -> Any:
-    """JSON where it is JSON, so that 1e-3 is a number; else as in a trial file."""
+    """The text as JSON if it is valid JSON, so that 1e-3 is a number; else as YAML."""
     try:
         return json.loads(text)
     except ValueError:
@@ -136,7 +136,7 @@ def _value(text: str) -> Any:
     try:
         return yaml.safe_load(text)
     except yaml.YAMLError as error:
-        raise typer.BadParameter(f"{text!r} is no value: {error}", param_hint="--set") from None
+        raise typer.BadParameter(f"{text!r} is not a value: {error}", param_hint="--set") from None
 
 
 def _order(
@@ -153,17 +153,17 @@ def _order(
     if as_json:
         print_json(found.model_dump(mode="json"))
     else:
-        put_away = " and put away" if found.archived_at else ""
-        print_line(f"{escape(found.label)} is {status_text(found.status)}{put_away}")
+        archived = " and archived" if found.archived_at else ""
+        print_line(f"{escape(found.label)} is {status_text(found.status)}{archived}")
     if until is not None and found.status not in until:
         raise typer.Exit(ExitCode.REFUSED)
 
 
 def _wait(client: Client, trial: TrialSummary, until: set[str]) -> TrialSummary:
-    """Until the trial is as wanted, or over."""
+    """Wait until the trial has one of these statuses or is over."""
     with errors.status(f"{escape(trial.label)} is {trial.status} …") as spinner:
         while trial.status not in until and not trial.is_over:
-            time.sleep(LOOK_SECONDS)
+            time.sleep(POLL_SECONDS)
             trial = client.trial(trial)
             spinner.update(f"{escape(trial.label)} is {trial.status} …")
     return trial

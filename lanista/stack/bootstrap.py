@@ -1,4 +1,4 @@
-"""What a database needs before the workers start: the newest schema, and somebody who may use it."""
+"""Prepares the database before the workers start: the newest schema and an admin token."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ ADMIN = "local admin"
 
 
 def bootstrap(database_url: str, home: Home) -> None:
-    """Bring the schema up to date and see to the admin token. Safe to run twice, and by two at once."""
+    """Migrate the schema and ensure the admin token. Safe to repeat and to run concurrently."""
     upgrade(database_url)
     ensure_admin_token(database_url, home.admin_token)
 
@@ -24,8 +24,8 @@ def bootstrap(database_url: str, home: Home) -> None:
 def ensure_admin_token(database_url: str, path: Path) -> None:
     """Keep an admin token in a file of mode 0600, and its hash in the database.
 
-    The file comes first: should this be cut short, the next start finds it and records its hash. A token that
-    was revoked stays revoked.
+    The file is written first: after an interruption the next start finds it and records its hash. A revoked
+    token stays revoked.
     """
     if not path.exists():
         write_atomically(path, new_token())

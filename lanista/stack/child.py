@@ -1,4 +1,4 @@
-"""One supervised child: started, watched until ready, restarted with back-off, stopped with its whole group."""
+"""One supervised child process: started, checked until ready, restarted with back-off, stopped with its group."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from typing import Any
 
 from lanista.stack.errors import StillStarting
 from lanista.stack.home import ChildState, Home
-from lanista.stack.logs import shorten_log
+from lanista.stack.logs import rotate_log
 from lanista.stack.processes import MARK, kill_group
 
 SESSION_SECRET = "LANISTA_SESSION_SECRET"
@@ -22,27 +22,27 @@ NOT_INHERITED = frozenset({SESSION_SECRET})
 """Variables that a child gets only if its spec names them: workers run users' code, which must not sign sessions."""
 FIRST_DELAY, LONGEST_DELAY = 0.25, 10.0
 HEALTHY_AFTER = 60.0
-"""A child that lived this long starts again with the first delay."""
+"""Seconds. After a run this long the back-off starts from the first delay."""
 FAILING_AFTER = 4
-"""Deaths in a row after which `status` calls the child failing."""
+"""Consecutive exits after which `status` calls the child failing."""
 
 
 @dataclass(kw_only=True)
 class ChildSpec:
-    """How one part is started, known to be ready, and stopped."""
+    """How one part is started, checked for readiness, and stopped."""
 
     name: str
     command: list[str]
     is_ready: Callable[[], Awaitable[bool]]
-    """May raise StillStarting, which gives the part its whole time anew."""
+    """May raise StillStarting, which restarts the part's timeout."""
     environment: dict[str, str] = field(default_factory=dict)
-    """Besides what the supervisor's own environment has, without the variables that are not inherited."""
+    """In addition to the supervisor's own environment without NOT_INHERITED."""
     needs: tuple[str, ...] = ()
     follows: str = ""
-    """Restarted whenever this other child was: it cannot outlive it."""
+    """The child after whose restart this one is restarted as well."""
     prepare: Callable[[], None] = lambda: None
     when_ready: Callable[[], None] = lambda: None
-    """Runs after the part answers and before anything that needs it starts."""
+    """Called when the part is ready, before the parts that need it start."""
     stop_signal: int = signal.SIGTERM
     identity: dict[str, Any] = field(default_factory=dict)
     address: str = ""
@@ -53,7 +53,7 @@ Announce = Callable[[str, str], None]
 
 
 class NotReady(Exception):
-    """The part lives but does not get ready; the message says why."""
+    """The process runs but does not become ready; the message says why."""
 
 
 class Child:
@@ -69,10 +69,10 @@ class Child:
         self._process: asyncio.subprocess.Process | None = None
         self._task: asyncio.Task[None] | None = None
         self._stopping = False
-        self._deaths_in_a_row = 0
+        self._consecutive_exits = 0
 
     def start(self, needs: list[Child]) -> asyncio.Task[None]:
-        """Begin to keep the part alive; the task ends after `stop`, or with an error that is a bug of ours."""
+        """Start the part and keep it running; the task ends after `stop`, or with an error that is a bug."""
         self._task = asyncio.create_task(self._keep_alive(needs), name=self.spec.name)
         return self._task
 
@@ -82,50 +82,50 @@ class Child:
                 await need.ready.wait()
             began = time.monotonic()
             try:
-                ending, never_ready = await self._live_once(), False
+                ending, never_ready = await self._run_once(), False
             except NotReady as error:
                 ending, never_ready = str(error), True
             self.ready.clear()
             if self._stopping:
                 return
             lived = time.monotonic() - began
-            self._deaths_in_a_row = 1 if lived > HEALTHY_AFTER and not never_ready else self._deaths_in_a_row + 1
-            delay = min(LONGEST_DELAY, FIRST_DELAY * 2.0 ** min(self._deaths_in_a_row - 1, 10))
+            self._consecutive_exits = 1 if lived > HEALTHY_AFTER and not never_ready else self._consecutive_exits + 1
+            delay = min(LONGEST_DELAY, FIRST_DELAY * 2.0 ** min(self._consecutive_exits - 1, 10))
             self.state.restarts += 1
-            # one that hangs until its time is up has been given its chance; one that dies at once gets several
-            failing = never_ready or self._deaths_in_a_row >= FAILING_AFTER
+            # a part that hangs until its timeout is failing at once; one that exits early gets several attempts
+            failing = never_ready or self._consecutive_exits >= FAILING_AFTER
             self._change("failing" if failing else "restarting", last_exit=ending, pid=None)
             self._announce(self.spec.name, f"{ending}; restarting in {delay:g} s (restart {self.state.restarts})")
             await asyncio.sleep(delay)
 
-    async def _live_once(self) -> str:
-        """One life of the part; returns how it ended, in words."""
+    async def _run_once(self) -> str:
+        """Run the part once; returns how it ended, in words."""
         try:
             await asyncio.to_thread(self.spec.prepare)
             self._process = process = await self._spawn()
-        except Exception as error:  # whatever keeps it from starting, the next attempt comes after the back-off
+        except Exception as error:  # whatever the reason, the next attempt comes after the back-off
             return f"could not be started: {error}"
         self.starts += 1
-        # a failing part stays so in `status` until it is ready, although it is tried again and again
+        # a failing part is shown as failing until it is ready, also while it is retried
         self._change("failing" if self.state.state == "failing" else "starting", pid=process.pid)
         death = asyncio.create_task(process.wait())
-        rising = asyncio.create_task(self._rise())
+        becoming_ready = asyncio.create_task(self._wait_until_ready())
         try:
-            await asyncio.wait([death, rising], return_when=asyncio.FIRST_COMPLETED)
-            if rising.done():
-                rising.result()
+            await asyncio.wait([death, becoming_ready], return_when=asyncio.FIRST_COMPLETED)
+            if becoming_ready.done():
+                becoming_ready.result()
                 self.ready.set()
                 self._change("ready")
             await asyncio.shield(death)
             return _ending(process.returncode)
         finally:
-            rising.cancel()
-            # grandchildren must not outlive the part they belong to
+            becoming_ready.cancel()
+            # descendants must not outlive the part
             kill_group(process.pid, signal.SIGKILL)
             await death
 
-    async def _rise(self) -> None:
-        """Wait until the part is ready; raises NotReady if it does not get there."""
+    async def _wait_until_ready(self) -> None:
+        """Wait until the part is ready; raises NotReady if it does not become ready."""
         deadline = usual = time.monotonic() + self.spec.ready_within
         before, said = self.state.state, False
         try:
@@ -133,20 +133,20 @@ class Child:
                 try:
                     if await self.spec.is_ready():
                         break
-                    self._move_on(before)
+                    self._set_state(before)
                 except StillStarting as progress:
                     deadline = time.monotonic() + self.spec.ready_within
-                    self._move_on("recovering")  # whoever waits for the whole stack waits on for this one
+                    self._set_state("recovering")  # commands that wait for the stack keep waiting in this state
                     if time.monotonic() > usual and not said:
                         said = True
-                        self._announce(self.spec.name, f"takes longer than usual and is waited for: {progress}")
+                        self._announce(self.spec.name, f"takes longer than usual, still waiting: {progress}")
                 if time.monotonic() > deadline:
                     raise NotReady(f"not ready within {self.spec.ready_within:g} s")
                 await asyncio.sleep(0.1)
             await asyncio.to_thread(self.spec.when_ready)
         except NotReady:
             raise
-        except Exception as error:  # a refused password or a migration that fails is the part's trouble, not ours
+        except Exception as error:  # for example a refused password or a failed migration
             raise NotReady(f"could not be set up: {error}") from error
 
     async def _spawn(self) -> asyncio.subprocess.Process:
@@ -158,7 +158,7 @@ class Child:
             MARK: str(self._home.root),
             "LANISTA_READY_FILE": str(ready_file),
         }
-        shorten_log(self._home.log_file(self.spec.name))
+        rotate_log(self._home.log_file(self.spec.name))
         with self._home.log_file(self.spec.name).open("ab") as log_file:
             return await asyncio.create_subprocess_exec(
                 *self.spec.command,
@@ -171,13 +171,13 @@ class Child:
             )
 
     def restart(self) -> None:
-        """End this life; the next begins by itself."""
+        """Kill the process; it is started again automatically."""
         if self._process and self._process.returncode is None:
             self.ready.clear()
             kill_group(self._process.pid, signal.SIGKILL)
 
     async def stop(self, patience: float = 10.0) -> None:
-        """End the part politely, then by force, and do not start it again."""
+        """Stop the part, first by its stop signal, then by SIGKILL, and do not restart it."""
         self._stopping = True
         process = self._process
         if process and process.returncode is None:
@@ -193,7 +193,7 @@ class Child:
             await asyncio.gather(self._task, return_exceptions=True)
         self._change("stopped", pid=None)
 
-    def _move_on(self, state: str) -> None:
+    def _set_state(self, state: str) -> None:
         if self.state.state != state:
             self._change(state)
 

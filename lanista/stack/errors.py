@@ -1,4 +1,4 @@
-"""What can go wrong with the local stack.
+"""Errors of the local stack.
 
 StackError
 ├── AlreadyRunning
@@ -24,16 +24,16 @@ class NotStarted(StackError):
 
 
 class NotRunning(StackError):
-    """A part of the stack, or of one's own, does not answer."""
+    """A part, of the stack or external, does not answer."""
 
 
 class PortInUse(StackError):
-    """A port that a part needs is taken by another program."""
+    """A port that a part needs is in use by another program."""
 
 
 class ChildFailed(StackError):
-    """A part does not come up."""
+    """A part does not start."""
 
 
 class StillStarting(Exception):
-    """The part itself says that it is on its way, as a database that recovers; it is given more time, not ended."""
+    """The part reports that it is still starting, for example a recovering database; it gets more time."""

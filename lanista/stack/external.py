@@ -1,4 +1,4 @@
-"""Parts that run elsewhere: looked for before anything is started, so that a wrong address is one clear error."""
+"""Checks external parts before anything is started, so that a wrong address is one clear error."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from orchestrator.search_attributes import register_search_attributes
 from orchestrator.settings import TemporalSettings
 from orchestrator.temporal import TemporalUnreachable, connect
 
-PATIENCE = 10
+TIMEOUT = 10
 
 
 async def check_external(settings: StackSettings) -> None:
-    """Raise StackError with the setting's name for each part of the user's own that does not answer."""
+    """Raise StackError, naming the setting, for each external part that does not answer."""
     checks = []
     if settings.database_url:
         checks.append(asyncio.to_thread(_postgres, settings.database_url.get_secret_value()))
@@ -42,7 +42,7 @@ def _postgres(url: str) -> None:
     shown = f"{parsed.host or 'localhost'}:{parsed.port or 5432}/{parsed.database or ''}"
     plain = parsed.set(drivername="postgresql").render_as_string(hide_password=False)
     try:
-        psycopg.connect(plain, connect_timeout=PATIENCE).close()
+        psycopg.connect(plain, connect_timeout=TIMEOUT).close()
     except psycopg.Error as error:
         reason = (str(error).strip() or type(error).__name__).splitlines()[0]
         raise StackError(f"LANISTA_DATABASE_URL: Postgres at {shown} cannot be used: {reason}") from None
@@ -51,16 +51,16 @@ def _postgres(url: str) -> None:
 async def _temporal(settings: TemporalSettings) -> None:
     name = settings.temporal_namespace
     try:
-        client = await asyncio.wait_for(connect(settings), PATIENCE)
+        client = await asyncio.wait_for(connect(settings), TIMEOUT)
         await asyncio.wait_for(
-            client.workflow_service.describe_namespace(DescribeNamespaceRequest(namespace=name)), PATIENCE
+            client.workflow_service.describe_namespace(DescribeNamespaceRequest(namespace=name)), TIMEOUT
         )
         await register_search_attributes(client)
     except TemporalUnreachable as error:
         raise StackError(str(error)) from None
     except TimeoutError:
         raise StackError(
-            f"LANISTA_TEMPORAL_ADDRESS: {settings.temporal_address} does not answer within {PATIENCE} s"
+            f"LANISTA_TEMPORAL_ADDRESS: {settings.temporal_address} does not answer within {TIMEOUT} s"
         ) from None
     except RPCError as error:
         if error.status == RPCStatusCode.NOT_FOUND:
@@ -73,9 +73,9 @@ async def _temporal(settings: TemporalSettings) -> None:
 
 
 def require_ray(address: str) -> None:
-    """Raise StackError unless something listens there: Ray itself would try for minutes before it says so."""
+    """Raise StackError if nothing listens at the address: Ray itself would retry for minutes first."""
     host, _, port = address.rpartition(":")
     try:
-        socket.create_connection((host.strip("[]"), int(port)), timeout=PATIENCE).close()
+        socket.create_connection((host.strip("[]"), int(port)), timeout=TIMEOUT).close()
     except OSError as error:
         raise StackError(f"RAY_ADDRESS: the Ray head at {address} cannot be reached: {error}") from None

@@ -1,4 +1,4 @@
-"""The data folder: one place for databases, artifacts, logs, tokens and pid files."""
+"""The data folder: databases, artifacts, logs, tokens and pid files."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ import psutil
 from lanista.stack.errors import StackError
 
 LONGEST_SOCKET_FOLDER = 40
-"""Ray's socket names below the scratch folder take about 60 of the 107 characters that a Unix socket may have."""
+"""Ray's socket names below the scratch folder take about 60 of the 107 characters of a Unix socket path."""
 
 
 @dataclass
@@ -58,7 +58,7 @@ class StackState:
 
 
 class Home:
-    """Paths below the data folder. Nothing is made until `create`."""
+    """Paths below the data folder. `create` makes the folders."""
 
     def __init__(self, root: Path) -> None:
         self.root = root.expanduser().resolve()
@@ -68,7 +68,7 @@ class Home:
         self.tensorboard = self.root / "tensorboard"
         self.postgres = self.root / "postgres"
         self.postgres_building = self.root / "postgres.new"
-        """Where the cluster is made before it gets its name, so that a kill leaves nothing that looks like one."""
+        """The cluster is made here and then renamed, so that a killed initdb leaves no half-made cluster."""
         self.temporal_db = self.root / "temporal.db"
         self.state_file = self.root / "stack.json"
         self.lock_file = self.root / "stack.lock"
@@ -84,7 +84,7 @@ class Home:
         return (folder if len(str(folder / name)) <= LONGEST_SOCKET_FOLDER else Path("/tmp")) / name
 
     def create(self) -> None:
-        """Make the folders, private to this user; raises StackError where that cannot be."""
+        """Make the folders, private to this user; raises StackError if that fails."""
         try:
             self.root.mkdir(mode=0o700, parents=True, exist_ok=True)
             for folder in (self.logs, self.run, self.artifacts, self.tensorboard):
@@ -96,9 +96,9 @@ class Home:
                 "Choose another with --home (or LANISTA_HOME)."
             ) from None
         owner = self.scratch.lstat()
-        # the name can be guessed and the folder lies where everyone may write: it must be ours and ours alone
+        # the name can be guessed and the parent is writable for everyone: check that the folder is private to this user
         if owner.st_uid != os.getuid() or not stat.S_ISDIR(owner.st_mode) or owner.st_mode & 0o022:
-            raise StackError(f"{self.scratch} belongs to somebody else; remove it, or set TMPDIR to a folder of yours.")
+            raise StackError(f"{self.scratch} belongs to another user; remove it, or set TMPDIR to your own folder.")
 
     def log_file(self, child: str) -> Path:
         return self.logs / f"{child}.log"
@@ -107,28 +107,28 @@ class Home:
         return self.run / f"{child}.ready"
 
     def secret(self, name: str) -> str:
-        """A random secret kept in a file of mode 0600; made on first use."""
+        """A random secret in a file of mode 0600, made on first use."""
         path = self.root / name
         if not path.exists():
             write_atomically(path, secrets.token_urlsafe(32))
         return path.read_text().strip()
 
     def read_state(self) -> StackState | None:
-        """The last state a supervisor wrote, whether or not it still runs."""
+        """The last state that a supervisor wrote, whether or not it is still running."""
         try:
             return StackState.from_json(self.state_file.read_text())
         except (OSError, ValueError, TypeError, KeyError, AttributeError):
             return None
 
     def live_state(self) -> StackState | None:
-        """The state of the supervisor that runs now; None while none does, or one has not yet said anything."""
+        """The state of the running supervisor; None if there is none, or it has not written its state yet."""
         state, supervisor = self.read_state(), self.supervisor()
         return state if state and supervisor and state.pid == supervisor.pid else None
 
     def try_lock(self, patience: float = 1.0) -> IO[str] | None:
-        """Take the supervisor's lock, or None while another supervisor lives. The lock ends with its process.
+        """Take the supervisor's lock; None while another supervisor holds it. The lock ends with its process.
 
-        Patience, because whoever asks `is_supervised` holds the lock for an instant.
+        It retries for `patience` seconds, because `is_supervised` holds the lock for an instant.
         """
         deadline = time.monotonic() + patience
         while (handle := self._lock(fcntl.LOCK_EX)) is None:
@@ -157,7 +157,7 @@ class Home:
     def is_supervised(self) -> bool:
         """Whether a supervisor holds the lock now."""
         try:
-            handle = self._lock(fcntl.LOCK_SH)  # shared, so that two who ask do not see each other
+            handle = self._lock(fcntl.LOCK_SH)  # shared, so that concurrent checks do not block each other
         except (FileNotFoundError, NotADirectoryError):
             return False
         if handle is None:
@@ -166,12 +166,12 @@ class Home:
         return False
 
     def supervisor(self) -> psutil.Process | None:
-        """The process that holds the lock, known from its first moment on; None while nobody does."""
+        """The process that holds the lock; None if no process does."""
         if not self.is_supervised():
             return None
         try:
             process = psutil.Process(int(self.lock_file.read_text()))
-            # the number could be an earlier holder's, and be somebody else's by now
+            # the pid could be of an earlier holder, and be reused by now
             holds = any(file.path == str(self.lock_file) for file in process.open_files())
         except (ValueError, psutil.Error):
             return None
@@ -187,7 +187,7 @@ class Home:
 
 
 def write_atomically(path: Path, text: str) -> None:
-    """Write a private file so that a reader sees the old or the new text, never a part."""
+    """Write a private file atomically: a reader sees the old or the new text."""
     temporary = path.with_name(f".{path.name}.{os.getpid()}")
     descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
     with os.fdopen(descriptor, "w") as file:

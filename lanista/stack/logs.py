@@ -1,4 +1,4 @@
-"""The log files of the stack, kept to a bounded size."""
+"""Rotates the stack's log files by size."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from pathlib import Path
 LOG_LIMIT = 32 * 1024 * 1024
 
 
-def shorten_log(path: Path, limit: int = LOG_LIMIT) -> None:
-    """Keep at most one old log beside the present one; safe while open, because its writers append.
+def rotate_log(path: Path, limit: int = LOG_LIMIT) -> None:
+    """Move a large log to `NAME.1`. Safe while the log is open, because its writers append.
 
-    A disk without room for the copy leaves the log as it is: logs must never stop the stack.
+    If the disk is full the log stays as it is: logging must never stop the stack.
     """
     with contextlib.suppress(OSError):
         if path.stat().st_size > limit:

@@ -1,4 +1,4 @@
-"""The parts of the local stack: their commands, their needs, and how each is known to be ready.
+"""The parts of the local stack: commands, dependencies and readiness checks.
 
 See docs/decisions/embedded-stack.md.
 """
@@ -32,13 +32,13 @@ LOCAL = "127.0.0.1"
 
 
 def page_of(settings: StackSettings) -> str:
-    """The page's address as this machine reaches it."""
+    """The page's address on this machine."""
     reachable = {"0.0.0.0": LOCAL, "::": "::1"}.get(settings.host, settings.host)
     return f"http://{f'[{reachable}]' if ':' in reachable else reachable}:{settings.port}"
 
 
 class Parts:
-    """Builds the children that this machine must run, and the environment that ties them together."""
+    """Builds the specs of the children to run, and the environment that connects them."""
 
     def __init__(self, settings: StackSettings, home: Home) -> None:
         self.settings = settings
@@ -62,9 +62,9 @@ class Parts:
             self.links["temporal"] = f"http://{LOCAL}:{self.ports['temporal_ui']}"
 
     def environment(self) -> dict[str, str]:
-        """What every child is told. Secrets travel here and never in arguments, which anyone on the machine sees.
+        """Environment of every child. Secrets are here and never in arguments, which every local user can read.
 
-        The secret that signs browser sessions is not here: the API alone gets it, since workers run users' code.
+        The secret that signs browser sessions is not here: only the API gets it, since workers run users' code.
         """
         values = {
             "LANISTA_HOME": str(self.home.root),
@@ -96,12 +96,12 @@ class Parts:
             **shared,
             "RAY_AUTH_MODE": "token",
             "RAY_AUTH_TOKEN_PATH": str(self.home.root / "ray.token"),
-            # Ray swaps loopback for the machine's outer address unless told that this is no cluster
+            # without this Ray replaces the loopback address by the machine's external one
             "RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER": "0",
         }
 
     def specs(self, migrate: Callable[[], None]) -> list[ChildSpec]:
-        """The children in the order of starting; `migrate` brings the database up to date."""
+        """The children in starting order; `migrate` migrates the database."""
         children = [self._store_worker(), self._train_worker(), self._api(), self._tensorboard()]
         if not self.settings.ray_address:
             children.insert(0, self._ray())
@@ -138,9 +138,9 @@ class Parts:
         command += ["--db-filename", str(self.home.temporal_db), "--log-format", "json"]
         command += ["--namespace", self.settings.temporal_namespace]
         for side in ("Read", "Write"):
-            # with one partition the most urgent of the whole queue is first, so that players share the crews fairly
+            # with one partition the queue is ordered by priority as a whole, so that players share the crews fairly
             command += ["--dynamic-config-value", f"matching.numTaskqueue{side}Partitions=1"]
-        # the dev server has one shard, which would look for tasks 20 times a second at most: 50 to 100 ms a step
+        # the dev server has one shard, which by default polls at most 20 times a second: 50 to 100 ms per step
         command += ["--dynamic-config-value", "history.transferProcessorMaxPollRPS=10000"]
         page = ["--ui-port", str(self.ports["temporal_ui"])] if "temporal" in self.links else ["--headless"]
         return ChildSpec(
@@ -152,7 +152,7 @@ class Parts:
         )
 
     def _register_search_attributes(self) -> None:
-        """So that Temporal's own page finds leagues by name; after a failure, a warning, the stack starts without."""
+        """Lets Temporal's own page find leagues by name. A failure is a warning, and the stack starts without them."""
 
         async def register() -> None:
             with suppress(TemporalUnreachable):  # the server is gone again; its next start registers them
@@ -171,7 +171,7 @@ class Parts:
         try:
             client = await asyncio.wait_for(connect(self._temporal_settings()), 3)
             await asyncio.wait_for(client.workflow_service.get_system_info(GetSystemInfoRequest()), 3)
-        except Exception:  # whatever the SDK raises while the server comes up, the answer is: not yet
+        except Exception:  # the SDK raises various errors while the server starts
             return False
         return True
 
@@ -183,7 +183,7 @@ class Parts:
             "--num-cpus": settings.ray_cpus or os.cpu_count(),
             "--object-store-memory": settings.ray_object_store_mb * 1024 * 1024,
             "--temp-dir": self.home.scratch / "ray",
-            # fixed defaults of Ray would clash with a second stack on the same machine
+            # Ray's fixed default ports would conflict with a second stack on the machine
             "--ray-client-server-port": ports["ray_client"],
             "--dashboard-agent-listen-port": ports["ray_agent"],
             "--min-worker-port": 0,
@@ -199,7 +199,7 @@ class Parts:
             environment=self._ray_environment(),
             prepare=lambda: shutil.rmtree(self.home.scratch / "ray", ignore_errors=True),
             is_ready=_connects(ports["ray"]),
-            stop_signal=signal.SIGKILL,  # it holds nothing that outlives it, and its own farewell takes half a minute
+            stop_signal=signal.SIGKILL,  # it has no state to save, and its own shutdown takes half a minute
             address=self.ray_address,
         )
 

@@ -1,4 +1,4 @@
-"""Ports of the parts: chosen once, kept across restarts, so that clients find a restarted part where it was.
+"""Ports of the parts: chosen once and kept across restarts, so that clients can reconnect.
 
 See docs/decisions/embedded-stack.md.
 """
@@ -41,7 +41,7 @@ def answers(port: int, host: str = "127.0.0.1") -> bool:
 
 
 def require_free(port: int, *, host: str, flag: str) -> None:
-    """Raise PortInUse, or another StackError that says why the port cannot be had."""
+    """Raise PortInUse, or another StackError that says why the port cannot be bound."""
     try:
         _bind(port, host)
     except OSError as error:
@@ -49,7 +49,7 @@ def require_free(port: int, *, host: str, flag: str) -> None:
             raise PortInUse(f"Port {port} is in use by another program. Choose another with {flag}.") from None
         if isinstance(error, socket.gaierror) or error.errno == errno.EADDRNOTAVAIL:
             raise StackError(
-                f"{host!r} is no address of this machine. Set LANISTA_HOST to one, or leave it out."
+                f"{host!r} is not an address of this machine. Set LANISTA_HOST to one, or leave it out."
             ) from None
         raise StackError(
             f"Port {port} cannot be bound on {host}: {error.strerror}. Choose another with {flag}."
@@ -59,16 +59,16 @@ def require_free(port: int, *, host: str, flag: str) -> None:
 def choose_ports(
     home: Home, names: tuple[str, ...], fixed: dict[str, int], taken: frozenset[int] = frozenset()
 ) -> dict[str, int]:
-    """A free port for each name: the one a person fixed, else the one used last time, else a new one.
+    """A free port for each name: the configured one, else the one used last time, else a new one.
 
-    `taken` ports, which other parts are about to bind, are given to none.
+    `taken` ports, which other parts will bind, are not used.
     """
     remembered = _remembered(home)
     ports = {name: port for name, port in fixed.items() if port and name in names}
     for name, port in ports.items():
         require_free(port, host="127.0.0.1", flag=f"LANISTA_{name.upper()}_PORT")
         if port in taken or list(ports.values()).count(port) > 1:
-            raise PortInUse(f"LANISTA_{name.upper()}_PORT={port}: another part has this port already.")
+            raise PortInUse(f"LANISTA_{name.upper()}_PORT={port}: another part uses this port.")
     for name in names:
         if name not in ports:
             used = taken | set(ports.values())
@@ -79,7 +79,7 @@ def choose_ports(
 
 
 def _remembered(home: Home) -> dict[str, int]:
-    """Last time's ports; a file that is missing or damaged only means that new ones are chosen."""
+    """The ports used last time; none if the file is missing or damaged."""
     try:
         values = json.loads(home.ports_file.read_text())
     except (OSError, ValueError):
@@ -88,7 +88,7 @@ def _remembered(home: Home) -> dict[str, int]:
 
 
 def unused_port(taken: set[int] | frozenset[int] = frozenset()) -> int:
-    """A port that no server holds now and that is not among `taken`."""
+    """A free port that is not among `taken`."""
     for _ in range(200):
         port = random.randint(FIRST, LAST)
         if port not in taken and is_free(port):

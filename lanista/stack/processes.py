@@ -1,4 +1,4 @@
-"""Finding and ending processes that a supervisor left behind, without ever touching a stranger's."""
+"""Finds and ends processes that a supervisor left behind, and no others."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ import psutil
 from lanista.stack.home import Home
 
 MARK = "LANISTA_STACK"
-"""Every child carries this variable with the data folder's path, and hands it down to its own children."""
+"""Environment variable of every child, with the data folder's path; descendants inherit it."""
 
 
 def leftovers(home: Home) -> list[psutil.Process]:
-    """Processes of this data folder's stack, by their mark; the caller and its ancestors are never among them."""
+    """Processes of this data folder's stack, without the caller and its ancestors."""
     mine = {os.getpid(), *(parent.pid for parent in psutil.Process().parents())}
     return [process for process in psutil.process_iter() if process.pid not in mine and _is_marked(process, home)]
 
@@ -26,7 +26,7 @@ def _is_marked(process: psutil.Process, home: Home) -> bool:
     try:
         if process.environ().get(MARK) == str(home.root):
             return True
-        # Postgres overwrites its environment with a title; its data folder is in the arguments.
+        # Postgres overwrites its environment with a process title; its data folder is in the arguments
         command = process.cmdline()
         folders = (str(home.postgres), str(home.postgres_building))
         return bool(command) and "postgres" in command[0] and any(folder in command for folder in folders)
@@ -35,7 +35,7 @@ def _is_marked(process: psutil.Process, home: Home) -> bool:
 
 
 def end_leftovers(home: Home, *, patience: float = 10.0) -> int:
-    """End what an earlier supervisor left running: politely first, so that Postgres can close its files."""
+    """End processes of an earlier supervisor, first by SIGTERM or SIGINT so that Postgres can close its files."""
     found = leftovers(home)
     _signal(found, signal.SIGTERM)
     # SIGTERM makes Postgres wait for its clients; SIGINT is its fast shutdown
@@ -49,7 +49,7 @@ def end_leftovers(home: Home, *, patience: float = 10.0) -> int:
 
 
 def kill_group(leader: int, signum: int) -> None:
-    """Signal a child's whole process group; gone already is fine."""
+    """Signal a child's process group, if it still exists."""
     with contextlib.suppress(ProcessLookupError, PermissionError):
         os.killpg(leader, signum)
 

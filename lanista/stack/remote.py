@@ -1,4 +1,4 @@
-"""Acting on a stack from outside its supervisor: start it behind, stop it, learn how to reach its parts."""
+"""Controls a stack from outside its supervisor: start in the background, stop, find the parts' addresses."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ from lanista.stack.home import Home, StackState
 from lanista.stack.processes import end_leftovers, leftovers
 
 START_PATIENCE = 120.0
-"""Without the time that a part spends on recovering: ended meanwhile, it would begin anew at the next start."""
+"""Time spent on recovery does not count: a part ended during recovery would start it again."""
 STOP_PATIENCE = 45.0
 
 
 def reach(home: Home) -> dict[str, str]:
-    """The variables that make any Lanista process in this user's hands talk to the local stack."""
+    """Environment variables with which a process of this user reaches the local stack."""
     path = home.run / "environment.json"
     if not path.exists():
         raise NotStarted(f"No stack was started with the data folder {home.root}. Start one with `lanista up`.")
@@ -36,7 +36,7 @@ Progress = Callable[[StackState], None]
 def start_detached(settings: StackSettings, arguments: list[str], progress: Progress) -> StackState:
     """Start the supervisor in a session of its own and wait until every part is ready.
 
-    What was started is stopped again when a part keeps failing or the person loses patience.
+    The stack is stopped again if a part keeps failing, or on Ctrl-C.
     """
     home = Home(settings.home)
     home.create()
@@ -51,7 +51,7 @@ def start_detached(settings: StackSettings, arguments: list[str], progress: Prog
         )
 
     def still_starts() -> None:
-        # one that ended because another `up` came first leaves the waiting to that one
+        # if another `up` came first, wait for that one
         if process.poll() is not None and not home.is_supervised():
             raise ChildFailed(f"The stack did not start. {_complaint(home, begin)}")
 
@@ -64,7 +64,7 @@ def start_detached(settings: StackSettings, arguments: list[str], progress: Prog
 
 
 def wait_until_ready(home: Home, progress: Progress, still_starts: Callable[[], None] = lambda: None) -> StackState:
-    """Wait for the stack that runs or starts with this data folder; raises ChildFailed when a part keeps failing."""
+    """Wait for the stack of this data folder to be ready; raises ChildFailed if a part keeps failing."""
     deadline = time.monotonic() + START_PATIENCE
     while time.monotonic() < deadline:
         still_starts()
@@ -77,24 +77,24 @@ def wait_until_ready(home: Home, progress: Progress, still_starts: Callable[[], 
             if failing := [name for name, child in state.children.items() if child.state == "failing"]:
                 raise ChildFailed("\n".join(explain_failure(home, state, name) for name in failing))
         time.sleep(0.1)
-    raise ChildFailed(f"The stack is not ready after {START_PATIENCE:g} s; `lanista status` says which part is not.")
+    raise ChildFailed(f"The stack is not ready after {START_PATIENCE:g} s; `lanista status` shows which part is not.")
 
 
 def recovering(state: StackState) -> list[str]:
-    """The parts that are on their way and must be given all the time they take."""
+    """The parts that are recovering and may take their time."""
     return [name for name, child in state.children.items() if child.state == "recovering"]
 
 
 def explain_failure(home: Home, state: StackState, name: str) -> str:
-    """Which part fails, how it ended last, and what it logged."""
+    """How a failing part ended last, with its last log lines."""
     title = f"{name} keeps failing: {state.children[name].last_exit}. Its last log lines ({home.log_file(name)}):"
     return "\n".join([title, *(f"  {line}" for line in home.last_log_lines(name))])
 
 
 def _complaint(home: Home, begin: int) -> str:
-    """What the supervisor said of its end: the error meant for a person where there is one, else its last lines."""
+    """Why the supervisor ended: its error message if there is one, else its last log lines."""
     if (state := home.read_state()) and state.note == "stopped":
-        return "It was stopped meanwhile."
+        return "It was stopped in the meantime."
     with home.log_file("supervisor").open("rb") as file:
         file.seek(begin)
         lines = file.read().decode(errors="replace").splitlines()
@@ -103,7 +103,7 @@ def _complaint(home: Home, begin: int) -> str:
 
 
 def stop(home: Home) -> bool:
-    """Stop the stack, whether its supervisor lives or left children behind. False when nothing ran."""
+    """Stop the stack, or the children of a dead supervisor. False if nothing was running."""
     ran = home.is_supervised()
     deadline = time.monotonic() + STOP_PATIENCE
     asked: set[psutil.Process] = set()
@@ -116,16 +116,16 @@ def stop(home: Home) -> bool:
                     supervisor.terminate()
                     asked.add(supervisor)
         elif time.monotonic() > deadline:
-            raise StackError(f"The supervisor of {home.root} does not stop, and is not ours to kill.")
+            raise StackError(f"The supervisor of {home.root} does not stop and belongs to another user.")
         time.sleep(0.1)
     ended = end_leftovers(home)
     while any(_lives(supervisor) for supervisor in asked) and time.monotonic() < deadline:
-        time.sleep(0.05)  # it let go of the lock, and is about to end
+        time.sleep(0.05)  # it has released the lock and is about to exit
     return bool(ended) or ran
 
 
 def running_parts(home: Home) -> list[str]:
-    """The parts whose processes live, whether their supervisor does or not."""
+    """The parts whose processes are running, with or without a supervisor."""
     state = home.read_state()
     if state is None:
         return []
@@ -140,5 +140,5 @@ def _lives(process: psutil.Process) -> bool:
 
 
 def orphans(home: Home) -> list[psutil.Process]:
-    """Children that run on although their supervisor is gone."""
+    """Children that are still running without their supervisor."""
     return [] if home.is_supervised() else leftovers(home)

@@ -1,4 +1,4 @@
-"""The supervisor: starts the parts in order, keeps them alive, writes down how they are, ends them all.
+"""The supervisor: starts the parts in order, restarts them, writes their state, and stops them.
 
 See docs/decisions/embedded-stack.md.
 """
@@ -20,7 +20,7 @@ from lanista.stack.child import Child
 from lanista.stack.errors import AlreadyRunning
 from lanista.stack.external import check_external
 from lanista.stack.home import Home, StackState, write_atomically
-from lanista.stack.logs import shorten_log
+from lanista.stack.logs import rotate_log
 from lanista.stack.parts import Parts, page_of
 from lanista.stack.ports import require_free
 from lanista.stack.processes import end_leftovers
@@ -29,7 +29,7 @@ Say = Callable[[str], None]
 
 
 class Supervisor:
-    """One run of the local stack, from taking the folder's lock to the last child's end."""
+    """One run of the local stack, from taking the data folder's lock to the end of the last child."""
 
     def __init__(
         self,
@@ -37,17 +37,17 @@ class Supervisor:
         *,
         say: Say,
         bootstrap: Callable[[str, Home], None],
-        greet: Callable[[StackState], None] | None = None,
+        on_ready: Callable[[StackState], None] | None = None,
     ) -> None:
-        """`bootstrap(database_url, home)` migrates the database and makes what a first start needs.
+        """`bootstrap(database_url, home)` migrates the database and makes the admin token.
 
-        `greet` is called, in a thread of its own, when everything is ready for the first time.
+        `on_ready` is called in a separate thread when everything is ready for the first time.
         """
         self.home = Home(settings.home)
         self._settings = settings
         self._say = say
         self._bootstrap = bootstrap
-        self._greet = greet
+        self._on_ready = on_ready
         self._children: dict[str, Child] = {}
         self._state = StackState(
             pid=os.getpid(), page=page_of(settings), started=datetime.now(UTC).isoformat(timespec="seconds")
@@ -56,10 +56,10 @@ class Supervisor:
         self._began = time.monotonic()
         self._was_ready = False
         self._led_by: dict[str, tuple[int, int]] = {}
-        """For each child that follows another: its own start, and the start of the other that it belongs to."""
+        """For each child that follows another: the number of its own start, and of the other's start before it."""
 
     async def run(self) -> None:
-        """Run until a signal or `stop`; raises AlreadyRunning when another supervisor has this folder."""
+        """Run until a signal or `stop`; raises AlreadyRunning if another supervisor holds the data folder."""
         self.home.create()
         lock = self.home.try_lock()
         if lock is None:
@@ -71,7 +71,7 @@ class Supervisor:
                 await asyncio.to_thread(shutil.rmtree, self.home.scratch, ignore_errors=True)
 
     async def _run_locked(self) -> None:
-        self._write_state()  # at once, so that a second `up` and `status` speak of this run and not of the last
+        self._write_state()  # at once, so that `status` and a second `up` see this run and not the previous one
         ended = await asyncio.to_thread(end_leftovers, self.home)
         if ended:
             self._say(f"ended {ended} processes that an earlier run left behind")
@@ -97,17 +97,17 @@ class Supervisor:
 
     async def _supervise(self) -> None:
         lives = [child.start([self._children[need] for need in child.spec.needs]) for child in self._children.values()]
-        watched = [*lives, asyncio.create_task(self._tend_logs()), asyncio.create_task(self._stop.wait())]
+        watched = [*lives, asyncio.create_task(self._rotate_logs()), asyncio.create_task(self._stop.wait())]
         try:
             done, _ = await asyncio.wait(watched, return_when=asyncio.FIRST_COMPLETED)
             for task in done:
-                task.result()  # a bug in the supervisor itself must not pass for a wish to stop
+                task.result()  # raises the error of a bug in the supervisor, which is not a request to stop
         finally:
-            for task in watched[len(lives) :]:  # the children's own tasks end with `stop`, each in its turn
+            for task in watched[len(lives) :]:  # the children's own tasks end in `stop`
                 task.cancel()
 
     def _react(self) -> None:
-        """Called on every change: restart followers of a restarted part, say when all is ready."""
+        """Called on every change: restarts followers of a restarted part, and reports readiness."""
         for name, child in self._children.items():
             leader = self._children.get(child.spec.follows)
             if leader is None:
@@ -122,24 +122,24 @@ class Supervisor:
         self._report()
 
     def _report(self) -> None:
-        """Say once that everything is ready, and again after a time when it was not."""
+        """Report when everything becomes ready."""
         ready = all(child.ready.is_set() for child in self._children.values())
         if ready and not self._state.ready:
             took = time.monotonic() - self._began
             self._say("all parts are ready again" if self._was_ready else f"ready in {took:.1f} s: {self._state.page}")
-            if self._greet and not self._was_ready:
-                asyncio.get_running_loop().run_in_executor(None, self._greet, self._state)
+            if self._on_ready and not self._was_ready:
+                asyncio.get_running_loop().run_in_executor(None, self._on_ready, self._state)
             self._was_ready = True
         self._state.ready = ready
 
-    async def _tend_logs(self) -> None:
+    async def _rotate_logs(self) -> None:
         while True:
             await asyncio.sleep(60)
             for name in ("supervisor", *self._children):
-                await asyncio.to_thread(shorten_log, self.home.log_file(name))
+                await asyncio.to_thread(rotate_log, self.home.log_file(name))
 
     async def _end_all(self) -> None:
-        """Users of a part go before the part itself."""
+        """Stop every child; those that need another part are stopped before it."""
         self._say("stopping")
         self._state.note = "stopping"
         served = {need for child in self._children.values() for need in child.spec.needs}
@@ -167,11 +167,11 @@ class Supervisor:
 
 
 def where_it_runs(home: Home) -> str:
-    """One sentence for a person who starts what runs already."""
+    """One sentence for a user who starts a stack that is running already."""
     state = home.live_state()
     if state is None:
-        return f"Lanista is starting or stopping with the data folder {home.root}; `lanista status` tells."
+        return f"Lanista is starting or stopping with the data folder {home.root}; see `lanista status`."
     return (
-        f"Lanista runs already: {state.page} (supervisor {state.pid}, since {state.started}, "
+        f"Lanista is running already: {state.page} (supervisor {state.pid}, since {state.started}, "
         f"data folder {home.root}). `lanista down` stops it."
     )

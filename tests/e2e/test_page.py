@@ -252,7 +252,7 @@ EVENTS = """async (frames) => {
   const { patchChildren } = await import("/static/core/dom.js");
   const heard = [];
   stopFollowing();
-  follow(null, { hear: (event) => heard.push(event.type), state: () => {} });
+  follow(null, { onEvent: (event) => heard.push(event.type), onConnection: () => {} });
   for (const data of frames) connections[0].onmessage({ data });
   const list = document.createElement("div");
   patchChildren(list, [eventList(recentEvents())]);

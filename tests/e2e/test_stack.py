@@ -48,7 +48,7 @@ def test_up_twice_says_where_the_first_runs(stack: LocalStack) -> None:
     for arguments in (["up"], ["up", "--detach"]):
         second = stack.lanista(*arguments)
         assert second.returncode == 0
-        assert stack.page in second.stdout and "runs already" in second.stdout
+        assert stack.page in second.stdout and "is running already" in second.stdout
 
 
 def test_doctor_finds_every_part_well(stack: LocalStack) -> None:
@@ -181,7 +181,7 @@ def test_down_is_polite_and_leaves_no_process(stack: LocalStack) -> None:
     status = stack.status()
     assert status["running"] is False and status["ready"] is False
     again = stack.down()
-    assert again.returncode == 0 and "Nothing runs" in again.stdout
+    assert again.returncode == 0 and "No stack runs" in again.stdout
 
 
 def foreground(stack: LocalStack, *arguments: str) -> subprocess.Popen[str]:
@@ -207,7 +207,7 @@ def test_two_ups_at_once_make_one_stack_and_ctrl_c_leaves_no_process(stack: Loca
     running = first if first.poll() is None else None
     if running is None:  # the second came first: the one in the foreground said so and left
         said, _ = first.communicate()
-        assert "runs already" in said or "starting" in said
+        assert "is running already" in said or "starting" in said
         os.kill(stack.pid("supervisor"), signal.SIGINT)
         wait_for_end(stack)
     else:

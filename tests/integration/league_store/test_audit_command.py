@@ -29,7 +29,7 @@ def test_it_says_that_all_agrees_and_then_what_does_not(reachable: Store) -> Non
     league.live("main", 2)
     agreeing = run()
     assert agreeing.exit_code == 0, agreeing.output
-    assert "All agrees" in agreeing.output
+    assert "Everything agrees" in agreeing.output
     report = json.loads(run("--json").output)
     assert report["ok"] is True
     assert report["counts"]["generations"] == 2

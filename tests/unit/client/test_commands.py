@@ -324,7 +324,7 @@ def test_schedules_go_by_their_names(serve: Serve, main: Callable[..., tuple[int
     serve(page(here, there))
     assert main("schedule", "show", "nightly") == (
         ExitCode.NOT_FOUND,
-        "Error: 'nightly' may be any of here/nightly, there/nightly; `lanista schedule list` shows their ids\n",
+        "Error: 'nightly' is ambiguous: here/nightly, there/nightly; `lanista schedule list` shows their ids\n",
     )
     serve(page())
     code, said = main("schedule", "delete", "nightly")
@@ -333,7 +333,7 @@ def test_schedules_go_by_their_names(serve: Serve, main: Callable[..., tuple[int
 
 def test_a_tournament_goes_by_its_id(main: Callable[..., tuple[int, str]]) -> None:
     code, said = main("tournament", "show", "spring")
-    assert code == ExitCode.NOT_FOUND and "'spring' is no tournament's id" in said
+    assert code == ExitCode.NOT_FOUND and "'spring' is not the id of a tournament" in said
 
 
 @pytest.mark.parametrize("columns", [40, 80])
@@ -358,4 +358,4 @@ def test_a_database_that_does_not_answer_is_one_line(
 @pytest.mark.parametrize("command", ["payoff", "ratings", "decisions"])
 def test_two_forms_at_once_are_refused(command: str) -> None:
     ended = run("league", command, "trial-1", "--json", "--csv")
-    assert ended.exit_code == ExitCode.USAGE and "do not go together" in ended.stderr
+    assert ended.exit_code == ExitCode.USAGE and "cannot be combined" in ended.stderr

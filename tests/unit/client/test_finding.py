@@ -14,7 +14,7 @@ def registry(request: httpx.Request) -> httpx.Response:
     trials = [a_trial(1, name="first"), a_trial(2, name="twice"), a_trial(3, name="twice", project="other")]
     path, query = request.url.path.removeprefix("/api/v1/"), request.url.params
     if path == "trials":
-        assert query.get("archived") == "true" or "name" not in query, "what was put away is found too"
+        assert query.get("archived") == "true" or "name" not in query, "archived trials are found too"
         wanted = [trial for trial in trials if query.get("name") in (None, trial["name"])]
         return page(*(trial for trial in wanted if query.get("project") in (None, trial["project"])))
     if path.endswith("/players"):

@@ -15,7 +15,7 @@ from lanista import live_view
 from lanista.client import AsyncClient
 from lanista.client.errors import NotSignedIn
 from lanista.event_text import event_line
-from lanista.league_tables import foremost, league_view, players_table
+from lanista.league_tables import league_view, players_table, players_to_show
 from lanista.live_view import LiveLeague, follow
 from tests.unit.client.fake_api import (
     EVENT_STREAM,
@@ -80,8 +80,8 @@ def test_names_with_markup_do_no_harm() -> None:
 
 def test_a_large_league_is_shown_by_its_foremost() -> None:
     league = live().league
-    assert [player.name for player in foremost(league, 2)] == ["main", "main-1"], "who learns, then who has a name"
-    assert "and 1 more" in drawn(players_table(league, foremost(league, 2)))
+    assert [player.name for player in players_to_show(league, 2)] == ["main", "main-1"], "learners, then aliases"
+    assert "and 1 more" in drawn(players_table(league, players_to_show(league, 2)))
 
 
 def test_the_rate_comes_from_those_under_way_else_from_the_recorded() -> None:
@@ -98,7 +98,7 @@ def test_the_rate_comes_from_those_under_way_else_from_the_recorded() -> None:
 def test_a_recorded_generation_is_no_longer_under_way() -> None:
     view = live()
     view.take(Event(type="progress", generations=[under_way()]))
-    assert "generation 3 begins" in drawn(league_view(view))
+    assert "generation 3 is starting" in drawn(league_view(view))
     view.take(event("generation.recorded", player_id=an_id(2), steps=1))
     assert view.progress == {}
 

@@ -177,7 +177,7 @@ async def test_a_part_that_says_it_is_on_its_way_is_not_ended(stage: Stage) -> N
         await stage.until(child, "recovering")
         await stage.until(child, "ready")
         assert child.state.restarts == 0
-        assert stage.said == ["takes longer than usual and is waited for: recovers"]
+        assert stage.said == ["takes longer than usual, still waiting: recovers"]
 
 
 async def test_progress_that_stops_is_an_end(stage: Stage) -> None:

@@ -119,7 +119,7 @@ def test_the_scratch_folder_is_short_however_long_the_path(tmp_path: Path, monke
 
 def test_a_scratch_folder_that_others_may_write_is_refused(home: Home) -> None:
     home.scratch.chmod(0o777)
-    with pytest.raises(StackError, match="belongs to somebody else"):
+    with pytest.raises(StackError, match="belongs to another user"):
         home.create()
     home.scratch.chmod(0o700)
 
@@ -128,7 +128,7 @@ def test_a_scratch_folder_that_is_a_link_is_refused(home: Home, tmp_path: Path) 
     home.scratch.rmdir()
     home.scratch.symlink_to(tmp_path)
     try:
-        with pytest.raises(StackError, match="belongs to somebody else"):
+        with pytest.raises(StackError, match="belongs to another user"):
             home.create()
     finally:
         home.scratch.unlink()

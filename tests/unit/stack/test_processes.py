@@ -12,7 +12,7 @@ import psutil
 import pytest
 
 from lanista.stack.home import Home
-from lanista.stack.logs import shorten_log
+from lanista.stack.logs import rotate_log
 from lanista.stack.processes import MARK, end_leftovers, leftovers
 
 SLEEPER = "import sys, time; print('up', flush=True); time.sleep(60)"
@@ -57,12 +57,12 @@ def test_a_long_log_is_cut_while_its_writer_goes_on(tmp_path: Path) -> None:
     with path.open("ab") as writer:
         writer.write(b"old " * 100)
         writer.flush()
-        shorten_log(path, limit=100)
+        rotate_log(path, limit=100)
         writer.write(b"new")
         writer.flush()
     assert path.read_bytes() == b"new"
     assert (tmp_path / "part.log.1").read_bytes() == b"old " * 100
-    shorten_log(path, limit=100)
+    rotate_log(path, limit=100)
     assert path.read_bytes() == b"new", "a short log stays"
 
 
@@ -70,6 +70,6 @@ def test_a_log_that_cannot_be_copied_stays(tmp_path: Path) -> None:
     path = tmp_path / "part.log"
     path.write_text("x" * 200)
     (tmp_path / "part.log.1").mkdir()
-    shorten_log(path, limit=100)
-    shorten_log(tmp_path / "missing.log", limit=100)
+    rotate_log(path, limit=100)
+    rotate_log(tmp_path / "missing.log", limit=100)
     assert path.read_text() == "x" * 200

@@ -55,5 +55,5 @@ def test_the_link_is_printed_on_a_terminal_only(
     monkeypatch.setattr(stack, "sign_in_link", link)
     monkeypatch.setattr(sys.stdout, "isatty", lambda: terminal)
     monkeypatch.setenv("FORCE_COLOR", "1")  # colours in a log make no terminal of it
-    stack.say_sign_in_link(StackState(pid=1, page=PAGE, started="now"), home)
+    stack.print_sign_in_link(StackState(pid=1, page=PAGE, started="now"), home)
     assert ("#code=c0de" in capsys.readouterr().out) == bool(asked) == terminal

@@ -48,4 +48,4 @@ def test_a_person_is_told_once_what_is_waited_for_long(
     monkeypatch.setattr(stack, "RECOVERY_WORTH_A_LINE", worth_a_line)
     result = CliRunner().invoke(app, ["up", "--detach", "--json", "--home", str(tmp_path)])
     assert result.exit_code == 0, result.output
-    assert " ".join(result.stderr.split()).count("postgres recovers from its own log and is waited for") == lines
+    assert " ".join(result.stderr.split()).count("postgres is recovering from its log") == lines
