@@ -17,6 +17,9 @@ from api.schemas.base import Answer
 from api.schemas.events.base import KINDS, EventPayload
 from api.schemas.events.openapi import event_schemas
 from api.schemas.events.reading import read_event
+from api.schemas.tokens import Token
+from api.store.core.records import fields_of
+from api.store.tables import ApiToken
 from orchestrator.catalog import Kind, built_in_names
 
 ROOT = Path(__file__).parents[2]
@@ -87,6 +90,15 @@ def test_every_answer_is_declared_once_in_the_schemas() -> None:
     homes = {found.__qualname__: found.__module__ for found in subclasses(Answer)}
     assert homes["Ratings"] == "api.schemas.ratings"
     assert {name: home for name, home in homes.items() if not home.startswith("api.schemas")} == {}
+
+
+def test_a_select_that_lacks_a_field_of_its_schema_is_refused() -> None:
+    class WithTitle(Token):
+        title: str
+
+    assert fields_of(Token, ApiToken.__table__)
+    with pytest.raises(TypeError, match="WithTitle lacks title"):
+        fields_of(WithTitle, ApiToken.__table__)
 
 
 def subclasses(model: type[BaseModel]) -> Iterator[type[BaseModel]]:
