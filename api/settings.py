@@ -1,4 +1,4 @@
-"""Settings of the API and of the store worker, the two that speak to Postgres."""
+"""Settings of the API and of the store worker: the two processes that connect to Postgres."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pydantic import AfterValidator, Field, SecretStr
 from orchestrator.settings import METRICS_ADDRESS, LogSettings, TemporalSettings
 
 
-def _names_postgres(value: SecretStr) -> SecretStr:
+def _require_postgres(value: SecretStr) -> SecretStr:
     try:
         # imported late: the command line reads settings too, also where the stack is not installed
         from api.store.core.engine import database_url
@@ -23,11 +23,11 @@ def _names_postgres(value: SecretStr) -> SecretStr:
     return value
 
 
-DatabaseUrl = Annotated[SecretStr, AfterValidator(_names_postgres)]
+DatabaseUrl = Annotated[SecretStr, AfterValidator(_require_postgres)]
 
 
 class StoreSettings(TemporalSettings, LogSettings):
-    """What the store worker needs to know."""
+    """Settings of the store worker."""
 
     database_url: DatabaseUrl = Field(
         default=SecretStr("postgresql+psycopg://lanista@127.0.0.1:5432/lanista"),
@@ -39,9 +39,9 @@ class StoreSettings(TemporalSettings, LogSettings):
         description="folder or fsspec URL (s3://bucket/path) that holds checkpoints",
     )
     stall_seconds: float = Field(
-        default=120.0, ge=5, le=86_400, description="an attempt whose progress stands still this long is tried again"
+        default=120.0, ge=5, le=86_400, description="an attempt without progress for this long is retried"
     )
-    store_slots: int = Field(default=16, ge=1, le=512, description="store transactions under way at once")
+    store_slots: int = Field(default=16, ge=1, le=512, description="store activities that run at once")
     store_metrics_address: str = Field(
         default="",
         pattern=METRICS_ADDRESS,
@@ -50,7 +50,7 @@ class StoreSettings(TemporalSettings, LogSettings):
 
 
 class ApiSettings(StoreSettings):
-    """What the API needs to know."""
+    """Settings of the API."""
 
     host: str = Field(default="127.0.0.1", min_length=1, description="address the API binds; loopback by default")
     port: int = Field(default=8800, ge=1, le=65535, description="port of the API and the page")
@@ -58,24 +58,24 @@ class ApiSettings(StoreSettings):
         default="",
         validation_alias="ray_address",
         pattern=r"^([^\s/]+:\d{1,5})?$",
-        description="host:port of the Ray head (RAY_ADDRESS), which /readyz looks for; empty leaves Ray out of it",
+        description="host:port of the Ray head (RAY_ADDRESS), which /readyz checks; empty: Ray is not checked",
     )
     tensorboard_url: str = Field(
-        default="", pattern="^(https?://.+)?$", description="where TensorBoard runs; the page links to it"
+        default="", pattern="^(https?://.+)?$", description="address of TensorBoard, for a link on the page"
     )
     temporal_ui_url: str = Field(
-        default="", pattern="^(https?://.+)?$", description="where the Temporal page runs; the page links to it"
+        default="", pattern="^(https?://.+)?$", description="address of Temporal's own page, for a link on the page"
     )
     allowed_hosts: str = Field(
         default="",
-        description="host names the API answers to besides loopback and its own address, with commas; * for any",
+        description="host names the API answers to besides loopback and its own, separated by commas; * for any",
     )
     max_body_bytes: int = Field(default=1_048_576, ge=1024, le=1 << 30, description="largest body of a request, bytes")
     max_upload_bytes: int = Field(default=1 << 30, ge=1024, le=1 << 40, description="largest weights file, bytes")
-    rate_limit: float = Field(default=500.0, ge=0, le=1e6, description="requests a second of one token; 0: unlimited")
-    rate_burst: int = Field(default=1_000, ge=1, le=1_000_000, description="requests one token may make at once")
+    rate_limit: float = Field(default=500.0, ge=0, le=1e6, description="requests per second of one token; 0: unlimited")
+    rate_burst: int = Field(default=1_000, ge=1, le=1_000_000, description="requests that one token may send at once")
     failed_sign_ins: float = Field(
-        default=30.0, ge=0, le=1e6, description="wrong tokens a minute from one address; 0: unlimited"
+        default=30.0, ge=0, le=1e6, description="failed sign-ins per minute from one address; 0: unlimited"
     )
     session_hours: float = Field(default=12.0, gt=0, le=8760, description="hours until a browser must sign in again")
     session_secret: SecretStr | None = Field(
@@ -85,10 +85,13 @@ class ApiSettings(StoreSettings):
         "keeps a secret of its own, an API alone makes one at each start",
     )
     reconcile_seconds: float = Field(
-        default=10.0, gt=0, le=3600, description="seconds between looks for trials that were not started"
+        default=10.0,
+        gt=0,
+        le=3600,
+        description="seconds between two reconciliations with Temporal",
     )
     idempotency_hours: float = Field(
-        default=168.0, ge=1, le=8760, description="hours for which an Idempotency-Key is remembered"
+        default=168.0, ge=1, le=8760, description="hours for which an idempotency key and its response are stored"
     )
     database_connections: int = Field(
         default=20, ge=2, le=500, description="connections to Postgres that one API process may hold"

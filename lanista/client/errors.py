@@ -9,7 +9,7 @@ LanistaError
     ├── NotSignedIn        401: no token, or one that is unknown, expired or revoked
     ├── NotAllowed         403: the token's scope does not reach so far
     ├── NotFound           404
-    ├── Conflict           409: not possible as things stand; `more` may hold the present `trial_status`
+    ├── Conflict           409: conflict with the present state; `more` may hold the present `trial_status`
     ├── ChangedMeanwhile   412: somebody else was faster
     ├── TooManyRequests    429, after all retries
     ├── Unavailable        502, 503, 504, after all retries: a part of the system is away
@@ -83,7 +83,7 @@ class NotFound(Problem):
 
 
 class Conflict(Problem):
-    """Not possible as things stand."""
+    """The request conflicts with the present state."""
 
 
 class ChangedMeanwhile(Problem):
@@ -95,7 +95,7 @@ class TooManyRequests(Problem):
 
 
 class Unavailable(Problem):
-    """A part of the system does not answer."""
+    """Postgres, Temporal or another part of the system does not answer."""
 
 
 class ServerFault(Problem):

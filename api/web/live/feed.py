@@ -28,9 +28,9 @@ RING = 5_000
 PAGE = 500
 NO_END = (1 << 63) - 1
 READING_BACK = 4
-"""Readers that may read from the table at once; more wait for each other, and for nobody else."""
+"""Readers that may read from the table at once; further ones wait for one of them to finish."""
 LISTEN_SECONDS = 5.0
-"""A notification that got lost costs at most this long."""
+"""The longest delay after a lost notification: the table is read at least this often."""
 RECONNECT_SECONDS = 1.0
 _OF_TRIAL = "(%(trial)s::uuid IS NULL OR trial_id = %(trial)s::uuid)"
 _PAGE = f"""
@@ -90,7 +90,7 @@ class EventFeed:
         self._url = url
         self._ring: deque[Frame] = deque(maxlen=RING)
         self._floor = 0
-        """Every event above this id, up to the newest, is in the ring."""
+        """Every event above this id, up to the newest, is in the ring buffer."""
         self._newest: int | None = None
         self._live: dict[str, tuple[int, Frame]] = {}
         self._beats = 0
@@ -101,7 +101,7 @@ class EventFeed:
         """How many readers follow each trial."""
 
     async def run(self) -> None:
-        """Follow until cancelled; a lost connection is made again, and nothing is missed meanwhile."""
+        """Follow until cancelled. After a lost connection it reconnects and misses no event."""
         while True:
             try:
                 await self._follow_table()
@@ -121,7 +121,7 @@ class EventFeed:
         self._wake()
 
     async def position_before(self, newest: int, trial_id: str | None) -> int:
-        """Where to begin so that the newest so many events come first, those of one trial or of all."""
+        """The position from which the `newest` events follow, those of one trial or of all."""
         async with self._reading_back, await self._connection() as connection:
             asked = {"trial": trial_id, "newest": newest}
             row = await (await connection.execute(_BEFORE_NEWEST, asked)).fetchone()
@@ -155,7 +155,7 @@ class EventFeed:
                     seen_beat = beat
                     yield live.encoded(named=named)
                 elif not frames:
-                    # news of other trials wakes this reader too, and must not keep it from a sign of life
+                    # events of other trials wake this reader too, and must not delay its keep-alive
                     if await _set_within(news, sent_at + idle - clock()):
                         continue
                     yield b""
@@ -175,7 +175,7 @@ class EventFeed:
         return self._newest
 
     async def _after(self, position: int, trial_id: str | None) -> tuple[list[Frame], int]:
-        """What comes after a position, and the next one: from the ring if it reaches so far, else from the table."""
+        """Events after a position, and the next position: from the ring buffer if it has them, else from the table."""
         if self._newest is not None and position >= self._floor:
             newer = []
             for frame in reversed(self._ring):
@@ -187,7 +187,7 @@ class EventFeed:
         upto = await self._starting_point()
         async with self._reading_back, await self._connection() as connection:
             frames = await _page(connection, position, upto, trial_id)
-        # a page that is not full has everything up to the newest event that was known before it was asked for
+        # a page that is not full has every event up to the one that was newest before the query
         return frames, frames[-1].id if len(frames) == PAGE else max(position, upto)
 
     async def _connection(self) -> psycopg.AsyncConnection:
@@ -204,7 +204,7 @@ class EventFeed:
                 while frames := await _page(connection, self._newest, NO_END):
                     self._add(frames)
                 async for _ in connection.notifies(timeout=LISTEN_SECONDS, stop_after=1):
-                    pass  # its number is of no use: what is new is read from the table
+                    pass  # a notification only says that there are new events
 
     def _add(self, frames: list[Frame]) -> None:
         for frame in frames:
