@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[2]
-ASK = "import json, api.web.routes.catalog as c; print(json.dumps([c.__file__, [each.name for each in c._examples()]]))"
+ASK = "import json, api.web.routes.catalog as c; print(json.dumps([c.__file__, [e['name'] for e in c._examples()]]))"
 
 
 @pytest.fixture(scope="module")
