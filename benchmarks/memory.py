@@ -1,4 +1,4 @@
-"""What a large pool costs an actor: 500 versions of 1 MB each, 64 of them in play at a time.
+"""Memory of an actor with a large pool: 500 versions of 1 MB each, 64 of them in play at a time.
 
 python -m benchmarks.memory --json
 """

@@ -1,4 +1,4 @@
-"""What durability costs: steps/s through Temporal, Postgres and Ray against the same crew in a plain loop."""
+"""The overhead of durability: steps/s through Temporal, Postgres and Ray against the same crew in a plain loop."""
 
 from __future__ import annotations
 

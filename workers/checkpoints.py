@@ -1,4 +1,4 @@
-"""Checkpoints: everything a generation needs to go on exactly where the last one ended.
+"""Checkpoints: all the state that a generation needs to continue exactly where the last one ended.
 
 One artifact is one safetensors file whose metadata holds the rest as JSON. Never pickle; no times and no ids,
 so that equal training gives equal bytes and therefore the same hash.
@@ -42,7 +42,7 @@ class CheckpointError(Exception):
 
 
 class UnreadableCheckpoint(CheckpointError):
-    """The bytes are whole but are no checkpoint of a known format."""
+    """The bytes are intact but not a checkpoint of a known format."""
 
 
 class CheckpointMismatch(CheckpointError):
@@ -102,7 +102,7 @@ def encode(checkpoint: Checkpoint) -> bytes:
 
 
 def decode(data: bytes) -> Checkpoint:
-    """The checkpoint those bytes hold."""
+    """The checkpoint that these bytes encode."""
     metadata = _metadata(data)
     try:
         tensors = load_tensors(data)
@@ -160,7 +160,7 @@ def _described(component: Component) -> dict[str, Any]:
 
 
 def _exact_json(value: Any) -> str:
-    """JSON with one spelling only; what JSON has no value for (NaN, objects) is refused."""
+    """Canonical JSON; raises ValueError for values that JSON does not have (NaN, objects)."""
     try:
         return json.dumps(value, sort_keys=True, separators=(",", ":"), allow_nan=False)
     except (TypeError, ValueError) as error:

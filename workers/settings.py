@@ -8,7 +8,7 @@ from orchestrator.settings import METRICS_ADDRESS, LogSettings, TemporalSettings
 
 
 class WorkerSettings(TemporalSettings, LogSettings):
-    """What the train worker needs to know."""
+    """Settings of the train worker, from the environment and `lanista.toml`."""
 
     ray_address: str = Field(
         default="auto",

@@ -1,4 +1,4 @@
-"""The train worker: serves train, play and interactive, and is the driver that owns all Ray actors."""
+"""The train worker: serves the queues train, play and interactive, and is the Ray driver that owns all actors."""
 
 from __future__ import annotations
 
@@ -41,16 +41,16 @@ def connect_ray(settings: WorkerSettings) -> None:
 
 
 def ray_cpus() -> int:
-    """What Ray has in all, now: nodes come and go."""
+    """The CPUs of the Ray cluster now; nodes come and go."""
     return int(ray.cluster_resources().get("CPU", 0))
 
 
 async def wait_for_cpus(count: Callable[[], int] = ray_cpus, *, patience: float = 60.0, settled: float = 3.0) -> int:
-    """The CPUs of Ray's nodes, which after a reboot may join later than this worker; says so while it waits."""
+    """Wait for Ray's CPUs: after a reboot nodes may join later than this worker. Logs a warning while it waits."""
     cpus = await asyncio.to_thread(count)
     if cpus:
         return cpus
-    log.warning("ray has no CPUs yet; they are waited for", at_most_seconds=patience)
+    log.warning("ray has no CPUs yet; waiting for them", at_most_seconds=patience)
     began = changed = time.monotonic()
     while not cpus or time.monotonic() - changed < settled:
         if time.monotonic() - began > patience:
@@ -119,7 +119,7 @@ def _worker(
         activity_executor=threads,
         max_concurrent_activities=slots,
         interceptors=[LogContextInterceptor()],
-        # the default throttles heartbeats, and with them the news of a cancellation, for many seconds
+        # by default heartbeats, and with them cancellations, are throttled for many seconds
         max_heartbeat_throttle_interval=timedelta(seconds=1),
         default_heartbeat_throttle_interval=timedelta(seconds=1),
         graceful_shutdown_timeout=timedelta(seconds=5),

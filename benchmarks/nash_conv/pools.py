@@ -1,4 +1,4 @@
-"""Reading a league back as policies and a payoff, and judging them as the pool grew."""
+"""Reads a league's pool as policies and a payoff, and computes NashConv as the pool grew."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""Rivals side by side: Lanista, RLlib, and how rates and strength of both are measured."""
+"""Lanista and RLlib side by side, and how the throughput and strength of both are measured."""

@@ -1,4 +1,4 @@
-"""Lanista from the benchmark's side: generations of a warm crew on Ray, each from the checkpoint of the last."""
+"""Lanista in the benchmark: generations of a warm crew on Ray, each from the last checkpoint."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""Stacks to measure: a local one, one with a large league, and the clients that load it."""
+"""Stacks for measurements: a local stack, a large league in its database, and HTTP clients that load it."""

@@ -1,4 +1,4 @@
-"""A large league as rows alone: made by SQL in a minute, for measuring how fast it is read."""
+"""A large league written directly as rows by SQL, for measuring how fast it is read."""
 
 from __future__ import annotations
 

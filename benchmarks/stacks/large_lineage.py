@@ -1,4 +1,4 @@
-"""A past for the large league: its main learnt for 300 generations and every other player is a frozen self of it."""
+"""A lineage for the large league: its main has 300 generations and every other player is a snapshot of it."""
 
 from __future__ import annotations
 

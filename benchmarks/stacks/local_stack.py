@@ -1,4 +1,4 @@
-"""A local stack for measurements: a data folder of its own, started, used and ended through the front door."""
+"""A local stack for measurements, with its own data folder, controlled through the command line and the REST API."""
 
 from __future__ import annotations
 

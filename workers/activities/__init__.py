@@ -1,1 +1,1 @@
-"""Activities of the train worker, one file a subject: the queues train, play and interactive."""
+"""Activities of the train worker, for the queues train, play and interactive."""

@@ -1,4 +1,4 @@
-"""TensorBoard points of committed generations."""
+"""Writes the metrics of committed generations for TensorBoard."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from workers.tensorboard import GenerationPoints, write_generation
 
 
 class ChartActivities:
-    """Writes one file for each committed generation; a second delivery finds it and leaves it."""
+    """Writes one file for each committed generation; a second delivery leaves the file unchanged."""
 
     def __init__(self, root: str) -> None:
         self._root = root

@@ -1,4 +1,4 @@
-"""Short answers for a waiting person: a replay, a move, a look at a user's component, imported weights. No Ray."""
+"""Short activities for a person who waits: replays, moves, component checks, imported weights. No Ray."""
 
 from __future__ import annotations
 
@@ -46,14 +46,14 @@ from workers.models.contract import build_model
 
 
 class InteractiveActivities:
-    """Answers that the API asks for on behalf of somebody at the page."""
+    """Activities that the API calls for a user of the page."""
 
     def __init__(self, store: ArtifactStore) -> None:
         self._store = store
 
     @activity.defn(name=render_replay.name)
     def render_replay(self, request: ReplayRequest) -> Replay:
-        """Every position of a recorded game, with a version's opinion of each if one is asked."""
+        """Every position of a recorded game, annotated by a version if the request names one."""
         with named_failures():
             make = _maker(request.game)
             positions = list(replay(make, request.seed, request.moves, request.seat))
@@ -75,7 +75,7 @@ class InteractiveActivities:
 
     @activity.defn(name=choose_move.name)
     def choose_move(self, request: MoveRequest) -> MoveAnswer:
-        """Apply the person's action and let the other side answer until the person is to move again."""
+        """Apply the person's action, then the opponent's, until the person is to move again."""
         with named_failures():
             make = _maker(request.game)
             game = make(1)
@@ -87,7 +87,7 @@ class InteractiveActivities:
 
     @activity.defn(name=check_component.name)
     def check_component(self, check: ComponentCheck) -> ComponentVerdict:
-        """Import the component; a game is made too, the others need a game to be made for."""
+        """Import the component. A game is also made; the other kinds need a game to be made for."""
         try:
             if check.kind is Kind.GAME:
                 make_game(check.component.id, 1, **check.component.options)
@@ -95,13 +95,13 @@ class InteractiveActivities:
                 load(check.kind, check.component.id)
         except CatalogError as error:
             return ComponentVerdict(usable=False, problem=str(error))
-        except (Exception, SystemExit) as error:  # a user's code may raise anything: the answer, no failure of ours
+        except (Exception, SystemExit) as error:  # user code may raise anything; that is the verdict
             return ComponentVerdict(usable=False, problem=failure_message(error))
         return ComponentVerdict(usable=True)
 
     @activity.defn(name=import_weights.name)
     def import_weights(self, request: ImportWeights) -> CheckpointRef:
-        """A checkpoint from uploaded weights: one of ours, or a plain safetensors file with the model's names."""
+        """Make a checkpoint from an uploaded checkpoint or from a safetensors file with the model's names."""
         with named_failures():
             weights = _weights(self._store.get(request.uploaded))
             model = build_model(request.model, _maker(request.game)(1).spec)
@@ -119,7 +119,7 @@ class PersonsGame:
         opponent.begin(np.array([0]))
 
     def play(self) -> tuple[list[int], list[int]]:
-        """All moves, and the opponent's among those that were added."""
+        """All moves of the game, and the opponent's moves among the new ones."""
         moves, answered = list(self._request.moves), list[int]()
         action, used, done = self._request.action, 0, False
         while not done:
@@ -144,7 +144,7 @@ class PersonsGame:
         return moves, answered
 
     def _answers(self, turn: Turn, rows: NDArray[np.int64]) -> NDArray[np.int64]:
-        """What the opponent does now; asked in recorded turns too, so that its memory is as it was."""
+        """The opponent's actions. It is asked in recorded turns too, so that its recurrent state is restored."""
         if not len(rows):
             return np.zeros(0, np.int64)
         draws = np.random.default_rng([self._request.seed, int(self._game.plies[0])]).random(len(rows), np.float32)
@@ -160,7 +160,7 @@ class PersonsGame:
 
 
 def notation(names: Sequence[str], spec: GameSpec) -> str:
-    """The moves as one line; numbered in pairs where two take turns."""
+    """The moves in one line; numbered in pairs where two seats take turns."""
     if spec.seats != 2 or spec.simultaneous:
         return " ".join(names)
     return " ".join(f"{i // 2 + 1}. {name}" if i % 2 == 0 else name for i, name in enumerate(names))

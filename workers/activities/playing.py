@@ -1,4 +1,4 @@
-"""Gating and rating games, on a Ray actor beside the crews."""
+"""Plays gating and rating games on Ray actors beside the crews."""
 
 from __future__ import annotations
 
@@ -25,9 +25,9 @@ from workers.matches.task import Entrant, MatchTask, Variety
 
 POLL_SECONDS = 0.25
 LIVES_POLLS = 20
-"""Times an idle actor is looked after before it counts as dead."""
+"""Polls for an idle actor's answer before it counts as dead."""
 STORE_PATIENCE = 300.0
-"""Seconds for which games that were played are offered to a store that refuses them: they may be hours of work."""
+"""Seconds for which storing the played games is retried while the store is unavailable: they may be hours of work."""
 LONGEST_PAUSE = 20.0
 
 
@@ -70,12 +70,12 @@ class PlayActivities:
                 asked = _ask(actor)
 
     def _take(self, watch: ProgressWatch) -> Any:
-        """An idle actor that lives, else a new one. Each is asked outside the lock, and the heart beats meanwhile."""
+        """An idle actor that is alive, else a new one. Actors are checked outside the lock, with heartbeats."""
         while (actor := self._pop_idle()) is not None:
             if _lives(actor, watch):
                 return actor
             ray.kill(actor)
-        # no CPU is claimed, so that games never wait for a crew to end, nor a crew for them
+        # reserves no CPU, so that games never wait for a crew, nor a crew for games
         return match_actor(self._artifacts, cpus=0)
 
     def _pop_idle(self) -> Any | None:
@@ -84,7 +84,7 @@ class PlayActivities:
 
 
 def _delivered(watch: ProgressWatch, work: Callable[[], PlayOutcome]) -> PlayOutcome:
-    """The result of work that the store may refuse for a while; it is repeated after pauses that grow."""
+    """The result of `work`, retried with back-off while the artifact store is unavailable."""
     deadline = time.monotonic() + STORE_PATIENCE
     for attempt in count():
         try:
@@ -97,13 +97,13 @@ def _delivered(watch: ProgressWatch, work: Callable[[], PlayOutcome]) -> PlayOut
 
 
 def _alive(watch: ProgressWatch, work: Callable[[], PlayOutcome]) -> PlayOutcome:
-    """The result of work that may take longer than a heart may stand still: packing and storing many games."""
+    """The result of `work`, with heartbeats meanwhile: packing and storing many games takes long."""
     thread = ThreadPoolExecutor(1)
     try:
         outcome = thread.submit(work)
         while not wait([outcome], timeout=POLL_SECONDS).done:
             watch.waiting()
-            # a worker that is going down still has the time to finish a write; nobody waits for what was cancelled
+            # a worker that shuts down has time to finish the write; after a cancellation the result is not needed
             if watch.should_stop() and activity.is_cancelled():
                 raise watch.stop_error()
         return outcome.result()
@@ -129,7 +129,7 @@ def _ask(actor: Any) -> list[Any]:
 
 
 def _result(game: Any) -> MatchResult:
-    """The result that has arrived. An error of the game's own is no lost actor, which is tried again for ever."""
+    """The result of the finished call. An exception of the game is raised itself, not as a lost actor."""
     try:
         result: MatchResult = ray.get(game)
     except RayTaskError as error:
@@ -138,7 +138,7 @@ def _result(game: Any) -> MatchResult:
 
 
 def _lives(actor: Any, watch: ProgressWatch) -> bool:
-    """Whether it answers within a few seconds."""
+    """Whether the actor answers within a few seconds."""
     answer = actor.progress.remote()
     for _ in range(LIVES_POLLS):
         watch.waiting()
@@ -156,7 +156,7 @@ def _lives(actor: Any, watch: ProgressWatch) -> bool:
 
 
 def match_task(request: PlayRequest) -> MatchTask:
-    """The match for a request, unchecked: what the game allows only the actor asks, where a user's game may hang."""
+    """The match task of a request. The actor checks it against the game, because making a user's game may hang."""
     return MatchTask(
         game=request.game,
         entrants=tuple(

@@ -1,4 +1,4 @@
-"""Activities of the train worker: the queues train, play and interactive."""
+"""System checks of the train worker's queues, and the description of the Ray cluster."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from orchestrator.contracts.interactive import RayNode, RayRequest, RayResources
 
 @ray.remote(num_cpus=0)
 def _dot_on_ray(size: int) -> float:
-    """A little real work for a Ray process: a product whose value is known."""
+    """A small computation with a known result, run in a Ray process."""
     ones = torch.ones(size)
     return float(ones @ ones)
 
@@ -39,7 +39,7 @@ async def _prove_ray(part: str, size: int) -> PartReport:
 
 
 class SystemCheckActivities:
-    """Proofs that the train worker's queues and Ray work."""
+    """Checks that the train worker's queues and Ray work."""
 
     @activity.defn(name=contracts.check_train.name)
     async def check_train(self, request: PartRequest) -> PartReport:
@@ -55,7 +55,7 @@ class SystemCheckActivities:
 
     @activity.defn(name=describe_ray.name)
     def describe_ray(self, request: RayRequest) -> RayResources:
-        """What the cluster has and what of it is free, as its head keeps the books."""
+        """The cluster's resources in total and free, as Ray's head node counts them."""
         total, free = ray.cluster_resources(), ray.available_resources()
         return RayResources(
             version=ray.__version__,

@@ -1,4 +1,4 @@
-"""Generations on Ray, and the weights that a trial starts from."""
+"""Trains generations on Ray, and makes the initial weights of a trial."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class TrainingActivities:
 
     @activity.defn(name=train_generation.name, no_thread_cancel_exception=True)
     def train_generation(self, plan: GenerationPlan) -> GenerationOutcome:
-        """A pure function of the plan: an attempt that is lost or doubled does no harm."""
+        """Train one generation. A pure function of the plan, so lost and repeated attempts do no harm."""
         started_at = time.time()
         watch = ProgressWatch(plan.stall_seconds, "steps")
 
@@ -109,7 +109,7 @@ class WeightsActivities:
 
     @activity.defn(name=make_initial_weights.name)
     def make_initial_weights(self, request: InitialWeightsRequest) -> CheckpointRef:
-        """Weights drawn from the trial's seed, or those of a file, checked against the model."""
+        """Random weights from the trial's seed, or the weights of a file, checked against the model."""
         with named_failures():
             game = make_game(request.game.id, 1, **request.game.options)
             model = build_model(request.model, game.spec, request.seed)

@@ -1,1 +1,1 @@
-"""Learning from samples. The interface is in `workers.algorithms.contract`."""
+"""Reinforcement learning algorithms. The interface is in `workers.algorithms.contract`."""

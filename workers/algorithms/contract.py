@@ -1,4 +1,4 @@
-"""What an algorithm is: a sample batch in, metrics out, and a learner that changed in between.
+"""The interface of an algorithm: `update` trains the learner on a sample batch and returns metrics.
 
 See docs/decisions/algorithms.md.
 """
@@ -24,7 +24,7 @@ class BadAlgorithm(ValueError):
 
 @dataclass(frozen=True, kw_only=True)
 class AlgorithmOptions:
-    """What every algorithm has; each adds its own."""
+    """Options that all algorithms share; each algorithm adds its own."""
 
     learning_rate: float = 1e-3
     gamma: float = 1.0
@@ -35,9 +35,9 @@ class AlgorithmOptions:
     gradient_clip: float = 0.5
     """Largest norm of a gradient; 0 for no limit."""
     rollout_steps: int = 16
-    """Steps at every table between two updates."""
+    """Steps at every table between two updates (rollout length)."""
     minibatch: int = 4096
-    """Rows of one gradient step, over all processes."""
+    """Rows of one gradient step, summed over all processes."""
 
     def __post_init__(self) -> None:
         self._at_least("learning_rate", 0.0)
@@ -65,14 +65,14 @@ class AlgorithmOptions:
 
 
 class Algorithm(ABC):
-    """Improves a learner from batches of samples."""
+    """Trains a learner on batches of samples."""
 
     options_class: ClassVar[type[AlgorithmOptions]]
     count_metrics: ClassVar[frozenset[str]] = frozenset({"rows"})
     """Metrics that a generation sums over its updates and processes; all others are averaged, weighted by rows."""
 
     def __init__(self, learner: Learner, options: AlgorithmOptions, expected_rows: int) -> None:
-        """`expected_rows`: rows of one batch over all processes, from which every process counts its minibatches."""
+        """`expected_rows` is the batch size over all processes; it gives all of them the same number of minibatches."""
         self.learner = learner
         self.options = options
         self.minibatches = max(1, round(expected_rows / options.minibatch))
@@ -86,7 +86,7 @@ Chosen = TypeVar("Chosen", bound=AlgorithmOptions)
 
 
 def algorithm_class(component: Component) -> type[Algorithm]:
-    """The class the name stands for."""
+    """The algorithm class of this id."""
     found = load(Kind.ALGORITHM, component.id)
     if not (isinstance(found, type) and issubclass(found, Algorithm)):
         raise BadAlgorithm(f"algorithm {component.id!r} is not a subclass of workers.algorithms.Algorithm")
@@ -99,7 +99,7 @@ def parse_options(component: Component) -> AlgorithmOptions:
 
 
 def make_options(name: str, kind: type[Chosen], given: Mapping[str, Any]) -> Chosen:
-    """Options of this kind from a mapping; unknown names are refused."""
+    """Options of this kind from a mapping; raises BadAlgorithm for unknown names."""
     allowed = {field.name for field in fields(kind)}
     unknown = sorted(set(given) - allowed)
     if unknown:
@@ -110,7 +110,7 @@ def make_options(name: str, kind: type[Chosen], given: Mapping[str, Any]) -> Cho
 
 
 def return_spread(returns: NDArray[np.float32]) -> float:
-    """Standard deviation of the returns, but at least 1: small ones, as early in training, must not be blown up."""
+    """The standard deviation of the returns, at least 1: the small returns of early training are not scaled up."""
     return max(float(returns.std()), 1.0) if len(returns) else 1.0
 
 

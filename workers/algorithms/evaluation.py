@@ -1,4 +1,4 @@
-"""Running a model over rows of a batch, forwards and backwards.
+"""Forward and backward passes of a model over rows of a batch.
 
 The algorithms write their gradients down in closed form at the two heads; only the network between the
 observations and the heads is differentiated here, by autograd or, for perceptrons, directly.
@@ -23,7 +23,7 @@ Rows = NDArray[np.int64]
 
 
 class Evaluation(ABC):
-    """One batch under one model. `forward`, then `backward` with the gradients at what it returned."""
+    """One batch under one model: call `forward`, then `backward` with the gradients at its outputs."""
 
     def __init__(self, learner: Learner, batch: SampleBatch) -> None:
         self.learner = learner
@@ -67,7 +67,7 @@ class AutogradEvaluation(Evaluation):
 
 
 class RecurrentEvaluation(Evaluation):
-    """Recurrent models: every seat's decisions of one game in order, from the state stored at the first."""
+    """Recurrent models: each sequence is one seat's decisions in one game, from the state stored at its start."""
 
     def __init__(self, learner: Learner, batch: SampleBatch) -> None:
         super().__init__(learner, batch)
@@ -76,11 +76,11 @@ class RecurrentEvaluation(Evaluation):
         followed = np.zeros(len(batch), np.bool_)
         followed[batch.next_row[batch.next_row >= 0]] = True
         self._sequence_starts = np.flatnonzero(trained & ~followed)
-        # A link into a pending row ends the chain: that row only lends its value.
+        # A link into a pending row ends the sequence: that row only bootstraps the value.
         self._next = np.where((batch.next_row >= 0) & trained[batch.next_row], batch.next_row, -1)
 
     def minibatches(self, count: int, rng: np.random.Generator) -> Iterator[Rows]:
-        """Whole chains of decisions, shuffled, in `count` parts."""
+        """Whole sequences of decisions, shuffled, in `count` parts."""
         for heads in np.array_split(rng.permutation(self._sequence_starts), count):
             levels = [heads]
             while len(levels[-1]):
@@ -108,7 +108,7 @@ class RecurrentEvaluation(Evaluation):
 
 
 class DirectEvaluation(Evaluation):
-    """Perceptrons, differentiated by hand: at small minibatches autograd's bookkeeping costs more than the maths."""
+    """Perceptrons, differentiated by hand: at small minibatches autograd's overhead exceeds the arithmetic."""
 
     model: Mlp
 

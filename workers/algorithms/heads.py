@@ -1,4 +1,4 @@
-"""Gradients at the policy and value heads, in closed form: a few operations instead of a recorded graph.
+"""Gradients at the policy and value heads, in closed form: a few operations instead of autograd.
 
 Everything per action is [actions, rows]: torch is up to twenty times slower at a softmax over a short last axis.
 
@@ -15,7 +15,7 @@ from torch import Tensor
 
 @dataclass(slots=True)
 class PolicyTerms:
-    """What follows from masked logits."""
+    """Quantities of a policy computed from masked logits."""
 
     probs: Tensor
     """[actions, rows]"""

@@ -17,7 +17,7 @@ _BETA1, _BETA2, _EPSILON = 0.9, 0.999, 1e-5
 
 
 class Learner:
-    """One flat tensor makes clipping, all-reducing and Adam a few operations, whatever the model."""
+    """A model with flat parameters and gradients: clipping, all-reduce and Adam are a few operations for any model."""
 
     def __init__(self, model: nn.Module, reduce: Reduce | None = None) -> None:
         self.model = model
@@ -25,7 +25,7 @@ class Learner:
         parameters = [p for p in model.parameters() if p.requires_grad]
         sizes = [p.numel() for p in parameters]
         self.flat = torch.cat([p.detach().reshape(-1) for p in parameters])
-        # The last element is a reduced_scalar: a number averaged over processes along with the gradients.
+        # The last element is the reduced scalar: one number that is all-reduced together with the gradients.
         self._reduced = torch.zeros(len(self.flat) + 1)
         self.gradient = self._reduced[:-1]
         views = zip(torch.split(self.flat, sizes), torch.split(self.gradient, sizes), parameters, strict=True)
@@ -38,7 +38,7 @@ class Learner:
 
     @torch.no_grad()
     def step(self, learning_rate: float, gradient_clip: float, reduced_scalar: float = 0.0) -> float:
-        """Apply the gradients; returns the reduced_scalar's average over all processes."""
+        """All-reduce and apply the gradients; returns `reduced_scalar` averaged over all processes."""
         if self._reduce is not None:
             self._reduced[-1] = reduced_scalar
             self._reduce(self._reduced)
@@ -67,7 +67,7 @@ class Learner:
         return {"mean": self._mean.clone(), "square": self._square.clone(), "updates": self._updates}
 
     def load_optimizer(self, state: Mapping[str, Any]) -> None:
-        """Go on with Adam where the state was taken; an empty state starts it afresh."""
+        """Restore Adam's state; an empty state resets it."""
         if not state:
             self._mean.zero_()
             self._square.zero_()

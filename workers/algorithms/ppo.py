@@ -1,4 +1,4 @@
-"""Proximal policy optimisation."""
+"""Proximal policy optimisation (PPO), Schulman et al. 2017."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from workers.rollout.batch import SampleBatch, gae
 
 @dataclass(frozen=True, kw_only=True)
 class PpoOptions(AlgorithmOptions):
-    """Settings of PPO."""
+    """Options of PPO."""
 
     gae_lambda: float = 0.95
     clip: float = 0.2
@@ -29,7 +29,7 @@ class PpoOptions(AlgorithmOptions):
     """Smaller than the others': many small steps learn more from the same games than they cost in time."""
     normalise_advantages: bool = True
     target_kl: float = 0.03
-    """No further epoch of an update beyond 1.5 times this divergence; 0 for no limit."""
+    """An update ends after an epoch whose KL divergence exceeds 1.5 times this; 0 for no limit."""
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -42,13 +42,13 @@ class PpoOptions(AlgorithmOptions):
 
 @dataclass(slots=True)
 class _Columns:
-    """The batch's numbers per row as tensors: actions, and one gather's worth of the rest."""
+    """The batch's columns as tensors: the actions, and the floats in one tensor, so that one gather reads them."""
 
     actions: Tensor
     numbers: Tensor
     """[4, rows]: log-probability, value, advantage, return."""
     spread: float
-    """Of the returns: the value's error is measured in it, so that no game's scale of rewards drowns the policy."""
+    """`return_spread` of the batch: the value loss is divided by its square, so that large rewards do not dominate."""
 
 
 class Ppo(Algorithm):

@@ -18,15 +18,15 @@ from workers.rollout.batch import PENDING, SampleBatch, Targets
 
 @dataclass(frozen=True, kw_only=True)
 class VtraceOptions(AlgorithmOptions):
-    """Settings of V-trace."""
+    """Options of V-trace."""
 
     trace_lambda: float = 0.95
     rho_clip: float = 1.0
-    """Largest weight of a decision; decides which policy the value head converges to."""
+    """Clipping of the importance weight rho; it decides which policy's value function is learnt."""
     trace_clip: float = 1.0
-    """Largest weight that what came later passes back through; trades variance for speed."""
+    """Clipping of the trace weight c; it trades variance for convergence speed."""
     epochs: int = 1
-    """Passes over a batch; targets are computed afresh for each."""
+    """Passes over a batch; targets are recomputed for each."""
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -98,7 +98,7 @@ class Vtrace(Algorithm):
 
 
 def vtrace(played: SampleBatch, present: SampleBatch, options: VtraceOptions) -> Targets:
-    """Targets for today's policy (`present`) from games of an older one (`played`)."""
+    """V-trace targets for the current policy (`present`) from games of an older one (`played`)."""
     gamma = np.float32(options.gamma)
     known = (played.next_row != PENDING).astype(np.float32)
     ratio = np.exp(present.log_probs - played.log_probs)

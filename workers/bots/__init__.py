@@ -1,1 +1,1 @@
-"""Scripted players: the interface, the built-ins and the names they go by."""
+"""Bots (scripted players): the interface, the built-in bots and their names."""

@@ -1,4 +1,4 @@
-"""Exact play in tic-tac-toe: every position solved once, every decision a lookup."""
+"""Minimax for tic-tac-toe: every position is solved once, then a decision is a table lookup."""
 
 from functools import cache
 from typing import Literal

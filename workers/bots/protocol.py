@@ -1,4 +1,4 @@
-"""What a bot is: it decides many rows at once, and every random draw comes from the row's own key.
+"""The interface of a bot: it decides many rows at once, and draws random numbers from each row's key.
 
 BadBot    the bot cannot be made: an unknown name, bad numbers, or a game it cannot play
 
@@ -24,7 +24,7 @@ class BadBot(ValueError):
 
 @dataclass(slots=True)
 class BotInput:
-    """The rows a bot must decide. Nothing here needs a VectorGame, so remote games can fill it too."""
+    """The rows a bot must decide. It does not refer to a VectorGame, so a remote game can fill it too."""
 
     seats: NDArray[np.int64]
     observations: NDArray[np.float32]
@@ -47,7 +47,7 @@ class Bot(ABC):
 
 
 def bot_input(game: VectorGame, turn: Turn, rows: NDArray[np.int64] | slice = slice(None), salt: int = 0) -> BotInput:
-    """These rows of the present turn, as a bot takes them; `salt` gives other draws on the same seeds."""
+    """The input of a bot for these rows of the turn; another `salt` gives other draws on the same seeds."""
     tables, seats = turn.tables[rows], turn.seats[rows]
     return BotInput(
         seats=seats,

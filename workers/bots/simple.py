@@ -11,7 +11,7 @@ from workers.games.seeding import uniform
 
 
 def draw(weights: NDArray[np.float64], keys: NDArray[np.uint64]) -> NDArray[np.int64]:
-    """One column per row, drawn in proportion to the row's weights; a column of weight 0 never comes."""
+    """One column per row, drawn in proportion to the row's weights; a column of weight 0 is never drawn."""
     rising = np.cumsum(weights, axis=1)
     return np.asarray(np.argmax(rising > (uniform(keys) * rising[:, -1])[:, None], axis=1))
 
@@ -31,7 +31,7 @@ class FirstLegalBot(Bot):
 
 
 class MixedBot(Bot):
-    """A fixed probability for each action; where none of the likely ones is legal, any legal one."""
+    """A fixed probability for each action; if no action with a positive probability is legal, any legal one."""
 
     def __init__(self, spec: GameSpec, *, probabilities: Sequence[float]) -> None:
         super().__init__(spec)

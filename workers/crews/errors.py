@@ -1,4 +1,4 @@
-"""What can go wrong with a crew.
+"""Exceptions of a crew.
 
 CrewError
 ├── BadTask             the task itself cannot be run; says what was wrong and what is allowed

@@ -1,4 +1,4 @@
-"""What a generation is asked to do, says on the way, and hands back: plain values, all of them."""
+"""The task, progress and result of a generation, as plain values."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from workers.rollout.openings import OpeningRules
 
 
 class Topology(StrEnum):
-    """How a crew is put together."""
+    """How a crew divides sampling and training among processes."""
 
     AUTO = "auto"
-    """Fused, or split where several trainers are asked for."""
+    """Fused; split if `trainers` is above 1."""
     FUSED = "fused"
     """Every actor samples and learns; gradients are averaged between them."""
     SPLIT = "split"
@@ -50,7 +50,7 @@ class GenerationTask:
     seed: int
     """Source of everything random in the generation, fresh weights included."""
     learner: CheckpointRef | None = None
-    """Where to go on; None starts with fresh weights."""
+    """The checkpoint to continue from; None starts with random weights."""
     version: str = "learner"
     """The version id that tallies are reported for."""
     opponents: tuple[TaskOpponent, ...] = ()
@@ -98,7 +98,7 @@ class GenerationTask:
 
 @dataclass(frozen=True, kw_only=True)
 class Progress:
-    """How far a generation is."""
+    """The progress of a generation."""
 
     steps: int
     target: int
@@ -116,7 +116,7 @@ class Progress:
 
 @dataclass(frozen=True, kw_only=True)
 class GenerationResult:
-    """What a generation brought."""
+    """The result of a generation."""
 
     checkpoint: CheckpointRef
     steps: int

@@ -1,4 +1,4 @@
-"""Betting as a tree worked out once: playing it is then one table lookup per step for all tables."""
+"""A betting tree, precomputed: a step of all tables is one array lookup."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -17,7 +17,7 @@ class Stage:
     paid: tuple[int, int]
     ended: bool = False
     folded: int | None = None
-    """The seat that gave up, if one did; a hand that ended otherwise is a showdown."""
+    """The seat that folded; None at a showdown."""
 
 
 Rules = Callable[[Stage], dict[int, Stage]]

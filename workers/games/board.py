@@ -1,4 +1,4 @@
-"""What the two-player board games share: stones as bits, kept from the mover's point of view."""
+"""Base of the two-player board games: bitboards from the mover's point of view."""
 
 from abc import abstractmethod
 

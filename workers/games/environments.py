@@ -1,4 +1,4 @@
-"""What the adapters of Python environments share: one environment per table, stepped one by one."""
+"""Base of the adapters for Python environments: one environment per table, stepped one by one."""
 
 import importlib
 import re
@@ -20,7 +20,7 @@ _COLOURS = re.compile(r"\x1b\[[0-9;]*m")
 
 @dataclass(frozen=True)
 class Shown:
-    """What a seat that is to act is shown."""
+    """The observation and info of a seat that is to act."""
 
     seat: int
     value: Any
@@ -28,7 +28,7 @@ class Shown:
 
 
 class EnvironmentGame(VectorGame):
-    """Tables that are environments of others. Games are cut off, as truncated, at `max_steps`.
+    """A game whose tables are environments of other libraries. Games are truncated at `max_steps`.
 
     An environment must be a pure function of its reset's seed and the actions, as good ones are.
     """
@@ -132,6 +132,6 @@ def factory(path: str) -> Callable[..., Any]:
     module, _, attribute = path.partition(":")
     try:
         made: Callable[..., Any] = getattr(importlib.import_module(module), attribute)
-    except (Exception, SystemExit) as error:  # a module of somebody's own may raise anything
+    except (Exception, SystemExit) as error:  # user code may raise anything
         raise BadGame(f"environment {path!r} does not import: {type(error).__name__}: {error}") from error
     return made

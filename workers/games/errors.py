@@ -1,4 +1,4 @@
-"""What can go wrong with a game.
+"""Exceptions of games.
 
 GameError
 ├── BadGame          the game, its options or its seeds cannot be used; says what is allowed

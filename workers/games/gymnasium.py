@@ -1,4 +1,4 @@
-"""Any Gymnasium environment with discrete actions, as a game of one seat whose returns are tallied."""
+"""Any Gymnasium environment with discrete actions, as a single-seat game whose returns are tallied."""
 
 from typing import Any
 

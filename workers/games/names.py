@@ -1,4 +1,4 @@
-"""Games by name, as trial files write them, with options that are checked before anything is built."""
+"""Games by name, as trial files write them, with checked options."""
 
 import inspect
 from typing import Any

@@ -16,7 +16,7 @@ _DEAL = 1  # tells the draw of the deal from other draws on the same seed
 
 @dataclass(frozen=True)
 class Poker:
-    """A poker worked out: the betting, the deals, who wins each and what a mover sees at each point.
+    """A precomputed poker game: the betting tree, the deals, their winners and all observations.
 
     A card's rank is `card // suits`. Every deal, (seat 0, seat 1, public) in card numbers, is equally
     likely; a game of one betting round never opens the public card.

@@ -1,4 +1,4 @@
-"""What a game is to everything above it: n tables, stepped together on arrays.
+"""The interface of a game: n tables, stepped together on arrays.
 
 See docs/decisions/games-and-adapters.md.
 """
@@ -17,7 +17,7 @@ from workers.games.svg import text_svg
 
 @dataclass(frozen=True, kw_only=True)
 class GameSpec:
-    """The fixed facts of a game."""
+    """The fixed properties of a game."""
 
     id: str
     seats: int
@@ -70,12 +70,12 @@ class Turn:
 
 @dataclass(slots=True)
 class StepResult:
-    """What one step brought. The arrays are valid until the next step: copy what you keep."""
+    """The result of one step. The arrays are valid until the next step: copy what you keep."""
 
     rewards: NDArray[np.float32]
     """[tables, seats], earned in this step by every seat, whoever moved."""
     done: NDArray[np.bool_]
-    """[tables], the game ended in this step; the table already stands at its next game."""
+    """[tables], the game ended in this step; the table has already started its next game."""
     truncated: NDArray[np.bool_]
     """[tables], the game was cut off by a limit of steps and not by its rules; implies done."""
 

@@ -1,4 +1,4 @@
-"""A recorded game, seen again move by move: its seed and its actions are all that was kept."""
+"""Replays a recorded game position by position from its seed and its actions."""
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""Rock, paper, scissors: one simultaneous move, nothing to see."""
+"""Rock, paper, scissors: one simultaneous move, a constant observation."""
 
 import numpy as np
 from numpy.typing import NDArray

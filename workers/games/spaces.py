@@ -12,7 +12,7 @@ from workers.games.errors import BadGame
 
 @dataclass(frozen=True)
 class Senses:
-    """How what an agent is shown becomes a row of numbers; a mask in it is told apart from the rest."""
+    """Encodes an agent's observations as rows of numbers; a legal mask within them is read separately."""
 
     space: spaces.Space[Any]
     shape: tuple[int, ...]

@@ -1,4 +1,4 @@
-"""Small SVG pieces that the games draw with: plain attributes, no scripts, no outside files."""
+"""SVG elements for drawing games: plain attributes, no scripts, no external files."""
 
 from html import escape
 

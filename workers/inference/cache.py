@@ -1,4 +1,4 @@
-"""Policies by reference, the least recently used ones forgotten."""
+"""A least-recently-used cache of policies by checkpoint."""
 
 from __future__ import annotations
 

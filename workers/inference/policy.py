@@ -1,4 +1,4 @@
-"""One policy: a model that turns rows into decisions."""
+"""Inference with one policy: actions, log-probabilities and values for rows of observations."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _BELOW_ONE = 1.0 - 1e-6
 
 @dataclass(slots=True)
 class PolicyOutput:
-    """What was decided in each row, and what the learner needs to know of it later."""
+    """Actions, log-probabilities and values, one per row."""
 
     actions: NDArray[np.int64]
     log_probs: NDArray[np.float32]
@@ -30,7 +30,7 @@ class PolicyOutput:
 
 
 class Decider(Protocol):
-    """Anything that decides rows: a policy, a group of them, a served one."""
+    """Chooses actions for rows: a policy, a group of policies, or a served policy."""
 
     state_size: int
 
@@ -41,11 +41,11 @@ class Decider(Protocol):
         draws: NDArray[np.float32] | None,
         states: NDArray[np.float32] | None = None,
     ) -> PolicyOutput:
-        """One decision a row: sampled by `draws` (uniform in [0, 1), one a row), or the best one for None."""
+        """One action per row: sampled with `draws` (uniform in [0, 1), one per row), or the best one for None."""
 
 
 class Policy:
-    """A model in play. Rows never depend on each other, nor on how they are batched but for rounding."""
+    """A model used for inference. Rows do not depend on each other, nor on the batching except for rounding."""
 
     def __init__(self, model: nn.Module) -> None:
         self.model = model

@@ -1,4 +1,4 @@
-"""PolicyOutput for whoever asks: rows of many games and policies in one call, no game loop in sight.
+"""A policy server without a game loop: one call decides rows of many games and policies.
 
 See docs/decisions/games-and-adapters.md.
 """
@@ -14,7 +14,7 @@ from workers.inference.policy import Decider, PolicyOutput
 
 
 class PolicyServer:
-    """Serves policies by name and keeps, per stream (one seat of one game), what recurrent ones remember."""
+    """Serves policies by name and keeps the recurrent state of each stream (one seat of one game)."""
 
     def __init__(self, policies: Mapping[str, Decider]) -> None:
         self._policies = dict(policies)

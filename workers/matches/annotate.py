@@ -1,4 +1,4 @@
-"""What a version thinks of a recorded game: its probabilities and its value at every position, on demand."""
+"""Annotates a recorded game with a version's action probabilities and values at every position."""
 
 from __future__ import annotations
 

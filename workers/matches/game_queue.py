@@ -1,4 +1,4 @@
-"""Which games a match consists of, and which of them stand at the tables."""
+"""The queue of a match's games: pairs, seats and seeds; tables take the next game from it."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from workers.matches.task import MatchTask
 
 IDLE = -1
 OPENINGS_OF_A_LENGTH = 32
-"""Drawn for a game before shorter ones are: in some games every opening of a length is a whole game."""
+"""Openings drawn for a game before shorter ones are tried: in some games every opening of a length ends the game."""
 
 
 def seatings(entrants: int, seats: int) -> list[tuple[int, ...]]:

@@ -1,4 +1,4 @@
-"""A process that plays matches: an ordinary object, or by `match_actor` one on Ray."""
+"""Plays matches in this process, or in a Ray actor made by `match_actor`."""
 
 from __future__ import annotations
 

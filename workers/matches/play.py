@@ -1,4 +1,4 @@
-"""Playing a match: all its games, batched over tables, every one of them to its end.
+"""Plays all games of a match to their end, batched over tables.
 
 See docs/decisions/matches.md.
 """
@@ -61,7 +61,7 @@ class MatchTables:
     def __init__(self, game: VectorGame, queue: GameQueue, players: Sequence[Player], *, opening: int) -> None:
         self._game, self._queue, self._players = game, queue, players
         self._opening = opening
-        game.auto_reset = False  # who plays next, and with which seed, is the queue's to say
+        game.auto_reset = False  # the queue decides the next game of a table and its seed
         games, seats = len(queue), game.spec.seats
         self._at = np.full(game.tables, IDLE, np.int64)
         self._earned = np.zeros((game.tables, seats), np.float64)
@@ -85,7 +85,7 @@ class MatchTables:
         return self._finish(result)
 
     def _refuse_endless(self, result: StepResult) -> None:
-        """A game beyond its own bound would go on for ever: every round of it looks like progress."""
+        """Raise BadGame for a game longer than its `max_steps`: it might never end."""
         spec = self._game.spec
         if ((self._at != IDLE) & ~result.done & (self._game.plies >= spec.max_steps)).any():
             raise BadGame(f"{spec.id}: a game is longer than its max_steps, {spec.max_steps}")

@@ -1,4 +1,4 @@
-"""Entrants at the tables: policies and bots behind one way of asking for moves."""
+"""The players of a match: policies and bots behind one interface."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a match brought: every game with its moves, and the counts that ratings and gates need."""
+"""The result of a match: every game with its moves, and the counts for ratings and gates."""
 
 from __future__ import annotations
 

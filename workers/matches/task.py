@@ -1,4 +1,4 @@
-"""What a match is asked for: who plays what, how often, and how variety comes into it.
+"""The task of a match: the game, the entrants, the number of pairs, and how games are varied.
 
 See docs/decisions/matches.md.
 """
@@ -39,7 +39,7 @@ class Entrant:
 
 @dataclass(frozen=True, kw_only=True)
 class Variety:
-    """What keeps deterministic players from repeating one game for ever; both may be combined."""
+    """How games are varied, so that deterministic players do not repeat one game; both ways can be combined."""
 
     sampled: bool = True
     """Policies draw from their probabilities; otherwise they play their best move."""

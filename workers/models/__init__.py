@@ -1,1 +1,1 @@
-"""Policy and value networks. The contract they keep is in `workers.models.contract`."""
+"""Policy and value networks. Their interface is in `workers.models.contract`."""

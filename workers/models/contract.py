@@ -1,4 +1,4 @@
-"""What a model must be, and how one is built and checked from its name.
+"""The interface of a model, and how a model is built and checked from its name.
 
 A model is made by `factory(observation_shape=..., actions=..., **options)` and is any `nn.Module` with
 

@@ -1,4 +1,4 @@
-"""Observation normalising for any model: running mean and spread, kept with the weights."""
+"""Observation normalisation for any model: running mean and variance, stored with the weights."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from torch import Tensor, nn
 
 _WIDEST = 10.0
 _MOST_ROWS = 10_000_000.0
-"""Beyond this many rows the running moments forget, so that they can follow a policy that goes elsewhere."""
+"""After this many rows the moments are moving averages, so that they follow a changing policy."""
 
 
 class Normalised(nn.Module):

@@ -1,1 +1,1 @@
-"""From games to samples: seating, sampling, trajectories and tallies."""
+"""Rollouts: seating, sampling, trajectories and tallies."""

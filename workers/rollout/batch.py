@@ -1,4 +1,4 @@
-"""Samples as flat arrays, one row per decision, linked along each seat's own trajectory."""
+"""Sample batches as flat arrays: one row per decision, linked along each seat's trajectory; GAE on them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Trajectory building from rows: who decided what, what was earned, whose game ended.
+"""Builds trajectories from decisions, rewards and ends of games.
 
 It knows no game loop. A vectorised loop feeds it a thousand rows at a time, a game that calls in over a wire
 feeds it one.
@@ -15,7 +15,7 @@ from workers.rollout.batch import PENDING, TERMINAL, SampleBatch
 
 
 class _Rows:
-    """Room for one batch. The row behind the last absorbs writes meant for no row at all."""
+    """The buffers of one batch. The row after the last absorbs writes for streams without a decision."""
 
     def __init__(self, capacity: int, shape: tuple[int, ...], actions: int, state_size: int) -> None:
         self.observations = np.empty((capacity, *shape), np.float32)

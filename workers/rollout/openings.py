@@ -1,4 +1,4 @@
-"""Opening variety: some games start with random moves, so that self-play does not collapse onto a few lines."""
+"""Random openings: some games start with random moves, so that self-play does not collapse onto a few lines."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class OpeningRules:
             raise BadOpenings(f"random opening plies must be 0 or more, not {self.plies}")
 
     def longest(self, spec: GameSpec) -> int:
-        """Most random plies for this game; none where a move at random tells others something or ends all."""
+        """Most random plies for this game; none where a random move would reveal hidden information or end the game."""
         if not spec.open_board or self.share == 0.0:
             return 0
         return spec.max_steps // 4 if self.plies is None else self.plies

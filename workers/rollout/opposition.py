@@ -1,4 +1,4 @@
-"""The other side of the tables: every opponent's rows decided together."""
+"""Decides the actions of all opponents in a rollout, in as few batches as possible."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The sampling loop: tables, decisions, trajectories and tallies, with no Python per table."""
+"""The sampling loop over tables: decisions, trajectories and tallies, without Python code per table."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from workers.rollout.tally import TallyBoard
 
 
 class Sampler:
-    """Plays a seating's games with a learner's policy and hands out what its seats went through.
+    """Plays a seating's games with the learner's policy and returns the learner's trajectories.
 
     The tables must have just been reset. Everything random comes from `rng` and the game's own seeds.
     """
@@ -68,7 +68,7 @@ class Sampler:
         return self._builder.take()
 
     def play_out(self, steps: int) -> int:
-        """Go on, without learning, with the games to be counted that have begun; returns how many are left."""
+        """Play the counted games under way to their end, without recording samples; returns how many are left."""
         self.board.last_call()
         for _ in range(steps):
             if not self.board.waiting:

@@ -1,4 +1,4 @@
-"""Who sits where: tables in blocks as even as can be, one opponent a block, seats shared out evenly within it.
+"""Seating: tables in blocks of nearly equal size, one opponent per block, seats divided evenly within a block.
 
 See docs/decisions/rollouts.md.
 """
@@ -18,7 +18,7 @@ MOST_BLOCKS = 64
 
 @dataclass(frozen=True, kw_only=True)
 class Seating:
-    """For a whole generation. Fixed blocks keep the shapes of grouped inference fixed and need no sorting."""
+    """The owner of every seat for a whole generation. Fixed blocks keep the shapes of grouped inference fixed."""
 
     owner: NDArray[np.int64]
     """[tables, seats]: LEARNER or the opponent's number."""

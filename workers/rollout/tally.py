@@ -1,4 +1,4 @@
-"""Counting results and returns per opponent and seat, from rewards and the end of games alone.
+"""Counts results and returns per opponent and seat, from rewards and ends of games.
 
 See docs/decisions/rollouts.md.
 """
@@ -22,7 +22,7 @@ class Counts:
     earned: NDArray[np.float64]
     """[opponents, own seat, other's seat, (own, other's)]: returns in the same games, summed."""
     single_seat_returns: Returns | None
-    """Returns of a game of one seat; None where there are more."""
+    """Returns of a single-seat game; None in games of more seats."""
     games: int
     steps: int
     """Steps of the games that ended, summed."""

@@ -1,4 +1,4 @@
-"""RLlib from this side: a process that is told what to do, line by line."""
+"""The benchmark's client of the RLlib process: it sends one JSON command per line."""
 
 from __future__ import annotations
 
