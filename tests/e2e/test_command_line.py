@@ -68,7 +68,7 @@ def test_a_trial_is_started_paused_forked_watched_and_stopped(stack: LocalStack,
         with watching(stack, "tiny") as watch:
             lanista("trial", "resume", "tiny")
             assert watch.stdout is not None
-            assert any("main: generation" in line for line in watch.stdout), "it shows what happens"
+            assert any("main finished generation" in line for line in watch.stdout), "it shows what happens"
             lanista("trial", "stop", "tiny", "--reason", "seen enough")
             said, _ = watch.communicate(timeout=150)
         assert "command-line/tiny is stopped: seen enough" in said and watch.returncode == 0

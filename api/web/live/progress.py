@@ -1,4 +1,4 @@
-"""Live progress: heartbeats of running generations, polled each second while somebody watches the trial."""
+"""Live progress: heartbeats of running generations, polled each second while a client follows the trial."""
 
 from __future__ import annotations
 

@@ -147,8 +147,8 @@ async def _frames(
         async for frame in services.feed.follow(after, trial_id, IDLE_SECONDS, named=named):
             if not frame or clock() - looked_at >= TRUSTED_SECONDS:
                 if await run_in_threadpool(services.tokens.by_id, principal.token_id) is None:
-                    return  # revoked or expired meanwhile
+                    return  # the token was revoked or has expired
                 looked_at = clock()
             yield frame or b": still here\n\n"
     except (FeedUnavailable, psycopg.OperationalError):
-        return  # whoever follows comes back by itself, with the last id it has
+        return  # clients reconnect with the last id they have

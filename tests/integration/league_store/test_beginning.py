@@ -127,6 +127,19 @@ def test_a_note_is_taken_once_for_its_key(store: Store, league: League) -> None:
     assert league.events("generation_retried")[0]["failure"] == "stalled"
 
 
+def test_a_note_of_a_player_has_its_name_and_its_id(store: Store, league: League) -> None:
+    player = league.player("main")
+    payload = {"player": player.id, "name": "main", "generation": 4, "failure": "stalled", "problem": "no progress"}
+    store("note_event", TrialEvent(trial=league.trial, key="named", type="evaluation_dropped", payload=payload))
+    (event,) = league.events("evaluation_dropped")
+    assert (event["player_id"], event["player"], event["name"]) == (player.id, "main", "main")
+
+
+def test_a_note_of_a_kind_that_is_not_known_is_kept(store: Store, league: League) -> None:
+    store("note_event", TrialEvent(trial=league.trial, key="k", type="plug-in.danced", payload={"how": "well"}))
+    assert league.events("plug-in.danced") == [{"how": "well", "key": "k"}]
+
+
 def test_entering_adds_no_player_rows(store: Store, league: League) -> None:
     assert store.count(Player, Player.trial_id == league.trial) == 2
 

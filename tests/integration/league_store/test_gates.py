@@ -21,6 +21,7 @@ from league.types import DecisionKind
 from orchestrator.contracts.generations import Judgement
 from orchestrator.contracts.play import GateBatch as Batch
 from orchestrator.contracts.play import GateBrief, GateRequest, GateStop, PlayOutcome
+from orchestrator.contracts.trials import TrialEvent
 from tests.integration.league_store.driver import STEPS, League, Store, league_file
 from tests.integration.league_store.games import SUITED, played
 
@@ -130,6 +131,21 @@ def test_a_pass_moves_the_alias_with_its_evidence(store: Store) -> None:
     (event,) = store.rows(AliasEvent, AliasEvent.gate_id == gate.id)
     assert (event.to_version_id, event.move, event.evidence["llr"]) == (version.id, "promoted", gate.llr)
     assert store.count(Payoff, Payoff.trial_id == league.trial) == 0
+
+
+def test_events_of_a_gate_name_versions_beside_their_ids(store: Store) -> None:
+    league = found(store)
+    judgement = opened(league)
+    failed = {"gate": judgement.gate, "failure": "crew_lost", "problem": "the crew died", "tries": 1}
+    store("note_event", TrialEvent(trial=league.trial, key="gate:1", type="gate_retried", payload=failed))
+    play(store, brief_of(store, judgement.gate), [1.0, 0.75])
+    (event,) = league.events("gate.opened")
+    assert (event["candidate"], event["champion"]) == ("main-2", "main-1")
+    (event,) = league.events("gate_retried")
+    assert (event["gate_id"], event["alias"]) == (judgement.gate, "champion")
+    first, second = league.events("alias.moved")
+    assert (first["from_version"], first["to_version"]) == (None, "main-1")
+    assert (second["from_version"], second["to_version"]) == ("main-1", "main-2")
 
 
 def test_a_fail_and_an_undecided_end_leave_the_champion(store: Store) -> None:

@@ -169,6 +169,8 @@ def test_a_damaged_opponent_of_the_past_retires(store: Store) -> None:
     (decision,) = league.decisions(DecisionKind.ROLLBACK)
     assert decision.verdict == "retired"
     assert len(league.events("player.retired")) == 1
+    (event,) = league.events("checkpoint.damaged")
+    assert (event["player"], event["verdict"], event["problem"]) == ("main-1", "retired", rollback(plan).problem)
     again = league.plan("main", attempt=2)
     assert [opponent.player for opponent in again.opponents] == [league.player("main").id]
 
