@@ -1,4 +1,4 @@
-"""The closed vocabularies of the store's columns, beyond those of `league.types`."""
+"""Enums of columns and answers, besides those of `league.types`."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ class PlayerStatus(StrEnum):
 
 
 class VersionOrigin(StrEnum):
-    """How a model version came to be."""
+    """How a model version was made."""
 
     INITIAL = "initial"
     IMPORTED = "imported"

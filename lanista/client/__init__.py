@@ -1,4 +1,4 @@
-"""The Python client: `Client` waits, `AsyncClient` is awaited; both have the same calls and typed answers."""
+"""The Python client: `Client` blocks, `AsyncClient` is for asyncio; both have the same calls and typed answers."""
 
 from lanista.client.asynchronous import AsyncClient
 from lanista.client.blocking import Client

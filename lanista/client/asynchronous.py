@@ -1,4 +1,4 @@
-"""`lanista.AsyncClient`: every call, awaited."""
+"""`lanista.AsyncClient`: the client for asyncio."""
 
 from __future__ import annotations
 
@@ -90,7 +90,7 @@ class AsyncClient:
         return read(call, await self._retried(self._http.request, **arguments))
 
     async def iterate(self, listing: Listing[Result]) -> AsyncIterator[Result]:
-        """Every item, page after page, as they are asked for."""
+        """Every item; the next page is fetched when it is needed."""
         cursor: str | None = None
         while True:
             page = await self.send(listing.page(cursor))
@@ -101,7 +101,7 @@ class AsyncClient:
                 return
 
     async def run(self, steps: Steps[Result]) -> Result:
-        """Carry out calls that depend on each other."""
+        """Send calls that depend on each other."""
         answer: Any = None
         while True:
             try:
@@ -114,10 +114,10 @@ class AsyncClient:
     async def events(
         self, trial: TrialRef | None = None, *, after: int | None = None, newest: int | None = None
     ) -> AsyncIterator[Event]:
-        """What happens, as it happens, of one trial or of all: after an event's id, or from now on (0: everything).
+        """Follow the events of one trial or of all: after an event's id, or from now on (0: from the beginning).
 
-        `newest` begins with the newest so many events instead, and goes on from there.
-        A lost connection is made again from the last event seen: none is missed, none comes twice. A trial's
+        `newest` starts with that many of the newest events instead.
+        A lost connection is resumed after the last event: none is missed, none comes twice. A trial's
         stream also holds `progress` events, which have no id.
         """
         following = Following(trial, after, newest)

@@ -1,4 +1,4 @@
-"""`lanista.Client`: every call, waiting for its answer."""
+"""`lanista.Client`: the blocking client."""
 
 from __future__ import annotations
 
@@ -88,7 +88,7 @@ class Client:
         return read(call, self._retried(self._http.request, **arguments))
 
     def iterate(self, listing: Listing[Result]) -> Iterator[Result]:
-        """Every item, page after page, as they are asked for."""
+        """Every item; the next page is fetched when it is needed."""
         cursor: str | None = None
         while True:
             page = self.send(listing.page(cursor))
@@ -98,7 +98,7 @@ class Client:
                 return
 
     def run(self, steps: Steps[Result]) -> Result:
-        """Carry out calls that depend on each other."""
+        """Send calls that depend on each other."""
         answer: Any = None
         while True:
             try:
@@ -111,10 +111,10 @@ class Client:
     def events(
         self, trial: TrialRef | None = None, *, after: int | None = None, newest: int | None = None
     ) -> Iterator[Event]:
-        """What happens, as it happens, of one trial or of all: after an event's id, or from now on (0: everything).
+        """Follow the events of one trial or of all: after an event's id, or from now on (0: from the beginning).
 
-        `newest` begins with the newest so many events instead, and goes on from there.
-        A lost connection is made again from the last event seen: none is missed, none comes twice. A trial's
+        `newest` starts with that many of the newest events instead.
+        A lost connection is resumed after the last event: none is missed, none comes twice. A trial's
         stream also holds `progress` events, which have no id.
         """
         following = Following(trial, after, newest)

@@ -1,19 +1,19 @@
-"""What can go wrong with a call.
+"""Errors of a call.
 
 LanistaError
-├── Unreachable            nobody answers, after all retries
+├── Unreachable            no answer, after all retries
 ├── UnexpectedAnswer       an answer that is not Lanista's, or not of this version
-├── NoSuchName             no trial, player or version goes by this name, or several do
-└── Problem                Lanista refused; its words are the message
-    ├── InvalidRequest     400, 413, 422: something in the request is wrong; `fields` says what
+├── NoSuchName             no trial, player or version has this name, or several have it
+└── Problem                the API refused; its detail is the message
+    ├── InvalidRequest     400, 413, 422: the request is not valid; `fields` names each field
     ├── NotSignedIn        401: no token, or one that is unknown, expired or revoked
-    ├── NotAllowed         403: the token's scope does not reach so far
+    ├── NotAllowed         403: the token's scope is not sufficient
     ├── NotFound           404
     ├── Conflict           409: conflict with the present state; `more` may hold the present `trial_status`
-    ├── ChangedMeanwhile   412: somebody else was faster
+    ├── ChangedMeanwhile   412: changed since the revision in If-Match
     ├── TooManyRequests    429, after all retries
-    ├── Unavailable        502, 503, 504, after all retries: a part of the system is away
-    └── ServerFault        any other 5xx: a mistake on Lanista's side
+    ├── Unavailable        502, 503, 504, after all retries: a part of the system is down
+    └── ServerFault        any other 5xx: a bug of the API
 """
 
 from __future__ import annotations
@@ -30,15 +30,15 @@ class LanistaError(Exception):
 
 
 class Unreachable(LanistaError):
-    """Nobody answers at the address."""
+    """Nothing answers at the address."""
 
 
 class UnexpectedAnswer(LanistaError):
-    """What came back is not what this version of Lanista answers."""
+    """The answer is not one of this version of Lanista."""
 
 
 class NoSuchName(LanistaError):
-    """A name that nothing has, or that several things have."""
+    """No trial, player or version has this name, or several have it."""
 
 
 @dataclass(frozen=True)
@@ -58,16 +58,16 @@ class Problem(LanistaError):
         self.title = title
         self.detail = detail
         self.more = dict(more or {})
-        """Whatever else the document says, such as the present `trial_status`."""
+        """Other fields of the document, such as the present `trial_status`."""
 
     @property
     def fields(self) -> list[FieldProblem]:
-        """Field by field, where fields are wrong."""
+        """The wrong fields; empty where the problem is not about fields."""
         return [FieldProblem(str(item["field"]), str(item["message"])) for item in self.more.get("errors") or ()]
 
 
 class InvalidRequest(Problem):
-    """Something in the request is wrong."""
+    """The request is not valid."""
 
 
 class NotSignedIn(Problem):
@@ -79,15 +79,15 @@ class NotAllowed(Problem):
 
 
 class NotFound(Problem):
-    """There is no such thing."""
+    """Nothing has this id or name."""
 
 
 class Conflict(Problem):
-    """The request conflicts with the present state."""
+    """A conflict with the present state."""
 
 
 class ChangedMeanwhile(Problem):
-    """It is no longer at the revision that was insisted on."""
+    """It has changed since the revision in If-Match."""
 
 
 class TooManyRequests(Problem):
@@ -99,7 +99,7 @@ class Unavailable(Problem):
 
 
 class ServerFault(Problem):
-    """Something went wrong on Lanista's side."""
+    """A bug of the API."""
 
 
 _BY_STATUS: dict[int, type[Problem]] = {
@@ -116,7 +116,7 @@ _BY_STATUS: dict[int, type[Problem]] = {
 
 
 def problem_of(response: httpx.Response) -> Problem:
-    """The error that an answer of status 400 or above stands for; its body must have been read."""
+    """The error for a response of status 400 or above; its body must have been read."""
     status = response.status_code
     kind = _BY_STATUS.get(status) or (ServerFault if status >= 500 else InvalidRequest)
     document = _document(response)
@@ -126,7 +126,7 @@ def problem_of(response: httpx.Response) -> Problem:
 
 
 def _document(response: httpx.Response) -> dict[str, Any]:
-    """A proxy in between may answer with anything."""
+    """The problem document; empty for the answer of a proxy in between."""
     try:
         document = response.json()
     except ValueError:

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, kw_only=True)
 class League:
-    """What was known when it was asked for."""
+    """Trial, players, payoff, ratings and aliases, read one after the other."""
 
     trial: Trial
     players: Sequence[Player]

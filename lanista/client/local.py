@@ -1,4 +1,4 @@
-"""Where the API is, and who we are there, when the caller does not say."""
+"""Finds address and token of the API where the caller gives none."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ class ApiAddress:
 
 
 def find_api(url: str | None = None, token: str | None = None, home: Path | None = None) -> ApiAddress:
-    """What is given, else LANISTA_URL with LANISTA_TOKEN, else the local stack with its admin token.
+    """The given address and token, else LANISTA_URL with LANISTA_TOKEN, else the local stack with its admin token.
 
-    `home` names the data folder of a local stack, which then goes before LANISTA_URL.
+    `home` is the data folder of a local stack; it takes precedence over LANISTA_URL.
 
-    The local stack's token is for the local stack: it is never sent to an address from elsewhere.
+    The local stack's admin token is sent to the local stack only.
     """
     if url:
         return ApiAddress(url, token or _settings_token())

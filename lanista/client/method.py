@@ -1,4 +1,4 @@
-"""Making a method of a client out of the description of a call."""
+"""Makes methods of a client from functions that describe calls."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _SELF = inspect.Parameter("self", inspect.Parameter.POSITIONAL_ONLY)
 
 
 def as_method(method: Method, describe: Callable[..., Any]) -> Method:
-    """Give a method the name, the words and the parameters of the call it makes, for `help()` and editors."""
+    """Give a method the name, docstring and parameters of the call it makes, for `help()` and editors."""
     method.__name__ = describe.__name__
     method.__qualname__ = describe.__name__
     method.__doc__ = describe.__doc__

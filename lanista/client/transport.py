@@ -76,9 +76,9 @@ def _outcome(state: RetryCallState) -> tuple[BaseException | None, httpx.Respons
 
 
 def client_options(url: str, token: str | None, timeout: float) -> dict[str, Any]:
-    """What an httpx client is made with. It follows no redirect, so the token goes to this address only."""
+    """The arguments of an httpx client. It follows no redirect, so the token goes to this address only."""
     if urlsplit(url).scheme not in ("http", "https") or not urlsplit(url).netloc:
-        raise ValueError(f"url: {url!r} is no address; write it as http://host:port or https://host")
+        raise ValueError(f"url: {url!r} is not an address; write it as http://host:port or https://host")
     headers = {"User-Agent": "lanista-client", "Accept-Encoding": "gzip"}
     if token is not None:
         headers["Authorization"] = f"Bearer {token}"
@@ -90,7 +90,7 @@ def client_options(url: str, token: str | None, timeout: float) -> dict[str, Any
 
 
 def arguments_of(call: Call[Any]) -> dict[str, Any]:
-    """The arguments of httpx's `build_request`; a change gets a key under which it happens once."""
+    """The arguments of httpx's `build_request`; a change gets an idempotency key."""
     headers = dict(call.headers)
     if call.changes:
         headers["Idempotency-Key"] = str(uuid.uuid4())
@@ -109,7 +109,7 @@ def arguments_of(call: Call[Any]) -> dict[str, Any]:
 
 
 def read(call: Call[Result], response: httpx.Response) -> Result:
-    """The call's result, or the error that the answer stands for."""
+    """The call's result, or the error for the response."""
     if response.is_error:
         raise problem_of(response)
     if not response.is_success:

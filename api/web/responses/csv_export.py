@@ -20,13 +20,13 @@ PAGE = 5_000
 
 
 class Form(StrEnum):
-    """How to answer."""
+    """Format of a list."""
 
     JSON = "json"
     CSV = "csv"
 
 
-FormQuery = Annotated[Form, Query(alias="format", description="json: a page; csv: everything, as a file")]
+FormQuery = Annotated[Form, Query(alias="format", description="json: one page; csv: the whole list, as a file")]
 CSV_RESPONSE: dict[int | str, dict[str, Any]] = {
     200: {"content": {"text/csv": {"schema": {"type": "string"}, "example": "id,name\r\n17,main\r\n"}}}
 }

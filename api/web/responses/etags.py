@@ -1,4 +1,4 @@
-"""ETags of things that are edited: their revision. If-Match refuses an edit of what changed meanwhile."""
+"""ETags of resources that are edited: their revision. If-Match refuses an edit of a changed resource."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ IfMatch = Annotated[
     Header(
         alias="If-Match",
         pattern=r'^(\*|"[0-9]{1,18}")$',
-        description="the ETag that was read; refuses the change with 412 if it is no longer the present one",
+        description="the ETag that was read; the change is refused with 412 if the resource has changed since",
         examples=['"3"'],
     ),
 ]
@@ -24,12 +24,12 @@ def etag(revision: int) -> dict[str, str]:
 
 
 def revision_of(if_match: str | None) -> int | None:
-    """The revision a caller insists on; None for any."""
+    """The revision in If-Match; None for any."""
     return None if if_match in (None, "*") else int(if_match.strip('"'))
 
 
 def require_match(if_match: str | None, revision: int) -> None:
-    """412 unless the caller saw the present revision."""
+    """Refuse with 412 unless If-Match has the present revision."""
     wanted = revision_of(if_match)
     if wanted is not None and wanted != revision:
         raise Refusal(412, f"it is at revision {revision}, not {wanted}; read it again", headers=etag(revision))

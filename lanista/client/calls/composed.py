@@ -1,4 +1,4 @@
-"""Things that take several calls: a whole league, and finding by name what has an id."""
+"""Several calls in one: a whole league, and lookups by name."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Calls about tournaments and schedules, with typed answers."""
+"""Calls about tournaments and schedules."""
 
 from __future__ import annotations
 
@@ -39,17 +39,17 @@ def create_tournament(*, spec: Mapping[str, Any], project: str = "default") -> C
 
 
 def cancel_tournament(tournament_id: str, *, reason: str | None = None) -> Call[Tournament]:
-    """End a tournament early; what was played stays."""
+    """Cancel a tournament; recorded games stay."""
     return change("POST", path_to("tournaments", tournament_id, "cancel"), Tournament, {"reason": reason})
 
 
 def entrants(tournament_id: str, *, page_size: int = 100) -> Listing[Entrant]:
-    """The field, by seeding."""
+    """The entrants, by seeding."""
     return Listing(path=path_to("tournaments", tournament_id, "entrants"), item=Entrant, page_size=page_size)
 
 
 def standings(tournament_id: str) -> Steps[Standings]:
-    """The whole table as it stands, the best first."""
+    """The present standings, the best first."""
     path = path_to("tournaments", tournament_id, "standings")
     found: Standings = yield get(path, Standings, {"limit": LARGEST_PAGE})
     while found.next_cursor is not None:
@@ -59,7 +59,7 @@ def standings(tournament_id: str) -> Steps[Standings]:
 
 
 def pairings(tournament_id: str, *, page_size: int = 100) -> Listing[Pairing]:
-    """Who met whom, and how it ended."""
+    """The pairings and their results."""
     return Listing(path=path_to("tournaments", tournament_id, "pairings"), item=Pairing, page_size=page_size)
 
 
@@ -99,7 +99,7 @@ def create_schedule(
     overlap: Overlap | str | None = None,
     catchup_window_seconds: int | None = None,
 ) -> Call[Schedule]:
-    """Hold a tournament again and again: by a cron line, or every so many seconds."""
+    """Hold a tournament again and again: by a cron line or an interval."""
     body = {
         "project": project,
         "name": name,
@@ -138,5 +138,5 @@ def trigger_schedule(schedule_id: str) -> Call[Schedule]:
 
 
 def delete_schedule(schedule_id: str) -> Call[None]:
-    """End a schedule; its tournaments stay."""
+    """Delete a schedule; its tournaments stay."""
     return Call(method="DELETE", path=path_to("schedules", schedule_id), read=lambda response: None)

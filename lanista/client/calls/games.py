@@ -8,21 +8,21 @@ from lanista.client.calls.call import Call, change, get, path_to
 
 
 def replay(match_id: int, *, seat: int | None = None, annotate: str | None = None) -> Call[Replay]:
-    """A match move by move, as a seat saw it; `annotate` names a version that comments each position."""
+    """A match move by move, as a seat sees it; `annotate` adds a version's probabilities and values."""
     return get(path_to("matches", str(match_id), "replay"), Replay, {"seat": seat, "annotate": annotate})
 
 
 def begin_game(version_id: str, *, seat: int = 0, seed: int | None = None, sampled: bool | None = None) -> Call[Game]:
-    """A game of a person against a version; seat 0 begins."""
+    """Start a game of a person against a version; seat 0 moves first."""
     body = {"version_id": version_id, "seat": seat, "seed": seed, "sampled": sampled}
     return change("POST", path_to("play"), Game, body)
 
 
 def game(game_id: str) -> Call[Game]:
-    """A game under way."""
+    """One game against a version."""
     return get(path_to("play", game_id), Game)
 
 
 def make_move(game_id: str, *, action: int) -> Call[Game]:
-    """Make a move; the version answers at once."""
+    """Make a move; the answer has the version's reply."""
     return change("POST", path_to("play", game_id, "moves"), Game, {"action": action})

@@ -1,4 +1,4 @@
-"""Calls about the league: payoff, ratings, decisions, curves, matches, gates, and files of them."""
+"""Calls about the league: payoff, ratings, decisions, metrics, matches, gates, and CSV files."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ Table = Literal["payoff", "ratings", "matches", "decisions"]
 
 
 def payoff(trial: TrialRef, *, stream: PayoffStream = "all") -> Call[Payoff]:
-    """Who does how well against whom, as matrices; `all` is what matchmaking reads."""
+    """The payoff matrices; `all` is what matchmaking reads."""
     return get(trial_path(trial, "payoff"), Payoff, {"stream": stream})
 
 
@@ -69,7 +69,7 @@ def decisions(
     generation: int | None = None,
     page_size: int = 100,
 ) -> Listing[Decision]:
-    """Why? The newest decision first."""
+    """Decisions with their reasons, the newest first."""
     query = given({"kind": list(kind) or None, "player_id": player_id, "generation": generation})
     return Listing(path=trial_path(trial, "decisions"), item=Decision, query=query, page_size=page_size)
 
@@ -83,7 +83,7 @@ def metrics(
     points: int | None = None,
     page_size: int = 100,
 ) -> Listing[Series]:
-    """Curves of what generations reported, one for each player and metric."""
+    """Metrics of generations, one series for each player and metric."""
     query = given(
         {"player_id": player_id, "name": list(name) or None, "after_generation": after_generation, "points": points}
     )

@@ -27,12 +27,12 @@ def versions(trial: TrialRef, *, player_id: str | None = None, page_size: int = 
 
 
 def version(version_id: str) -> Call[VersionDetail]:
-    """One version, its names and its ancestors."""
+    """One version, its aliases and its ancestors."""
     return get(path_to("versions", version_id), VersionDetail)
 
 
 def checkpoint(version_id: str) -> Call[bytes]:
-    """The weights as safetensors, checked against the hash the server names."""
+    """The weights as safetensors, verified against their hash."""
     return Call(method="GET", path=path_to("versions", version_id, "checkpoint"), read=_checked)
 
 
@@ -46,7 +46,7 @@ def _checked(response: httpx.Response) -> bytes:
     named = response.headers.get("ETag", "").strip('"')
     found = hashlib.sha256(response.content).hexdigest()
     if found != named:
-        raise UnexpectedAnswer(f"the checkpoint was damaged on its way: its hash is {found}, not {named}")
+        raise UnexpectedAnswer(f"the checkpoint was damaged in transit: its hash is {found}, not {named}")
     return response.content
 
 
@@ -56,12 +56,12 @@ def aliases(project: str, *, page_size: int = 100) -> Listing[Alias]:
 
 
 def alias(project: str, alias: str, *, game: str | None = None) -> Call[Alias]:
-    """Where an alias points."""
+    """One alias and the version it points at."""
     return get(path_to("projects", project, "aliases", alias), Alias, {"game": game})
 
 
 def set_alias(project: str, alias: str, *, version_id: str, reason: str, if_revision: int | None = None) -> Call[Alias]:
-    """Point an alias at a version, making it if need be. The move is recorded with its reason."""
+    """Point an alias at a version; a new alias is created. The move is recorded with its reason."""
     body = {"version_id": version_id, "reason": reason}
     return change("PUT", path_to("projects", project, "aliases", alias), Alias, body, if_revision=if_revision)
 
@@ -75,7 +75,7 @@ def alias_history(project: str, alias: str, *, game: str | None = None, page_siz
 def roll_back_alias(
     project: str, alias: str, *, game: str | None = None, reason: str | None = None, if_revision: int | None = None
 ) -> Call[Alias]:
-    """Point an alias back at the version that held it before."""
+    """Point an alias at the version before."""
     path = path_to("projects", project, "aliases", alias, "rollback")
     return change("POST", path, Alias, given({"reason": reason}), query={"game": game}, if_revision=if_revision)
 
@@ -86,22 +86,22 @@ def projects(*, page_size: int = 100) -> Listing[Project]:
 
 
 def catalog() -> Call[Catalog]:
-    """What a trial file may name."""
+    """Names that a trial file may use."""
     return get(path_to("catalog"), Catalog)
 
 
 def examples(*, page_size: int = 100) -> Listing[Example]:
-    """Trial files to start from."""
+    """Example trial files."""
     return Listing(path=path_to("examples"), item=Example, page_size=page_size)
 
 
 def system() -> Call[System]:
-    """Version, the state of each part, links to other pages."""
+    """Version, state of each part, workers, queues, Ray, links."""
     return get(path_to("system"), System)
 
 
 def who_am_i() -> Call[BrowserSession]:
-    """Whose token this client has, and what it may do."""
+    """The name and scope of this client's token."""
     return get(path_to("session"), BrowserSession)
 
 
@@ -113,7 +113,7 @@ def tokens(*, page_size: int = 100) -> Listing[Token]:
 def create_token(
     *, name: str, scope: Scope | str = Scope.VIEWER, expires_in_days: float | None = None
 ) -> Call[MadeToken]:
-    """Make a token. The answer holds its secret, this once."""
+    """Create a token. The answer has its secret, only this once."""
     body: dict[str, Any] = {"name": name, "scope": scope, "expires_in_days": expires_in_days}
     return change("POST", path_to("tokens"), MadeToken, body)
 
@@ -124,7 +124,7 @@ def revoke_token(token_id: str) -> Call[None]:
 
 
 def audit(*, target: str | None = None, token_id: str | None = None, page_size: int = 100) -> Listing[Entry]:
-    """Who changed what, when; the newest first."""
+    """The audit log of changes, the newest first."""
     return Listing(
         path=path_to("audit"), item=Entry, query=given({"target": target, "token_id": token_id}), page_size=page_size
     )

@@ -36,44 +36,44 @@ def create_trial(*, name: str, spec: Mapping[str, Any], project: str = "default"
 
 
 def validate_trial(*, text: str | None = None, spec: Mapping[str, Any] | None = None) -> Call[CheckedFile]:
-    """Everything that is wrong with a trial file (`text`) or a spec; nothing is made."""
+    """All problems of a trial file (`text`) or a spec; nothing is created."""
     return change("POST", path_to("trials", "validate"), CheckedFile, {"text": text, "spec": spec})
 
 
 def pause_trial(trial: TrialRef) -> Call[TrialSummary]:
-    """Let every player finish its generation and wait."""
+    """Pause: every player finishes its generation and waits."""
     return change("POST", trial_path(trial, "pause"), TrialSummary)
 
 
 def resume_trial(trial: TrialRef) -> Call[TrialSummary]:
-    """Go on after a pause, or begin a trial that was made paused."""
+    """Continue after a pause, or start a trial that was created paused."""
     return change("POST", trial_path(trial, "resume"), TrialSummary)
 
 
 def stop_trial(
     trial: TrialRef, *, mode: Literal["drain", "now"] = "drain", reason: str | None = None
 ) -> Call[TrialSummary]:
-    """End a trial for good; `drain` finishes and records what is under way, `now` gives it up."""
+    """End a trial for good; `drain` finishes and records the generations in progress, `now` discards them."""
     return change("POST", trial_path(trial, "stop"), TrialSummary, {"mode": mode, "reason": reason})
 
 
 def fork_trial(
     trial: TrialRef, *, name: str, at_commit: int | None = None, changes: Mapping[str, Any] | None = None
 ) -> Call[Trial]:
-    """A new trial from a commit of this one (its newest, unless given); `changes` are laid over its file."""
+    """A new trial from a commit of this one (default: the newest); `changes` override options of its file."""
     body = {"name": name, "at_commit": at_commit, "changes": None if changes is None else dict(changes)}
     return change("POST", trial_path(trial, "fork"), Trial, body)
 
 
 def archive_trial(trial: TrialRef, *, if_revision: int | None = None) -> Call[TrialSummary]:
-    """Put an ended trial away: it leaves the lists."""
+    """Archive an ended trial: it leaves the lists."""
     return change("POST", trial_path(trial, "archive"), TrialSummary, if_revision=if_revision)
 
 
 def players(
     trial: TrialRef, *, role: Sequence[Role] = (), status: PlayerStatus | str | None = None, page_size: int = 100
 ) -> Listing[Player]:
-    """The members of the league in the order they joined, snapshots among them."""
+    """The players in the order they were added, snapshots included."""
     query = given({"role": list(role) or None, "status": status})
     return Listing(path=trial_path(trial, "players"), item=Player, query=query, page_size=page_size)
 
@@ -91,7 +91,7 @@ def add_player(
     bot: str | None = None,
     hyperparameters: Mapping[str, Any] | None = None,
 ) -> Call[Player]:
-    """A new member of a league that runs or is paused."""
+    """Add a player to a running or paused league."""
     body = {"name": name, "role": role, "bot": bot, "hyperparameters": hyperparameters}
     return change("POST", trial_path(trial, "players"), Player, body)
 

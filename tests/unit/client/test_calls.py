@@ -228,7 +228,7 @@ def test_both_clients_have_the_same_calls_with_words_and_parameters() -> None:
 
 
 def test_an_address_that_is_none_is_refused_at_once() -> None:
-    with pytest.raises(ValueError, match="is no address"):
+    with pytest.raises(ValueError, match="is not an address"):
         Client("lanista.test:80", "secret")
 
 
