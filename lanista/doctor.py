@@ -20,7 +20,7 @@ from temporalio.api.workflowservice.v1 import DescribeTaskQueueRequest, GetSyste
 from temporalio.client import Client
 
 from api.store.core.engine import create_store_engine, database_url, session_factory
-from api.store.core.installation import refuse_others
+from api.store.core.installation import check_no_other_installation
 from lanista.settings import StackSettings
 from lanista.stack import remote
 from lanista.stack.errors import StackError
@@ -134,7 +134,7 @@ async def _artifacts(environment: dict[str, str]) -> str:
         engine = create_store_engine(environment["LANISTA_DATABASE_URL"], pool_size=1)
         try:
             with session_factory(engine)() as session:
-                own = refuse_others(session, ArtifactStore(environment["LANISTA_ARTIFACTS"]))
+                own = check_no_other_installation(session, ArtifactStore(environment["LANISTA_ARTIFACTS"]))
         finally:
             engine.dispose()
         return f"{without_secrets(environment['LANISTA_ARTIFACTS'])} is used by this installation ({own}) alone"

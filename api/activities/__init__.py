@@ -1,4 +1,4 @@
-"""Activities of the store worker: everything that touches Postgres. They translate; SQL lives in `api.store`."""
+"""Activities of the store worker. They translate messages to calls of `api.store`, which has the SQL."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def store_activities(
     stall_seconds: float = STALL_SECONDS,
     garbage_age: timedelta = GARBAGE_AGE,
 ) -> list[Callable[..., Any]]:
-    """Every activity of the store queue, ready to be registered with a worker."""
+    """Every activity of the store queue, to be registered with a worker."""
     system = SystemCheckActivities(engine)
     trials = TrialActivities(engine, artifacts, garbage_age=garbage_age)
     generations = GenerationActivities(engine, artifacts, stall_seconds=stall_seconds)

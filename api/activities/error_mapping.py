@@ -1,4 +1,4 @@
-"""The store's refusals as failures that a workflow can tell apart."""
+"""Maps the store's errors to application errors with a type, which workflows handle."""
 
 from __future__ import annotations
 
@@ -18,20 +18,20 @@ from orchestrator.contracts import Failure
 from orchestrator.played_games import GamesLost
 from orchestrator.spec import InvalidTrial
 
-ASK_AGAIN = timedelta(seconds=0.5)
+RETRY_DELAY = timedelta(seconds=0.5)
 
 
 @contextmanager
 def map_errors() -> Iterator[None]:
-    """Name what will never work and is not to be retried. Anything else, such as a lost database, just raises."""
+    """Raise permanent errors as non-retryable application errors. Others, such as a lost database, pass through."""
     try:
         yield
     except NotFound as error:
         raise _final(error, Failure.NOT_FOUND) from error
     except NotYet as error:
-        # nothing is wrong: the server asks again at a steady pace, and no log speaks of a failure
+        # not a failure: Temporal retries at a fixed delay, and the category keeps it out of the logs
         category = ApplicationErrorCategory.BENIGN
-        raise ApplicationError(str(error), next_retry_delay=ASK_AGAIN, category=category) from error
+        raise ApplicationError(str(error), next_retry_delay=RETRY_DELAY, category=category) from error
     except (Conflict, InvalidTrial, ValidationError, LeagueError, CatalogError, DataError) as error:
         raise _final(error, Failure.BAD_INPUT) from error
     except (DamagedArtifact, MissingArtifact) as error:
@@ -41,7 +41,7 @@ def map_errors() -> Iterator[None]:
     except ArtifactStoreFull as error:
         raise ApplicationError(str(error), type=Failure.STORE_FULL) from error
     except StatementError as error:
-        if isinstance(error.orig, ValueError | TypeError):  # a value that no column could hold, such as a broken id
+        if isinstance(error.orig, ValueError | TypeError):  # a value that no column can hold, such as a malformed id
             raise _final(error, Failure.BAD_INPUT) from error
         raise
 

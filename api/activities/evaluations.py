@@ -1,4 +1,4 @@
-"""Activities that measure a main against the trial's target."""
+"""Activities of target evaluations: a main against the trial's target."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from api.activities.error_mapping import map_errors
 from api.store.core.engine import session_factory
 from api.store.evaluations.target import evaluation_tournament, plan_evaluation, record_evaluation
 from api.store.players.contenders import contender
-from api.store.ratings.bradley_terry import fit_after
-from api.store.ratings.online import rate_in_order_after
+from api.store.ratings.bradley_terry import fit_after_tournament
+from api.store.ratings.online import rate_online_after_tournament
 from api.store.trials.spec import spec_of
 from orchestrator.artifacts import ArtifactStore
 from orchestrator.contracts import play as contracts
@@ -29,7 +29,7 @@ class EvaluationActivities:
 
     @activity.defn(name=contracts.plan_evaluation.name)
     def plan_evaluation(self, key: contracts.EvaluationKey) -> contracts.PlayRequest:
-        """The rating games of a generation against the target; every delivery gets the same ones."""
+        """The rating games of a generation against the target, the same for every delivery."""
         with map_errors(), self._sessions.begin() as session:
             evaluation = plan_evaluation(session, key.trial, key.player, key.generation)
             settings = evaluation.tournament.spec
@@ -47,15 +47,15 @@ class EvaluationActivities:
 
     @activity.defn(name=contracts.record_evaluation.name)
     def record_evaluation(self, report: contracts.EvaluationReport) -> contracts.TargetState:
-        """Record the games, once, fit the ratings anew, and say how the player does."""
+        """Record the games once, fit the ratings, and return the win rate."""
         with map_errors():
             games = received(report.outcome, self._artifacts)
             with self._sessions.begin() as session:
                 measured = record_evaluation(session, report.trial, report.player, report.generation, games)
                 held = evaluation_tournament(session, report.trial, report.player, report.generation)
-            # a transaction of its own, because reading all games holds up those who would add some
+            # a separate transaction, because the fit locks the matches against inserts
             with self._sessions.begin() as session:
-                fit_after(session, held)
+                fit_after_tournament(session, held)
             with self._sessions.begin() as session:
-                rate_in_order_after(session, held)
+                rate_online_after_tournament(session, held)
         return contracts.TargetState(**asdict(measured))

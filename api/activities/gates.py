@@ -7,7 +7,7 @@ from temporalio import activity
 
 from api.activities.error_mapping import map_errors
 from api.store.core.engine import session_factory
-from api.store.gates.results import Standing, gate_standing, record_gate_batch, stop_gate
+from api.store.gates.results import GateState, gate_state, record_gate_batch, stop_gate
 from api.store.gates.unfinished import gates_opened_after, unfinished_gates
 from api.store.players.contenders import contender
 from api.store.trials.spec import spec_of
@@ -26,13 +26,13 @@ class GateActivities:
 
     @activity.defn(name=contracts.gate_brief.name)
     def gate_brief(self, request: contracts.GateRequest) -> contracts.GateBrief:
-        """Where the gate stands and what to play next."""
+        """The state of the gate and the batch to play next."""
         with map_errors(), self._sessions.begin() as session:
-            return self._brief(gate_standing(session, request.gate))
+            return self._brief(gate_state(session, request.gate))
 
     @activity.defn(name=contracts.record_gate_batch.name)
     def record_gate_batch(self, batch: contracts.GateBatch) -> contracts.GateBrief:
-        """Record the batch and look at the test; on a pass the alias moves in the same transaction."""
+        """Record the batch and evaluate the test; on a pass the alias moves in the same transaction."""
         with map_errors():
             games = received(batch.outcome, self._artifacts)
             with self._sessions.begin() as session:
@@ -40,15 +40,15 @@ class GateActivities:
 
     @activity.defn(name=contracts.stop_gate.name)
     def stop_gate(self, stop: contracts.GateStop) -> contracts.GateBrief:
-        """End the gate early: invalid, never passed."""
+        """Stop the gate as invalid."""
         with map_errors(), self._sessions.begin() as session:
             return self._brief(stop_gate(session, stop.gate, stop.reason))
 
     @activity.defn(name=contracts.end_gates.name)
     def end_gates(self, end: contracts.GatesEnd) -> contracts.GatesEnded:
-        """Make the trial's gates invalid, one by one; name those that took their places."""
+        """Stop the trial's gates as invalid; return the gates of other trials that were opened after them."""
         with map_errors():
-            # again, until none is left: a batch that arrives first may end a gate and open another for its candidate
+            # repeat until none is left: a batch that arrives first may end a gate and open another one
             while gates := self._unfinished(end.trial):
                 for gate in gates:
                     with self._sessions.begin() as session:
@@ -63,27 +63,27 @@ class GateActivities:
         with self._sessions() as session:
             return unfinished_gates(session, trial)
 
-    def _brief(self, standing: Standing) -> contracts.GateBrief:
-        gate, successor = standing.gate, standing.successor
+    def _brief(self, state: GateState) -> contracts.GateBrief:
+        gate, successor = state.gate, state.successor
         return contracts.GateBrief(
             gate=gate.id,
             trial=gate.trial_id,
             status=gate.status.value,
-            next_batch=standing.next_batch,
-            request=self._request(standing) if standing.pairs else None,
+            next_batch=state.next_batch,
+            request=self._request(state) if state.pairs else None,
             next_gate=None if successor is None else successor.id,
             next_trial=None if successor is None else successor.trial_id,
         )
 
-    def _request(self, standing: Standing) -> contracts.PlayRequest:
-        gate = standing.gate
+    def _request(self, state: GateState) -> contracts.PlayRequest:
+        gate = state.gate
         return contracts.PlayRequest(
             trial=gate.trial_id,
-            occasion=f"gate {gate.id}, batch {standing.next_batch}",
-            game=spec_of(standing.trial).game.component,
-            contenders=[contender(player, version) for player, version in standing.contenders],
-            pairs=standing.pairs,
-            seed=standing.seed,
+            occasion=f"gate {gate.id}, batch {state.next_batch}",
+            game=spec_of(state.trial).game.component,
+            contenders=[contender(player, version) for player, version in state.contenders],
+            pairs=state.pairs,
+            seed=state.seed,
             opening_plies=gate.settings["opening_plies"],
             stall_seconds=self._stall_seconds,
         )

@@ -1,4 +1,4 @@
-"""Activities of a generation: plan, record, judge, and go back where a checkpoint is damaged."""
+"""Activities of a generation: plan, record, judge, and roll back from a damaged checkpoint."""
 
 from __future__ import annotations
 
@@ -42,9 +42,9 @@ class GenerationActivities:
 
     @activity.defn(name=contracts.plan_generation.name)
     def plan_generation(self, key: contracts.GenerationKey) -> contracts.GenerationPlan:
-        """Whom the player meets and from which checkpoint it goes on: the same plan at every delivery.
+        """The opponents and the checkpoint to continue from: the same plan for every delivery.
 
-        Only its place in the queue is that of the moment.
+        Only the priority in the queue is computed anew.
         """
         with map_errors(), self._sessions.begin() as session:
             planned = plan_generation(session, key.trial, key.player, key.generation, key.attempt)
@@ -53,7 +53,7 @@ class GenerationActivities:
 
     @activity.defn(name=contracts.record_generation.name)
     def record_generation(self, report: contracts.GenerationReport) -> contracts.Recorded:
-        """Record the outcome in one transaction; the first delivery wins and all of them hear of it."""
+        """Record the outcome in one transaction; the first delivery wins and every delivery gets its result."""
         with map_errors(), self._sessions.begin() as session:
             recorded = record_planned_generation(
                 session, self._artifacts, _trained(report, _followed_plan(session, report))
@@ -71,14 +71,14 @@ class GenerationActivities:
 
     @activity.defn(name=contracts.judge_generation.name)
     def judge_generation(self, key: contracts.GenerationKey) -> contracts.Judgement:
-        """Snapshot, reset, gate: what the league's rules make of the generation."""
+        """Apply the rules for snapshot, reset and gate to the generation."""
         with map_errors(), self._sessions.begin() as session:
             judged = judge_generation(session, key.trial, key.player, key.generation)
         return contracts.Judgement(snapshot=judged.snapshot, reset=judged.reset, gate=judged.gate)
 
     @activity.defn(name=contracts.roll_back.name, no_thread_cancel_exception=True)
     def roll_back(self, rollback: contracts.Rollback) -> None:
-        """Go back to the last good version, visibly."""
+        """Handle the damaged checkpoints of a generation: roll back, retire or avoid."""
         with map_errors(), self._sessions.begin() as session:
             plan = recorded_plan(session, rollback.trial, rollback.player, rollback.generation, rollback.attempt)
             planned = PlannedVersions(

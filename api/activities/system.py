@@ -1,4 +1,4 @@
-"""The system check's activity of the store worker."""
+"""The store worker's part of the system check."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from orchestrator.contracts import PartReport, PartRequest
 
 
 class SystemCheckActivities:
-    """Proof that the store queue and Postgres work."""
+    """Checks the store queue and Postgres."""
 
     def __init__(self, engine: Engine) -> None:
         self._engine = engine

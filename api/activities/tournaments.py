@@ -15,13 +15,13 @@ from api.store.evaluations.gauntlet import open_trial_evaluation
 from api.store.evaluations.unfinished import unfinished_evaluations
 from api.store.players.contenders import contender
 from api.store.ratings.alpha_rank_nash import rate_field
-from api.store.ratings.bradley_terry import fit_after
-from api.store.ratings.online import rate_in_order_after
+from api.store.ratings.bradley_terry import fit_after_tournament
+from api.store.ratings.online import rate_online_after_tournament
 from api.store.tables import Tournament
 from api.store.tournaments.lifecycle import end_tournament, lock_tournament
 from api.store.tournaments.pairings import PlannedBatch, entrants_of_pairing, plan_pairings, record_pairing
 from api.store.tournaments.results import spec_of_tournament
-from api.store.tournaments.schedules import note_failure, open_firing
+from api.store.tournaments.schedules import open_firing, record_failure
 from api.store.tournaments.withdrawals import withdraw_damaged
 from orchestrator.artifacts import ArtifactStore
 from orchestrator.contracts import tournaments as contracts
@@ -48,14 +48,14 @@ class TournamentActivities:
 
     @activity.defn(name=contracts.open_trial_evaluation.name)
     def open_trial_evaluation(self, due: contracts.TrialEvaluation) -> contracts.Opened:
-        """The gauntlet of a generation, unless the one before it still runs."""
+        """The field evaluation of a generation, unless the one before it still runs."""
         with map_errors(), self._sessions.begin() as session:
             tournament, reason = open_trial_evaluation(session, due.trial, due.player, due.generation)
         return contracts.Opened(tournament=tournament, reason=reason)
 
     @activity.defn(name=contracts.plan_pairings.name)
     def plan_pairings(self, request: contracts.TournamentRequest) -> contracts.TournamentPlan:
-        """What can be played now, from the results so far."""
+        """The pairings to play now, from the results so far."""
         with map_errors(), self._sessions.begin() as session:
             tournament, batches = plan_pairings(session, request.tournament)
             return contracts.TournamentPlan(
@@ -74,7 +74,7 @@ class TournamentActivities:
 
     @activity.defn(name=contracts.note_pairing_setback.name)
     def note_pairing_setback(self, failed: contracts.FailedPairing) -> None:
-        """Tell the followers that an attempt failed and will be made again."""
+        """Write an event that an attempt failed and will be retried."""
         with map_errors(), self._sessions.begin() as session:
             tournament = lock_tournament(session, failed.tournament, shared=True)
             first, second = entrants_of_pairing(session, tournament.id, (failed.round, failed.pair))
@@ -94,31 +94,31 @@ class TournamentActivities:
 
     @activity.defn(name=contracts.withdraw_damaged.name)
     def withdraw_damaged(self, pairing: contracts.DamagedPairing) -> None:
-        """Take the side whose checkpoint is damaged out of the tournament, visibly."""
+        """Withdraw the side of a pairing whose checkpoint is damaged."""
         with map_errors(), self._sessions.begin() as session:
             number = (pairing.round, pairing.pair)
             withdraw_damaged(session, self._artifacts, pairing.tournament, number, pairing.problem)
 
     @activity.defn(name=contracts.rate_tournament.name)
     def rate_tournament(self, request: contracts.TournamentRequest) -> None:
-        """Fit the ratings of everyone who has played the game in the project, and of the field."""
+        """Fit the ratings of all policies that have played the game in the project, and of the tournament's field."""
         with map_errors():
             with self._sessions.begin() as session:
-                fit_after(session, request.tournament)
+                fit_after_tournament(session, request.tournament)
             with self._sessions.begin() as session:
-                rate_in_order_after(session, request.tournament)
+                rate_online_after_tournament(session, request.tournament)
             with self._sessions.begin() as session:
                 rate_field(session, request.tournament)
 
     @activity.defn(name=contracts.end_tournament.name)
     def end_tournament(self, end: contracts.TournamentEnd) -> None:
-        """Close it: completed, cancelled or failed."""
+        """End it: completed, cancelled or failed."""
         with map_errors(), self._sessions.begin() as session:
             end_tournament(session, end.tournament, TournamentStatus(end.status), end.reason)
 
     @activity.defn(name=contracts.end_evaluations.name)
     def end_evaluations(self, end: contracts.EvaluationsEnd) -> contracts.EvaluationsLeft:
-        """Close games against the target that nobody plays any more; name the gauntlets that must be told to end."""
+        """Cancel unfinished target evaluations; with `now`, return the field evaluations whose workflows must end."""
         with map_errors():
             with self._sessions() as session:
                 unplayed = unfinished_evaluations(session, end.trial, TournamentPurpose.TARGET_EVALUATION)
@@ -130,9 +130,9 @@ class TournamentActivities:
 
     @activity.defn(name=contracts.note_schedule_failure.name)
     def note_schedule_failure(self, failure: contracts.ScheduleFailure) -> None:
-        """Say on the schedule why its last firing opened no tournament."""
+        """Record on the schedule why its last firing opened no tournament."""
         with map_errors(), self._sessions.begin() as session:
-            note_failure(session, failure.schedule, failure.reason)
+            record_failure(session, failure.schedule, failure.reason)
 
     def _planned(self, tournament: Tournament, batch: PlannedBatch) -> contracts.PlannedPairing:
         row = batch.pairing

@@ -1,4 +1,4 @@
-"""Activities about a trial as a whole: its beginning, status, players, events and garbage."""
+"""Activities of a trial: start, status, players, events and garbage collection."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from orchestrator.spec.values import is_id
 
 
 class TrialActivities:
-    """A trial's life in the store."""
+    """The store's part of a trial."""
 
     def __init__(self, engine: Engine, artifacts: ArtifactStore, *, garbage_age: timedelta) -> None:
         self._sessions = session_factory(engine)
@@ -38,21 +38,21 @@ class TrialActivities:
 
     @activity.defn(name=contracts.begin_trial.name)
     def begin_trial(self, request: contracts.TrialRequest) -> contracts.TrialBrief:
-        """What the workflow must know to run the trial."""
+        """Mark the trial's workflow as started and return what it needs to run the trial."""
         with map_errors(), self._sessions.begin() as session:
             mark_started(session, request.trial)
             return _brief(session, lock_trial(session, request.trial))
 
     @activity.defn(name=contracts.enter_players.name)
     def enter_players(self, entry: contracts.EnterPlayers) -> None:
-        """Give every player that has none its first version."""
+        """Give every player without a version its first one."""
         with map_errors(), self._sessions.begin() as session:
             keep_checkpoint(session, self._artifacts, entry.initial)
             enter_players(session, entry.trial, entry.initial)
 
     @activity.defn(name=contracts.change_status.name)
     def change_status(self, change: contracts.StatusChange) -> None:
-        """Move the trial to another status, or find it there."""
+        """Change the trial's status; its present status is no change."""
         with map_errors(), self._sessions.begin() as session:
             change_status(session, change.trial, _status(change.status), change.reason or None, order=change.order)
 
@@ -82,7 +82,7 @@ class TrialActivities:
 
     @activity.defn(name=contracts.note_event.name)
     def note_event(self, event: contracts.TrialEvent) -> None:
-        """Tell the trial's followers something, once."""
+        """Write an event of the trial, once for each key."""
         with map_errors(), self._sessions.begin() as session:
             require_trial(session, event.trial)
             payload = _with_names(session, read_event(event.type, event.payload))
@@ -90,7 +90,7 @@ class TrialActivities:
 
     @activity.defn(name=contracts.collect_garbage.name)
     def collect_garbage(self, request: contracts.TrialRequest) -> contracts.GarbageReport:
-        """Remove files that no version refers to and that are old enough."""
+        """Remove old files that no version refers to."""
         with map_errors():
             collected = collect_garbage(self._sessions, self._artifacts, older_than=self._garbage_age)
         return contracts.GarbageReport(files=len(collected.uris), bytes=collected.bytes_freed)

@@ -1,4 +1,4 @@
-"""API tokens in the store: found by hash, made, revoked, never deleted."""
+"""API tokens: created, found by hash, revoked; never deleted."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from api.store.tables import ApiToken
 
 
 def find_token(session: Session, sha256: str) -> ApiToken | None:
-    """The token with this hash, whatever became of it."""
+    """The token with this hash, also if it is revoked or expired."""
     return session.scalars(select(ApiToken).where(ApiToken.token_sha256 == sha256)).one_or_none()
 
 
@@ -25,7 +25,7 @@ def token_by_id(session: Session, token_id: str) -> ApiToken | None:
 
 
 def touch_token(session: Session, token_id: str) -> None:
-    """Note that the token was used; once a minute is often enough and spares the database a write per request."""
+    """Record that the token was used, at most once a minute to save a write per request."""
     stale = or_(ApiToken.last_used_at.is_(None), ApiToken.last_used_at < func.now() - text("interval '1 minute'"))
     session.execute(update(ApiToken).where(ApiToken.id == token_id, stale).values(last_used_at=func.now()))
 
@@ -33,7 +33,7 @@ def touch_token(session: Session, token_id: str) -> None:
 def add_token(
     session: Session, *, name: str, scope: Scope, sha256: str, expires_at: datetime | None = None
 ) -> ApiToken:
-    """Keep a new token by its hash."""
+    """Store a new token by its hash."""
     token = ApiToken(id=new_id(), name=name, scope=scope, token_sha256=sha256, expires_at=expires_at)
     session.add(token)
     session.flush()
@@ -42,7 +42,7 @@ def add_token(
 
 
 def revoke_token(session: Session, token_id: str) -> ApiToken:
-    """End a token. To revoke it again changes nothing."""
+    """Revoke a token. Revoking it again changes nothing."""
     token = session.get(ApiToken, token_id, with_for_update=True)
     if token is None:
         raise NotFound(f"there is no token {token_id}")
@@ -52,7 +52,7 @@ def revoke_token(session: Session, token_id: str) -> ApiToken:
 
 
 def list_tokens(session: Session, *, after: str | None, limit: int) -> list[Record]:
-    """Tokens, the newest first, revoked ones among them."""
+    """Tokens, newest first, revoked ones included."""
     query = _TOKENS.order_by(ApiToken.id.desc()).limit(limit)
     if after is not None:
         query = query.where(ApiToken.id < after)

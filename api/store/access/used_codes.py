@@ -1,4 +1,4 @@
-"""One-time codes are used once: their numbers are kept among the keys of requests that were answered."""
+"""One-time sign-in codes: a used code is stored as an idempotency key, so that it works once."""
 
 from __future__ import annotations
 
@@ -11,17 +11,17 @@ from api.store.access.tokens import token_by_id
 from api.store.core.clock import now
 from api.store.core.idempotency import RequestKey, StoredResponse, claim, reserved_at, store_response
 
-REPEATABLE = timedelta(seconds=60)
-"""How long whoever used a code may use it again under the same Idempotency-Key, should the answer have been lost."""
-SHORTEST_SECRET = 20
-"""Characters of an Idempotency-Key that nobody guesses within that time; a UUID has 36."""
+REPEAT_WINDOW = timedelta(seconds=60)
+"""How long a code works again with the same Idempotency-Key, in case the response was lost."""
+MIN_KEY_LENGTH = 20
+"""The shortest Idempotency-Key, in characters, that cannot be guessed within that time; a UUID has 36."""
 
 
 def use_code(session: Session, token_id: str, number: str, idempotency_key: str | None = None) -> bool:
-    """Take a code in this transaction; False if it was taken before, or its token is gone.
+    """Use a code in this transaction; False if it was used before, or its token does not exist.
 
-    The same request may take it again for a minute: only who sent it knows both its code and its key. Keys are kept
-    for an hour at least, which is longer than a code is good for.
+    The same request may use it again for a minute: only its sender knows both code and key. Keys are kept for at
+    least an hour, which is longer than a code is valid.
     """
     if token_by_id(session, token_id) is None:
         return False
@@ -32,15 +32,15 @@ def use_code(session: Session, token_id: str, number: str, idempotency_key: str 
     before = claim(session, used)
     if before is not None:
         since = reserved_at(session, used)
-        soon = since is not None and now(session) - since <= REPEATABLE
+        soon = since is not None and now(session) - since <= REPEAT_WINDOW
         return soon and bool(mark) and before.body == mark
     store_response(session, used, StoredResponse(status=201, headers={}, body=mark))
     return True
 
 
 def _mark(idempotency_key: str | None) -> bytes:
-    """By which a repetition is known; empty where none is."""
-    if idempotency_key is None or len(idempotency_key) < SHORTEST_SECRET:
+    """Identifies a retry; empty where the key is too short to prove one."""
+    if idempotency_key is None or len(idempotency_key) < MIN_KEY_LENGTH:
         return b""
     return _sha256(idempotency_key).encode()
 

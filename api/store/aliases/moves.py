@@ -1,4 +1,4 @@
-"""Aliases: moved by a gate, a tournament or a person, always under the lock of the alias's name, with a history."""
+"""Moves aliases, under a lock on the alias's name, and records each move in its history."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class AliasKey:
 
 @dataclass(frozen=True, kw_only=True)
 class Promotion:
-    """Why an alias moves, on whose word and on what evidence."""
+    """Why an alias moves, who moves it, and the evidence."""
 
     reason: str
     actor: str
@@ -40,9 +40,9 @@ class Promotion:
 
 
 def lock_alias(session: Session, key: AliasKey) -> None:
-    """Make every other move of this alias, and change of its gates, wait until the transaction ends; it need not exist.
+    """Take the advisory lock of an alias, which need not exist: moves of it and changes of its gates wait.
 
-    Taken after the locks of a trial, a schedule and a tournament, and before the alias row's, by all who need several.
+    Lock order: trial, schedule, tournament, this lock, the alias row.
     """
     name = f"gates:{key.project_id}:{key.game}:{key.name}"
     session.execute(text("SELECT pg_advisory_xact_lock(hashtextextended(:name, 0))"), {"name": name})
@@ -51,7 +51,7 @@ def lock_alias(session: Session, key: AliasKey) -> None:
 def move_alias(
     session: Session, key: AliasKey, version_id: str, promotion: Promotion, *, if_revision: int | None = None
 ) -> Alias:
-    """Point the alias at a version. Where it already points is no move; a gate's second delivery changes nothing.
+    """Point the alias at a version. Its present version is no move; a gate's second delivery changes nothing.
 
     `if_revision` refuses the move unless the alias is still at that revision (0: does not exist yet).
     """
@@ -96,7 +96,7 @@ def alias_history(session: Session, key: AliasKey) -> Sequence[AliasEvent]:
 
 
 def _holders(history: Sequence[AliasEvent]) -> list[str]:
-    """Who held the alias, without what was rolled back: a second rollback must not undo the first."""
+    """The versions that held the alias, without those rolled back: a second rollback must not undo the first."""
     holders: list[str] = []
     for event in history:
         if event.move is AliasMove.ROLLED_BACK:
@@ -107,7 +107,7 @@ def _holders(history: Sequence[AliasEvent]) -> list[str]:
 
 
 def _locked(session: Session, key: AliasKey, version_id: str) -> tuple[Alias, bool]:
-    """The alias, locked, and whether it was made just now; of two that make it at once, one waits and finds it."""
+    """The alias row, locked, and whether it was created; of two that create it at once, one waits and finds it."""
     made = session.scalar(
         upsert(Alias)
         .values(project_id=key.project_id, game=key.game, name=key.name, version_id=version_id, revision=1)

@@ -1,4 +1,4 @@
-"""Aliases of a project, found by name and, where that is not enough, by game."""
+"""Reads the aliases of a project, by name and, where several games share the name, by game."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from api.store.tables import Alias, AliasEvent, ModelVersion, Trial
 
 
 def list_aliases(session: Session, project_id: str, *, after: tuple[str, str] | None, limit: int) -> list[Record]:
-    """Aliases by name, then by game; `after` is one's name and game."""
+    """Aliases by name, then by game; `after` is the name and game of the last one read."""
     query = _ALIASES.where(Alias.project_id == project_id).order_by(Alias.name, Alias.game).limit(limit)
     if after is not None:
         query = query.where(tuple_(Alias.name, Alias.game) > after)

@@ -1,1 +1,1 @@
-"""Checkpoint files: which are damaged, the way back to the last good one, and garbage collection."""
+"""Checkpoint files: damaged ones, rollback to the last good version, and garbage collection."""

@@ -15,7 +15,7 @@ from orchestrator.artifacts import ArtifactStore, DamagedArtifact, MissingArtifa
 
 
 def damaged_sha256(session: Session, trial_id: str) -> set[str]:
-    """The hashes of all checkpoints that a rollback of this trial was about."""
+    """The hashes of the checkpoints that rollback decisions of this trial name."""
     query = select(Decision.evidence["sha256"].astext).where(
         Decision.trial_id == trial_id, Decision.kind == DecisionKind.ROLLBACK
     )
@@ -23,7 +23,7 @@ def damaged_sha256(session: Session, trial_id: str) -> set[str]:
 
 
 def unreadable_sha256(session: Session, trial_id: str) -> set[str]:
-    """The hashes of those that are whole and cannot be read: their files look sound for ever."""
+    """The hashes of checkpoints that cannot be loaded although their bytes match the hash."""
     query = select(Decision.evidence["sha256"].astext, Decision.evidence["problem"].astext).where(
         Decision.trial_id == trial_id, Decision.kind == DecisionKind.ROLLBACK
     )
@@ -31,13 +31,13 @@ def unreadable_sha256(session: Session, trial_id: str) -> set[str]:
 
 
 def is_sound(artifacts: ArtifactStore, version: ModelVersion) -> bool:
-    """Whether the version's file is there and is what was stored; an unreachable store raises."""
+    """Whether the version's file exists and matches its hash; an unreachable store raises."""
     checkpoint = checkpoint_of(version)
     return checkpoint is None or undamaged(artifacts, checkpoint)
 
 
 def undamaged(artifacts: ArtifactStore, checkpoint: CheckpointRef) -> bool:
-    """Whether the bytes at the reference hash to what it says."""
+    """Whether the file exists and matches the hash."""
     try:
         artifacts.get(checkpoint)
     except (DamagedArtifact, MissingArtifact):

@@ -1,5 +1,5 @@
-"""Garbage: checkpoints that no version refers to, such as those of attempts that lost the race to be recorded, and
-files of games once these are rows.
+"""Garbage collection: removes checkpoints that no version refers to, such as those of attempts that were not recorded,
+and files of games that are recorded as rows.
 
 See docs/decisions/checkpoints-and-artifacts.md.
 """
@@ -13,20 +13,20 @@ from sqlalchemy import func, select, text
 from sqlalchemy.orm import Session, sessionmaker
 
 from api.schemas.enums import GateStatus, TournamentStatus
-from api.store.core.installation import check_alone, leave_mark
+from api.store.core.installation import check_sole_installation, leave_mark
 from api.store.tables import Gate, ModelVersion, Tournament
 from league.types import CheckpointRef
 from orchestrator.artifacts import ArtifactStore, Collected, MissingArtifact, StoredFile
 from orchestrator.played_games import GAMES_KIND
 
 _LOCK = 113628506914819
-"""Held by all who record a checkpoint, shared, and by a collection alone, for a few files at a time."""
+"""Advisory lock: shared for recorders of checkpoints, exclusive for a collection, for a few files at a time."""
 AT_ONCE = 50
-"""Files removed under one lock: nobody who records a generation waits for longer than that takes."""
+"""Files removed under one lock, so that a recorder never waits long."""
 
 
 def keep_checkpoint(session: Session, artifacts: ArtifactStore, checkpoint: CheckpointRef) -> None:
-    """Make sure that the file is there and stays until this transaction has named it."""
+    """Check that the file exists, and lock it against collection until this transaction ends."""
     leave_mark(session, artifacts)
     session.execute(text(f"SELECT pg_advisory_xact_lock_shared({_LOCK})"))
     if not artifacts.exists(checkpoint):
@@ -34,18 +34,18 @@ def keep_checkpoint(session: Session, artifacts: ArtifactStore, checkpoint: Chec
 
 
 def collect_garbage(sessions: sessionmaker[Session], artifacts: ArtifactStore, *, older_than: timedelta) -> Collected:
-    """Remove what no version of any trial refers to and is older than `older_than`; Conflict where others store too.
+    """Remove old files that no version of any trial refers to; Conflict if another installation uses the store.
 
-    No row names a file of games before they are recorded, and none has to afterwards: it stays as long as any
-    tournament or gate is open that was so when it was written.
+    No row refers to a file of games. Such a file stays as long as a tournament or gate is open that was open when the
+    file was written.
 
-    The store is listed without a lock. Age alone is no proof: after a long outage an old file may be recorded at
-    this very moment, so each few files are looked up once more, and removed, under the lock.
+    The store is listed without a lock. After a long outage an old file may be recorded at this moment, so a few files
+    at a time are looked up again, and removed, under the lock.
     """
     uris: list[str] = []
     freed = 0
     with sessions() as session:
-        check_alone(session, artifacts)
+        check_sole_installation(session, artifacts)
         candidates = _unnamed(session, artifacts.aged(older_than))
         begun = _oldest_open(session)
     candidates = [file for file in candidates if not _is_awaited(file, begun, older_than)]
@@ -59,7 +59,7 @@ def collect_garbage(sessions: sessionmaker[Session], artifacts: ArtifactStore, *
 
 
 def _oldest_open(session: Session) -> datetime | None:
-    """When the longest-running of all tournaments and gates began; None where none runs."""
+    """When the oldest running tournament or gate started; None if none runs."""
     running = (
         select(func.min(Tournament.started_at)).where(Tournament.status == TournamentStatus.RUNNING),
         select(func.min(Gate.started_at)).where(Gate.status == GateStatus.RUNNING),
@@ -68,7 +68,7 @@ def _oldest_open(session: Session) -> datetime | None:
 
 
 def _is_awaited(file: StoredFile, begun: datetime | None, older_than: timedelta) -> bool:
-    """Whether it holds games that may still be recorded; `older_than` also allows for clocks that differ."""
+    """Whether the file has games that may still be recorded; `older_than` also allows for clock differences."""
     return begun is not None and file.kind == GAMES_KIND and file.modified >= begun - older_than
 
 
@@ -77,7 +77,7 @@ def _few_at_once(files: Sequence[StoredFile]) -> Iterator[Sequence[StoredFile]]:
 
 
 def _unnamed(session: Session, files: Sequence[StoredFile]) -> list[StoredFile]:
-    """Those that no version names, in the order given."""
+    """The files that no version refers to, in the given order."""
     named: set[str | None] = set()
     for few in _few_at_once(files):
         query = select(ModelVersion.sha256).where(ModelVersion.sha256.in_([file.name for file in few]))

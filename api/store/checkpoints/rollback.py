@@ -1,4 +1,4 @@
-"""Going back from a damaged checkpoint to the last good one: a recorded, visible decision.
+"""What a league does when a generation meets a damaged checkpoint: a recorded rollback decision.
 
 See docs/decisions/checkpoints-and-artifacts.md.
 """
@@ -44,7 +44,7 @@ class PlannedVersions:
 
 @dataclass(frozen=True, kw_only=True)
 class Refuge:
-    """The version to go on from, and the ids of newer ones that are damaged too."""
+    """The version to continue from, and the ids of newer versions that are damaged too."""
 
     version: ModelVersion
     skipped: tuple[str, ...]
@@ -92,7 +92,10 @@ def roll_back(
 def _damaged(
     artifacts: ArtifactStore, versions: Sequence[ModelVersion], problem: str, heartbeat: Heartbeat
 ) -> list[ModelVersion]:
-    """Which of them are damaged. Those that the problem names are read, the others looked at; all, if it names none."""
+    """The damaged versions. Files that the problem names are read; of the others only the size is checked.
+
+    If the problem names no file, all are read.
+    """
     files = {version.sha256: checkpoint_of(version) for version in versions}  # a snapshot shares its learner's
     named = {sha256 for sha256 in files if sha256 is not None and sha256 in problem}
     damaged = {
@@ -120,7 +123,7 @@ def _refuge(
     problem: str,
     heartbeat: Heartbeat,
 ) -> Refuge | None:
-    """Where the learner goes back to; None where it need not, or has gone already."""
+    """The version that the learner goes back to; None if its own is sound or it has gone back already."""
     own = planned.own
     player = player_of(session, planned.trial_id, planned.player_id)
     if own not in damaged or playing_version(session, player).id != own.id:
@@ -151,7 +154,7 @@ def _go_back(
 def _roll_back_player(
     session: Session, trial: Trial, player: Player, source: ModelVersion, subject: Subject, verdict: Decision
 ) -> NewEvent:
-    """Go back from a damaged version, which the subject names, to a good one, which becomes the newest."""
+    """Add a newest version with the weights of a good one; the subject names the damaged version."""
     number = playing_version(session, player).number + 1
     commit = take_commit(session, trial, CommitKind.ROLLBACK)
     version = copy_version(session, player, source, VersionOrigin.ROLLBACK, commit, number=number)
@@ -168,7 +171,7 @@ def _last_good(
     unreadable: Container[str | None],
     heartbeat: Heartbeat,
 ) -> Refuge:
-    """The newest version with a sound file, and those passed over; at last what the player started from."""
+    """The newest version with a sound file, and the ones skipped; the last resort is the player's first version."""
     older = session.scalars(
         select(ModelVersion)
         .where(ModelVersion.player_id == player.id, ModelVersion.number < damaged.number)
@@ -186,7 +189,7 @@ def _last_good(
 def _retire(
     session: Session, trial: Trial, owner: Player, version: ModelVersion, about: dict[str, Any]
 ) -> list[NewEvent]:
-    """A frozen player has no other version, so it leaves the league."""
+    """A frozen player has no other version, so it retires."""
     if owner.status is PlayerStatus.RETIRED:
         return []
     reason = f"the checkpoint of {owner.name} is damaged and a frozen player has no other"
@@ -198,7 +201,7 @@ def _retire(
 def _avoid(
     session: Session, player: Player, owner: Player, version: ModelVersion, about: dict[str, Any]
 ) -> list[NewEvent]:
-    """Another learner may be training from these weights, sound in its memory: it is not interfered with."""
+    """Another learner may be training from these weights in memory, so it keeps its version."""
     subject = Subject(trial_id=player.trial_id, player_id=player.id, version_id=version.id)
     if find_decision(session, subject, DecisionKind.ROLLBACK) is not None:
         return []

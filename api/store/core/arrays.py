@@ -1,4 +1,4 @@
-"""Arrays of Postgres straight into numpy: a million numbers without a Python object for each."""
+"""Reads Postgres arrays into numpy without a Python object for each element."""
 
 from __future__ import annotations
 

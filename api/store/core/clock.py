@@ -1,4 +1,4 @@
-"""The time, by the database's clock."""
+"""The time by the database's clock."""
 
 from __future__ import annotations
 
@@ -9,5 +9,5 @@ from sqlalchemy.orm import Session
 
 
 def now(session: Session) -> datetime:
-    """When the transaction began."""
+    """The start time of the transaction."""
     return session.scalars(select(func.now())).one()

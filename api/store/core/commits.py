@@ -1,7 +1,7 @@
 """Numbered commits: every change of a league takes its trial's next number under the trial row's lock.
 
-A transaction locks the trial first and writes its events last; the events' own lock is then never held while
-waiting for a trial, so writers cannot block each other in a circle.
+A transaction locks the trial first and writes its events last. So the lock of the events is never held while waiting
+for a trial, and writers cannot deadlock.
 
 See docs/decisions/ids-commits-locks.md.
 """
@@ -17,11 +17,11 @@ from api.store.tables import Commit, Trial
 
 
 def lock_trial(session: Session, trial_id: str) -> Trial:
-    """The trial, fresh, with every other change of its league waiting until this transaction ends."""
+    """The trial, read under a FOR NO KEY UPDATE lock: other changes of its league wait until this transaction ends."""
     trial = session.scalars(
         select(Trial)
         .where(Trial.id == trial_id)
-        # the weaker row lock: rows that merely point at the trial can still be inserted
+        # FOR NO KEY UPDATE: rows that refer to the trial can still be inserted
         .with_for_update(key_share=True)
         .execution_options(populate_existing=True)
     ).one_or_none()

@@ -18,7 +18,7 @@ _OF_GENERATION = frozenset({DecisionKind.MATCHMAKING, DecisionKind.SNAPSHOT, Dec
 
 @dataclass(frozen=True, kw_only=True)
 class Subject:
-    """What a decision is about; together with the kind it is the key by which a repetition is known.
+    """What a decision is about. Together with the kind it is the key that finds a recorded decision.
 
     Matchmaking, snapshot and reset: player, generation and attempt. Rollback: player and the damaged version.
     Promotion: the gate.
@@ -33,7 +33,7 @@ class Subject:
 
 
 def record_decision(session: Session, subject: Subject, verdict: Verdict, commit: int | None = None) -> Decision:
-    """Write the decision down; a second one of the same key is refused by the table."""
+    """Insert a decision; a second one with the same key violates a unique index."""
     return session.scalars(
         insert(Decision)
         .values(
@@ -54,7 +54,7 @@ def record_decision(session: Session, subject: Subject, verdict: Verdict, commit
 
 
 def find_decision(session: Session, subject: Subject, kind: DecisionKind) -> Decision | None:
-    """The decision of this kind on the subject, if it was taken."""
+    """The decision of this kind on the subject, if there is one."""
     return session.scalars(_by_key(subject, kind)).one_or_none()
 
 
@@ -69,7 +69,7 @@ def _by_key(subject: Subject, kind: DecisionKind) -> Select[Decision]:
 
 @dataclass(frozen=True, kw_only=True)
 class DecisionFilter:
-    """Which decisions."""
+    """Selects decisions."""
 
     kinds: tuple[DecisionKind, ...] = ()
     player_id: str | None = None
@@ -79,7 +79,7 @@ class DecisionFilter:
 def list_decisions(
     session: Session, trial_id: str, which: DecisionFilter, *, before: int | None, limit: int
 ) -> list[Record]:
-    """Decisions of a trial, each with `player`, the name of whom it is about, the newest first."""
+    """Decisions of a trial, newest first, each with `player`, the name of its player."""
     query = _NAMED.where(_DECISIONS.c.trial_id == trial_id).order_by(_DECISIONS.c.id.desc()).limit(limit)
     if which.kinds:
         query = query.where(_DECISIONS.c.kind.in_(which.kinds))
@@ -92,7 +92,7 @@ def list_decisions(
     return read_records(session, query)
 
 
-# tables and not entities: a list of entities costs several times as much to read
+# tables instead of entities: a list of entities costs several times as much to read
 _DECISIONS, _PLAYERS = Decision.__table__, Player.__table__
 _NAMED = select(*fields_of(DecisionAnswer, _DECISIONS, _PLAYERS.c.name.label("player"))).select_from(
     _DECISIONS.outerjoin(_PLAYERS, _PLAYERS.c.id == _DECISIONS.c.player_id)

@@ -34,14 +34,14 @@ __all__ = [
 Sessions = sessionmaker[Session]
 """Makes sessions: `with sessions.begin() as session:` is one transaction."""
 
-_NOTICE_A_LOST_HOST = {
+_DETECT_LOST_HOST = {
     "connect_timeout": 10,
     "keepalives_idle": 10,
     "keepalives_interval": 5,
     "keepalives_count": 3,
     "tcp_user_timeout": 20_000,
 }
-"""A host that vanished without a word would hold every thread of a worker for a quarter of an hour."""
+"""Without these a lost host would block every thread of a worker for a quarter of an hour."""
 _POSTGRES_SCHEMES = frozenset({"postgres", "postgresql", "postgresql+psycopg"})
 
 
@@ -68,26 +68,26 @@ def create_store_engine(url: str, *, pool_size: int = 5, max_overflow: int = 5, 
         pool_size=pool_size,
         max_overflow=max_overflow,
         json_deserializer=orjson.loads,
-        connect_args={"application_name": application, "options": "-c timezone=UTC", **_NOTICE_A_LOST_HOST},
+        connect_args={"application_name": application, "options": "-c timezone=UTC", **_DETECT_LOST_HOST},
     )
     event.listen(engine, "connect", _keep_ids_text)
-    event.listen(engine, "checkout", _refuse_dead)
+    event.listen(engine, "checkout", _refuse_closed)
     return engine
 
 
 def _keep_ids_text(connection: psycopg.Connection, *_: object) -> None:
-    """Ids are text to us: to make each an object and then text again costs a list more than its query."""
+    """Load uuids as text: converting each to an object and back costs more than the query of a list."""
     connection.adapters.register_loader("uuid", TextLoader)
 
 
-def _refuse_dead(connection: psycopg.Connection, *_: object) -> None:
-    """A server that is gone has closed its end, which can be seen without the round trip of a ping."""
-    if connection.closed or _says_something(connection.fileno()):
+def _refuse_closed(connection: psycopg.Connection, *_: object) -> None:
+    """Detect a connection that the server has closed, without the round trip of a ping."""
+    if connection.closed or _has_data(connection.fileno()):
         raise InvalidatePoolError("the server has ended this connection")
 
 
-def _says_something(socket: int) -> bool:
-    """Nothing was asked, so whatever comes is an end, or the reason of one."""
+def _has_data(socket: int) -> bool:
+    """Whether data waits on an idle connection: it can only be the end of it, or the reason for that."""
     watched = select.poll()
     watched.register(socket, select.POLLIN)
     return bool(watched.poll(0))

@@ -1,11 +1,11 @@
-"""What the store refuses, as one tree:
+"""The errors of the store:
 
 StoreError
 ├── InvalidDatabaseUrl    the URL does not name a Postgres database
 ├── MigrationError        the schema cannot be brought to the version this code needs
-├── NotFound              a row that was asked for by id or name is not there
+├── NotFound              no row has this id or name
 ├── Conflict              the change contradicts what is already recorded
-└── NotYet                what it rests on is under way: ask again in a moment
+└── NotYet                something it depends on is not finished: retry in a moment
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ __all__ = [
 
 
 class StoreError(Exception):
-    """Anything the store refuses."""
+    """Base class of the store's errors."""
 
 
 class InvalidDatabaseUrl(StoreError):
@@ -40,11 +40,11 @@ class MigrationError(StoreError):
 
 
 class NotFound(StoreError):
-    """A row that was asked for by id or name is not there."""
+    """No row has this id or name."""
 
 
 class Conflict(StoreError):
-    """The change contradicts what is already recorded; `more` is what a program should know of that."""
+    """The change contradicts what is already recorded; `more` has fields for programs."""
 
     def __init__(self, message: str, **more: Any) -> None:
         super().__init__(message)
@@ -52,4 +52,4 @@ class Conflict(StoreError):
 
 
 class NotYet(StoreError):
-    """What it rests on is under way: ask again in a moment."""
+    """Something it depends on is not finished: retry in a moment."""

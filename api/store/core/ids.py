@@ -1,4 +1,4 @@
-"""Ids that sort by the time they were made: UUID version 7 (RFC 9562), as text in Python, 16 bytes in Postgres.
+"""Ids that sort by creation time: UUID version 7 (RFC 9562), as text in Python, 16 bytes in Postgres.
 
 See docs/decisions/ids-commits-locks.md.
 """
@@ -17,11 +17,11 @@ _last_tick = 0
 
 
 def new_id() -> str:
-    """A new id, greater than every id made before it in this process."""
+    """A new id, greater than every earlier id of this process."""
     global _last_tick
     with _lock:
-        # milliseconds and the counter are one number, so a burst within one millisecond, or a clock set
-        # back, carries on upwards instead of repeating
+        # milliseconds and the counter are one number, so it increases even within one millisecond and when the clock
+        # is set back
         _last_tick = max(_last_tick + 1, (time.time_ns() // 1_000_000) << _COUNTER_BITS)
         tick = _last_tick
     milliseconds, counter = divmod(tick, 1 << _COUNTER_BITS)

@@ -1,7 +1,7 @@
-"""Which installation this is, and who else keeps checkpoints in the same place.
+"""Identifies this installation, and detects others that use the same artifact store.
 
-A store of artifacts knows no owner, and a database names only its own checkpoints: what one installation calls garbage
-may be another's champion. So each leaves a mark in the store before its first checkpoint is named.
+A database knows only its own checkpoints, so what one installation takes for garbage may be another's champion.
+Therefore each installation writes a marker file into the artifact store before its first checkpoint is recorded.
 """
 
 from __future__ import annotations
@@ -20,36 +20,36 @@ from orchestrator.installation_marks import MARKS, marks_in
 from orchestrator.uris import without_secrets
 
 _marked: WeakSet[ArtifactStore] = WeakSet()
-"""Stores that carry our mark already: it is left once a process."""
+"""Artifact stores that this process has marked already."""
 
 
 def installation_id(session: Session) -> str:
-    """The same as long as the database lives; a copy of it on the same server is another."""
+    """The id of this database; a copy of it on the same server has another id."""
     database = text("(SELECT oid FROM pg_database WHERE datname = current_database())")
     name, number = session.execute(select(Installation.id, database)).one()
     return f"{name}-{number}"
 
 
 def leave_mark(session: Session, artifacts: ArtifactStore) -> None:
-    """Make known that this installation keeps checkpoints here."""
+    """Write this installation's marker file into the artifact store, once per process."""
     if artifacts not in _marked:
         installation_marks.leave_mark(artifacts.root_url, installation_id(session))
         _marked.add(artifacts)
 
 
-def check_alone(session: Session, artifacts: ArtifactStore) -> str:
-    """Leave our mark where it is missing and return it; raises Conflict where others have left theirs."""
+def check_sole_installation(session: Session, artifacts: ArtifactStore) -> str:
+    """Write our marker if it is missing, and return our id; Conflict if the store has other markers."""
     own = installation_id(session)
     if own not in marks_in(artifacts.root_url):
-        # a full store is what a collection is for, and no checkpoint of ours is named before there is room for the mark
+        # a full store needs this collection, and no checkpoint of ours is recorded before the marker is written
         with suppress(ArtifactStoreFull):
             installation_marks.leave_mark(artifacts.root_url, own)
-    # after ours was left, so that of two who begin at once one sees the other
-    return refuse_others(session, artifacts)
+    # after ours was written, so that of two concurrent installations one sees the other
+    return check_no_other_installation(session, artifacts)
 
 
-def refuse_others(session: Session, artifacts: ArtifactStore) -> str:
-    """Our mark, left or not; raises Conflict where others have left theirs. Writes nothing."""
+def check_no_other_installation(session: Session, artifacts: ArtifactStore) -> str:
+    """Our id; Conflict if the store has markers of other installations. Writes nothing."""
     own = installation_id(session)
     others = sorted(marks_in(artifacts.root_url) - {own})
     if others:

@@ -1,4 +1,4 @@
-"""Brings a database's schema to a revision, under a lock, so that several processes may try at once.
+"""Migrates a database's schema under an advisory lock, so that several processes may start at once.
 
 See docs/decisions/ids-commits-locks.md.
 """
@@ -32,7 +32,7 @@ def upgrade(url: str, revision: str = "head") -> str:
 
 
 def downgrade(url: str, revision: str) -> str:
-    """Migrate down to a revision, or to "base", the empty database. What the dropped tables held is lost."""
+    """Migrate down to a revision, or to "base", the empty database. The data of dropped tables is lost."""
     with _locked_connection(url) as connection:
         _run(command.downgrade, connection, revision)
         return _revision(connection) or "base"
@@ -46,7 +46,7 @@ def current(url: str) -> str | None:
 
 
 def head() -> str:
-    """The newest revision this code knows, which is the one it needs."""
+    """The newest revision of this code, which it needs."""
     newest = ScriptDirectory.from_config(migration_config()).get_current_head()
     if newest is None:
         raise MigrationError("the migrations package holds no revision; is the installation complete?")
@@ -67,7 +67,7 @@ def migration_config(connection: Connection | None = None) -> Config:
 def _locked_connection(url: str) -> Iterator[Connection]:
     engine = create_engine(database_url(url), poolclass=NullPool)
     with engine.begin() as connection:
-        # held until the transaction ends, so a process killed half-way leaves neither lock nor half a schema
+        # held until the transaction ends, so a killed process leaves neither the lock nor half a schema
         connection.execute(select(func.pg_advisory_xact_lock(MIGRATION_LOCK)))
         yield connection
 

@@ -14,7 +14,7 @@ from pydantic import BaseModel
 from sqlalchemy import ColumnElement, FromClause, Select, Text, Uuid, type_coerce
 from sqlalchemy.orm import Session
 
-from api.store.tables.base import Word
+from api.store.tables.base import EnumText
 
 Record = dict[str, Any]
 
@@ -37,7 +37,7 @@ def fields_of(
 def plain(columns: Iterable[ColumnElement[Any]]) -> list[ColumnElement[Any]]:
     """Columns as JSON has them: enums and ids stay text."""
     return [
-        type_coerce(column, Text).label(column.key) if isinstance(column.type, Word | Uuid) else column
+        type_coerce(column, Text).label(column.key) if isinstance(column.type, EnumText | Uuid) else column
         for column in columns
     ]
 

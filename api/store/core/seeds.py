@@ -1,4 +1,4 @@
-"""Seeds from names: what is random in a trial follows from its seed and from what it is for."""
+"""Derived seeds: a function of the trial's seed and of the purpose."""
 
 from __future__ import annotations
 
@@ -7,6 +7,6 @@ import json
 
 
 def derived_seed(*parts: int | str) -> int:
-    """A number of 53 bits, which every database, JSON reader and browser keeps exactly; equal parts give equal ones."""
+    """A number of 53 bits, which JSON and browsers represent exactly; equal parts give equal numbers."""
     digest = hashlib.sha256(json.dumps(parts).encode()).digest()
     return int.from_bytes(digest[:8], "big") >> 11

@@ -1,4 +1,4 @@
-"""The usual measurement of a learning player: a gauntlet against a field of its trial, every few generations."""
+"""Field evaluations: every few generations a learning player plays a gauntlet against a field of its trial."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from sqlalchemy.orm import Session
 from api.schemas.enums import PlayerStatus, TournamentPurpose
 from api.store.core.commits import lock_trial
 from api.store.core.seeds import derived_seed
-from api.store.evaluations.meta_game import MOST_GAMES, meta_game
+from api.store.evaluations.meta_game import MAX_GAMES, meta_game
 from api.store.players.roster import player_of
 from api.store.players.versions import playing_version
 from api.store.tables import Alias, Generation, Player, Project, Tournament, Trial
@@ -18,14 +18,14 @@ from league.types import Role
 from orchestrator.spec.tournament import TournamentSpec
 
 NEWEST_SNAPSHOTS = 6
-"""Snapshots in the field: enough to tie the newest version to its past, and few enough to stay quick."""
+"""Snapshots in the field: enough to connect the newest version to its past, few enough to be fast."""
 POOL_PRESET = "psro"
-"""Here the newest response meets the whole pool, since the matchmaking solves the game of all against all."""
+"""With this preset the pool plays its meta-game instead, since matchmaking needs the payoff of every pair."""
 CHAMPION = "champion"
 
 
 def open_trial_evaluation(session: Session, trial_id: str, player_id: str, generation: int) -> tuple[str | None, str]:
-    """The evaluation of this generation, made now or found; None and why where none is to be played.
+    """The evaluation of this generation, created or found; None and the reason if none is to be played.
 
     The player's newest version runs a gauntlet: the random bot (the ratings' anchor), the trial's bots, its newest
     snapshots, and the champion. With the preset psro the pool plays its own meta-game instead.
@@ -41,7 +41,7 @@ def open_trial_evaluation(session: Session, trial_id: str, player_id: str, gener
         return None, f"the evaluation {under_way.id} of {player.name} is still under way"
     seed = derived_seed(trial.seed, player.name, generation, "gauntlet")
     if spec_of(trial).league.preset == POOL_PRESET:
-        # alone: two mains that ask at once would play the same games twice
+        # locked: two mains that ask at once would play the same games twice
         spec = meta_game(session, lock_trial(session, trial_id), seed)
     else:
         spec = _gauntlet(session, trial, _version(session, player, generation), seed)
@@ -53,7 +53,7 @@ def open_trial_evaluation(session: Session, trial_id: str, player_id: str, gener
 
 
 def evaluation_under_way(session: Session, trial_id: str, player_id: str | None = None) -> Tournament | None:
-    """The newest evaluation whose games are not all in, of one player or of the whole trial."""
+    """The newest field evaluation that is not over, of one player or of the whole trial."""
     query = select(Tournament).where(
         Tournament.trial_id == trial_id,
         Tournament.purpose == TournamentPurpose.FIELD_EVALUATION,
@@ -67,7 +67,7 @@ def evaluation_under_way(session: Session, trial_id: str, player_id: str | None 
 def _gauntlet(session: Session, trial: Trial, challenger: str, seed: int) -> TournamentSpec:
     snapshots = [f"version:{version}" for version in _snapshots(session, trial.id, NEWEST_SNAPSHOTS).values()]
     field = ["bot:random", "bots", *snapshots, *_champion(session, trial)]
-    field = [each for each in field if each != f"version:{challenger}"]
+    field = [entrant for entrant in field if entrant != f"version:{challenger}"]
     size = len(_bots(session, trial.id) | {"random"}) + len(field) - 2
     return TournamentSpec(
         trial=trial.name,
@@ -80,8 +80,8 @@ def _gauntlet(session: Session, trial: Trial, challenger: str, seed: int) -> Tou
 
 
 def _games(trial: Trial, pairings: int) -> int:
-    """The games of one evaluation, spread over its pairings in pairs."""
-    return min(MOST_GAMES, max(2, spec_of(trial).evaluation.games // max(1, pairings) // 2 * 2))
+    """Games per pairing: an even share of the games of one evaluation."""
+    return min(MAX_GAMES, max(2, spec_of(trial).evaluation.games // max(1, pairings) // 2 * 2))
 
 
 def _version(session: Session, player: Player, generation: int) -> str:
@@ -91,15 +91,15 @@ def _version(session: Session, player: Player, generation: int) -> str:
     return recorded or playing_version(session, player).id
 
 
-def _snapshots(session: Session, trial_id: str, most: int) -> dict[str, str]:
+def _snapshots(session: Session, trial_id: str, limit: int) -> dict[str, str]:
     """The newest snapshots that are not retired, newest first, each with its version."""
     newest = (
         select(Player)
         .where(Player.trial_id == trial_id, Player.role == Role.HISTORICAL, Player.status == PlayerStatus.ACTIVE)
         .order_by(Player.created_commit.desc(), Player.id.desc())
-        .limit(most)
+        .limit(limit)
     )
-    return {each.id: playing_version(session, each).id for each in session.scalars(newest)}
+    return {player.id: playing_version(session, player).id for player in session.scalars(newest)}
 
 
 def _champion(session: Session, trial: Trial) -> list[str]:

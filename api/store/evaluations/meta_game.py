@@ -1,4 +1,4 @@
-"""The meta-game of a pool: its members, the pairs whose result is not known yet, and a tournament of just those."""
+"""The meta-game of a pool (PSRO): its members, the unplayed pairs, and a tournament of those pairs."""
 
 from __future__ import annotations
 
@@ -18,30 +18,30 @@ from api.store.trials.spec import spec_of
 from league.types import Role, Stream
 from orchestrator.spec.tournament import TournamentSpec
 
-LARGEST_POOL = 200
-"""Snapshots whose games are played; older ones keep the entries they have."""
-MOST_GAMES = 1000
-"""Of one pairing: what a tournament allows."""
+MAX_POOL = 200
+"""The newest snapshots that play; older ones keep their payoff entries."""
+MAX_GAMES = 1000
+"""The most games of one pairing that a tournament allows."""
 
 Pair = frozenset[str]
 
 
 def meta_game(session: Session, trial: Trial, seed: int) -> TournamentSpec | str:
-    """The games that the pool's meta-game lacks, for its equilibrium is only as good as its entries; or why none.
+    """A gauntlet of the unplayed pairs of the pool's meta-game, or the reason why there is none.
 
-    The fewest members that are part of every lacking pair run a gauntlet against those whom they lack, and meet each
-    other. A pool that lacks nothing has its newest member meet all the others once more.
+    The challengers are a vertex cover of the unplayed pairs: they play those whom they have not met, and each other.
+    If no pair is unplayed, the newest member plays all the others again.
     """
     pool = pool_of(session, trial.id)
     if len(pool) < 2 or not any(member.role is Role.HISTORICAL for member in pool):
-        return "the pool has no two members yet"
+        return "the pool has fewer than two members"
     under_way = _pairs_under_way(session, trial.id)
     ids = [member.id for member in pool]
-    lacking = {frozenset(pair) for pair in combinations(ids, 2)} - _known_pairs(session, trial) - under_way
-    if not lacking and under_way:
-        return "the games that the pool lacks are under way"
-    challengers = _in_every_pair(ids, lacking) or ids[-1:]
-    field = [each for each in ids if each not in challengers and _meets(each, challengers, lacking)]
+    unplayed = {frozenset(pair) for pair in combinations(ids, 2)} - _known_pairs(session, trial) - under_way
+    if not unplayed and under_way:
+        return "the games of the unplayed pairs are under way"
+    challengers = _vertex_cover(ids, unplayed) or ids[-1:]
+    field = [each for each in ids if each not in challengers and _meets(each, challengers, unplayed)]
     version = {member.id: f"version:{playing_version(session, member).id}" for member in pool}
     pairings = len(challengers) * len(field) + len(challengers) * (len(challengers) - 1) // 2
     return TournamentSpec(
@@ -56,11 +56,11 @@ def meta_game(session: Session, trial: Trial, seed: int) -> TournamentSpec | str
 
 
 def pool_of(session: Session, trial_id: str) -> list[Player]:
-    """The bots and the newest snapshots, oldest first, each policy once; without those whose checkpoint is damaged."""
+    """The bots and the newest snapshots, oldest first, each policy once, without damaged checkpoints."""
     members = select(Player).where(Player.trial_id == trial_id, Player.status == PlayerStatus.ACTIVE)
     bots = session.scalars(members.where(Player.role == Role.BOT).order_by(Player.created_commit, Player.id))
     newest = members.where(Player.role == Role.HISTORICAL).order_by(Player.created_commit.desc(), Player.id.desc())
-    snapshots = session.scalars(newest.limit(LARGEST_POOL)).all()
+    snapshots = session.scalars(newest.limit(MAX_POOL)).all()
     damaged = damaged_sha256(session, trial_id) | _withdrawn(session, trial_id)
     found: dict[str, Player] = {}
     for member in (*bots, *reversed(snapshots)):
@@ -82,7 +82,7 @@ def _withdrawn(session: Session, trial_id: str) -> set[str]:
 
 
 def _known_pairs(session: Session, trial: Trial) -> set[Pair]:
-    """Pairs with as many rating games as it takes for a payoff to count."""
+    """Pairs with enough rating games for a payoff to count."""
     games = func.sum(Payoff.raw_wins + Payoff.raw_draws + Payoff.raw_losses)
     query = (
         select(Payoff.player_id, Payoff.opponent_id)
@@ -94,7 +94,7 @@ def _known_pairs(session: Session, trial: Trial) -> set[Pair]:
 
 
 def _pairs_under_way(session: Session, trial_id: str) -> set[Pair]:
-    """Pairs that an evaluation which is not over plays, such as another main's."""
+    """Pairs of evaluations that are not over, such as another main's."""
     evaluations = unfinished_evaluations(session, trial_id, TournamentPurpose.FIELD_EVALUATION)
     return {pair for evaluation in evaluations for pair in _pairs_of(session, evaluation)}
 
@@ -111,23 +111,23 @@ def _pairs_of(session: Session, tournament_id: str) -> Iterator[Pair]:
     return (frozenset((challenger, other)) for challenger in challengers for other in entrants if other != challenger)
 
 
-def _in_every_pair(ids: list[str], lacking: set[Pair]) -> list[str]:
-    """Few members of whom every lacking pair has one: in turn whoever lacks most, the newest of them; oldest first."""
-    left, chosen = set(lacking), set[str]()
+def _vertex_cover(ids: list[str], unplayed: set[Pair]) -> list[str]:
+    """Greedy vertex cover of the unplayed pairs: always the member in most of them, the newest of equals."""
+    left, chosen = set(unplayed), set[str]()
     while left:
-        lacks = Counter(member for pair in left for member in pair)
-        most = max(reversed(ids), key=lacks.__getitem__)
-        chosen.add(most)
-        left = {pair for pair in left if most not in pair}
+        degree = Counter(member for pair in left for member in pair)
+        largest = max(reversed(ids), key=degree.__getitem__)
+        chosen.add(largest)
+        left = {pair for pair in left if largest not in pair}
     return [member for member in ids if member in chosen]
 
 
-def _meets(member: str, challengers: list[str], lacking: set[Pair]) -> bool:
-    return not lacking or any(frozenset((member, challenger)) in lacking for challenger in challengers)
+def _meets(member: str, challengers: list[str], unplayed: set[Pair]) -> bool:
+    return not unplayed or any(frozenset((member, challenger)) in unplayed for challenger in challengers)
 
 
 def _games(trial: Trial, pairings: int) -> int:
-    """An evaluation's games spread over its pairings in pairs, but as many as it takes for an entry to count."""
+    """Games per pairing: an even share of the evaluation's games, but enough for a payoff to count."""
     spec = spec_of(trial)
     enough = (spec.league.payoff.min_games + 1) // 2 * 2
-    return min(MOST_GAMES, max(2, enough, spec.evaluation.games // pairings // 2 * 2))
+    return min(MAX_GAMES, max(2, enough, spec.evaluation.games // pairings // 2 * 2))

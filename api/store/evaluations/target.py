@@ -1,4 +1,4 @@
-"""Evaluations: rating games of a main against the trial's target, as a small gauntlet that is held once.
+"""Target evaluations: rating games of a main against the trial's target, as a gauntlet that is held once.
 
 See docs/decisions/trials.md.
 """
@@ -27,7 +27,7 @@ from api.store.core.events import NewEvent, append_events
 from api.store.core.ids import new_id
 from api.store.core.seeds import derived_seed
 from api.store.matches.openings import opening_plies, with_openings_played
-from api.store.matches.scoring import Contest, contests, longest_opening, match_row, seat_results
+from api.store.matches.scoring import Contest, longest_opening, match_row, score_games, seat_results
 from api.store.payoffs.cells import CellKey, Results, update_payoff
 from api.store.players.roster import find_target, player_of
 from api.store.players.versions import playing_version
@@ -54,7 +54,7 @@ MAIN, TARGET = 0, 1
 
 @dataclass(frozen=True, kw_only=True)
 class Evaluation:
-    """An evaluation that is to be played or has been."""
+    """An evaluation, planned or played."""
 
     trial: Trial
     tournament: Tournament
@@ -63,8 +63,8 @@ class Evaluation:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Measured:
-    """How a main did against the target, with a 95 % interval."""
+class TargetMeasurement:
+    """A main's win rate against the target, with a 95 % interval."""
 
     win_rate: float
     low: float
@@ -92,17 +92,17 @@ def plan_evaluation(session: Session, trial_id: str, player_id: str, generation:
 
 def record_evaluation(
     session: Session, trial_id: str, player_id: str, generation: int, games: Sequence[PlayedGame]
-) -> Measured:
-    """Count the games on the rating stream, once; every delivery hears the recorded result.
+) -> TargetMeasurement:
+    """Record the games on the rating stream, once; every delivery gets the recorded result.
 
-    Games that come after the evaluation was cancelled count for nothing.
+    Games that arrive after the evaluation was cancelled do not count.
     """
     trial = lock_trial(session, trial_id)
     evaluation = _find(session, trial, player_id, generation)
     if evaluation is None:
         raise NotFound(f"no evaluation of generation {generation} of player {player_id} was planned")
     if _is_open(session, evaluation):
-        found = contests(games, evaluation.tournament.spec["pairs"])
+        found = score_games(games, evaluation.tournament.spec["pairs"])
         _record(session, evaluation, found)
         measured = _measured(evaluation)
         append_events(session, [_event(evaluation, generation, measured)])
@@ -111,7 +111,7 @@ def record_evaluation(
 
 
 def evaluation_tournament(session: Session, trial_id: str, player_id: str, generation: int) -> str:
-    """The id of the gauntlet that an evaluation was held as."""
+    """The id of an evaluation's tournament."""
     tournament = find_tournament(session, _held_for(player_id, generation))
     if tournament is None or tournament.trial_id != trial_id:
         raise NotFound(f"no evaluation of generation {generation} of player {player_id} was planned")
@@ -141,14 +141,14 @@ def _find(session: Session, trial: Trial, player_id: str, generation: int) -> Ev
 
 
 def _is_open(session: Session, evaluation: Evaluation) -> bool:
-    """Whether it still waits for its games; until the transaction ends, nobody else ends it."""
+    """Whether the evaluation waits for its games; locks its tournament."""
     tournament = lock_tournament(session, evaluation.tournament.id)
     session.refresh(evaluation.pairing)
     return tournament.status is TournamentStatus.RUNNING and evaluation.pairing.status is PairingStatus.PLANNED
 
 
 def _version_of(session: Session, player: Player, generation: int) -> ModelVersion:
-    """What the generation brought forth; before a fork's first generation, what it began with."""
+    """The version of the generation; before a fork's first generation, the version it started with."""
     version_id = session.scalar(
         select(Generation.version_id).where(Generation.player_id == player.id, Generation.number == generation)
     )
@@ -178,7 +178,7 @@ def _hold(
         status=TournamentStatus.RUNNING,
         seed=derived_seed(trial.seed, player.name, generation, "evaluation"),
         spec={"pairs": pairs, "sampled": True, "opening_plies": opening_plies(trial)},
-        # the player's own workflow plays it, so that reconciliation must not start another
+        # the player's workflow plays it, so reconciliation must not start another one
         workflow_started_at=moment,
         started_at=moment,
     )
@@ -238,7 +238,7 @@ def _count(
     second: ModelVersion,
     totals: dict[tuple[int, int], Results],
 ) -> None:
-    """Tallies and payoff of the rating stream; games of one seat have no seating and count in their matches alone."""
+    """Tallies and payoff of the rating stream. One-seat games have no opponent: only their matches are recorded."""
     if not totals:
         return
     tallies = [
@@ -268,17 +268,17 @@ def _count(
     update_payoff(session, trial, commit, cells)
 
 
-def _measured(evaluation: Evaluation) -> Measured:
+def _measured(evaluation: Evaluation) -> TargetMeasurement:
     pairing = evaluation.pairing
     games = pairing.wins + pairing.draws + pairing.losses
     rate = (pairing.wins + pairing.draws / 2) / games if games else 0.0
     low, high = wilson(rate, games)
     until = spec_of(evaluation.trial).budget.until
     reached = until is not None and games > 0 and rate >= until.win_rate
-    return Measured(win_rate=rate, low=low, high=high, games=games, reached=reached)
+    return TargetMeasurement(win_rate=rate, low=low, high=high, games=games, reached=reached)
 
 
-def _event(evaluation: Evaluation, generation: int, measured: Measured) -> NewEvent:
+def _event(evaluation: Evaluation, generation: int, measured: TargetMeasurement) -> NewEvent:
     (player, version), (target, _) = evaluation.contenders
     payload = EvaluationRecorded(
         player_id=player.id,

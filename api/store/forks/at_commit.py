@@ -1,4 +1,4 @@
-"""A trial as it stood after one of its commits, read from what is never changed."""
+"""The state of a trial after one of its commits, read from append-only rows."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from api.store.tables import Event, Generation, ModelVersion, Player, Trial
 
 
 @dataclass(frozen=True, kw_only=True)
-class MemberThen:
+class PlayerAtCommit:
     """A player as of a commit."""
 
     player: Player
@@ -28,8 +28,8 @@ class MemberThen:
     retired: bool
 
 
-def members_at(session: Session, trial: Trial, commit: int) -> list[MemberThen]:
-    """Every player of the league after a commit."""
+def players_at(session: Session, trial: Trial, commit: int) -> list[PlayerAtCommit]:
+    """The players of a league as of a commit."""
     versions = versions_at(session, trial.id, commit)
     retired = _newest_payloads(session, trial.id, (PlayerRetired.KIND,), commit)
     tuned = _newest_payloads(session, trial.id, (PlayerAdded.KIND, PlayerRetuned.KIND), commit)
@@ -41,7 +41,7 @@ def members_at(session: Session, trial: Trial, commit: int) -> list[MemberThen]:
             raise Conflict(f"{player.name} has no version as of commit {commit}; the trial had not begun")
         version = versions[player.id]
         members.append(
-            MemberThen(
+            PlayerAtCommit(
                 player=player,
                 version=version,
                 generation=generation_at(session, trial, player, commit),
@@ -66,7 +66,7 @@ def versions_at(session: Session, trial_id: str, commit: int) -> dict[str, Model
 
 
 def generation_at(session: Session, trial: Trial, player: Player, commit: int) -> int:
-    """The player's newest generation as of a commit; a fork goes on counting where its origin stood."""
+    """The player's newest generation as of a commit; a fork continues the count of its origin."""
     newest = session.scalar(
         select(func.max(Generation.number)).where(Generation.player_id == player.id, Generation.commit <= commit)
     )
@@ -100,7 +100,7 @@ def first_steps(session: Session, trial: Trial) -> int:
 
 
 def _newest_payloads(session: Session, trial_id: str, types: tuple[str, ...], commit: int) -> dict[str, dict[str, Any]]:
-    """What the newest event of these types says of each player, as of a commit."""
+    """The payload of each player's newest event of these types, as of a commit."""
     events = session.scalars(
         select(Event.payload)
         .where(Event.trial_id == trial_id, Event.type.in_(types), Event.payload["commit"].as_integer() <= commit)
@@ -110,7 +110,7 @@ def _newest_payloads(session: Session, trial_id: str, types: tuple[str, ...], co
 
 
 def _hyperparameters(player: Player, tuned: dict[str, Any] | None) -> dict[str, Any]:
-    """Those of the newest tuning; a learning player begins without any of its own, and others never change."""
+    """The hyperparameters of the newest change; a learner starts without any, and other players never change."""
     if not player.role.learns:
         return dict(player.hyperparameters)
     return {} if tuned is None else dict(tuned["hyperparameters"])

@@ -1,4 +1,4 @@
-"""Forks: a new trial from any commit of another. Weights come by reference, results and memory as of then.
+"""Forks a trial: creates a new trial from any commit of another. Weights are shared by reference.
 
 See docs/decisions/trials.md.
 """
@@ -18,11 +18,11 @@ from api.schemas.events import ForkOrigin, PlayerRetired, PlayerRetuned, TrialCr
 from api.store.core.errors import Conflict, NotFound
 from api.store.core.events import NewEvent, append_events
 from api.store.core.ids import new_id
-from api.store.forks.at_commit import MemberThen, members_at, trial_steps_at
+from api.store.forks.at_commit import PlayerAtCommit, players_at, trial_steps_at
 from api.store.payoffs.cells import upsert_cells
 from api.store.payoffs.replay import replay_payoff
 from api.store.ratings.bradley_terry import fit_ratings
-from api.store.ratings.online import rate_in_order
+from api.store.ratings.online import rate_online
 from api.store.tables import Commit, ModelVersion, Player, RatingFit, Trial
 from api.store.trials.spec import spec_of
 from league.types import Role
@@ -35,7 +35,7 @@ from orchestrator.spec.players import EXPLOITERS, allows_exploiters
 class _Copy:
     """A player of the origin as of the fork's commit, and the id of its copy."""
 
-    then: MemberThen
+    then: PlayerAtCommit
     id: str
 
 
@@ -47,15 +47,15 @@ def fork_trial(
     at_commit: int | None = None,
     changes: Mapping[str, Any] | None = None,
 ) -> Trial:
-    """A pending trial that begins where another one stood after a commit (its newest, unless given).
+    """A pending trial that starts from the state of another one after a commit (by default the newest).
 
-    `changes` are laid over the origin's trial file, option by option; game, model and players stay.
+    `changes` are merged into the origin's trial file, option by option; game, model and players stay.
     """
     source = session.get(Trial, source_id)
     if source is None:
         raise NotFound(f"there is no trial {source_id}")
     commit = _checked_commit(source, at_commit)
-    members = members_at(session, source, commit)
+    members = players_at(session, source, commit)
     spec = _changed(source, changes or {}, members)
     fork = _add_trial(session, source, name, spec, commit)
     # ids ascend, so that the copies keep the order of their origins
@@ -65,11 +65,11 @@ def fork_trial(
     cells = replay_payoff(session, fork.id)
     if cells:
         upsert_cells(session, fork.id, cells)
-    # no game may be added while the ratings are fitted in which the fork's versions take their places
+    # no game may be added while the ratings that include the fork's versions are fitted
     session.execute(text("LOCK TABLE matches IN SHARE MODE"))
     fit_id = fit_ratings(session, fork.project_id, fork.game)
     if fit_id is not None:
-        rate_in_order(session, session.get_one(RatingFit, fit_id))
+        rate_online(session, session.get_one(RatingFit, fit_id))
     append_events(session, [*_events(source, fork, commit), *_members_events(fork, copies)])
     return fork
 
@@ -81,10 +81,10 @@ def _checked_commit(source: Trial, at_commit: int | None) -> int:
     return commit
 
 
-def _changed(source: Trial, changes: Mapping[str, Any], members: list[MemberThen]) -> TrialSpec:
+def _changed(source: Trial, changes: Mapping[str, Any], members: list[PlayerAtCommit]) -> TrialSpec:
     """The fork's trial file; raises InvalidTrial for changes that no trial file allows."""
     origin = spec_of(source)
-    spec = check_spec(_laid_over(origin.to_json(), changes))
+    spec = check_spec(_merged(origin.to_json(), changes))
     for part, before, after in (
         ("game", origin.game, spec.game),
         ("model", origin.model, spec.model),
@@ -98,12 +98,12 @@ def _changed(source: Trial, changes: Mapping[str, Any], members: list[MemberThen
     return spec
 
 
-def _laid_over(below: Any, above: Any) -> Any:
+def _merged(below: Any, above: Any) -> Any:
     if isinstance(below, Mapping) and isinstance(above, Mapping):
-        # another id or preset has options of its own, which the old ones must not spoil
+        # another id or preset has other options: the old ones do not apply
         fresh = any(key in above and above[key] != below.get(key) for key in ("id", "preset"))
         kept = {key: value for key, value in below.items() if not (fresh and key == "matchmaking")}
-        return {**kept, **{key: _laid_over(kept.get(key), value) for key, value in above.items()}}
+        return {**kept, **{key: _merged(kept.get(key), value) for key, value in above.items()}}
     return above
 
 
@@ -189,7 +189,7 @@ def _events(source: Trial, fork: Trial, commit: int) -> list[NewEvent]:
 
 
 def _members_events(fork: Trial, copies: Mapping[str, _Copy]) -> list[NewEvent]:
-    """What the players bring along, told anew: a fork of the fork reads it from here."""
+    """Hyperparameters and retirements of the copies as events, where a fork of the fork reads them."""
     events = []
     for copy in copies.values():
         about: dict[str, Any] = {"player_id": copy.id, "player": copy.then.player.name, "commit": 0}

@@ -1,4 +1,6 @@
-"""Gates: candidates enter, wait or run, one gate per alias at a time. Their games are in `gate_results`.
+"""The life of a gate: a candidate enters, waits, runs and ends. One gate per alias runs at a time.
+
+The games of a gate are recorded in `gates.results`.
 
 See docs/decisions/gates.md.
 """
@@ -30,7 +32,7 @@ from orchestrator.spec.judgement import GateSpec
 
 CHAMPION = "champion"
 BATCH_PAIRS = 32
-"""Pairs of games between two looks at the test."""
+"""Pairs of games per batch: the test is evaluated after each batch."""
 
 
 def alias_key(gate: Gate) -> AliasKey:
@@ -39,7 +41,7 @@ def alias_key(gate: Gate) -> AliasKey:
 
 
 def load_gate(session: Session, gate_id: str, *, locked: bool = False) -> Gate:
-    """The gate; locked, nothing about its alias's gates changes until the transaction ends."""
+    """The gate. With `locked`, no gate of its alias changes until the transaction ends."""
     gate = session.get(Gate, gate_id)
     if gate is None:
         raise NotFound(f"there is no gate {gate_id}")
@@ -49,8 +51,8 @@ def load_gate(session: Session, gate_id: str, *, locked: bool = False) -> Gate:
     return gate
 
 
-def holder(session: Session, key: AliasKey) -> str | None:
-    """The version that the alias points at; with the alias locked, until the transaction ends."""
+def alias_holder(session: Session, key: AliasKey) -> str | None:
+    """The version that the alias points at; None if there is no such alias."""
     return session.scalar(
         select(Alias.version_id).where(
             Alias.project_id == key.project_id, Alias.game == key.game, Alias.name == key.name
@@ -59,20 +61,20 @@ def holder(session: Session, key: AliasKey) -> str | None:
 
 
 def sprt_of(gate: Gate) -> Sprt:
-    """The gate's test; its alpha is already what this candidate may spend."""
+    """The gate's test, at the alpha that this candidate may spend."""
     return _sprt(gate, gate.alpha)
 
 
 def enter_candidate(
     session: Session, trial: Trial, version: ModelVersion, rule: GateSpec, *, alias: str
 ) -> tuple[Gate, list[NewEvent]]:
-    """A gate for a new candidate: unopposed where the alias has no holder, else running, else waiting."""
+    """A gate for a new candidate. It passes unopposed if the alias has no holder, runs if no other does, else waits."""
     key = AliasKey(project_id=trial.project_id, game=trial.game, name=alias)
     lock_alias(session, key)
     gate = _new_gate(session, trial, version, rule, key)
-    champion = holder(session, key)
+    champion = alias_holder(session, key)
     if champion is None:
-        return gate, _stand_unopposed(session, gate)
+        return gate, _promote_unopposed(session, gate)
     if _in_status(session, key, GateStatus.RUNNING) is None:
         session.add(gate)
         return gate, [start_gate(session, gate, champion)]
@@ -86,7 +88,7 @@ def enter_candidate(
 
 
 def start_gate(session: Session, gate: Gate, champion_version_id: str, *, after: Gate | None = None) -> NewEvent:
-    """Let a gate run against the present champion, at what is left of the champion's error budget."""
+    """Start a gate against the present champion, with what is left of the champion's error budget."""
     number = 1 + _candidates_tried(session, alias_key(gate), champion_version_id)
     test = _sprt(gate, gate.settings["alpha"]).for_candidate(number)
     moment = now(session)
@@ -101,11 +103,11 @@ def start_gate(session: Session, gate: Gate, champion_version_id: str, *, after:
     return NewEvent(trial_id=gate.trial_id, payload=GateOpened(**gate_payload(session, gate)))
 
 
-def start_waiting(session: Session, after: Gate) -> tuple[Gate | None, list[NewEvent]]:
-    """Open the waiting candidate's gate in place of one that is over."""
+def start_waiting_gate(session: Session, after: Gate) -> tuple[Gate | None, list[NewEvent]]:
+    """Start the waiting candidate's gate after another one has ended."""
     key = alias_key(after)
     waiting = _in_status(session, key, GateStatus.WAITING)
-    champion = holder(session, key)
+    champion = alias_holder(session, key)
     if waiting is None or champion is None:
         return None, []
     if waiting.candidate_version_id == champion:
@@ -113,9 +115,9 @@ def start_waiting(session: Session, after: Gate) -> tuple[Gate | None, list[NewE
     return waiting, [start_gate(session, waiting, champion, after=after)]
 
 
-def reopen(session: Session, gate: Gate) -> tuple[Gate | None, list[NewEvent]]:
+def reopen_gate(session: Session, gate: Gate) -> tuple[Gate | None, list[NewEvent]]:
     """A new gate for the same candidate against the present champion; the old one must have ended as invalid."""
-    champion = holder(session, alias_key(gate))
+    champion = alias_holder(session, alias_key(gate))
     if champion is None or champion == gate.candidate_version_id:
         return None, []
     again = _copy(gate)
@@ -124,7 +126,7 @@ def reopen(session: Session, gate: Gate) -> tuple[Gate | None, list[NewEvent]]:
 
 
 def end_gate(session: Session, gate: Gate, status: GateStatus, reason: str) -> NewEvent:
-    """Close a gate for good; returns the event that says so."""
+    """End a gate; returns its event."""
     moment = now(session)
     gate.status, gate.status_reason, gate.finished_at = status, reason, moment
     session.flush()
@@ -139,7 +141,7 @@ def supersede(session: Session, gate: Gate, reason: str) -> NewEvent:
 
 
 def record_promotion(session: Session, gate: Gate, verdict: Verdict) -> None:
-    """The decision that a gate came to."""
+    """Record the gate's decision."""
     candidate = session.get_one(ModelVersion, gate.candidate_version_id)
     subject = Subject(trial_id=gate.trial_id, player_id=candidate.player_id, version_id=candidate.id, gate_id=gate.id)
     record_decision(session, subject, verdict)
@@ -226,7 +228,7 @@ def _copy(gate: Gate) -> Gate:
     )
 
 
-def _stand_unopposed(session: Session, gate: Gate) -> list[NewEvent]:
+def _promote_unopposed(session: Session, gate: Gate) -> list[NewEvent]:
     verdict = decide_promotion(candidate=VersionId(gate.candidate_version_id), champion=None, verdict=None)
     gate.started_at = now(session)
     gate.status, gate.status_reason, gate.finished_at = GateStatus.PASSED, verdict.reason, gate.started_at
@@ -247,7 +249,7 @@ def _in_status(session: Session, key: AliasKey, status: GateStatus) -> Gate | No
 
 
 def _candidates_tried(session: Session, key: AliasKey, champion_version_id: str) -> int:
-    """Candidates that have played against this champion; each has spent its part of alpha, whatever came of it."""
+    """The number of candidates that have played against this champion: each has spent its part of alpha."""
     return session.scalars(
         select(func.count())
         .select_from(Gate)

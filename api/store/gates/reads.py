@@ -1,4 +1,4 @@
-"""Promotion gates and the path of their test."""
+"""Reads promotion gates and the path of their test."""
 
 from __future__ import annotations
 

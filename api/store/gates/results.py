@@ -1,4 +1,4 @@
-"""The games of a gate: recorded batch by batch, until the test has decided or somebody ends it."""
+"""The games of a gate: recorded in batches until the test decides or somebody stops the gate."""
 
 from __future__ import annotations
 
@@ -14,19 +14,19 @@ from api.store.core.errors import Conflict
 from api.store.core.events import NewEvent, append_events
 from api.store.core.seeds import derived_seed
 from api.store.gates.lifecycle import (
+    alias_holder,
     alias_key,
     end_gate,
     gate_payload,
-    holder,
     load_gate,
     promote,
     record_promotion,
-    reopen,
+    reopen_gate,
     sprt_of,
-    start_waiting,
+    start_waiting_gate,
 )
 from api.store.matches.openings import with_openings_played
-from api.store.matches.scoring import Contest, contests, longest_opening, match_row, pentanomial
+from api.store.matches.scoring import Contest, longest_opening, match_row, pentanomial, score_games
 from api.store.tables import Gate, GateBatch, Match, ModelVersion, Player, Trial
 from league.gates import GateStatus as TestStatus
 from league.gates import GateVerdict
@@ -42,8 +42,8 @@ _ENDS = {
 
 
 @dataclass(frozen=True, kw_only=True)
-class Standing:
-    """Where a gate stands, and the batch to play next; no pairs are left once it is over."""
+class GateState:
+    """The state of a gate and the batch to play next; 0 pairs once the gate is over."""
 
     gate: Gate
     trial: Trial
@@ -54,46 +54,46 @@ class Standing:
     successor: Gate | None
 
 
-def gate_standing(session: Session, gate_id: str) -> Standing:
-    """The gate as it stands."""
-    return _standing(session, load_gate(session, gate_id))
+def gate_state(session: Session, gate_id: str) -> GateState:
+    """The present state of a gate."""
+    return _state(session, load_gate(session, gate_id))
 
 
-def record_gate_batch(session: Session, gate_id: str, batch: int, games: Sequence[PlayedGame]) -> Standing:
-    """Count a batch and look at the test; a batch that is known, or comes after the end, changes nothing."""
+def record_gate_batch(session: Session, gate_id: str, batch: int, games: Sequence[PlayedGame]) -> GateState:
+    """Record a batch and evaluate the test. A batch that is recorded already, or comes too late, changes nothing."""
     gate = load_gate(session, gate_id, locked=True)
     recorded = _batches(session, gate)
     if gate.status is not GateStatus.RUNNING or batch <= recorded:
-        return _standing(session, gate)
+        return _state(session, gate)
     if batch != recorded + 1:
         raise Conflict(f"batch {batch} of gate {gate_id} cannot follow batch {recorded}")
-    if holder(session, alias_key(gate)) != gate.champion_version_id:
+    if alias_holder(session, alias_key(gate)) != gate.champion_version_id:
         append_events(session, _champion_changed(session, gate))
-        return _standing(session, gate)
-    found = contests(games, _pairs_of_next(gate))
+        return _state(session, gate)
+    found = score_games(games, _pairs_of_next(gate))
     verdict = _count(session, gate, batch, found)
     progress = GateProgress(**gate_payload(session, gate), batch=batch)
     events = [NewEvent(trial_id=gate.trial_id, payload=progress)]
     if verdict.status is not TestStatus.RUNNING:
         events += _conclude(session, gate, verdict)
     append_events(session, events)
-    return _standing(session, gate)
+    return _state(session, gate)
 
 
-def stop_gate(session: Session, gate_id: str, reason: str) -> Standing:
-    """End a gate early, as invalid; one that is over stays as it is."""
+def stop_gate(session: Session, gate_id: str, reason: str) -> GateState:
+    """Stop a gate as invalid; a gate that is over stays as it is."""
     gate = load_gate(session, gate_id, locked=True)
     if gate.status in (GateStatus.RUNNING, GateStatus.WAITING):
         ran = gate.status is GateStatus.RUNNING
         events = [_invalidate(session, gate, reason)]
         if ran:
-            events += start_waiting(session, gate)[1]
+            events += start_waiting_gate(session, gate)[1]
         append_events(session, events)
-    return _standing(session, gate)
+    return _state(session, gate)
 
 
 def stop_waiting_gate(session: Session, gate_id: str, reason: str) -> bool:
-    """End a gate that waits for its turn, as invalid; False where it does not wait, and its workflow must be told."""
+    """Stop a waiting gate as invalid; False if it is not waiting: then its workflow must stop it."""
     gate = load_gate(session, gate_id, locked=True)
     if gate.status is not GateStatus.WAITING:
         return False
@@ -140,7 +140,7 @@ def _count(session: Session, gate: Gate, batch: int, found: list[Contest]) -> Ga
 
 
 def _conclude(session: Session, gate: Gate, verdict: GateVerdict) -> list[NewEvent]:
-    """Write the decision down, move the alias on a pass, and let the waiting candidate have its turn."""
+    """Record the decision, move the alias on a pass, and start the waiting candidate's gate."""
     decision = decide_promotion(
         candidate=VersionId(gate.candidate_version_id),
         champion=None if gate.champion_version_id is None else VersionId(gate.champion_version_id),
@@ -151,15 +151,15 @@ def _conclude(session: Session, gate: Gate, verdict: GateVerdict) -> list[NewEve
     record_promotion(session, gate, decision)
     if status is GateStatus.PASSED:
         promote(session, gate, decision)
-    return events + start_waiting(session, gate)[1]
+    return events + start_waiting_gate(session, gate)[1]
 
 
 def _champion_changed(session: Session, gate: Gate) -> list[NewEvent]:
-    """Somebody moved the alias: a pass against the old champion would say nothing of the present one."""
+    """The alias was moved: a pass against the old champion says nothing about the present one."""
     events = [_invalidate(session, gate, "the champion was changed while the gate ran")]
-    successor, opened = start_waiting(session, gate)
+    successor, opened = start_waiting_gate(session, gate)
     if successor is None:
-        opened += reopen(session, gate)[1]
+        opened += reopen_gate(session, gate)[1]
     return events + opened
 
 
@@ -180,9 +180,9 @@ def _invalidate(session: Session, gate: Gate, reason: str) -> NewEvent:
     return event
 
 
-def _standing(session: Session, gate: Gate) -> Standing:
+def _state(session: Session, gate: Gate) -> GateState:
     batch = _batches(session, gate) + 1
-    return Standing(
+    return GateState(
         gate=gate,
         trial=session.get_one(Trial, gate.trial_id),
         next_batch=batch,
@@ -201,7 +201,7 @@ def _contenders(session: Session, gate: Gate) -> tuple[tuple[Player, ModelVersio
 
 
 def _successor(session: Session, gate: Gate) -> Gate | None:
-    """The gate that was opened when this one ended, as long as it runs."""
+    """The running gate that was opened by the end of this one."""
     return session.scalars(
         select(Gate).where(Gate.opened_after_id == gate.id, Gate.status == GateStatus.RUNNING)
     ).one_or_none()

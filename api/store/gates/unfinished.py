@@ -1,4 +1,4 @@
-"""What is left of a trial's gates when the trial ends."""
+"""A trial's gates that are not over when the trial ends."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from api.store.tables import Gate
 
 
 def unfinished_gates(session: Session, trial_id: str) -> list[str]:
-    """The trial's gates that wait or run; those that wait come first, so that the end of another opens none of them."""
+    """The trial's waiting and running gates. Waiting ones come first, so that the end of a running one starts none."""
     found = session.execute(
         select(Gate.id, Gate.status).where(
             Gate.trial_id == trial_id, Gate.status.in_((GateStatus.WAITING, GateStatus.RUNNING))
@@ -22,7 +22,7 @@ def unfinished_gates(session: Session, trial_id: str) -> list[str]:
 
 
 def gates_opened_after(session: Session, trial_id: str) -> Sequence[Gate]:
-    """Gates of other trials that run in the place of one of the trial's; its own may not begin any more."""
+    """Running gates of other trials that the end of this trial's gates opened."""
     ours = select(Gate.id).where(Gate.trial_id == trial_id).scalar_subquery()
     return session.scalars(
         select(Gate)

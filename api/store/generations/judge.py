@@ -1,4 +1,4 @@
-"""Judging a generation: snapshot, then reset, then a gate for a main's snapshot. One transaction, decided once.
+"""Judges a generation once, in one transaction: snapshot, then reset, then a gate for a main's snapshot.
 
 See docs/decisions/generations-exactly-once.md.
 """
@@ -31,17 +31,17 @@ from league.types import DecisionKind, PlayerId, Role, VersionId
 
 @dataclass(frozen=True, kw_only=True)
 class Judged:
-    """What became of a generation, the same for every delivery."""
+    """The judgement of a generation, the same for every delivery."""
 
     snapshot: str | None = None
-    """The historical player that was made."""
+    """The id of the historical player that was created."""
     reset: bool = False
     gate: str | None = None
-    """A gate that was opened and has not begun to play."""
+    """A gate that was opened and has not started to play."""
 
 
 def judge_generation(session: Session, trial_id: str, player_id: str, generation: int) -> Judged:
-    """Apply the league's rules to a recorded generation, or find what they made of it."""
+    """Apply the league's rules to a recorded generation, or find its judgement."""
     trial = lock_trial(session, trial_id)
     player = player_of(session, trial_id, player_id)
     subject = Subject(trial_id=trial_id, player_id=player_id, generation=generation)
@@ -77,7 +77,7 @@ def _judged(session: Session, subject: Subject, snapshot: Decision) -> Judged:
 
 
 def _to_be_run(gate: Gate | None) -> str | None:
-    """The gate, if the judgement itself opened it and nobody has begun to run it."""
+    """The gate, if the judgement opened it and it has not started to play."""
     if gate is None or gate.status is not GateStatus.RUNNING or gate.pairs or gate.opened_after_id is not None:
         return None
     return gate.id
@@ -123,7 +123,7 @@ def _maybe_reset(
 def _maybe_gate(
     session: Session, trial: Trial, player: Player, frozen: ModelVersion
 ) -> tuple[Gate | None, list[NewEvent]]:
-    """Every snapshot of a main is a candidate, where the trial has a champion at all."""
+    """Every snapshot of a main is a candidate, if the trial has a champion gate."""
     rule = spec_of(trial).league.champion_gate
     if rule is None or player.role is not Role.MAIN:
         return None, []

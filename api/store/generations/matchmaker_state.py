@@ -1,4 +1,4 @@
-"""What the matchmaker `openai_five` remembers from generation to generation, as of any commit and across forks."""
+"""The state that the matchmaker `openai_five` keeps between generations: opponents' qualities, also across forks."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def qualities_of(session: Session, trial: Trial, player: Player) -> dict[PlayerI
 def state_after(
     session: Session, evidence: Mapping[str, Any], tallies: Iterable[OpponentTally]
 ) -> dict[str, Any] | None:
-    """The matchmaker's memory after a generation that was played by the plan with this evidence."""
+    """The matchmaker's state after a generation whose plan has this evidence."""
     before: dict[PlayerId, float] | None = evidence.get("qualities")
     if before is None:
         return None
@@ -46,7 +46,7 @@ def state_after(
 
 def _newest_state(session: Session, player_id: str, at_commit: int | None = None) -> dict[str, Any] | None:
     query = select(Generation.matchmaker_state).where(
-        # a state that was given as None is JSON's null, not SQL's
+        # a state of None is stored as JSON null, not as SQL NULL
         Generation.player_id == player_id,
         func.jsonb_typeof(Generation.matchmaker_state) == "object",
     )
@@ -56,7 +56,7 @@ def _newest_state(session: Session, player_id: str, at_commit: int | None = None
 
 
 def _before_fork(session: Session, trial: Trial, player: Player) -> dict[PlayerId, float]:
-    """The qualities as of the fork, under the fork's own players."""
+    """The qualities at the fork's commit, with the fork's players."""
     if player.forked_from_player_id is None or trial.forked_from_trial_id is None:
         return {}
     state = _newest_state(session, player.forked_from_player_id, trial.forked_at_commit)

@@ -1,4 +1,4 @@
-"""Metrics as series: one for each player and name."""
+"""Reads metrics as series, one for each player and name."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from api.store.tables import Metric, Player
 
 @dataclass(frozen=True, kw_only=True)
 class MetricFilter:
-    """Which series, and how many of their points."""
+    """Selects series and the number of their points."""
 
     player_id: str | None = None
     names: tuple[str, ...] = ()
@@ -35,7 +35,7 @@ def metric_series(session: Session, trial_id: str, which: MetricFilter, *, skip:
         "after": which.after_generation,
         "points": which.points,
         "skip": skip,
-        "most": limit,
+        "limit": limit,
     }
     records = read_records(session, query, asked)
     for record in records:
@@ -46,14 +46,14 @@ def metric_series(session: Session, trial_id: str, which: MetricFilter, *, skip:
 
 @cache
 def _series(*, with_player: bool, with_names: bool) -> Select[Any]:
-    """Built once for each form: putting it together costs as much as running it."""
+    """Built once for each form: building the statement costs as much as running it."""
     of_trial = Metric.trial_id == bindparam("of_trial")
     series = select(Metric.player_id, Metric.name).where(of_trial).distinct()
     if with_player:
         series = series.where(Metric.player_id == bindparam("of_player"))
     if with_names:
         series = series.where(Metric.name.in_(bindparam("named", expanding=True)))
-    page = series.order_by(Metric.name, Metric.player_id).offset(bindparam("skip")).limit(bindparam("most"))
+    page = series.order_by(Metric.name, Metric.player_id).offset(bindparam("skip")).limit(bindparam("limit"))
     wanted = page.subquery()
     newest = (
         select(Metric.generation, Metric.steps, Metric.value)

@@ -20,9 +20,9 @@ class OpponentTally:
     draws: int = 0
     losses: int = 0
     opponent_seat: int | None = None
-    """None in a game of two seats: the other one."""
+    """None in a game of two seats: it is the other seat."""
     earned: Earned | None = None
-    """What the learner and the opponent earned in these games; None where nobody kept count."""
+    """Returns of the learner and the opponent in these games; None if they were not counted."""
 
     def __post_init__(self) -> None:
         if self.opponent_seat is None and self.seat not in (0, 1):
@@ -57,7 +57,7 @@ class TrainedGeneration:
     tallies: tuple[OpponentTally, ...] = ()
     """At most one for each opponent's version and seating."""
     returns: ReturnTally | None = None
-    """Of a game of one seat, which has no opponent to be tallied against."""
+    """Returns of a one-seat game, which has no opponent and so no tallies."""
     metrics: dict[str, float] = field(default_factory=dict)
     decisions: tuple[Decision, ...] = ()
     hyperparameters: dict[str, Any] = field(default_factory=dict)
@@ -77,4 +77,4 @@ class RecordedGeneration:
     player_steps: int
     """The player's steps after this generation."""
     won: bool
-    """Whether this delivery was the one recorded; a loser's checkpoint is garbage if its hash differs."""
+    """Whether this delivery was recorded; the checkpoint of another one is garbage if its hash differs."""

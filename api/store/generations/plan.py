@@ -1,4 +1,4 @@
-"""Planning a generation: a payoff snapshot becomes a match plan, recorded once with all that it rests on.
+"""Plans a generation: a payoff snapshot becomes a match plan, recorded once with its evidence.
 
 See docs/decisions/generations-exactly-once.md.
 """
@@ -44,15 +44,15 @@ from orchestrator.catalog import Component, Kind
 from orchestrator.spec.league import LeagueSpec
 
 WHOLE_PAYOFF = frozenset({"psro"})
-"""Built-in rules that ask how others do against each other; the rest read the learner's own row."""
-MOST_PATIENCE = timedelta(minutes=10)
-"""An evaluation that takes longer is no longer waited for: its pairs count as even until they are played."""
+"""Built-in matchmakers that need the payoff of every pair; the others read the learner's row only."""
+MAX_EVALUATION_WAIT = timedelta(minutes=10)
+"""A longer evaluation is not waited for: its unplayed pairs count as even."""
 BY_QUALITY = "past_quality"
 
 
 @dataclass(frozen=True, kw_only=True)
 class ChosenOpponent:
-    """An opponent of the plan, with the version that was its present one when the plan was made."""
+    """An opponent of the plan, with its newest usable version at planning time."""
 
     player: Player
     version: ModelVersion
@@ -85,7 +85,7 @@ class FollowedPlan:
 def plan_generation(
     session: Session, trial_id: str, player_id: str, generation: int, attempt: int = 1
 ) -> PlannedGeneration:
-    """The plan of this attempt at a generation: the recorded one, or a new one from the payoff as it stands."""
+    """The plan of this attempt at a generation: the recorded one, or a new one from the present payoff."""
     trial = lock_trial(session, trial_id)
     player = player_of(session, trial_id, player_id)
     decision = _find_plan(session, trial_id, player_id, generation, attempt)
@@ -97,7 +97,7 @@ def plan_generation(
 
 
 def recorded_plan(session: Session, trial_id: str, player_id: str, generation: int, attempt: int) -> PlannedGeneration:
-    """A plan that was made before."""
+    """A recorded plan; NotFound if there is none."""
     player = player_of(session, trial_id, player_id)
     decision = _find_plan(session, trial_id, player_id, generation, attempt)
     if decision is None:
@@ -120,7 +120,7 @@ def followed_plan(session: Session, trial_id: str, player_id: str, generation: i
 
 
 def planned_evidence(session: Session, decision_id: int) -> Mapping[str, Any]:
-    """What a recorded plan rests on."""
+    """The evidence of a recorded plan."""
     decision = session.get(Decision, decision_id)
     if decision is None or decision.kind is not DecisionKind.MATCHMAKING:
         raise NotFound(f"there is no matchmaking decision {decision_id}")
@@ -152,12 +152,12 @@ def _check_turn(player: Player, generation: int) -> None:
 
 
 def _check_measured(session: Session, trial: Trial, player: Player) -> None:
-    """A response to the pool's equilibrium waits until the newest member's games are in; for ever it does not."""
+    """A best response to the pool waits for the games of the newest member, up to a limit; raises NotYet."""
     ending = trial.status is TrialStatus.STOPPING or trial.status.is_final
     if ending or spec_of(trial).league.preset not in WHOLE_PAYOFF:
         return
     evaluation = evaluation_under_way(session, trial.id)
-    if evaluation is not None and now(session) - evaluation.created_at < MOST_PATIENCE:
+    if evaluation is not None and now(session) - evaluation.created_at < MAX_EVALUATION_WAIT:
         raise NotYet(f"the next response of {player.name} waits for the games of {evaluation.name!r}")
 
 
@@ -186,7 +186,7 @@ def _decide(session: Session, trial: Trial, player: Player, generation: int, att
 
 
 def _choosable(session: Session, trial: Trial, versions: Mapping[str, ModelVersion]) -> set[str]:
-    """Who can be chosen: in a game that is solved whole, no snapshot of an earlier one's weights: it meets nobody."""
+    """The players that can be chosen. A whole payoff leaves out snapshots whose weights an earlier one has."""
     choosable = set(versions)
     if spec_of(trial).league.preset not in WHOLE_PAYOFF:
         return choosable
@@ -221,7 +221,7 @@ def _mixture(
 
 
 def _mix_by_plug_in(preset: str, request: Request) -> Mixture:
-    """The mixture of a matchmaker of somebody's own; what goes wrong in it goes wrong at every retry."""
+    """The mixture of a plug-in matchmaker; its errors are not retried."""
     rule = catalog.load(Kind.MATCHMAKER, preset)
     try:
         return mix(preset, request, {preset: rule})
@@ -234,7 +234,7 @@ def _options(league: LeagueSpec) -> dict[str, Any]:
 
 
 def _known_qualities(mixture: Mixture, before: Mapping[PlayerId, float]) -> dict[PlayerId, float] | None:
-    """The qualities that the mixture was drawn by, of exactly those it could draw; None where the rule has none."""
+    """The qualities of the players that the mixture can draw; None if the matchmaker has no qualities."""
     drawn = [share for share in mixture.shares if share.branch == BY_QUALITY]
     if not drawn:
         return None
@@ -245,7 +245,7 @@ def _known_qualities(mixture: Mixture, before: Mapping[PlayerId, float]) -> dict
 def _opponents(
     plan: MatchPlan, learner: Player, version: ModelVersion, versions: Mapping[str, ModelVersion]
 ) -> list[dict[str, Any]]:
-    """The plan's opponents, each fixed to a version: what they learn meanwhile does not change a recorded plan."""
+    """The plan's opponents, each fixed to a version: later versions do not change a recorded plan."""
     return [
         {
             **asdict(opponent),

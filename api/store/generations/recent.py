@@ -1,4 +1,4 @@
-"""How many generations each learner has recorded of late."""
+"""Counts the recent generations of each learner, for the priority of their training."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from league.types import PlayerId, Role
 
 
 def recent_generations(session: Session, trial: Trial) -> dict[PlayerId, int]:
-    """Among the trial's newest, ten for each active learner; a learner without any counts 0."""
+    """Generations of each active learner among the newest of the trial, ten per learner."""
     learners = session.scalars(
         select(Player.id).where(
             Player.trial_id == trial.id,

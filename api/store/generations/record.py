@@ -20,7 +20,7 @@ from api.store.core.ids import new_id
 from api.store.generations.matchmaker_state import state_after
 from api.store.generations.outcome import OpponentTally, RecordedGeneration, TrainedGeneration
 from api.store.generations.plan import planned_evidence
-from api.store.payoffs.cells import CellKey, Results, summed, update_payoff
+from api.store.payoffs.cells import CellKey, Results, sum_by_cell, update_payoff
 from api.store.players.versions import present_version
 from api.store.tables import Decision, Generation, Metric, ModelVersion, Player, ReturnTally, Tally, Trial
 from league.types import Stream
@@ -96,7 +96,7 @@ def find_generation(session: Session, player_id: str, generation: int) -> Record
 
 
 def _next_in_line(session: Session, trained: TrainedGeneration) -> Player:
-    """The player, if this generation is the one that comes next and grew from its present version."""
+    """The player, if this generation is its next one and started from its present version; else Conflict."""
     player = session.get(Player, trained.player_id, populate_existing=True)
     if player is None or player.trial_id != trained.trial_id:
         raise NotFound(f"there is no player {trained.player_id} in trial {trained.trial_id}")
@@ -106,7 +106,7 @@ def _next_in_line(session: Session, trained: TrainedGeneration) -> Player:
     if present is None or present.id != trained.parent_version_id:
         found = "none" if present is None else f"{present.id} (number {present.number})"
         raise Conflict(
-            f"generation {trained.generation} of {player.name} grew from version {trained.parent_version_id}, "
+            f"generation {trained.generation} of {player.name} started from version {trained.parent_version_id}, "
             f"but the player's present version is {found}"
         )
     return player
@@ -158,7 +158,7 @@ def _add_results(
     session: Session, trial: Trial, trained: TrainedGeneration, version: ModelVersion, commit: int
 ) -> None:
     at = {"trial_id": trial.id, "commit": commit}
-    # an opponent may have been drawn without a game being finished
+    # an opponent may have been drawn without finishing a game
     played = [tally for tally in trained.tallies if tally.games != 0]
     if played:
         session.execute(insert(Tally), [at | _tally_row(tally, version.id) for tally in played])
@@ -218,7 +218,7 @@ def _payoff_batch(session: Session, player_id: str, tallies: list[OpponentTally]
     opponents = {tally.opponent_version_id for tally in tallies}
     query = select(ModelVersion.id, ModelVersion.player_id).where(ModelVersion.id.in_(opponents))
     player_of = dict(session.execute(query).all())
-    return summed(
+    return sum_by_cell(
         (
             CellKey(
                 stream=Stream.TRAINING,

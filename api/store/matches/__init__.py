@@ -1,1 +1,1 @@
-"""Single games: how they are scored, how they are opened, games of people, and what the API reads of them."""
+"""Single games: scoring, openings, games of people against versions, and the lists of matches."""

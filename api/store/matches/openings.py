@@ -11,12 +11,12 @@ from orchestrator.spec.tournament import TournamentSpec
 
 
 def opening_plies(trial: Trial) -> int | None:
-    """Random moves at the beginning of gating and rating games, shared within a pair; None: what suits the game."""
+    """Random plies at the start of gating and rating games, shared within a pair; None: the worker decides."""
     return game_opening_plies(trial.spec["game"]["id"])
 
 
 def with_openings_played(settings: dict[str, Any], played: int) -> dict[str, Any]:
-    """The settings of a gate or evaluation, with the openings that its games had where that was left to the game."""
+    """The settings of a gate or evaluation with the opening length that the worker chose, if it had to choose."""
     return {**settings, "opening_plies": played} if settings["opening_plies"] is None else settings
 
 

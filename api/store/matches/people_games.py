@@ -1,4 +1,4 @@
-"""Games of people against versions: begun, continued, forgotten."""
+"""Games of people against versions: started, continued, and deleted a day after the last move."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _ANSWER = TypeAdapter(MoveAnswer)
 def begin_people_game(
     session: Session, game_id: str, token_id: str, request: MoveRequest, answer: MoveAnswer
 ) -> PeopleGame:
-    """Keep a game that has just begun."""
+    """Store a game that has just started."""
     row = PeopleGame(
         id=game_id,
         token_id=token_id,
@@ -39,7 +39,7 @@ def begin_people_game(
 
 
 def find_people_game(session: Session, game_id: str, token_id: str, *, lock: bool = False) -> PeopleGame:
-    """The game, for the one who began it."""
+    """The game, if it was started with this token."""
     query = select(PeopleGame).where(PeopleGame.id == game_id, PeopleGame.token_id == token_id)
     row = session.scalars(query.with_for_update() if lock else query).one_or_none()
     if row is None:
@@ -60,10 +60,10 @@ def game_record(game: PeopleGame) -> Record:
 
 
 def continue_people_game(session: Session, game_id: str, token_id: str, *, turn: int, answer: MoveAnswer) -> PeopleGame:
-    """Keep what became of a move that was made at this turn; a conflict where another one was faster."""
+    """Store the position after a move at this turn; Conflict if another move was made first."""
     row = find_people_game(session, game_id, token_id, lock=True)
     if row.turn != turn:
-        raise Conflict("another move was made in this game meanwhile; look at it again")
+        raise Conflict("another move was made in this game meanwhile; read the game again")
     row.turn += 1
     row.answer = _dumped(answer)
     row.touched_at = func.now()
@@ -72,7 +72,7 @@ def continue_people_game(session: Session, game_id: str, token_id: str, *, turn:
 
 
 def forget_people_games(session: Session) -> None:
-    """Let go of games that nobody goes on with."""
+    """Delete games whose last move is too long ago."""
     session.execute(delete(PeopleGame).where(PeopleGame.touched_at < func.now() - KEPT))
 
 

@@ -1,4 +1,4 @@
-"""Matches: gating and rating games, listed newest first and one by one."""
+"""Reads matches: lists, newest first, and single ones with their moves."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from api.store.tables import Match, ModelVersion, Player
 from league.types import Stream
 
 _MATCHES = Match.__table__
-"""Tables and not entities: a list of entities costs several times as much to read."""
+"""Tables instead of entities: a list of entities costs several times as much to read."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -42,7 +42,7 @@ def list_matches(
 def _page(trial_id: str, which: MatchFilter, before: int | None, limit: int) -> Select[int]:
     """The ids of a page, cut before any name is joined.
 
-    A player may have been named on either side; each side has an index of its own, so each is asked by itself.
+    A player may be on either side. Each side has its own index, so each is queried separately.
     """
     sides = [_newest(conditions, trial_id, which, before, limit) for conditions in _sides(which)]
     if len(sides) == 1:
@@ -70,7 +70,7 @@ def _newest(
 
 
 def _sides(which: MatchFilter) -> list[list[ColumnElement[bool]]]:
-    """What is asked of the two sides: as they were recorded, and the other way round."""
+    """Conditions on the two sides, as recorded and swapped."""
     player, opponent = which.player_id or which.opponent_id, which.opponent_id if which.player_id else None
     wanted = (player, opponent, which.version_id)
     if wanted == (None, None, None):

@@ -1,4 +1,4 @@
-"""Played games as contests of the first-named side: scores, counts of pairs, and rows."""
+"""Scores played games from the first side's view: contests, counts of pairs, and rows of matches."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ FIRST, SECOND = 0, 1
 
 @dataclass(frozen=True, kw_only=True)
 class Contest:
-    """One comparison of the two sides: a game, or in games of one seat the two that each played alone."""
+    """One comparison of two sides: one game, or in one-seat games the two games of the same seed."""
 
     pair: int
     seat: int
@@ -29,7 +29,7 @@ class Contest:
     moves: list[int]
     opening: int
     results: dict[tuple[int, int], Results]
-    """By the seats of the first and of the second side; empty in games of one seat, which has no seating."""
+    """By the seats of the first and the second side; empty in one-seat games."""
 
     @property
     def result(self) -> MatchResult:
@@ -38,8 +38,8 @@ class Contest:
         return MatchResult.WIN if self.score > 0.5 else MatchResult.LOSS
 
 
-def contests(games: Iterable[PlayedGame], pairs: int) -> list[Contest]:
-    """The contests of a batch that was to have so many pairs; a batch that is not whole is refused."""
+def score_games(games: Iterable[PlayedGame], pairs: int) -> list[Contest]:
+    """The contests of a batch; Conflict unless it has exactly this many pairs."""
     found = []
     numbers = []
     for number, pair in groupby(sorted(games, key=lambda game: game.pair), key=lambda game: game.pair):
@@ -59,18 +59,18 @@ def pentanomial(found: Sequence[Contest]) -> tuple[int, ...]:
     return tuple(counts)
 
 
-def different_games(found: Sequence[Contest]) -> int:
-    """How many of them are not repetitions of another, move by move and from the same seat."""
+def count_distinct_games(found: Sequence[Contest]) -> int:
+    """The number of distinct games: by their moves and the first side's seat."""
     return len({(contest.seat, tuple(contest.moves)) for contest in found})
 
 
 def longest_opening(found: Sequence[Contest]) -> int:
-    """Random plies that the games began with; fewer in those that every longer opening would have ended."""
+    """The most random plies that a game started with; games that a longer opening would have ended have fewer."""
     return max((contest.opening for contest in found), default=0)
 
 
 def seat_results(found: Sequence[Contest]) -> dict[tuple[int, int], Results]:
-    """What the first side won, drew and lost, and what both earned, by the seats of both."""
+    """Results of the first side and returns of both sides, by the seats of both."""
     by_seats: dict[tuple[int, int], list[Results]] = {}
     for contest in found:
         for seats, results in contest.results.items():
@@ -97,14 +97,14 @@ def match_row(contest: Contest, first: ModelVersion, second: ModelVersion, **occ
 
 def _contests_of_pair(games: list[PlayedGame]) -> Iterator[Contest]:
     if any(len(game.seating) == 1 for game in games):
-        yield _alone(games)
+        yield _one_seat_contest(games)
         return
     for game in games:
-        yield _together(game)
+        yield _shared_table_contest(game)
 
 
-def _alone(games: list[PlayedGame]) -> Contest:
-    """Each side played the same seed by itself; the better return wins."""
+def _one_seat_contest(games: list[PlayedGame]) -> Contest:
+    """Each side plays the same seed by itself; the higher return wins."""
     by_side = {game.seating[0]: game for game in games}
     if set(by_side) != {FIRST, SECOND}:
         raise Conflict("a pair of games of one seat needs one game of each side")
@@ -120,7 +120,7 @@ def _alone(games: list[PlayedGame]) -> Contest:
     )
 
 
-def _together(game: PlayedGame) -> Contest:
+def _shared_table_contest(game: PlayedGame) -> Contest:
     results: dict[tuple[int, int], Results] = {}
     scores = []
     for seat, side in enumerate(game.seating):

@@ -1,4 +1,4 @@
-"""The payoff in the store: updated in closed form with each commit, loaded for decisions, replayed for the audit.
+"""Payoff cells: updated in closed form with each commit, and loaded for decisions.
 
 See docs/decisions/payoff-and-matchmaking.md.
 """
@@ -51,7 +51,7 @@ class Results:
 
     @classmethod
     def sum_of(cls, several: Sequence[Results]) -> Results:
-        """All of them together; the order in which they come makes no difference, not even to the last bit."""
+        """The sum; exact, so that it does not depend on the order."""
         earned = [each.earned for each in several if each.earned is not None]
         return cls(
             wins=sum(each.wins for each in several),
@@ -64,7 +64,7 @@ class Results:
 
     @property
     def columns(self) -> dict[str, object]:
-        """As a row of tallies keeps them."""
+        """The columns of a row of tallies."""
         return {"wins": self.wins, "draws": self.draws, "losses": self.losses, **earned_columns(self.earned)}
 
 
@@ -78,7 +78,7 @@ class StoredCell:
     revision: int = 0
 
     def after(self, results: Results, decay: float, commit: int) -> StoredCell:
-        """With one commit's results counted."""
+        """The cell with one more commit's results."""
         return StoredCell(
             decayed=decayed(self.decayed, results.wins, results.draws, results.losses, decay, results.earned),
             raw=(self.raw[0] + results.wins, self.raw[1] + results.draws, self.raw[2] + results.losses),
@@ -92,8 +92,8 @@ class StoredCell:
 Cells = dict[CellKey, StoredCell]
 
 
-def summed(results: Iterable[tuple[CellKey, Results]]) -> dict[CellKey, Results]:
-    """One commit's results per cell: a commit is one batch, however many versions and rows it came in.
+def sum_by_cell(results: Iterable[tuple[CellKey, Results]]) -> dict[CellKey, Results]:
+    """One commit's results per cell. A commit is one batch, however many versions and rows it has.
 
     Games of a player against itself are left out: live self-play is not a payoff entry.
     """
@@ -105,12 +105,12 @@ def summed(results: Iterable[tuple[CellKey, Results]]) -> dict[CellKey, Results]
 
 
 def earned_columns(earned: Earned | None) -> dict[str, object]:
-    """Returns of both sides as columns of a tally or a payoff."""
+    """Returns of both sides as columns of a tally or a payoff cell."""
     return {"returns": earned and earned.own, "opponent_returns": earned and earned.other}
 
 
 def earned_of(row: Tally | Payoff) -> Earned | None:
-    """The returns that a row keeps."""
+    """The returns in a row."""
     if row.returns is None or row.opponent_returns is None:
         return None
     return Earned(row.returns, row.opponent_returns)
@@ -131,7 +131,7 @@ def update_payoff(session: Session, trial: Trial, commit: int, batch: Mapping[Ce
 
 
 def inherit_payoff(session: Session, trial: Trial, commit: int, *, child: str, parent: str) -> None:
-    """Give a new snapshot its parent's cells. The trial must be locked."""
+    """Copy the parent's cells to a new snapshot. The trial must be locked."""
     mine = select(Payoff).where(Payoff.trial_id == trial.id, Payoff.player_id == parent)
     cells = copied_cells(_cells(session.scalars(mine)), child, parent, commit)
     if cells:
@@ -140,7 +140,7 @@ def inherit_payoff(session: Session, trial: Trial, commit: int, *, child: str, p
 
 
 def upsert_cells(session: Session, trial_id: str, cells: Cells) -> None:
-    """Write cells as they are."""
+    """Insert cells, or replace those that exist."""
     statement = insert(Payoff)
     changed = ("wins", "draws", "losses", "raw_wins", "raw_draws", "raw_losses", *earned_columns(None), "revision")
     session.execute(
@@ -165,7 +165,7 @@ def load_payoff(
     streams: Sequence[Stream] = (Stream.TRAINING, Stream.RATING),
     of_player: str | None = None,
 ) -> PayoffTable:
-    """The payoff as the league's rules read it, the given streams added up; of one player's games, or of all."""
+    """The payoff as the league's rules read it: the sum of the given streams, of one player's games or of all."""
     place = (Payoff.player_id, Payoff.opponent_id, Payoff.seat, Payoff.opponent_seat)
     games = Payoff.raw_wins + Payoff.raw_draws + Payoff.raw_losses
     returns = [_sum_if_all_known(column) for column in (Payoff.returns, Payoff.opponent_returns)]
@@ -174,7 +174,7 @@ def load_payoff(
         select(*place, *sums, *returns)
         .where(Payoff.trial_id == trial.id, Payoff.stream.in_(streams))
         .group_by(*place)
-        .order_by(*place)  # sums of floats must not depend on the order in which rows happen to come
+        .order_by(*place)  # sums of floats must not depend on the order of rows
     )
     # a table is filled in both directions from either one
     one_direction = Payoff.player_id < Payoff.opponent_id if of_player is None else Payoff.player_id == of_player

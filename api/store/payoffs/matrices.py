@@ -1,4 +1,4 @@
-"""The payoff as matrices: read as whole columns and reckoned in numpy, since 300 players have 90,000 cells."""
+"""The payoff as matrices: read as whole columns and computed in numpy, since 300 players have 90,000 cells."""
 
 from __future__ import annotations
 
@@ -102,8 +102,8 @@ def _columns(session: Session, trial_id: str, streams: Sequence[Stream], place: 
     """One cell for each pair and seating, the streams added up."""
     rows = read_arrays(session, _CELLS, {"trial": trial_id, "streams": [stream.value for stream in streams]})
     if not rows:
-        nobody = np.zeros(0, np.int64)
-        return _Columns(nobody, nobody, np.zeros((3, 0)), np.zeros((3, 0)), np.zeros(0))
+        empty = np.zeros(0, np.int64)
+        return _Columns(empty, empty, np.zeros((3, 0)), np.zeros((3, 0)), np.zeros(0))
     ids = np.array([uuid.UUID(player).bytes for player in place])
     order = np.argsort(ids)
 

@@ -9,13 +9,13 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session, aliased
 
 from api.store.core.errors import NotFound
-from api.store.payoffs.cells import CellKey, Cells, Results, StoredCell, copied_cells, earned_of, summed
+from api.store.payoffs.cells import CellKey, Cells, Results, StoredCell, copied_cells, earned_of, sum_by_cell
 from api.store.tables import ModelVersion, Player, Tally, Trial
 from league.types import Stream
 
 
 def replay_payoff(session: Session, trial_id: str, at_commit: int | None = None) -> Cells:
-    """The payoff recomputed from the tallies up to a commit, a fork's beginning and inheritance included."""
+    """The payoff recomputed from the tallies up to a commit, with what a fork and its snapshots inherited."""
     trial = session.get(Trial, trial_id)
     if trial is None:
         raise NotFound(f"there is no trial {trial_id}")
@@ -44,7 +44,7 @@ def _batches(session: Session, trial_id: str, last: int) -> dict[int, dict[CellK
         .order_by(Tally.commit)
     )
     return {
-        commit: summed(_result(*row) for row in tallies)
+        commit: sum_by_cell(_result(*row) for row in tallies)
         for commit, tallies in groupby(rows, key=lambda row: row[0].commit)
     }
 
@@ -71,7 +71,7 @@ def _result(tally: Tally, player_id: str, opponent_id: str) -> tuple[CellKey, Re
 
 
 def _inherited_by_fork(session: Session, trial: Trial) -> Cells:
-    """What a fork starts with: its origin's payoff as of the fork, under the fork's own players."""
+    """The payoff that a fork starts with: its origin's at the fork's commit, with the fork's players."""
     if trial.forked_from_trial_id is None:
         return {}
     copies = {

@@ -1,1 +1,1 @@
-"""Players and their model versions: the roster, first weights, snapshots, resets, and what the API reads of them."""
+"""Players and their model versions: the roster, first weights, snapshots, resets, project bots, and reads."""

@@ -1,4 +1,4 @@
-"""Players and versions as those who play see them."""
+"""A player's version as one side of a play request."""
 
 from __future__ import annotations
 

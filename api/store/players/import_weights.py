@@ -1,4 +1,4 @@
-"""Imported weights: a historical player of a league, with one version that was made elsewhere."""
+"""Imports weights: adds a historical player with one version to a league."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Players with their present versions, and the versions themselves."""
+"""Reads players with their present versions, and model versions."""
 
 from __future__ import annotations
 
@@ -91,7 +91,7 @@ def _read_versions(session: Session, query: Select[Any], parameters: Mapping[str
 
 
 def returns_of(session: Session, version_id: str) -> ReturnTally | None:
-    """What the version earned while it was trained, in a game of one seat."""
+    """The training returns of a version of a one-seat game."""
     of_training = ReturnTally.stream == Stream.TRAINING
     return session.scalars(select(ReturnTally).where(ReturnTally.version_id == version_id, of_training)).one_or_none()
 
@@ -129,7 +129,7 @@ def _with_present_version() -> Select[Any]:
 
 
 _PLAYERS, _VERSIONS = Player.__table__, ModelVersion.__table__
-# built once: a statement costs more to put together than to run
+# built once: building a statement costs more than running it
 _NAMED_VERSIONS = select(ModelVersion, Player.name).join(Player, Player.id == ModelVersion.player_id)
 _ANSWERS = select(*fields_of(Version, _VERSIONS, _PLAYERS.c.name.label("player"))).select_from(
     _VERSIONS.join(_PLAYERS, _PLAYERS.c.id == _VERSIONS.c.player_id)

@@ -19,7 +19,7 @@ from league.types import Decision as Verdict
 def reset_player(
     session: Session, trial: Trial, player: Player, source: ModelVersion, subject: Subject, verdict: Verdict
 ) -> NewEvent:
-    """Let the player start again from another version's weights, as its newest version; its steps count on."""
+    """Add a newest version with another version's weights; the player's steps continue."""
     number = playing_version(session, player).number + 1
     commit = take_commit(session, trial, CommitKind.RESET)
     version = copy_version(session, player, source, VersionOrigin.RESET, commit, number=number)

@@ -1,4 +1,4 @@
-"""Who is in a league: players get their first versions, join, retire and are retuned."""
+"""The roster of a league: players get first versions, are added, retired and retuned."""
 
 from __future__ import annotations
 
@@ -26,13 +26,13 @@ from orchestrator.spec.players import EXPLOITERS, allows_exploiters
 
 
 def players_of(session: Session, trial_id: str) -> Sequence[Player]:
-    """Every player of the trial, in the order in which they were made: ids of one commit ascend."""
+    """Every player of the trial in order of creation: ids of one commit ascend."""
     query = select(Player).where(Player.trial_id == trial_id).order_by(Player.created_commit, Player.id)
     return session.scalars(query.execution_options(populate_existing=True)).all()
 
 
 def player_of(session: Session, trial_id: str, player_id: str) -> Player:
-    """One player of the trial, fresh."""
+    """One player of the trial, read again."""
     player = session.get(Player, player_id, populate_existing=True)
     if player is None or player.trial_id != trial_id:
         raise NotFound(f"there is no player {player_id} in trial {trial_id}")
@@ -40,7 +40,7 @@ def player_of(session: Session, trial_id: str, player_id: str) -> Player:
 
 
 def roster_of(session: Session, trial_id: str, *, playable: Container[str] | None = None) -> list[Member]:
-    """The players as the league's rules see them; only the playable ones can be chosen, where such are given."""
+    """The roster as the league's rules read it; with `playable`, only those can be chosen."""
     return [
         Member(
             id=PlayerId(player.id),
@@ -58,7 +58,7 @@ def roster_of(session: Session, trial_id: str, *, playable: Container[str] | Non
 
 
 def enter_players(session: Session, trial_id: str, initial: CheckpointRef) -> None:
-    """Give every player that has none its first version. What is there already stays."""
+    """Give every player without a version its first one."""
     trial = lock_trial(session, trial_id)
     spec = spec_of(trial)
     named = {player.name: player.weights for player in spec.league.players if player.weights is not None}
@@ -75,7 +75,7 @@ def enter_players(session: Session, trial_id: str, initial: CheckpointRef) -> No
 
 
 def find_target(session: Session, trial: Trial) -> Player | None:
-    """The player that the trial's budget asks to be beaten, if it asks."""
+    """The target: the player that the trial's budget says to beat; None without such a budget."""
     until = spec_of(trial).budget.until
     if until is None:
         return None
@@ -95,7 +95,7 @@ def add_player(
     bot: str | None = None,
     hyperparameters: dict[str, Any] | None = None,
 ) -> Player:
-    """A new player with its first version, or the one that an earlier delivery of the same key added."""
+    """A new player with its first version, or the one that was added with the same key."""
     trial = lock_trial(session, trial_id)
     known = _added_by(session, trial_id, key)
     if known is not None:
@@ -132,7 +132,7 @@ def add_player(
 def change_player(
     session: Session, trial_id: str, player_id: str, *, retire: bool, hyperparameters: dict[str, Any] | None
 ) -> Player:
-    """Retire the player, or replace its own hyperparameters from the next plan on; what is so already is no change."""
+    """Retire the player, or replace its hyperparameters from the next plan on. Present values are no change."""
     trial = lock_trial(session, trial_id)
     player = player_of(session, trial_id, player_id)
     retires = retire and player.status is PlayerStatus.ACTIVE
@@ -156,7 +156,7 @@ def change_player(
 
 
 def retire_player(session: Session, player: Player, reason: str, commit: int) -> NewEvent:
-    """Mark the player retired; returns the event that says so."""
+    """Mark the player retired; returns its event."""
     moment = now(session)
     player.status, player.retired_at = PlayerStatus.RETIRED, moment
     payload = PlayerRetired(player_id=player.id, player=player.name, reason=reason, commit=commit)
@@ -164,7 +164,7 @@ def retire_player(session: Session, player: Player, reason: str, commit: int) ->
 
 
 def _enter_target(session: Session, trial: Trial) -> None:
-    """The bot to be measured against must be a player, for games are between players."""
+    """Add the target bot as a player that matchmaking never chooses, since games are between players."""
     until = spec_of(trial).budget.until
     if until is None or find_target(session, trial) is not None:
         return

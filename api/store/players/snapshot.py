@@ -23,7 +23,7 @@ from league.types import Role
 def take_snapshot(
     session: Session, trial: Trial, player: Player, subject: Subject, verdict: Verdict
 ) -> tuple[ModelVersion, NewEvent]:
-    """Freeze the player's present version as a historical player of the league, with this one version."""
+    """Freeze the player's present version as a new historical player with this one version."""
     source = playing_version(session, player)
     commit = take_commit(session, trial, CommitKind.SNAPSHOT)
     frozen = Player(
@@ -47,7 +47,7 @@ def take_snapshot(
 
 
 def _snapshot_name(session: Session, player: Player) -> str:
-    """The next free of main-1, main-2, ...; a player of the trial file may have taken one of them."""
+    """The next free name of main-1, main-2, ...; a player of the trial file may have one of them."""
     taken = set(session.scalars(select(Player.name).where(Player.trial_id == player.trial_id)))
     number = 1 + session.scalars(select(func.count()).where(Player.parent_id == player.id)).one()
     while f"{player.name}-{number}" in taken:

@@ -15,13 +15,13 @@ from league.types import CheckpointRef, Role
 
 
 def present_version(session: Session, player_id: str) -> ModelVersion | None:
-    """The player's newest version: what it plays with and learns from."""
+    """The player's newest version, with which it plays and from which it learns."""
     newest_first = select(ModelVersion).where(ModelVersion.player_id == player_id).order_by(ModelVersion.number.desc())
     return session.scalars(newest_first.limit(1)).one_or_none()
 
 
 def playing_version(session: Session, player: Player) -> ModelVersion:
-    """The player's present version; a player that was never entered has none."""
+    """The player's present version; Conflict if it has none yet."""
     version = present_version(session, player.id)
     if version is None:
         raise Conflict(f"{player.name} has no version yet; the trial's players must be entered first")
@@ -29,7 +29,7 @@ def playing_version(session: Session, player: Player) -> ModelVersion:
 
 
 def origin_version(session: Session, player: Player) -> ModelVersion:
-    """The version that the player itself started from, before any fork."""
+    """The player's very first version, before any fork."""
     while player.forked_from_player_id is not None:
         player = session.get_one(Player, player.forked_from_player_id)
     first = session.scalars(
@@ -43,7 +43,7 @@ def origin_version(session: Session, player: Player) -> ModelVersion:
 def first_version(
     session: Session, player: Player, weights: CheckpointRef | None, *, imported: bool = False
 ) -> ModelVersion:
-    """The player's version 0, of the commit that made the player; a bot's has no weights."""
+    """The player's version 0, of the commit that created the player; a bot has no weights."""
     version = ModelVersion(
         id=new_id(),
         trial_id=player.trial_id,

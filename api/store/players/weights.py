@@ -1,4 +1,4 @@
-"""The weights that players start from, and go back to when they are reset."""
+"""Checkpoints of versions, and the weights that players start from."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def checkpoint_of(version: ModelVersion) -> CheckpointRef | None:
 
 
 def weights_of(version: ModelVersion) -> CheckpointRef:
-    """The checkpoint of a version that must have one."""
+    """The checkpoint of a version; Conflict if it is a bot's."""
     checkpoint = checkpoint_of(version)
     if checkpoint is None:
         raise Conflict(f"version {version.id} is a bot's and has no weights")

@@ -1,1 +1,1 @@
-"""Ratings: Bradley-Terry, online, and over the field of a tournament; and what the API reads of them."""
+"""Ratings: Bradley-Terry, online Elo, openskill, alpha-rank and Nash averaging, and their reads."""

@@ -16,14 +16,14 @@ from sqlalchemy.orm import Session
 from api.schemas.enums import RatingMethod
 from api.store.core.errors import NotFound
 from api.store.core.ids import new_id
-from api.store.ratings.bradley_terry import RatingGames, fitted, leaves_nobody_out, rating_games
+from api.store.ratings.bradley_terry import RatingGames, fit_bradley_terry, leaves_nobody_out, rating_games
 from api.store.tables import Rating, RatingFit, Tournament
-from api.store.tournaments.results import field_of
+from api.store.tournaments.results import entrants_of
 from league.ratings import Ratings, alpha_rank, nash_average
 from league.validation import Floats
 
 ALPHA: Final = 100.0
-"""Ranking intensity: at a population of 50 a lead of 1 % already takes over."""
+"""Ranking intensity: with a population of 50 a lead of 1 % is already decisive."""
 POPULATION: Final = 50
 FIELD_METHODS: Final = (RatingMethod.ALPHA_RANK, RatingMethod.NASH_AVERAGING)
 
@@ -78,7 +78,7 @@ def field_payoff(session: Session, tournament: Tournament, beside: RatingFit) ->
         up_to=beside.last_match_id,
         whole=leaves_nobody_out(beside),
     )
-    ratings = fitted(games)
+    ratings = fit_bradley_terry(games)
     return None if ratings is None else _payoff(session, tournament, games, ratings)
 
 
@@ -93,7 +93,7 @@ def _alpha_rank(payoff: FieldPayoff) -> Floats:
 
 
 def _payoff(session: Session, tournament: Tournament, games: RatingGames, ratings: Ratings) -> FieldPayoff | None:
-    entrants = field_of(session, tournament.id)
+    entrants = entrants_of(session, tournament.id)
     versions = tuple(each.version_id for each in entrants if each.version_id in games.policies)
     if len(versions) < 2:
         return None
@@ -145,7 +145,7 @@ def _keep(
             "value": float(values[place]),
             "deviation": None,
             "games": int(payoff.played[place].sum()),
-            # equal to nine digits share a rank: those of a mixture all have skill 0 up to rounding
+            # values equal to nine digits share a rank: members of the equilibrium have skill 0 up to rounding
             "rank": 1 + int((values > values[place] + 1e-9).sum()),
             "prior": False,
         }

@@ -1,4 +1,4 @@
-"""Ratings: Bradley-Terry over the rating games of a project's game, fitted anew and kept with what they rest on.
+"""Bradley-Terry ratings over all rating games of a project's game. Each fit is stored with the games that it saw.
 
 What is rated is a policy, not its name: versions with the same weights (a snapshot and its source, a fork and its
 origin) are one, and so is a bot wherever it plays.
@@ -28,31 +28,31 @@ from league.types import Stream
 Tallies = dict[tuple[str, str], tuple[int, int, int]]
 ANCHOR = "bot:random"
 NEWEST_RATED = 1000
-"""Policies that are always rated: those that have played last, as many as a tournament may have entrants."""
+"""The policies that played last are always rated: as many as a tournament may have entrants."""
 OLDER_RATED = 200
-"""How many of those before them stay, evenly spread: a league of weeks keeps its curve, and a fit its seconds."""
+"""Of the older policies this many are rated, evenly spread, so that a fit of a long league stays fast."""
 _COLUMN = {MatchResult.WIN: 0, MatchResult.DRAW: 1, MatchResult.LOSS: 2}
 
 
 @dataclass(frozen=True, kw_only=True)
 class RatingGames:
-    """Every rating game of a project's game up to the newest, counted between the policies that are rated."""
+    """The rating games of a project's game, counted between the rated policies."""
 
     tallies: Tallies
     policies: dict[str, str]
     """The policy of each version that played."""
     left_out: int
-    """Policies that have played too long ago to be rated still."""
+    """Number of policies that are not rated because they played too long ago."""
     games: int
     last_match_id: int
 
 
-def fit_after(session: Session, tournament_id: str) -> None:
+def fit_after_tournament(session: Session, tournament_id: str) -> None:
     """Fit the ratings once after a tournament, with its games and all before it."""
     tournament = session.get(Tournament, tournament_id, with_for_update={"key_share": True})
     if tournament is None:
         raise NotFound(f"there is no tournament {tournament_id}")
-    # no game may be added between reading the games and noting the newest of them
+    # no game may be added between reading the games and recording the newest of them
     session.execute(text("LOCK TABLE matches IN SHARE MODE"))
     method = RatingMethod.BRADLEY_TERRY
     known = select(RatingFit.id).where(RatingFit.tournament_id == tournament_id, RatingFit.method == method)
@@ -65,9 +65,9 @@ def fit_after(session: Session, tournament_id: str) -> None:
 
 
 def fit_ratings(session: Session, project_id: str, game: str, *, tournament_id: str | None = None) -> str | None:
-    """Fit and keep the ratings of all that have played; None where nobody has."""
+    """Fit and store the ratings of everybody who has played; None if nobody has."""
     games = rating_games(session, project_id, game)
-    ratings = fitted(games)
+    ratings = fit_bradley_terry(games)
     if ratings is None:
         return None
     fit_id = new_id()
@@ -100,7 +100,7 @@ def fit_ratings(session: Session, project_id: str, game: str, *, tournament_id: 
 def rating_games(
     session: Session, project_id: str, game: str, *, up_to: int | None = None, whole: bool = False
 ) -> RatingGames:
-    """The rating games of a project's game, optionally only those up to a match, or with nobody left out."""
+    """The rating games of a project's game, up to a match if given; with `whole`, no policy is left out."""
     first, second = aliased(ModelVersion), aliased(ModelVersion)
     query = (
         select(Match.version_id, Match.opponent_version_id, Match.result, func.count(), func.max(Match.id))
@@ -121,7 +121,7 @@ def rating_games(
         last_played |= {policy: max(newest, last_played.get(policy, 0)) for policy in pair}
         if pair[0] != pair[1]:
             tallies.setdefault(pair, [0, 0, 0])[_COLUMN[result]] += count
-    rated = set(last_played) if whole else still_rated(last_played)
+    rated = set(last_played) if whole else rated_policies(last_played)
     return RatingGames(
         tallies={(a, b): (w, d, lost) for (a, b), (w, d, lost) in tallies.items() if a in rated and b in rated},
         policies={version: policy for version, policy in policies.items() if policy in rated},
@@ -136,26 +136,26 @@ def leaves_nobody_out(fit: RatingFit) -> bool:
     return "left_out" not in fit.settings
 
 
-def still_rated(last_played: Mapping[str, int]) -> set[str]:
-    """Which policies a fit rates, from the newest match of each: bots, the newest, and some of the older ones."""
+def rated_policies(last_played: Mapping[str, int]) -> set[str]:
+    """The policies that a fit rates, by the newest match of each: bots, the newest ones, and some older ones."""
     newest_first = sorted(last_played, key=lambda policy: (-last_played[policy], policy))
     older = newest_first[NEWEST_RATED:]
     spread = older[:: -(-len(older) // OLDER_RATED)] if older else []
     return {*newest_first[:NEWEST_RATED], *spread, *(name for name in older if name.startswith("bot:"))}
 
 
-def fitted(games: RatingGames) -> Ratings | None:
-    """The maximum-likelihood ratings, anchored at the random bot, or else at another bot, where one has played."""
+def fit_bradley_terry(games: RatingGames) -> Ratings | None:
+    """The maximum-likelihood ratings, anchored at the random bot, else at another bot that has played."""
     names = sorted(set(games.policies.values()))
     if not names:
         return None
-    # first the one that every trial can play: curves of different trials then stand on the same ground
+    # the random bot first: every trial can play it, so that curves of different trials are comparable
     bots = [name for name in (ANCHOR, *names) if name.startswith("bot:") and name in names]
     return bradley_terry(names, games.tallies, anchor=bots[0] if bots else names[0])
 
 
 def rating_rows(fit_id: str, ratings: Ratings, rated: Mapping[str, str]) -> list[dict[str, object]]:
-    """One row for each version, equal for those of one policy; the best has rank 1."""
+    """One row for each version; versions of one policy have equal ratings. The best has rank 1."""
     elos = ratings.elos()
     games = dict(zip(ratings.names, ratings.games, strict=True))
     ranks = {name: 1 + sum(other > elos[name] for other in elos.values()) for name in ratings.names}
@@ -174,7 +174,7 @@ def rating_rows(fit_id: str, ratings: Ratings, rated: Mapping[str, str]) -> list
 
 
 def policies_of(session: Session, versions: set[str]) -> dict[str, str]:
-    """What each version plays by: its weights, or the bot that it is."""
+    """The policy of each version: the hash of its weights, or its bot."""
     rows = session.execute(
         select(ModelVersion.id, ModelVersion.sha256, Player.bot)
         .join(Player, Player.id == ModelVersion.player_id)
@@ -184,7 +184,7 @@ def policies_of(session: Session, versions: set[str]) -> dict[str, str]:
 
 
 def _forks_of(session: Session, project_id: str, game: str, rated: Mapping[str, str]) -> dict[str, str]:
-    """Versions that forks began with, where their weights are rated."""
+    """First versions of forks whose weights are rated."""
     rows = session.execute(
         select(ModelVersion.id, ModelVersion.sha256)
         .join(Trial, Trial.id == ModelVersion.trial_id)
@@ -201,7 +201,7 @@ def _forks_of(session: Session, project_id: str, game: str, rated: Mapping[str, 
 def _keep_covariance(
     session: Session, fit_id: str, project_id: str, game: str, ratings: Ratings, rated: Mapping[str, str]
 ) -> None:
-    """The covariance of the newest fit, in squared Elo; those of older fits make room."""
+    """Store the covariance of the newest fit, in squared Elo, and delete those of older fits."""
     older = select(RatingFit.id).where(
         RatingFit.project_id == project_id, RatingFit.game == game, RatingFit.method == RatingMethod.BRADLEY_TERRY
     )

@@ -1,8 +1,8 @@
-"""Ratings that learn game by game, in the order in which the games were recorded: online Elo and openskill.
+"""Online ratings: Elo and openskill, updated game by game in the order in which the games were recorded.
 
-Each fit goes on from the one before it: its places hold all that these methods remember, so that what was rated once
-is never read again. The outcome is the same as from all games, but for those whom the Bradley-Terry fit beside it left
-out: they are forgotten, and begin anew should they play again.
+Each fit continues from the one before it: the stored ratings are the whole state of these methods, so no game is read
+twice. The result is the same as from all games, except for policies that the Bradley-Terry fit over the same games left
+out: they start again if they play again.
 
 See docs/decisions/ratings.md.
 """
@@ -41,24 +41,24 @@ class OrderedGame:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Standing:
-    """What a method remembers of a policy."""
+class PolicyRating:
+    """The state that a method keeps for a policy."""
 
     value: float
     deviation: float | None
     games: int
 
 
-Standings = dict[str, Standing]
+PolicyRatings = dict[str, PolicyRating]
 
 
 @dataclass(frozen=True, kw_only=True)
 class OnlineMethod:
-    """How the games of a method change the standings, and what its fits say of it."""
+    """How a method updates ratings, and the settings that its fits record."""
 
-    learn: Callable[[Standings, list[OrderedGame]], Standings]
-    measure: Callable[[Standing], float]
-    """What ranks go by."""
+    learn: Callable[[PolicyRatings, list[OrderedGame]], PolicyRatings]
+    measure: Callable[[PolicyRating], float]
+    """The value that ranks are computed from."""
     large_tables: bool
     """Whether games of three seats or more count."""
     settings: Mapping[str, Any]
@@ -66,73 +66,73 @@ class OnlineMethod:
 
 @dataclass(frozen=True, kw_only=True)
 class OnlineRatings:
-    """The standings after all games up to a match."""
+    """The ratings after all games up to a match."""
 
-    standings: Standings
+    by_policy: PolicyRatings
     games: int
     last_match_id: int
 
 
-NOTHING: Final = OnlineRatings(standings={}, games=0, last_match_id=0)
+NO_RATINGS: Final = OnlineRatings(by_policy={}, games=0, last_match_id=0)
 
 
-def rate_in_order_after(session: Session, tournament_id: str) -> None:
-    """Rate once after a tournament, over the games that its Bradley-Terry fit saw.
+def rate_online_after_tournament(session: Session, tournament_id: str) -> None:
+    """Update the online ratings once after a tournament, over the games that its Bradley-Terry fit saw.
 
-    In a transaction of its own: no game can be added among those any more, so nobody needs to wait meanwhile.
+    In a separate transaction without a lock on the matches: no game can be added to those that the fit saw.
     """
     if session.get(Tournament, tournament_id, with_for_update={"key_share": True}) is None:
         raise NotFound(f"there is no tournament {tournament_id}")
     fits = select(RatingFit).where(RatingFit.tournament_id == tournament_id)
     known = {fit.method: fit for fit in session.scalars(fits)}
     if RatingMethod.BRADLEY_TERRY in known and not known.keys() & METHODS.keys():
-        rate_in_order(session, known[RatingMethod.BRADLEY_TERRY])
+        rate_online(session, known[RatingMethod.BRADLEY_TERRY])
 
 
-def rate_in_order(session: Session, beside: RatingFit) -> None:
-    """Keep the ratings of each method over the games that this fit saw, for the versions that it rates."""
-    rated = policies_of(session, set(session.scalars(select(Rating.version_id).where(Rating.fit_id == beside.id))))
+def rate_online(session: Session, base: RatingFit) -> None:
+    """Store the ratings of each method over the games that the Bradley-Terry fit saw, for the versions it rates."""
+    rated = policies_of(session, set(session.scalars(select(Rating.version_id).where(Rating.fit_id == base.id))))
     for method in METHODS:
-        before = _newest_before(session, beside, method)
-        after = learn_from_games(session, beside, method, before)
-        if after.standings:
-            _keep(session, beside, method, after, rated)
+        before = _newest_before(session, base, method)
+        after = learn_from_games(session, base, method, before)
+        if after.by_policy:
+            _keep(session, base, method, after, rated)
 
 
 def learn_from_games(session: Session, fit: RatingFit, method: RatingMethod, before: OnlineRatings) -> OnlineRatings:
-    """The ratings after the games that the fit saw, from those after some of them."""
+    """The ratings after the games that the fit saw, continued from earlier ratings."""
     rule = METHODS[method]
-    standings, games = before.standings, before.games
+    by_policy, games = before.by_policy, before.games
     for chunk in _games_in_order(session, fit, before.last_match_id, large_tables=rule.large_tables):
-        standings = rule.learn(standings, chunk)
+        by_policy = rule.learn(by_policy, chunk)
         games += len(chunk)
-    return OnlineRatings(standings=standings, games=games, last_match_id=fit.last_match_id)
+    return OnlineRatings(by_policy=by_policy, games=games, last_match_id=fit.last_match_id)
 
 
 def _newest_before(session: Session, fit: RatingFit, method: RatingMethod) -> OnlineRatings:
-    """What is known already of the games that the fit saw."""
+    """The newest ratings over a part of the games that the fit saw."""
     query = select(RatingFit).where(
         RatingFit.project_id == fit.project_id,
         RatingFit.game == fit.game,
         RatingFit.method == method,
         RatingFit.last_match_id <= fit.last_match_id,
-        # one that was made by other rules is nothing to go on from
+        # ratings with other settings cannot be continued
         RatingFit.settings == dict(METHODS[method].settings),
     )
     newest = session.scalars(query.order_by(RatingFit.last_match_id.desc(), RatingFit.id.desc()).limit(1)).one_or_none()
     if newest is None:
-        return NOTHING
+        return NO_RATINGS
     places = session.scalars(select(Rating).where(Rating.fit_id == newest.id)).all()
     policies = policies_of(session, {place.version_id for place in places})
-    standings = {
-        policies[place.version_id]: Standing(value=place.value, deviation=place.deviation, games=place.games)
+    by_policy = {
+        policies[place.version_id]: PolicyRating(value=place.value, deviation=place.deviation, games=place.games)
         for place in places
     }
-    return OnlineRatings(standings=standings, games=newest.games, last_match_id=newest.last_match_id)
+    return OnlineRatings(by_policy=by_policy, games=newest.games, last_match_id=newest.last_match_id)
 
 
 def _games_in_order(session: Session, fit: RatingFit, after: int, *, large_tables: bool) -> Iterator[list[OrderedGame]]:
-    """The rating games that the fit saw after a match, some thousands at once; a policy's with itself are none."""
+    """The rating games that the fit saw after a match, in chunks, without games of a policy against itself."""
     version = aliased(ModelVersion)
     query = (
         select(Match.id, Match.version_id, Match.opponent_version_id, Match.result)
@@ -155,39 +155,39 @@ def _games_in_order(session: Session, fit: RatingFit, after: int, *, large_table
 
 
 def _at_large_table() -> ColumnElement[bool]:
-    """Whether the table had three seats or more: in every pairing the first side takes each seat in turn."""
+    """Whether the game has three seats or more: in every pairing the first side takes each seat in turn."""
     other = aliased(Match)
     same = (other.tournament_id == Match.tournament_id) & (other.round == Match.round) & (other.pair == Match.pair)
     return select(other.id).where(same, other.seat >= 2).exists()
 
 
 def _keep(
-    session: Session, beside: RatingFit, method: RatingMethod, found: OnlineRatings, rated: Mapping[str, str]
+    session: Session, base: RatingFit, method: RatingMethod, found: OnlineRatings, rated: Mapping[str, str]
 ) -> None:
     rule = METHODS[method]
     fit_id = new_id()
     session.execute(
         insert(RatingFit).values(
             id=fit_id,
-            project_id=beside.project_id,
-            game=beside.game,
+            project_id=base.project_id,
+            game=base.game,
             method=method,
-            tournament_id=beside.tournament_id,
+            tournament_id=base.tournament_id,
             games=found.games,
             last_match_id=found.last_match_id,
             settings=dict(rule.settings),
         )
     )
     present = set(rated.values())
-    measures = {policy: rule.measure(kept) for policy, kept in found.standings.items() if policy in present}
+    measures = {policy: rule.measure(kept) for policy, kept in found.by_policy.items() if policy in present}
     ascending = sorted(measures.values())
     rows = [
         {
             "fit_id": fit_id,
             "version_id": version,
-            "value": found.standings[policy].value,
-            "deviation": found.standings[policy].deviation,
-            "games": found.standings[policy].games,
+            "value": found.by_policy[policy].value,
+            "deviation": found.by_policy[policy].deviation,
+            "games": found.by_policy[policy].games,
             "rank": 1 + len(ascending) - bisect_right(ascending, measures[policy]),
             "prior": False,
         }
@@ -197,21 +197,22 @@ def _keep(
     session.execute(insert(Rating), rows)
 
 
-def _learn_elo(before: Standings, games: list[OrderedGame]) -> Standings:
+def _learn_elo(before: PolicyRatings, games: list[OrderedGame]) -> PolicyRatings:
     values = {policy: standing.value for policy, standing in before.items()}
     live = elo_online([(game.first, game.second, game.score) for game in games], k=K, ratings=values)
     played = _played(before, games)
     return {
-        policy: Standing(value=value, deviation=None, games=played[policy]) for policy, value in live.ratings.items()
+        policy: PolicyRating(value=value, deviation=None, games=played[policy])
+        for policy, value in live.ratings.items()
     }
 
 
-def _learn_skills(before: Standings, games: list[OrderedGame]) -> Standings:
+def _learn_skills(before: PolicyRatings, games: list[OrderedGame]) -> PolicyRatings:
     known = {policy: Skill(standing.value, standing.deviation or 0.0) for policy, standing in before.items()}
     matches = (TeamMatch(((game.first,), (game.second,)), _places(game.score)) for game in games)
     played = _played(before, games)
     return {
-        policy: Standing(value=skill.mu, deviation=skill.sigma, games=played[policy])
+        policy: PolicyRating(value=skill.mu, deviation=skill.sigma, games=played[policy])
         for policy, skill in team_skills(matches, known).items()
     }
 
@@ -220,7 +221,7 @@ def _places(score: float) -> tuple[int, int]:
     return (1, 1) if score == 0.5 else (1, 2) if score > 0.5 else (2, 1)
 
 
-def _played(before: Standings, games: list[OrderedGame]) -> Counter[str]:
+def _played(before: PolicyRatings, games: list[OrderedGame]) -> Counter[str]:
     played = Counter({policy: standing.games for policy, standing in before.items()})
     played.update(side for game in games for side in (game.first, game.second))
     return played

@@ -25,9 +25,8 @@ DIFFERENCES = ("difference", "difference_low", "difference_high")
 
 
 def newest_fit(session: Session, trial_id: str, method: RatingMethod) -> Record | None:
-    """The fit over the most games in which versions of the trial take part; fits leave many versions out."""
-    # fits of all methods are made together, so hardly any before this one need be looked at; and where there is none,
-    # none of the thousands that a project may have
+    """The fit over the most games that rates a version of the trial."""
+    # fits of all methods are made together, so the newest of any method bounds the search; a project may have thousands
     last = _last_fit_of_any_method(session, trial_id)
     if last is None:
         return None
@@ -50,13 +49,13 @@ def newest_fit(session: Session, trial_id: str, method: RatingMethod) -> Record 
     made_last = read_records(session, fits.order_by(RatingFit.id.desc()).limit(1))
     if not made_last:
         return None
-    # of two that were made at the same time, the one that was finished first may have seen more games
+    # of two concurrent fits, the one that was finished first may have seen more games
     as_many = fits.where(RatingFit.last_match_id >= made_last[0]["last_match_id"])
     return read_records(session, as_many.order_by(RatingFit.last_match_id.desc(), RatingFit.id.desc()).limit(1))[0]
 
 
 def _last_fit_of_any_method(session: Session, trial_id: str) -> str | None:
-    """The last fit in which a version of the trial takes part: one look into an index for each version."""
+    """The last fit that rates a version of the trial: one index lookup for each version."""
     of_version = (
         select(Rating.fit_id)
         .where(Rating.version_id == ModelVersion.id)
@@ -98,7 +97,7 @@ def add_differences(session: Session, fit_id: str, against: str, ratings: list[R
 
 
 def value_in_fit(session: Session, fit_id: str, version_id: str) -> float | None:
-    """A version's rating in a fit, of whatever trial it is; None where it has none."""
+    """The rating of a version of any trial in a fit; None if it has none."""
     return session.scalar(select(Rating.value).where(Rating.fit_id == fit_id, Rating.version_id == version_id))
 
 
@@ -107,7 +106,7 @@ def difference_variances(
 ) -> Mapping[str, float] | None:
     """Var(i - j) = C_ii + C_jj - 2 C_ij of each version i and one other, j.
 
-    None where the fit's covariance has made room for a newer one's.
+    None if the fit's covariance was deleted by a newer fit.
     """
     order = session.scalar(select(RatingCovariance.versions).where(RatingCovariance.fit_id == fit_id))
     if order is None:
@@ -132,7 +131,7 @@ def difference_variances(
 
 
 def _in_triangle(row: int, column: int, count: int) -> int:
-    """Where an upper triangle of so many rows, written row by row, has a cell; from 1, as Postgres counts."""
+    """The index, from 1, of a cell in an upper triangle of `count` rows that is stored row by row."""
     return 1 + row * count - row * (row - 1) // 2 + (column - row)
 
 
@@ -144,12 +143,12 @@ _TRIANGLE = (
     .where(RatingCovariance.fit_id == bindparam("fit_id"))
     .subquery()
 )
-# some cells of a matrix that may hold millions: unfolded where it lies, since each subscript would unpack all of it
+# some cells of a matrix of millions: unnested once in Postgres, since each subscript would decompress all of it
 _CELLS = select(_TRIANGLE.c.cell, _TRIANGLE.c.value).where(
     _TRIANGLE.c.cell == func.any(bindparam("cells", type_=ARRAY(BigInteger)))
 )
 
-# tables and not entities: a list of entities costs several times as much to read
+# tables instead of entities: a list of entities costs several times as much to read
 _RATINGS, _VERSIONS, _PLAYERS = Rating.__table__, ModelVersion.__table__, Player.__table__
 _RATED = (
     select(

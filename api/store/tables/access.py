@@ -1,4 +1,4 @@
-"""Who may call, what was already answered, and what was changed by whom."""
+"""API tokens, idempotency keys and the audit log."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from sqlalchemy import CheckConstraint, ForeignKey, Index, LargeBinary, UniqueCo
 from sqlalchemy.orm import Mapped, mapped_column
 
 from api.schemas.enums import Scope
-from api.store.tables.base import Base, CreatedAt, EntityId, Json, Ref, RowId, Small, Word, not_blank, one_of
+from api.store.tables.base import Base, CreatedAt, EntityId, EnumText, Json, Ref, RowId, Small, not_blank, one_of
 
 
 class ApiToken(Base):
-    """A bearer token, of which only the hash is kept."""
+    """A bearer token; only its hash is stored."""
 
     __tablename__ = "api_tokens"
     __table_args__ = (
@@ -26,7 +26,7 @@ class ApiToken(Base):
     id: Mapped[EntityId]
     name: Mapped[str]
     token_sha256: Mapped[str]
-    scope: Mapped[Scope] = mapped_column(Word(Scope))
+    scope: Mapped[Scope] = mapped_column(EnumText(Scope))
     created_at: Mapped[CreatedAt]
     expires_at: Mapped[datetime | None]
     revoked_at: Mapped[datetime | None]
@@ -34,7 +34,7 @@ class ApiToken(Base):
 
 
 class IdempotencyKey(Base):
-    """The answer to a POST, kept so that its repetition gets the same one."""
+    """An idempotency key and the response stored for it."""
 
     __tablename__ = "idempotency_keys"
     __table_args__ = (
@@ -51,9 +51,9 @@ class IdempotencyKey(Base):
     path: Mapped[str] = mapped_column(primary_key=True)
     key: Mapped[str] = mapped_column(primary_key=True)
     request_sha256: Mapped[str]
-    """Tells a repetition from another request under the same key."""
+    """Distinguishes a retry from another request with the same key."""
     status_code: Mapped[Small | None]
-    """None while the first request is still being answered."""
+    """None until the first request has its response."""
     headers: Mapped[Json | None]
     body: Mapped[bytes | None] = mapped_column(LargeBinary)
     created_at: Mapped[CreatedAt]

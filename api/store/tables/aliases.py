@@ -8,7 +8,7 @@ from sqlalchemy import CheckConstraint, ForeignKey, ForeignKeyConstraint, Index,
 from sqlalchemy.orm import Mapped, mapped_column
 
 from api.schemas.enums import AliasMove
-from api.store.tables.base import Base, CreatedAt, Json, Ref, RowId, Word, not_blank, one_of
+from api.store.tables.base import Base, CreatedAt, EnumText, Json, Ref, RowId, not_blank, one_of
 
 
 class Alias(Base):
@@ -27,7 +27,7 @@ class Alias(Base):
     name: Mapped[str] = mapped_column(primary_key=True)
     version_id: Mapped[Ref] = mapped_column(ForeignKey("model_versions.id"))
     revision: Mapped[int] = mapped_column(server_default="1")
-    """Counts the moves; the ETag."""
+    """Number of moves; the ETag."""
     moved_at: Mapped[datetime] = mapped_column(server_default=func.now())
 
 
@@ -54,7 +54,7 @@ class AliasEvent(Base):
     name: Mapped[str]
     revision: Mapped[int]
     """The alias's revision after this move."""
-    move: Mapped[AliasMove] = mapped_column(Word(AliasMove))
+    move: Mapped[AliasMove] = mapped_column(EnumText(AliasMove))
     from_version_id: Mapped[Ref | None] = mapped_column(ForeignKey("model_versions.id"))
     to_version_id: Mapped[Ref] = mapped_column(ForeignKey("model_versions.id"))
     reason: Mapped[str]

@@ -1,4 +1,4 @@
-"""What all models share: constraint names, column types and small constraint builders."""
+"""Shared by all models: constraint names, column types and constraint builders."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from sqlalchemy.types import TypeEngine
 
 from api.store.core.ids import new_id
 
-# Names given by rule, so that a migration can drop what another one made.
+# Names follow rules, so that a migration can drop what another one created.
 NAMING_CONVENTION = {
     "ix": "ix_%(table_name)s_%(column_0_N_name)s",
     "uq": "uq_%(table_name)s_%(column_0_N_name)s",
@@ -45,7 +45,7 @@ Small = Annotated[int, mapped_column(SmallInteger)]
 Count = Annotated[int, mapped_column(Integer)]
 CreatedAt = Annotated[datetime, mapped_column(DateTime(timezone=True), server_default=func.now())]
 
-Word_ = TypeVar("Word_", bound=StrEnum)
+Enum_ = TypeVar("Enum_", bound=StrEnum)
 
 
 class Base(DeclarativeBase):
@@ -61,26 +61,26 @@ class Base(DeclarativeBase):
     }
 
 
-class Word(TypeDecorator[Word_]):
-    """An enum of ours as text; the allowed words are a CHECK of the table (see `one_of`)."""
+class EnumText(TypeDecorator[Enum_]):
+    """An enum stored as text; the allowed values are a CHECK of the table (see `one_of`)."""
 
     impl = Text
     cache_ok = True
 
-    def __init__(self, words: type[Word_]) -> None:
+    def __init__(self, enum: type[Enum_]) -> None:
         super().__init__()
-        self.words = words
+        self.enum = enum
 
-    def process_bind_param(self, value: Word_ | str | None, dialect: Dialect) -> str | None:
-        return None if value is None else self.words(value).value
+    def process_bind_param(self, value: Enum_ | str | None, dialect: Dialect) -> str | None:
+        return None if value is None else self.enum(value).value
 
-    def process_result_value(self, value: str | None, dialect: Dialect) -> Word_ | None:
-        return None if value is None else self.words(value)
+    def process_result_value(self, value: str | None, dialect: Dialect) -> Enum_ | None:
+        return None if value is None else self.enum(value)
 
 
-def one_of(column: str, words: type[StrEnum]) -> CheckConstraint:
-    """CHECK that the column holds one of the enum's words."""
-    allowed = ", ".join(f"'{word.value}'" for word in words)
+def one_of(column: str, enum: type[StrEnum]) -> CheckConstraint:
+    """CHECK that the column holds a value of the enum."""
+    allowed = ", ".join(f"'{value.value}'" for value in enum)
     return CheckConstraint(f"{column} IN ({allowed})", name=column)
 
 
@@ -95,12 +95,12 @@ def returns_of_both() -> CheckConstraint:
 
 
 def not_blank(column: str) -> CheckConstraint:
-    """CHECK that a text says something."""
+    """CHECK that a text is not blank."""
     return CheckConstraint(f"btrim({column}) <> ''", name=f"{column}_not_blank")
 
 
 def same_trial(column: str, target: str) -> ForeignKeyConstraint:
-    """A foreign key that also proves that the row pointed at belongs to the same trial."""
+    """A foreign key that also proves that the referenced row belongs to the same trial."""
     return ForeignKeyConstraint(["trial_id", column], [f"{target}.trial_id", f"{target}.id"])
 
 

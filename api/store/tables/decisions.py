@@ -9,10 +9,10 @@ from api.store.tables.base import (
     Base,
     Count,
     CreatedAt,
+    EnumText,
     Json,
     Ref,
     RowId,
-    Word,
     in_commit,
     not_blank,
     one_of,
@@ -22,7 +22,7 @@ from league.types import DecisionKind
 
 
 class Decision(Base):
-    """One verdict, the sentence that explains it, and the numbers it rests on."""
+    """One verdict, its reason in one sentence, and its evidence."""
 
     __tablename__ = "decisions"
     __table_args__ = (
@@ -39,7 +39,7 @@ class Decision(Base):
             name="of_generation",
         ),
         CheckConstraint("kind <> 'rollback' OR version_id IS NOT NULL", name="rollback_names_version"),
-        # a redelivered activity finds its decision instead of taking it again
+        # a redelivered activity finds its decision
         Index(
             "uq_decisions_generation",
             "player_id",
@@ -67,8 +67,8 @@ class Decision(Base):
     player_id: Mapped[Ref | None]
     generation: Mapped[Count | None]
     attempt: Mapped[Count] = mapped_column(server_default="1")
-    """Above 1 when a plan had to be made anew, as after a damaged checkpoint."""
-    kind: Mapped[DecisionKind] = mapped_column(Word(DecisionKind))
+    """Above 1 when a plan was made again, as after a damaged checkpoint."""
+    kind: Mapped[DecisionKind] = mapped_column(EnumText(DecisionKind))
     verdict: Mapped[str]
     reason: Mapped[str]
     evidence: Mapped[Json] = mapped_column(server_default=text("'{}'::jsonb"))

@@ -18,7 +18,7 @@ class Event(Base):
     __table_args__ = (
         not_blank("type"),
         Index(None, "trial_id", "id"),
-        # what was told under a key is told once, however often it is delivered, of a trial or of none
+        # an event with a key is written once, however often it is delivered
         Index(
             "ix_events_key",
             "trial_id",

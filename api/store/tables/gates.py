@@ -13,9 +13,9 @@ from api.store.tables.base import (
     Count,
     CreatedAt,
     EntityId,
+    EnumText,
     Json,
     Ref,
-    Word,
     not_blank,
     not_negative,
     one_of,
@@ -66,7 +66,7 @@ class Gate(Base):
             unique=True,
             postgresql_where=text("status = 'waiting'"),
         ),
-        # a candidate is judged once for an alias, unless an operator spoiled the first try
+        # a candidate is judged once for an alias, unless its first gate was stopped as invalid
         Index(
             "uq_gates_candidate",
             "project_id",
@@ -89,15 +89,15 @@ class Gate(Base):
     alias: Mapped[str]
     candidate_version_id: Mapped[Ref]
     champion_version_id: Mapped[Ref | None] = mapped_column(ForeignKey("model_versions.id"))
-    """None where the alias had no holder: the first champion stands unopposed."""
+    """None where the alias had no holder: the first champion is unopposed."""
     opened_after_id: Mapped[Ref | None] = mapped_column(ForeignKey("gates.id"))
     """The gate whose end opened this one; None where a new candidate opened it, or where it still waits."""
-    status: Mapped[GateStatus] = mapped_column(Word(GateStatus), server_default="waiting")
+    status: Mapped[GateStatus] = mapped_column(EnumText(GateStatus), server_default="waiting")
     status_reason: Mapped[str | None]
     elo0: Mapped[float]
     elo1: Mapped[float]
     alpha: Mapped[float]
-    """What this candidate may spend of the champion's error budget."""
+    """The part of the champion's error budget that this candidate may spend."""
     beta: Mapped[float]
     lower_bound: Mapped[float]
     upper_bound: Mapped[float]
@@ -113,7 +113,7 @@ class Gate(Base):
 
     @property
     def model(self) -> str:
-        """What elo0 and elo1 are; a gate of before this was kept was judged by the usual Elo, and stays so."""
+        """The model of elo0 and elo1; gates from before it was stored use logistic Elo."""
         return str(self.settings.get("model", "logistic"))
 
 

@@ -1,4 +1,4 @@
-"""What a generation leaves behind: its outcome, its tallies and its metrics. All append-only."""
+"""The records of a generation: its outcome, tallies and metrics. All append-only."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from api.store.tables.base import (
     Base,
     Count,
     CreatedAt,
+    EnumText,
     Json,
     Ref,
     Small,
-    Word,
     in_commit,
     not_blank,
     not_negative,
@@ -26,7 +26,7 @@ from league.types import Stream
 
 
 class Generation(Base):
-    """The one recorded outcome of a player's generation; the primary key is what makes it exactly one."""
+    """The recorded outcome of a player's generation; the primary key makes it exactly one."""
 
     __tablename__ = "generations"
     __table_args__ = (
@@ -58,14 +58,14 @@ class Generation(Base):
     """Which attempt won the race to be recorded."""
     hyperparameters: Mapped[Json] = mapped_column(server_default=text("'{}'::jsonb"))
     matchmaker_state: Mapped[Json | None]
-    """What the matchmaker remembers after this generation, so that a fork finds it as of its commit."""
+    """The matchmaker's state after this generation; a fork reads it as of its commit."""
     started_at: Mapped[datetime]
     finished_at: Mapped[datetime]
     recorded_at: Mapped[CreatedAt]
 
 
 class Tally(Base):
-    """Results of one version against another in one seat, as of one commit. Training games live only here."""
+    """Results of one version against another in one seat, as of one commit. Training games are stored only here."""
 
     __tablename__ = "tallies"
     __table_args__ = (
@@ -88,17 +88,17 @@ class Tally(Base):
     opponent_version_id: Mapped[Ref] = mapped_column(primary_key=True)
     seat: Mapped[Small] = mapped_column(primary_key=True, autoincrement=False)
     opponent_seat: Mapped[Small] = mapped_column(primary_key=True, autoincrement=False)
-    stream: Mapped[Stream] = mapped_column(Word(Stream), primary_key=True)
+    stream: Mapped[Stream] = mapped_column(EnumText(Stream), primary_key=True)
     wins: Mapped[int]
     draws: Mapped[int]
     losses: Mapped[int]
     returns: Mapped[float | None]
-    """What the learner earned in these games, summed; None where it was not counted."""
+    """The learner's sum of returns in these games; None if it was not counted."""
     opponent_returns: Mapped[float | None]
 
 
 class ReturnTally(Base):
-    """Returns of a version in a game of one seat, which has no opponent to win against."""
+    """Returns of a version in a game of one seat, which has no opponent."""
 
     __tablename__ = "return_tallies"
     __table_args__ = (
@@ -113,7 +113,7 @@ class ReturnTally(Base):
     trial_id: Mapped[Ref] = mapped_column(primary_key=True)
     commit: Mapped[int] = mapped_column(primary_key=True, autoincrement=False)
     version_id: Mapped[Ref] = mapped_column(primary_key=True)
-    stream: Mapped[Stream] = mapped_column(Word(Stream), primary_key=True)
+    stream: Mapped[Stream] = mapped_column(EnumText(Stream), primary_key=True)
     games: Mapped[int]
     mean: Mapped[float]
     deviations: Mapped[float]

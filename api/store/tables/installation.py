@@ -1,4 +1,4 @@
-"""The installation itself: one row, made with the tables."""
+"""The id of the installation: one row, created with the tables."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from api.store.tables.base import Base, CreatedAt, Ref
 
 
 class Installation(Base):
-    """Tells this database's checkpoints from those of another in the same place."""
+    """Identifies this database among those that share an artifact store."""
 
     __tablename__ = "installation"
     __table_args__ = (CheckConstraint("only_one", name="only_one"),)

@@ -15,7 +15,7 @@ from sqlalchemy import (
 from sqlalchemy.orm import Mapped, mapped_column
 
 from api.schemas.enums import MatchResult
-from api.store.tables.base import Base, Count, CreatedAt, Json, Ref, RowId, Small, Word, one_of
+from api.store.tables.base import Base, Count, CreatedAt, EnumText, Json, Ref, RowId, Small, one_of
 from league.types import Stream
 
 _KEY = ("round", "pair", "seat", "seed")
@@ -59,7 +59,7 @@ class Match(Base):
     )
 
     id: Mapped[RowId]
-    stream: Mapped[Stream] = mapped_column(Word(Stream))
+    stream: Mapped[Stream] = mapped_column(EnumText(Stream))
     trial_id: Mapped[Ref | None] = mapped_column(ForeignKey("trials.id"))
     """None for a tournament of the whole project."""
     tournament_id: Mapped[Ref | None] = mapped_column(ForeignKey("tournaments.id"))
@@ -75,7 +75,7 @@ class Match(Base):
     version_id: Mapped[Ref]
     opponent_id: Mapped[Ref]
     opponent_version_id: Mapped[Ref]
-    result: Mapped[MatchResult] = mapped_column(Word(MatchResult))
+    result: Mapped[MatchResult] = mapped_column(EnumText(MatchResult))
     moves: Mapped[list[int]] = mapped_column(ARRAY(Integer), deferred=True)
     """Every action from the first position on, chance included, by the game's action numbers."""
     plies: Mapped[Count] = mapped_column(Computed("cardinality(moves)", persisted=True))

@@ -1,4 +1,4 @@
-"""The payoff: what players have shown against each other, recomputable from the tallies."""
+"""The payoff: results of players against each other, recomputable from the tallies."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ from sqlalchemy.orm import Mapped, mapped_column
 
 from api.store.tables.base import (
     Base,
+    EnumText,
     Ref,
     Small,
-    Word,
     in_commit,
     not_negative,
     one_of,
@@ -34,7 +34,7 @@ class Payoff(Base):
         CheckConstraint("seat >= 0 AND opponent_seat >= 0 AND seat <> opponent_seat", name="seats"),
         CheckConstraint("raw_wins + raw_draws + raw_losses > 0", name="played"),
         CheckConstraint(
-            # decaying only ever takes away; the margin is for rounding over many updates
+            # decay only reduces; the margin is for rounding over many updates
             "wins <= raw_wins * (1 + 1e-9) AND draws <= raw_draws * (1 + 1e-9) AND losses <= raw_losses * (1 + 1e-9)",
             name="decayed_within_raw",
         ),
@@ -43,7 +43,7 @@ class Payoff(Base):
     )
 
     trial_id: Mapped[Ref] = mapped_column(primary_key=True)
-    stream: Mapped[Stream] = mapped_column(Word(Stream), primary_key=True)
+    stream: Mapped[Stream] = mapped_column(EnumText(Stream), primary_key=True)
     player_id: Mapped[Ref] = mapped_column(primary_key=True)
     opponent_id: Mapped[Ref] = mapped_column(primary_key=True)
     seat: Mapped[Small] = mapped_column(primary_key=True, autoincrement=False)
@@ -55,7 +55,7 @@ class Payoff(Base):
     raw_draws: Mapped[int]
     raw_losses: Mapped[int]
     returns: Mapped[float | None]
-    """What the player earned in these games, decayed like the results; None where not all were counted."""
+    """The player's returns in these games, decayed like the results; None if not all were counted."""
     opponent_returns: Mapped[float | None]
     revision: Mapped[int]
     """The commit that last changed the cell."""

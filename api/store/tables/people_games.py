@@ -1,4 +1,4 @@
-"""Games of people against versions: passing things, kept so that any API process can go on with them."""
+"""Games of people against versions: temporary rows, so that any API process can continue a game."""
 
 from __future__ import annotations
 
@@ -22,17 +22,17 @@ class PeopleGame(Base):
 
     id: Mapped[EntityId]
     token_id: Mapped[Ref] = mapped_column(ForeignKey("api_tokens.id"))
-    """Who plays."""
+    """The token of the person who plays."""
     version_id: Mapped[Ref] = mapped_column(ForeignKey("model_versions.id"))
-    """Against whom."""
+    """The opponent."""
     seat: Mapped[Small]
     """Where the person sits."""
     seed: Mapped[int]
     sampled: Mapped[bool]
-    """Whether the opponent draws its moves or takes its best."""
+    """Whether the opponent samples its moves or plays the best one."""
     turn: Mapped[Count]
-    """Counts the person's moves: of two at once, the second is refused."""
+    """Number of the person's moves: of two concurrent moves the second is refused."""
     answer: Mapped[Json]
-    """The position and all moves, as the worker last told them."""
+    """The position and all moves, as the worker last reported them."""
     created_at: Mapped[CreatedAt]
     touched_at: Mapped[datetime] = mapped_column(server_default=func.now())

@@ -13,9 +13,9 @@ from api.store.tables.base import (
     Count,
     CreatedAt,
     EntityId,
+    EnumText,
     Json,
     Ref,
-    Word,
     in_commit,
     not_blank,
     not_negative,
@@ -51,8 +51,8 @@ class Player(Base):
     id: Mapped[EntityId]
     trial_id: Mapped[Ref] = mapped_column(ForeignKey("trials.id"))
     name: Mapped[str]
-    role: Mapped[Role] = mapped_column(Word(Role))
-    status: Mapped[PlayerStatus] = mapped_column(Word(PlayerStatus), server_default="active")
+    role: Mapped[Role] = mapped_column(EnumText(Role))
+    status: Mapped[PlayerStatus] = mapped_column(EnumText(PlayerStatus), server_default="active")
     bot: Mapped[str | None]
     """The catalog's name of the scripted player."""
     rating_only: Mapped[bool] = mapped_column(server_default=text("false"))
@@ -98,7 +98,7 @@ class ModelVersion(Base):
     trial_id: Mapped[Ref]
     player_id: Mapped[Ref]
     number: Mapped[Count]
-    origin: Mapped[VersionOrigin] = mapped_column(Word(VersionOrigin))
+    origin: Mapped[VersionOrigin] = mapped_column(EnumText(VersionOrigin))
     parent_id: Mapped[Ref | None] = mapped_column(ForeignKey("model_versions.id"))
     """The version whose weights this one started from; of another trial after a fork."""
     steps: Mapped[int]

@@ -1,4 +1,4 @@
-"""Ratings: each fit is kept with the games it rests on, so that a curve over time can be drawn."""
+"""Ratings: each fit is stored with the newest game it saw, so that curves over time can be drawn."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from api.store.tables.base import (
     Count,
     CreatedAt,
     EntityId,
+    EnumText,
     Json,
     Ref,
-    Word,
     not_blank,
     not_negative,
     one_of,
@@ -42,7 +42,7 @@ class RatingFit(Base):
     id: Mapped[EntityId]
     project_id: Mapped[Ref] = mapped_column(ForeignKey("projects.id"))
     game: Mapped[str]
-    method: Mapped[RatingMethod] = mapped_column(Word(RatingMethod))
+    method: Mapped[RatingMethod] = mapped_column(EnumText(RatingMethod))
     tournament_id: Mapped[Ref | None] = mapped_column(ForeignKey("tournaments.id"))
     """The tournament after which it was made."""
     anchor_version_id: Mapped[Ref | None] = mapped_column(ForeignKey("model_versions.id"))
@@ -54,7 +54,7 @@ class RatingFit(Base):
 
 
 class Rating(Base):
-    """One version's place in a fit."""
+    """One version's rating in a fit."""
 
     __tablename__ = "ratings"
     __table_args__ = (
@@ -73,11 +73,11 @@ class Rating(Base):
     games: Mapped[int]
     rank: Mapped[Count]
     prior: Mapped[bool] = mapped_column(server_default=text("false"))
-    """Marked: held finite only by the stated prior."""
+    """Whether the rating is finite only because of the prior."""
 
 
 class RatingCovariance(Base):
-    """The full covariance of a fit, for intervals on differences; old ones may be thinned out."""
+    """The full covariance of a fit, for intervals on differences; old ones may be deleted."""
 
     __tablename__ = "rating_covariances"
     __table_args__ = (

@@ -1,4 +1,4 @@
-"""Schedules of tournaments; Temporal fires them, these rows say what and why."""
+"""Schedules of tournaments. Temporal fires them; these rows define them."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from sqlalchemy import CheckConstraint, ForeignKey, Index, text
 from sqlalchemy.orm import Mapped, mapped_column
 
 from api.schemas.enums import Overlap
-from api.store.tables.base import Base, Count, CreatedAt, EntityId, Json, Ref, Word, not_blank, one_of
+from api.store.tables.base import Base, Count, CreatedAt, EntityId, EnumText, Json, Ref, not_blank, one_of
 
 
 class Schedule(Base):
-    """When a tournament is to be held again, by cron or by interval."""
+    """A repeated tournament, by cron expression or interval."""
 
     __tablename__ = "schedules"
     __table_args__ = (
@@ -35,7 +35,7 @@ class Schedule(Base):
     cron: Mapped[str | None]
     every_seconds: Mapped[Count | None]
     time_zone: Mapped[str] = mapped_column(server_default="UTC")
-    overlap: Mapped[Overlap] = mapped_column(Word(Overlap), server_default="skip")
+    overlap: Mapped[Overlap] = mapped_column(EnumText(Overlap), server_default="skip")
     catchup_window_seconds: Mapped[Count] = mapped_column(server_default="3600")
     paused: Mapped[bool] = mapped_column(server_default=text("false"))
     pause_note: Mapped[str | None]
@@ -45,5 +45,5 @@ class Schedule(Base):
     revision: Mapped[int] = mapped_column(server_default="1")
     created_at: Mapped[CreatedAt]
     workflow_started_at: Mapped[datetime | None]
-    """When Temporal took the schedule; None until then, for reconciliation."""
+    """When the row was synced to Temporal; None until then, for reconciliation."""
     deleted_at: Mapped[datetime | None]

@@ -1,4 +1,4 @@
-"""Tournaments, their entrants, and their pairings: each one fixed batch of games, recorded whole."""
+"""Tournaments, their entrants, and their pairings: each is one batch of games, recorded together."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from api.store.tables.base import (
     Count,
     CreatedAt,
     EntityId,
+    EnumText,
     Json,
     Ref,
-    Word,
     in_commit,
     not_blank,
     not_negative,
@@ -68,15 +68,15 @@ class Tournament(Base):
     schedule_id: Mapped[Ref | None] = mapped_column(ForeignKey("schedules.id"))
     occasion: Mapped[str | None]
     """The id of the workflow of one firing of a schedule; unique, so that a firing holds one tournament."""
-    purpose: Mapped[TournamentPurpose] = mapped_column(Word(TournamentPurpose), server_default="request")
+    purpose: Mapped[TournamentPurpose] = mapped_column(EnumText(TournamentPurpose), server_default="request")
     player_id: Mapped[Ref | None]
     """The player that an evaluation measures."""
     generation: Mapped[Count | None]
     """The player's generation that an evaluation measures."""
     game: Mapped[str]
     name: Mapped[str]
-    format: Mapped[TournamentFormat] = mapped_column(Word(TournamentFormat))
-    status: Mapped[TournamentStatus] = mapped_column(Word(TournamentStatus), server_default="pending")
+    format: Mapped[TournamentFormat] = mapped_column(EnumText(TournamentFormat))
+    status: Mapped[TournamentStatus] = mapped_column(EnumText(TournamentStatus), server_default="pending")
     status_reason: Mapped[str | None]
     seed: Mapped[int]
     spec: Mapped[Json]
@@ -102,7 +102,7 @@ class TournamentEntrant(Base):
     version_id: Mapped[Ref] = mapped_column(ForeignKey("model_versions.id"))
     label: Mapped[str]
     withdrawn: Mapped[str | None]
-    """Why it takes part no longer; None while it does."""
+    """Why it was withdrawn; None while it takes part."""
 
 
 class Pairing(Base):
@@ -141,13 +141,13 @@ class Pairing(Base):
     """None is a bye."""
     games: Mapped[Count]
     seed: Mapped[int]
-    status: Mapped[PairingStatus] = mapped_column(Word(PairingStatus), server_default="planned")
+    status: Mapped[PairingStatus] = mapped_column(EnumText(PairingStatus), server_default="planned")
     wins: Mapped[Count] = mapped_column(server_default="0")
     """From the first entrant's view."""
     draws: Mapped[Count] = mapped_column(server_default="0")
     losses: Mapped[Count] = mapped_column(server_default="0")
     walkover: Mapped[Count | None]
-    """Whose points it is where it was cancelled because the other side was withdrawn."""
+    """The entrant that wins without playing because the other side was withdrawn."""
     trial_id: Mapped[Ref | None]
     commit: Mapped[int | None]
     """The commit by which the games entered the trial's payoff, where both entrants are of that trial."""

@@ -8,7 +8,7 @@ from sqlalchemy import CheckConstraint, ForeignKey, ForeignKeyConstraint, Index,
 from sqlalchemy.orm import Mapped, mapped_column
 
 from api.schemas.enums import CommitKind, TrialKind, TrialStatus
-from api.store.tables.base import Base, CreatedAt, EntityId, Json, Ref, Word, not_blank, not_negative, one_of
+from api.store.tables.base import Base, CreatedAt, EntityId, EnumText, Json, Ref, not_blank, not_negative, one_of
 
 
 class Project(Base):
@@ -59,18 +59,18 @@ class Trial(Base):
     id: Mapped[EntityId]
     project_id: Mapped[Ref] = mapped_column(ForeignKey("projects.id"))
     name: Mapped[str]
-    kind: Mapped[TrialKind] = mapped_column(Word(TrialKind), server_default="league")
+    kind: Mapped[TrialKind] = mapped_column(EnumText(TrialKind), server_default="league")
     game: Mapped[str]
     seed: Mapped[int]
     spec: Mapped[Json]
-    status: Mapped[TrialStatus] = mapped_column(Word(TrialStatus), server_default="pending")
+    status: Mapped[TrialStatus] = mapped_column(EnumText(TrialStatus), server_default="pending")
     status_reason: Mapped[str | None]
     revision: Mapped[int] = mapped_column(server_default="1")
-    """Counts the changes a person can make; the ETag."""
+    """Number of changes that a person can make; the ETag."""
     last_commit: Mapped[int] = mapped_column(server_default="0")
     """The number of the newest commit; taken under this row's lock."""
     payoff_decay: Mapped[float]
-    """What a game leaves of the weight of those before it; fixed, since payoffs must stay recomputable."""
+    """The factor by which a game reduces the weight of earlier games; fixed, so that payoffs can be recomputed."""
     payoff_revision: Mapped[int] = mapped_column(server_default="0")
     """The commit that last changed the payoff."""
     steps: Mapped[int] = mapped_column(server_default="0")
@@ -94,5 +94,5 @@ class Commit(Base):
 
     trial_id: Mapped[Ref] = mapped_column(ForeignKey("trials.id"), primary_key=True)
     number: Mapped[int] = mapped_column(primary_key=True, autoincrement=False)
-    kind: Mapped[CommitKind] = mapped_column(Word(CommitKind))
+    kind: Mapped[CommitKind] = mapped_column(EnumText(CommitKind))
     created_at: Mapped[CreatedAt]

@@ -1,4 +1,4 @@
-"""Who takes part: rules become versions, each policy once."""
+"""Resolves the entrants of a tournament: rules become versions, each policy once."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ from league.types import Role
 from orchestrator.spec.entrants import EVERY_TRIAL, EntrantRule, Rule, parse_entrant
 from orchestrator.spec.game import GameChoice
 
-MOST_ENTRANTS = 1000
+MAX_ENTRANTS = 1000
 LEARNING = tuple(role for role in Role if role.learns)
 
 
 @dataclass(frozen=True, kw_only=True)
 class Arena:
-    """Where entrants are looked for."""
+    """The project, game and trial in which entrants are looked up."""
 
     project_id: str
     game: GameChoice
@@ -36,7 +36,7 @@ class Arena:
 
 @dataclass(frozen=True, kw_only=True)
 class Candidate:
-    """A version, and what people call it in this tournament."""
+    """A version and its label in this tournament."""
 
     version: ModelVersion
     player: Player
@@ -44,7 +44,7 @@ class Candidate:
 
     @property
     def policy(self) -> str:
-        """What plays: equal weights are one entrant, whatever their versions are called."""
+        """Identifies the policy: versions with equal weights are one entrant."""
         return self.version.sha256 or f"bot:{self.player.bot}"
 
 
@@ -56,20 +56,20 @@ def resolve_entrants(session: Session, arena: Arena, rules: Sequence[str]) -> li
         for version in _versions(session, arena, rule):
             candidate = _candidate(session, arena, version)
             found.setdefault(candidate.policy, candidate)
-            if len(found) > MOST_ENTRANTS:
-                raise Conflict(f"{text!r} makes more than {MOST_ENTRANTS} entrants; choose fewer, as with every:10")
+            if len(found) > MAX_ENTRANTS:
+                raise Conflict(f"{text!r} makes more than {MAX_ENTRANTS} entrants; choose fewer, as with every:10")
     return list(found.values())
 
 
 def admit_bots(session: Session, arena: Arena, rules: Sequence[str]) -> None:
-    """Give every bot that the rules name a version; that may lock a trial, whose turn is before all other locks."""
+    """Create a version for every bot that the rules name. This may lock a trial, so it comes before all other locks."""
     for rule in map(parse_entrant, rules):
         if rule.rule is Rule.BOT:
             list(_versions(session, arena, rule))
 
 
 def by_rating(session: Session, arena: Arena, candidates: Iterable[Candidate]) -> list[Candidate]:
-    """Best first by the newest ratings; those without one keep their order behind."""
+    """Best first by the newest ratings; unrated candidates follow in their order."""
     newest = (
         select(RatingFit.id)
         .where(

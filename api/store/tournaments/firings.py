@@ -1,4 +1,4 @@
-"""Tournaments of a schedule, found by the firing that set them off."""
+"""Finds the tournaments of a schedule's firings."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tournaments: made with their field in one transaction, ended once."""
+"""Creates a tournament with its entrants in one transaction, and ends it once."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from api.store.trials.spec import spec_of
 from orchestrator.spec.tournament import TournamentSpec
 
 FINAL = (TournamentStatus.COMPLETED, TournamentStatus.CANCELLED, TournamentStatus.FAILED)
-MOST_PAIRINGS = 200_000
+MAX_PAIRINGS = 200_000
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -47,7 +47,7 @@ REQUESTED = HeldFor()
 
 @dataclass(frozen=True, kw_only=True)
 class Closed:
-    """A tournament that was closed just now, and the event that says so."""
+    """A tournament that was just ended, and its event."""
 
     row: Tournament
     event: NewEvent
@@ -85,7 +85,7 @@ def create_tournament(
         format=spec.format,
         status=TournamentStatus.PENDING,
         seed=secrets.randbits(53) if spec.seed is None else spec.seed,
-        # by number, so that a rule that would find others later finds these for ever
+        # the entrants are fixed by number: the rules may find other versions later
         spec={**spec.to_json(), "game": arena.game.to_json(), "challenger_count": len(challengers)},
         workflow_started_at=now(session) if started else None,
     )
@@ -136,7 +136,7 @@ def find_arena(session: Session, project: str, spec: TournamentSpec) -> Arena:
 
 
 def lock_tournament(session: Session, tournament_id: str, *, shared: bool = False) -> Tournament:
-    """The tournament, fresh; shared among those who record its pairings, alone for who plans or ends it."""
+    """The tournament, read under a lock: FOR SHARE for recorders, FOR NO KEY UPDATE for planners."""
     tournament = session.scalars(
         select(Tournament)
         .where(Tournament.id == tournament_id)
@@ -149,18 +149,18 @@ def lock_tournament(session: Session, tournament_id: str, *, shared: bool = Fals
 
 
 def end_tournament(session: Session, tournament_id: str, status: TournamentStatus, reason: str) -> Tournament:
-    """Close a tournament for good: what was played stays, what was planned is cancelled. Once."""
+    """End a tournament: played pairings stay, planned ones are cancelled. Ending it again changes nothing."""
     closed = close_tournament(session, tournament_id, status, reason)
     if closed is None:
         return session.get_one(Tournament, tournament_id)
-    # the alias after all other rows: its move writes an event, and whoever does so takes no lock afterwards
+    # the alias comes last: its move writes an event, and no lock may be taken after that
     judged = promote_leader(session, closed.row) if status is TournamentStatus.COMPLETED else []
     append_events(session, [*judged, closed.event])
     return closed.row
 
 
 def close_tournament(session: Session, tournament_id: str, status: TournamentStatus, reason: str) -> Closed | None:
-    """Close a tournament and leave its event to be written last; None where it was over already."""
+    """End a tournament and return its event, to be written last; None if it was over already."""
     _lock_schedule_of(session, tournament_id)
     tournament = lock_tournament(session, tournament_id)
     if tournament.status in FINAL:
@@ -188,7 +188,7 @@ def close_tournament(session: Session, tournament_id: str, status: TournamentSta
 
 
 def _lock_schedule_of(session: Session, tournament_id: str) -> None:
-    """The schedule before its tournaments, as a firing locks them that ends the one before."""
+    """Lock order: a schedule before its tournaments."""
     of = select(Tournament.schedule_id).where(Tournament.id == tournament_id).scalar_subquery()
     session.execute(select(Schedule.id).where(Schedule.id == of).with_for_update(key_share=True))
 
@@ -218,13 +218,13 @@ def _field(session: Session, arena: Arena, spec: TournamentSpec) -> tuple[list[C
     if count < 2:
         raise Conflict(f"a tournament needs at least two entrants; {list(spec.entrants)} name {count}")
     pairings = count * (count - 1) // 2 * (spec.cycles or 1)
-    if spec.format == "round_robin" and pairings > MOST_PAIRINGS:
-        raise Conflict(f"a round robin of {count} entrants has {pairings} pairings; {MOST_PAIRINGS} are allowed")
+    if spec.format == "round_robin" and pairings > MAX_PAIRINGS:
+        raise Conflict(f"a round robin of {count} entrants has {pairings} pairings; {MAX_PAIRINGS} are allowed")
     return challengers, field
 
 
 def _labelled(candidates: list[Candidate]) -> list[tuple[Candidate, str]]:
-    """Each with a label of its own, where two would read alike."""
+    """Candidates with distinct labels."""
     taken: set[str] = set()
     labelled = []
     for number, each in enumerate(candidates):

@@ -1,4 +1,4 @@
-"""Pairings: planned from the results so far, and recorded whole, once.
+"""Plans the pairings of a tournament from the results so far, and records the games of each pairing once.
 
 See docs/decisions/tournament-runs.md.
 """
@@ -19,11 +19,11 @@ from api.store.core.commits import lock_trial, take_commit
 from api.store.core.errors import Conflict, NotFound
 from api.store.core.events import NewEvent, append_events
 from api.store.core.seeds import derived_seed
-from api.store.matches.scoring import Contest, contests, different_games, match_row, seat_results
-from api.store.payoffs.cells import CellKey, summed, update_payoff
+from api.store.matches.scoring import Contest, count_distinct_games, match_row, score_games, seat_results
+from api.store.payoffs.cells import CellKey, sum_by_cell, update_payoff
 from api.store.tables import Match, ModelVersion, Pairing, Player, Tally, Tournament, TournamentEntrant, Trial
 from api.store.tournaments.lifecycle import lock_tournament, tournament_payload
-from api.store.tournaments.results import field_of, next_pairings, pairings_of, results_of, spec_of_tournament
+from api.store.tournaments.results import entrants_of, next_pairings, pairings_of, results_of, spec_of_tournament
 from league import tournaments as rules
 from league.types import Stream
 from orchestrator.catalog import game_opening_plies
@@ -31,14 +31,14 @@ from orchestrator.contracts.play import PlayedGame
 from orchestrator.spec.tournament import TournamentSpec
 
 PLANNED_AT_ONCE = 64
-"""Pairings handed to a workflow in one message."""
-ALONE = frozenset({"gymnasium"})
-"""Games of one seat: each side plays a seed by itself, so that a pair of games is one contest."""
+"""Pairings per message to the workflow."""
+ONE_SEAT_GAMES = frozenset({"gymnasium"})
+"""Each side plays a seed by itself, so that a pair of games is one contest."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class PlannedBatch:
-    """A pairing with all that is needed to play it."""
+    """A pairing and what is needed to play it."""
 
     pairing: Pairing
     contenders: tuple[tuple[Player, ModelVersion], tuple[Player, ModelVersion]]
@@ -47,12 +47,12 @@ class PlannedBatch:
 
 
 def plan_pairings(session: Session, tournament_id: str) -> tuple[Tournament, list[PlannedBatch]]:
-    """What can be played now; the same until it is recorded. Nothing when the tournament is over."""
+    """The pairings to play now: the same until they are recorded, none once the tournament is over."""
     tournament = lock_tournament(session, tournament_id)
     events = _begin(session, tournament)
     if tournament.status is not TournamentStatus.RUNNING:
         return tournament, []
-    field = field_of(session, tournament_id)
+    field = entrants_of(session, tournament_id)
     rows = list(pairings_of(session, tournament_id))
     while not any(row.status is PairingStatus.PLANNED for row in rows):
         added = _next_rows(session, tournament, field, rows)
@@ -68,7 +68,7 @@ def plan_pairings(session: Session, tournament_id: str) -> tuple[Tournament, lis
 def record_pairing(
     session: Session, tournament_id: str, number: tuple[int, int], games: Sequence[PlayedGame]
 ) -> Pairing:
-    """Record all games of a pairing in this transaction, or find them recorded. Must be its last act."""
+    """Record all games of a pairing, or find them recorded. Must be the last call of its transaction."""
     first, second = _sides(session, tournament_id, number)
     trial = lock_trial(session, first.trial_id) if first.trial_id == second.trial_id else None
     tournament = lock_tournament(session, tournament_id, shared=True)
@@ -76,7 +76,7 @@ def record_pairing(
     if pairing.status is not PairingStatus.PLANNED or tournament.status is not TournamentStatus.RUNNING:
         return pairing  # recorded before, or too late
     pairs = _pairs(tournament, spec_of_tournament(tournament))
-    found = contests(games, pairs)
+    found = score_games(games, pairs)
     _fill(pairing, found, pairs * len(games[0].seating), now(session))
     if trial is not None:
         _count(session, trial, pairing, first, second, found)
@@ -88,7 +88,7 @@ def record_pairing(
         "pair": pairing.pair,
     }
     session.execute(insert(Match), [match_row(contest, first, second, **occasion) for contest in found])
-    append_events(session, [_played(session, tournament, pairing, different_games(found))])
+    append_events(session, [_played(session, tournament, pairing, count_distinct_games(found))])
     return pairing
 
 
@@ -97,7 +97,7 @@ def entrants_of_pairing(session: Session, tournament_id: str, number: tuple[int,
     pairing = session.get(Pairing, (tournament_id, *number))
     if pairing is None:
         return None, None
-    labels = {each.number: each.label for each in field_of(session, tournament_id)}
+    labels = {each.number: each.label for each in entrants_of(session, tournament_id)}
     return labels.get(pairing.first), None if pairing.second is None else labels.get(pairing.second)
 
 
@@ -115,7 +115,7 @@ def _begin(session: Session, tournament: Tournament) -> list[NewEvent]:
 def _next_rows(
     session: Session, tournament: Tournament, field: Sequence[TournamentEntrant], rows: Sequence[Pairing]
 ) -> int:
-    """Write the next pairings down; byes and walkovers need no playing and are decided at once. Returns how many."""
+    """Insert the next pairings and return their number; byes and walkovers are decided at once."""
     spec = spec_of_tournament(tournament)
     planned = next_pairings(tournament, field, results_of(rows, spec.games))
     absent = {entrant.number for entrant in field if entrant.withdrawn is not None}
@@ -141,7 +141,7 @@ def _row(tournament: Tournament, pairing: rules.Pairing) -> dict[str, object]:
         "first": int(pairing.first),
         "second": None if pairing.is_bye else int(pairing.second),
         "games": 0 if pairing.is_bye else pairing.games,
-        # of the seed and the place alone: another tournament of the same seed and field plays the same games
+        # from the seed and the position only: another tournament with the same seed and field plays the same games
         "seed": derived_seed(tournament.seed, "pairing", pairing.round, pairing.index),
     }
 
@@ -171,7 +171,7 @@ def _batches(
 
 
 def _pairs(tournament: Tournament, spec: TournamentSpec) -> int:
-    return spec.games if tournament.spec["game"]["id"] in ALONE else spec.games // 2
+    return spec.games if tournament.spec["game"]["id"] in ONE_SEAT_GAMES else spec.games // 2
 
 
 def _sides(session: Session, tournament_id: str, number: tuple[int, int]) -> tuple[ModelVersion, ModelVersion]:
@@ -212,7 +212,7 @@ def _count(
     second: ModelVersion,
     found: Sequence[Contest],
 ) -> None:
-    """Games between members of one league enter its payoff, by a commit of their own."""
+    """Games between players of one league count in its payoff, as one commit."""
     totals = seat_results(found)
     if not totals:
         return
@@ -244,11 +244,11 @@ def _count(
         )
         for (seat, other), results in totals.items()
     )
-    update_payoff(session, trial, pairing.commit, summed(cells))
+    update_payoff(session, trial, pairing.commit, sum_by_cell(cells))
 
 
 def _played(session: Session, tournament: Tournament, pairing: Pairing, different: int) -> NewEvent:
-    labels = {each.number: each.label for each in field_of(session, tournament.id)}
+    labels = {each.number: each.label for each in entrants_of(session, tournament.id)}
     payload = PairingPlayed(
         **tournament_payload(tournament),
         round=pairing.round,

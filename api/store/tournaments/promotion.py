@@ -1,4 +1,4 @@
-"""An alias for the winner of a tournament, if it leads everyone else by more than chance.
+"""Moves an alias to the winner of a tournament if its lead over every other entrant is significant.
 
 See docs/decisions/tournament-rules.md.
 """
@@ -15,7 +15,7 @@ from api.store.aliases.moves import AliasKey, Promotion, lock_alias, move_alias
 from api.store.core.decisions import Subject, record_decision
 from api.store.core.events import NewEvent
 from api.store.tables import Alias, ModelVersion, Tournament
-from api.store.tournaments.results import field_of, pairings_of, results_of, spec_of_tournament
+from api.store.tournaments.results import entrants_of, pairings_of, results_of, spec_of_tournament
 from league.ratings import bradley_terry
 from league.tournaments.adaptive import tallies_of
 from league.tournaments.lead import Lead, lead_of
@@ -24,18 +24,18 @@ from league.types import DecisionKind
 
 
 def promote_leader(session: Session, tournament: Tournament) -> list[NewEvent]:
-    """Move the alias that the tournament is about, or record why it stays. The tournament must be locked."""
+    """Move the alias that the tournament names, or record why it stays. The tournament must be locked."""
     spec = spec_of_tournament(tournament)
     if spec.promote is None:
         return []
-    field = field_of(session, tournament.id)
+    field = entrants_of(session, tournament.id)
     results = results_of(pairings_of(session, tournament.id), spec.games)
     ratings = bradley_terry([str(each.number) for each in field], tallies_of(results))
     lead = lead_of(ratings, 1 - spec.promote.error)
     labels = {str(each.number): each.label for each in field}
     leader = session.get_one(ModelVersion, field[int(lead.leader)].version_id)
     key = AliasKey(project_id=tournament.project_id, game=tournament.game, name=spec.promote.alias)
-    # who holds it now holds it until this is decided
+    # the holder may not change until this is decided
     lock_alias(session, key)
     holder = session.get(Alias, (key.project_id, key.game, key.name), populate_existing=True)
     withdrawn = field[int(lead.leader)].withdrawn

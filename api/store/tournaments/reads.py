@@ -1,4 +1,4 @@
-"""Tournaments, their pairings and schedules, as lists and one by one."""
+"""Reads tournaments, their pairings and entrants, and schedules."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ NamedTournament = Row[Tournament, str, int, int, int]
 
 @dataclass(frozen=True, kw_only=True)
 class TournamentFilter:
-    """Which tournaments."""
+    """Selects tournaments."""
 
     project: str | None = None
     trial_id: str | None = None
@@ -98,7 +98,7 @@ def list_entrants(session: Session, tournament_id: str, *, after: int | None, li
 
 
 def require_tournament(session: Session, tournament_id: str) -> None:
-    """NotFound where there is no such tournament; cheaper than to read it."""
+    """Raise NotFound if there is no such tournament; cheaper than reading it."""
     if session.scalar(select(Tournament.id).where(Tournament.id == tournament_id)) is None:
         raise NotFound(f"there is no tournament {tournament_id}")
 
@@ -147,7 +147,7 @@ def _schedules() -> Select[Any]:
     )
 
 
-# built once: a statement costs more to put together than to run
+# built once: building a statement costs more than running it
 _ANSWERS = _counted()
 _NAMED = _counted(Tournament, Project.name)
 _PAIRINGS = _pairings()

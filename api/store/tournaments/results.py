@@ -15,7 +15,7 @@ from league.tournaments.adaptive import mean_width
 from league.tournaments.round_robin import rounds_of
 from orchestrator.spec.tournament import TournamentSpec
 
-MOST_CYCLES = 100
+MAX_CYCLES = 100
 _OWN_KEYS = ("challenger_count",)
 _PAIRINGS = Pairing.__table__
 _READ = ("round", "pair", "first", "second", "games", "status", "wins", "draws", "losses", "walkover")
@@ -23,14 +23,14 @@ _COLUMNS = select(*(_PAIRINGS.c[name] for name in _READ)).order_by(_PAIRINGS.c.r
 
 
 def spec_of_tournament(tournament: Tournament) -> TournamentSpec:
-    """The tournament's file as one typed tree."""
+    """The tournament's spec."""
     given = {name: value for name, value in tournament.spec.items() if name not in _OWN_KEYS}
     if given.get("trial") is not None:
         given.pop("game", None)  # the row keeps what the trial said
     return TournamentSpec.model_validate(given)
 
 
-def field_of(session: Session, tournament_id: str) -> Sequence[TournamentEntrant]:
+def entrants_of(session: Session, tournament_id: str) -> Sequence[TournamentEntrant]:
     """The entrants by their numbers, which are the seeding."""
     return session.scalars(
         select(TournamentEntrant)
@@ -50,13 +50,15 @@ def pairings_of(session: Session, tournament_id: str) -> Sequence[Pairing]:
 
 
 def pairing_columns(session: Session, tournament_id: str) -> Sequence[Row[Any]]:
-    """What is read of every pairing so far, in order: a large tournament's entities would take a second to make."""
+    """Some columns of every pairing so far, in order: entities of a large tournament would take a second to build."""
     return session.connection().execute(_COLUMNS.where(_PAIRINGS.c.tournament_id == tournament_id)).all()
 
 
 def results_of(pairings: Iterable[Pairing | Row[Any]], games: int) -> list[rules.Result]:
-    """The decided ones as results; entrants are named by their numbers. A bye's row has no games, its points do:
-    as many as a played pairing had, which at a larger table are more than were asked for."""
+    """The decided pairings as results; entrants are named by their numbers.
+
+    A bye counts as many games as a played pairing had, which in games of more than two seats is more than `games`.
+    """
     pairings = list(pairings)
     games = max([games, *(row.games for row in pairings if row.status is PairingStatus.PLAYED)])
     results = []
@@ -83,7 +85,7 @@ def results_of(pairings: Iterable[Pairing | Row[Any]], games: int) -> list[rules
 def next_pairings(
     tournament: Tournament, field: Sequence[TournamentEntrant], results: Sequence[rules.Result]
 ) -> tuple[rules.Pairing, ...]:
-    """What the format's rule wants played next; from the results alone, so the same after any interruption."""
+    """The pairings that the format asks for next; computed from the results only, so the same after a restart."""
     spec = spec_of_tournament(tournament)
     names = [str(entrant.number) for entrant in field]
     absent = {str(entrant.number) for entrant in field if entrant.withdrawn is not None}
@@ -104,11 +106,11 @@ def _until_narrow(
     results: Sequence[rules.Result],
     options: dict[str, object],
 ) -> tuple[rules.Pairing, ...]:
-    """Cycle after cycle, until the intervals are narrow enough or the most cycles are played."""
+    """Another cycle until the intervals are narrow enough or the maximum of cycles is played."""
     assert spec.target_width is not None
     a_cycle = 1 if spec.format == "gauntlet" else rounds_of(len(names))
-    for cycles in range(1, (spec.cycles or MOST_CYCLES) + 1):
-        # results of whole cycles only: those beyond must not change what was decided before them
+    for cycles in range(1, (spec.cycles or MAX_CYCLES) + 1):
+        # results of whole cycles only: later results must not change what was decided before them
         within = [result for result in results if result.pairing.round < cycles * a_cycle]
         left = rules.next_pairings(spec.format, names, within, {**options, "cycles": cycles})
         if left:
@@ -119,7 +121,7 @@ def _until_narrow(
 
 
 def _width(names: Sequence[str], absent: set[str], results: Sequence[rules.Result]) -> float:
-    """The mean width among those who still take part; one of them alone, or none, has nothing left to be measured."""
+    """The mean interval width among entrants that still take part; 0 for fewer than two."""
     present = [name for name in names if name not in absent]
     between = [each for each in results if not {each.pairing.first, each.pairing.second} & absent]
     return mean_width(present, between) if len(present) > 1 else 0.0

@@ -1,6 +1,6 @@
-"""Schedules of tournaments. The row is the truth; Temporal is brought to agree with it, now or by reconciliation.
+"""Schedules of tournaments. The row is the source of truth; Temporal's schedule is synced to it, at once or later.
 
-A row whose `workflow_started_at` is empty waits to be taken by Temporal: as new, as changed or as deleted.
+A row whose `workflow_started_at` is empty is not synced yet: it is new, changed or deleted.
 
 See docs/decisions/tournament-runs.md.
 """
@@ -30,7 +30,7 @@ from api.store.trials.spec import spec_of
 from orchestrator.spec.tournament import TournamentSpec, check_tournament
 
 NIGHTLY = "nightly-"
-"""Begins the name of the schedule that a trial file asks for."""
+"""Prefix of the name of a schedule that a trial file asks for."""
 UNFINISHED = (TournamentStatus.PENDING, TournamentStatus.RUNNING)
 
 
@@ -45,7 +45,7 @@ class Timing:
     catchup_window_seconds: int = 3600
 
     def check(self) -> None:
-        """Raise Conflict for a time zone that nobody knows."""
+        """Raise Conflict for an unknown time zone."""
         try:
             zoneinfo.ZoneInfo(self.time_zone)
         except (zoneinfo.ZoneInfoNotFoundError, ValueError, OSError):
@@ -55,7 +55,7 @@ class Timing:
 
 
 def create_schedule(session: Session, project: str, name: str, timing: Timing, spec: TournamentSpec) -> Schedule:
-    """A new schedule; its trial and game must be there already, its entrants may come later."""
+    """A new schedule. Its trial must exist; its entrants may come later."""
     schedule = _add_schedule(session, project, name, timing, spec)
     append_events(session, [_created(schedule)])
     return schedule
@@ -87,7 +87,7 @@ def _add_schedule(session: Session, project: str, name: str, timing: Timing, spe
 
 
 def change_schedule(session: Session, schedule_id: str, changes: dict[str, Any]) -> Schedule:
-    """Pause, resume or retime; returns the row, which Temporal is yet to take."""
+    """Pause, resume or retime a schedule; returns the row, which is to be synced."""
     schedule = _change(session, schedule_id, changes)
     append_events(session, [_changed(schedule)])
     return schedule
@@ -107,7 +107,7 @@ def _change(session: Session, schedule_id: str, changes: dict[str, Any]) -> Sche
 
 
 def delete_schedule(session: Session, schedule_id: str) -> Schedule:
-    """Its tournaments stay; one under way goes on."""
+    """Delete a schedule. Its tournaments stay, and a running one continues."""
     schedule = lock_schedule(session, schedule_id)
     schedule.deleted_at = now(session)
     schedule.revision += 1
@@ -119,22 +119,22 @@ def delete_schedule(session: Session, schedule_id: str) -> Schedule:
 
 
 def lock_schedule(session: Session, schedule_id: str) -> Schedule:
-    """The schedule, fresh and unless it was deleted."""
+    """The schedule, read under a FOR NO KEY UPDATE lock; NotFound if it was deleted."""
     schedule = session.get(Schedule, schedule_id, with_for_update={"key_share": True}, populate_existing=True)
     if schedule is None or schedule.deleted_at is not None:
         raise NotFound(f"there is no schedule {schedule_id}")
     return schedule
 
 
-def untaken_schedules(session: Session, limit: int) -> Sequence[str]:
-    """Schedules that Temporal does not agree with yet, the oldest first."""
+def unsynced_schedules(session: Session, limit: int) -> Sequence[str]:
+    """Schedules that are not synced to Temporal yet, oldest first."""
     return session.scalars(
         select(Schedule.id).where(Schedule.workflow_started_at.is_(None)).order_by(Schedule.id).limit(limit)
     ).all()
 
 
-def mark_taken(session: Session, schedule_id: str, revision: int) -> None:
-    """Temporal agrees with this revision; a change since then is still to be taken."""
+def mark_synced(session: Session, schedule_id: str, revision: int) -> None:
+    """Mark a revision as synced to Temporal; a newer revision stays unsynced."""
     session.execute(
         update(Schedule)
         .where(Schedule.id == schedule_id, Schedule.revision == revision)
@@ -142,13 +142,13 @@ def mark_taken(session: Session, schedule_id: str, revision: int) -> None:
     )
 
 
-def note_refusal(session: Session, schedule_id: str, reason: str) -> None:
-    """Temporal will not take it as it is; shown until it is changed."""
+def record_refusal(session: Session, schedule_id: str, reason: str) -> None:
+    """Record that Temporal refuses the schedule, until it is changed."""
     session.execute(update(Schedule).where(Schedule.id == schedule_id).values(last_error=reason))
 
 
 def open_firing(session: Session, schedule_id: str, occasion: str) -> Tournament:
-    """The tournament of one firing, made now or found. Each plays games of its own: the occasion is in the seed."""
+    """The tournament of one firing, created or found. The occasion is part of its seed, so each plays other games."""
     _admit_bots(session, schedule_id)
     schedule = lock_schedule(session, schedule_id)
     ended = _end_terminated(session, schedule, occasion) if schedule.overlap is Overlap.TERMINATE_OTHER else []
@@ -168,7 +168,7 @@ def open_firing(session: Session, schedule_id: str, occasion: str) -> Tournament
 
 
 def _admit_bots(session: Session, schedule_id: str) -> None:
-    """Before the schedule is locked, for what it holds never changes: a new bot locks the trial that keeps it."""
+    """Create the bots before the schedule is locked, since a new bot locks a trial. A schedule's spec never changes."""
     schedule = session.get(Schedule, schedule_id)
     if schedule is not None and schedule.deleted_at is None:
         spec = check_tournament(schedule.tournament)
@@ -176,8 +176,8 @@ def _admit_bots(session: Session, schedule_id: str) -> None:
         admit_bots(session, arena, [*spec.challengers, *spec.entrants])
 
 
-def note_failure(session: Session, schedule_id: str, reason: str) -> None:
-    """A firing that opened no tournament; shown until one succeeds."""
+def record_failure(session: Session, schedule_id: str, reason: str) -> None:
+    """Record that a firing opened no tournament, until one succeeds."""
     schedule = session.get(Schedule, schedule_id)
     if schedule is None:
         raise NotFound(f"there is no schedule {schedule_id}")
@@ -187,9 +187,9 @@ def note_failure(session: Session, schedule_id: str, reason: str) -> None:
     append_events(session, [NewEvent(trial_id=schedule.trial_id, payload=failed)])
 
 
-def follow_trial_files(session: Session) -> list[str]:
-    """Make the schedules that trial files ask for, and pause those whose trial has ended; which were changed."""
-    # by its name, deleted ones too: what a person made or removed is not made again
+def sync_trial_schedules(session: Session) -> list[str]:
+    """Create the schedules that trial files ask for, pause those of ended trials, and return the ids of both."""
+    # by name, deleted ones included: a schedule that somebody made or removed is not made again
     known = (Schedule.project_id == Trial.project_id) & (Schedule.name == func.concat(NIGHTLY, Trial.name))
     asked = session.scalars(
         select(Trial)
@@ -228,7 +228,7 @@ def _of_trial_file(session: Session, trial: Trial) -> Schedule:
 
 
 def _end_terminated(session: Session, schedule: Schedule, occasion: str) -> list[NewEvent]:
-    """A terminated workflow cannot say so itself. The events are to be written last."""
+    """End tournaments whose workflow was terminated, and return their events, to be written last."""
     left = session.scalars(
         select(Tournament.id)
         .where(

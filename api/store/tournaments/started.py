@@ -11,13 +11,13 @@ from api.store.tables import Tournament
 
 
 def unstarted_tournaments(session: Session, limit: int) -> Sequence[str]:
-    """Tournaments whose workflow nobody has confirmed yet, the oldest first."""
+    """Tournaments whose workflow is not known to exist, oldest first."""
     query = select(Tournament.id).where(Tournament.workflow_started_at.is_(None)).order_by(Tournament.id)
     return session.scalars(query.limit(limit)).all()
 
 
 def mark_tournament_started(session: Session, tournament_id: str) -> None:
-    """The workflow of the tournament exists."""
+    """Record that the tournament's workflow exists."""
     session.execute(
         update(Tournament)
         .where(Tournament.id == tournament_id, Tournament.workflow_started_at.is_(None))

@@ -1,4 +1,4 @@
-"""Entrants that can play no longer: withdrawn, visibly, while the others go on.
+"""Withdraws entrants whose checkpoint is damaged; the tournament goes on without them.
 
 See docs/decisions/tournament-rules.md.
 """
@@ -15,20 +15,22 @@ from api.store.core.errors import Conflict, NotFound
 from api.store.core.events import NewEvent, append_events
 from api.store.tables import ModelVersion, Pairing, Tournament, TournamentEntrant
 from api.store.tournaments.lifecycle import lock_tournament, tournament_payload
-from api.store.tournaments.results import field_of
+from api.store.tournaments.results import entrants_of
 from orchestrator.artifacts import ArtifactStore
 
 
 def withdraw_damaged(
     session: Session, artifacts: ArtifactStore, tournament_id: str, number: tuple[int, int], problem: str
 ) -> None:
-    """Withdraw whichever side of a pairing has a damaged checkpoint; what it has played stays, what it has not is
-    its opponents' without a game. A second delivery finds it withdrawn."""
+    """Withdraw the side of a pairing whose checkpoint is damaged. A second delivery finds it withdrawn.
+
+    Its played games stay; its planned pairings are walkovers for its opponents.
+    """
     pairing = session.get(Pairing, (tournament_id, *number))
     if pairing is None or pairing.second is None:
         raise NotFound(f"tournament {tournament_id} has no pairing {number} that is to be played")
     sides = {pairing.first, pairing.second}
-    # before the lock: reading both files takes its time
+    # before the lock: reading both files may be slow
     damaged = {
         each.number for each in _of(session, tournament_id, sides) if _is_damaged(session, artifacts, each, problem)
     }
@@ -47,7 +49,7 @@ def withdraw_damaged(
 
 
 def _of(session: Session, tournament_id: str, numbers: set[int]) -> list[TournamentEntrant]:
-    return [each for each in field_of(session, tournament_id) if each.number in numbers]
+    return [each for each in entrants_of(session, tournament_id) if each.number in numbers]
 
 
 def _is_damaged(session: Session, artifacts: ArtifactStore, entrant: TournamentEntrant, problem: str) -> bool:

@@ -1,1 +1,1 @@
-"""Trials: created, started, forked, archived, and read."""
+"""Trials and projects: creation, start, status, archive, and reads."""

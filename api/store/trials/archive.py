@@ -1,4 +1,4 @@
-"""Putting trials away: they stay readable and leave the lists."""
+"""Archives trials: they stay readable and leave the lists."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from api.store.tables import Trial
 
 
 def archive_trial(session: Session, trial_id: str) -> Trial:
-    """Put an ended trial away. To do so again changes nothing."""
+    """Archive an ended trial. Archiving it again changes nothing."""
     trial = lock_trial(session, trial_id)
     if trial.archived_at is not None:
         return trial

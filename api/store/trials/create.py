@@ -19,7 +19,7 @@ from orchestrator.spec.trial import TrialSpec
 
 
 def create_trial(session: Session, *, project: str, name: str, spec: TrialSpec) -> Trial:
-    """A pending trial as of commit 0, with the players its spec names; its workflow is started by the caller."""
+    """A pending trial as of commit 0, with the players its spec names; the caller starts its workflow."""
     project_id = ensure_project(session, project)
     trial_id = session.scalar(
         upsert(Trial)
@@ -57,7 +57,7 @@ def _add_players(session: Session, trial_id: str, spec: TrialSpec) -> None:
         for player in spec.league.players
     ]
     session.execute(insert(Player), players)
-    # a bot has one version for ever, so that tallies and matches can name it like any other
+    # a bot has one version, so that tallies and matches can refer to it
     versions = [
         {
             "id": new_id(),

@@ -15,7 +15,7 @@ from api.store.tables import Project, Trial
 
 
 def ensure_project(session: Session, name: str) -> str:
-    """The id of the project of this name, which is made if there is none."""
+    """The id of the project of this name, created if there is none."""
     session.execute(upsert(Project).values(id=new_id(), name=name).on_conflict_do_nothing())
     return session.scalars(select(Project.id).where(Project.name == name)).one()
 
@@ -38,7 +38,7 @@ def list_projects(session: Session, *, after: str | None, limit: int) -> list[Re
 
 
 def project_id(session: Session, name: str) -> str:
-    """The project of this name."""
+    """The id of the project of this name; NotFound if there is none."""
     found = session.scalar(select(Project.id).where(Project.name == name))
     if found is None:
         raise NotFound(f"there is no project {name!r}")

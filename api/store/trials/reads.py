@@ -20,7 +20,7 @@ from league.types import Role
 
 @dataclass(frozen=True, kw_only=True)
 class TrialFilter:
-    """Which trials."""
+    """Selects trials."""
 
     project: str | None = None
     name: str | None = None
@@ -61,7 +61,7 @@ def get_trial(session: Session, trial_id: str) -> Trial:
 
 
 def require_trial(session: Session, trial_id: str) -> int:
-    """The trial's newest commit, cheaply; NotFound where there is no such trial."""
+    """The trial's newest commit; NotFound if there is no such trial. Cheaper than reading the trial."""
     commit = session.scalar(select(Trial.last_commit).where(Trial.id == trial_id))
     if commit is None:
         raise NotFound(f"there is no trial {trial_id}")
@@ -69,7 +69,7 @@ def require_trial(session: Session, trial_id: str) -> int:
 
 
 def learners(session: Session, trial_id: str) -> Sequence[Row[str, str, int]]:
-    """Id, name and newest generation of each player that may be learning at this moment."""
+    """Id, name and newest generation of each player that may be learning now."""
     running = (TrialStatus.RUNNING, TrialStatus.PAUSING, TrialStatus.STOPPING)
     learning = [role for role in Role if role.learns]
     return session.execute(

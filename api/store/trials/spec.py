@@ -1,4 +1,4 @@
-"""A trial's file, read back from its row."""
+"""A trial's spec, read from its row, and the key of its game."""
 
 from __future__ import annotations
 
@@ -13,22 +13,22 @@ from orchestrator.spec.components import Choice
 
 
 def spec_of(trial: Trial) -> TrialSpec:
-    """The trial file as one typed tree; names are not looked up again, for a plug-in may be gone since."""
+    """The trial's spec; names are not looked up again, since a plug-in may have been removed."""
     return TrialSpec.model_validate(trial.spec)
 
 
 def algorithm_of(spec: TrialSpec, hyperparameters: dict[str, Any]) -> Component:
-    """The trial's algorithm with a player's own options on top; raises InvalidTrial for options it does not have."""
+    """The trial's algorithm with a player's options merged in; raises InvalidTrial for unknown options."""
     return check_algorithm({**spec.algorithm.to_json(), **hyperparameters}).component
 
 
 def own_algorithm(trial: Trial, player: Player) -> Component:
-    """How this player learns."""
+    """The algorithm of this player."""
     return algorithm_of(spec_of(trial), player.hyperparameters)
 
 
 def game_key(game: Choice) -> str:
-    """The game with its options as one text: what must be equal for two versions to meet."""
+    """The game and its options as one text; equal for all versions that may play each other."""
     options = game.model_dump(mode="json", exclude={"id"})
     if not options:
         return game.id

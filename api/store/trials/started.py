@@ -14,13 +14,13 @@ from api.store.tables import Trial
 
 
 def unstarted_trials(session: Session, limit: int) -> Sequence[str]:
-    """Trials whose workflow nobody has confirmed yet, the oldest first."""
+    """Trials whose workflow is not known to exist, oldest first."""
     query = select(Trial.id).where(Trial.workflow_started_at.is_(None)).order_by(Trial.id).limit(limit)
     return session.scalars(query).all()
 
 
 def mark_started(session: Session, trial_id: str) -> None:
-    """The workflow of the trial exists."""
+    """Record that the trial's workflow exists."""
     session.execute(
         update(Trial)
         .where(Trial.id == trial_id, Trial.workflow_started_at.is_(None))

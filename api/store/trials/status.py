@@ -29,17 +29,17 @@ TRANSITIONS: dict[TrialStatus, frozenset[TrialStatus]] = {
 def change_status(
     session: Session, trial_id: str, status: TrialStatus, reason: str | None = None, *, order: str | None = None
 ) -> Trial:
-    """Move the trial on. The status it already has is no change; one it cannot reach is a conflict.
+    """Change the trial's status. Its present status is no change; a status it cannot reach is a Conflict.
 
-    The event names the order that asked for it, also where there was nothing to change: see `was_carried_out`.
+    The event names the order that asked for it, even if nothing changed: see `was_carried_out`.
     """
     trial = lock_trial(session, trial_id)
     if trial.status is status:
         if order is not None:
-            _tell_status(session, trial, status, reason, order)
+            _append_status_event(session, trial, status, reason, order)
         return trial
     if status not in TRANSITIONS[trial.status]:
-        allowed = ", ".join(sorted(TRANSITIONS[trial.status])) or "nothing, it is the end"
+        allowed = ", ".join(sorted(TRANSITIONS[trial.status])) or "nothing, it is final"
         raise Conflict(f"trial {trial.name!r} is {trial.status} and cannot become {status}; allowed: {allowed}")
     moment = now(session)
     before, trial.status, trial.status_reason = trial.status, status, reason
@@ -48,7 +48,7 @@ def change_status(
         trial.started_at = moment
     if status.is_final:
         trial.finished_at = moment
-    _tell_status(session, trial, before, reason, order)
+    _append_status_event(session, trial, before, reason, order)
     return trial
 
 
@@ -65,7 +65,9 @@ def was_carried_out(session: Session, trial_id: str, order: str) -> bool:
     return is_written(session, trial_id, TrialStatusChanged.KIND, order)
 
 
-def _tell_status(session: Session, trial: Trial, before: TrialStatus, reason: str | None, order: str | None) -> None:
+def _append_status_event(
+    session: Session, trial: Trial, before: TrialStatus, reason: str | None, order: str | None
+) -> None:
     payload = TrialStatusChanged(from_=before, to=trial.status, reason=reason)
     event = NewEvent(trial_id=trial.id, payload=payload)
     if order is None:

@@ -1,4 +1,4 @@
-"""The audit: what is recorded is recomputed from what was played, and compared."""
+"""The audit: recomputes payoffs, ratings and counts from the recorded games, and compares."""
 
 from __future__ import annotations
 
@@ -39,8 +39,8 @@ _COUNTED = {
 
 
 def audit(engine: Engine, artifacts: ArtifactStore) -> AuditReport:
-    """Recompute payoffs, ratings and counts of all trials and look at every file. Safe while leagues run."""
-    # one snapshot of the database, so that what commits meanwhile is seen whole or not at all
+    """Recompute payoffs, ratings and counts of all trials and check every file. Safe while leagues run."""
+    # one snapshot of the database, so that concurrent commits are seen completely or not at all
     with snapshot_factory(engine)() as session:
         counts = {
             name: session.scalar(select(func.count()).select_from(model)) or 0 for name, model in _COUNTED.items()
@@ -54,7 +54,7 @@ def audit(engine: Engine, artifacts: ArtifactStore) -> AuditReport:
 
 
 def wrong_rows(session: Session) -> Iterator[Finding]:
-    """Everything wrong with the rows that this transaction sees."""
+    """All findings in the rows that this transaction sees."""
     orphans = list(orphaned_rows(session))
     yield from orphans
     for check in _CHECKS:

@@ -1,4 +1,4 @@
-"""Aliases: where they point is where their history left them."""
+"""Audits aliases: each points where its history ends."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from api.store.verify.report import Finding, Wrong
 
 
 def wrong_aliases(session: Session) -> Iterator[Finding]:
-    """Aliases without their history, and gates that passed without moving theirs."""
+    """Aliases that disagree with their history, and passed gates that moved no alias."""
     for alias in session.scalars(select(Alias)):
         subject = f"alias {alias.name} of {alias.game}"
         history = alias_history(session, AliasKey(project_id=alias.project_id, game=alias.game, name=alias.name))

@@ -1,4 +1,4 @@
-"""Commits: numbered without a gap, and each with what it says it did."""
+"""Audits commits: numbers without gaps, and each with the rows of its kind."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _VERSION_OF = {
 
 
 def wrong_commits(session: Session) -> Iterator[Finding]:
-    """Gaps in the numbers, and commits whose content is missing or there twice."""
+    """Gaps in the numbers, and commits whose rows are missing or doubled."""
     for trial in session.scalars(select(Trial).order_by(Trial.id)):
         yield from _gaps(session, trial)
     for kind, origin in _VERSION_OF.items():
@@ -34,14 +34,14 @@ def _gaps(session: Session, trial: Trial) -> Iterator[Finding]:
     missing = sorted(set(range(trial.last_commit + 1)) - numbers)
     if missing:
         yield Finding(wrong=Wrong.LOST, subject=f"trial {trial.name}", detail=f"commits {missing} are not there")
-    beyond = sorted(number for number in numbers if number > trial.last_commit)
-    if beyond:
-        detail = f"commits {beyond} lie beyond the newest, {trial.last_commit}"
+    extra = sorted(number for number in numbers if number > trial.last_commit)
+    if extra:
+        detail = f"commits {extra} are above the newest, {trial.last_commit}"
         yield Finding(wrong=Wrong.DISAGREEING, subject=f"trial {trial.name}", detail=detail)
 
 
 def _contents(session: Session, kind: CommitKind, origin: VersionOrigin) -> Iterator[Finding]:
-    """A commit of these kinds brought exactly one version."""
+    """A commit of these kinds has exactly one version."""
     rows = session.execute(
         select(Trial.name, Commit.number, func.count(ModelVersion.id))
         .join(Trial, Trial.id == Commit.trial_id)

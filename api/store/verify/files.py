@@ -1,4 +1,4 @@
-"""Files: every checkpoint that a version refers to is there and is what was stored."""
+"""Audits files: every checkpoint that a version refers to exists and matches its hash."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from orchestrator.artifacts import ArtifactStore, DamagedArtifact, MissingArtifa
 
 
 def referenced_files(session: Session) -> dict[CheckpointRef, int]:
-    """Every checkpoint that versions refer to, and how many do."""
+    """Every checkpoint that versions refer to, and the number of those versions."""
     rows = session.execute(
         select(ModelVersion.uri, ModelVersion.sha256, ModelVersion.size, func.count())
         .where(ModelVersion.uri.is_not(None))
@@ -29,7 +29,7 @@ def referenced_files(session: Session) -> dict[CheckpointRef, int]:
 
 
 def wrong_files(artifacts: ArtifactStore, referenced: dict[CheckpointRef, int]) -> Iterator[Finding]:
-    """Missing and damaged checkpoints. Each is read whole, for only its hash tells."""
+    """Missing and damaged checkpoints. Each file is read and hashed."""
     for checkpoint, versions in referenced.items():
         subject = f"checkpoint {checkpoint.sha256} of {versions} versions"
         try:

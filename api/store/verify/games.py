@@ -1,4 +1,4 @@
-"""Rating and gating games: as many rows as were played, and every result that rests on them."""
+"""Audits rating and gating games: the counts of pairings and gates, and gates' verdicts, from the matches."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _SCORES = {MatchResult.WIN: 1.0, MatchResult.DRAW: 0.5, MatchResult.LOSS: 0.0}
 
 
 def wrong_games(session: Session) -> Iterator[Finding]:
-    """Pairings and gates whose games do not add up."""
+    """Pairings and gates that disagree with their games."""
     yield from _wrong_pairings(session)
     for gate in session.scalars(select(Gate).order_by(Gate.id)):
         yield from _wrong_gate(session, gate)
@@ -78,7 +78,7 @@ def _wrong_gate(session: Session, gate: Gate) -> Iterator[Finding]:
 
 
 def _wrong_batches(session: Session, batches: Sequence[GateBatch], gate: Gate, subject: str) -> Iterator[Finding]:
-    """The counts of each batch, from its games; a pair at a table of more than two keeps too little for that."""
+    """Recompute the counts of each batch from its games; not possible in games of more than two seats."""
     pairs: dict[tuple[int, int], list[float]] = {}
     games = select(Match.round, Match.pair, Match.result).where(Match.gate_id == gate.id)
     for number, pair, result in session.execute(games):

@@ -1,4 +1,4 @@
-"""Generations: each once, none missing, and every count that rests on them."""
+"""Audits generations: each once, none missing, and the counts computed from them."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ RETURN_METRIC = "return_mean"
 
 
 def wrong_generations(session: Session) -> Iterator[Finding]:
-    """Missing and doubled generations, wrong counts of steps, and records about generations that are not there."""
+    """Missing and doubled generations, wrong counts of steps, and records of generations that do not exist."""
     for trial in session.scalars(select(Trial).order_by(Trial.id)):
         yield from _wrong_steps(session, trial)
         for player in session.scalars(select(Player).where(Player.trial_id == trial.id).order_by(Player.id)):
@@ -49,9 +49,9 @@ def _wrong_numbers(session: Session, trial: Trial, player: Player) -> Iterator[F
     missing = sorted(set(range(base + 1, player.generation + 1)) - set(numbers))
     if missing:
         yield Finding(wrong=Wrong.LOST, subject=subject, detail=f"generations {missing} are not there")
-    beyond = sorted(number for number in numbers if not base < number <= player.generation)
-    if beyond:
-        detail = f"generations {beyond} lie outside {base + 1} to {player.generation}"
+    extra = sorted(number for number in numbers if not base < number <= player.generation)
+    if extra:
+        detail = f"generations {extra} are outside {base + 1} to {player.generation}"
         yield Finding(wrong=Wrong.DISAGREEING, subject=subject, detail=detail)
     began = session.scalar(
         select(ModelVersion.steps).where(ModelVersion.player_id == player.id).order_by(ModelVersion.number).limit(1)
@@ -63,7 +63,7 @@ def _wrong_numbers(session: Session, trial: Trial, player: Player) -> Iterator[F
 
 
 def _used_twice(session: Session) -> Iterator[Finding]:
-    """One plan and one seed make one generation."""
+    """A plan and a seed belong to one generation each."""
     for what, column in (("plan", Generation.plan_decision_id), ("seed", Generation.seed)):
         rows = session.execute(
             select(Player.name, Trial.name, func.array_agg(Generation.number))
@@ -79,7 +79,7 @@ def _used_twice(session: Session) -> Iterator[Finding]:
 
 
 def _unplanned(session: Session) -> Iterator[Finding]:
-    """Every generation was played by a plan that was made for it."""
+    """Every generation has its own plan."""
     rows = session.execute(
         select(Player.name, Trial.name, Generation.number, Decision.id)
         .join(Player, Player.id == Generation.player_id)
@@ -100,7 +100,7 @@ def _unplanned(session: Session) -> Iterator[Finding]:
 
 
 def _unjudged(session: Session) -> Iterator[Finding]:
-    """Every generation was judged, but for the newest, which may be about to be."""
+    """Every generation was judged, except the newest, which may be judged next."""
     rows = session.execute(
         select(Player.name, Trial.name, Generation.number)
         .join(Player, Player.id == Generation.player_id)
@@ -146,7 +146,7 @@ def _without_generation(session: Session) -> Iterator[Finding]:
 
 
 def _wrong_returns(session: Session) -> Iterator[Finding]:
-    """Returns of games of one seat: counted of every game of the generation, with the mean that it reported."""
+    """Returns of one-seat games: they cover every game of the generation and have the reported mean."""
     rows = session.execute(
         select(Player.name, Trial.name, Generation, ReturnTally, Metric.value)
         .join(Generation, Generation.version_id == ReturnTally.version_id)
@@ -172,7 +172,7 @@ def _wrong_returns(session: Session) -> Iterator[Finding]:
 
 
 def _lost_returns(session: Session) -> Iterator[Finding]:
-    """Once a trial counts returns, games that left neither returns nor results are lost."""
+    """Once a trial counts returns, a generation with games but without returns or results has lost them."""
     began = (
         select(ReturnTally.trial_id, func.min(ReturnTally.commit).label("commit"))
         .where(ReturnTally.stream == Stream.TRAINING)
@@ -196,7 +196,7 @@ def _lost_returns(session: Session) -> Iterator[Finding]:
 
 
 def _wrong_events(session: Session) -> Iterator[Finding]:
-    """Every recorded generation was told once."""
+    """Every recorded generation has exactly one event."""
     told = (
         select(
             Event.payload["player_id"].astext.label("player_id"),
@@ -222,5 +222,5 @@ def _wrong_events(session: Session) -> Iterator[Finding]:
         yield Finding(
             wrong=Wrong.DOUBLED if times else Wrong.LOST,
             subject=f"player {player} of trial {trial}",
-            detail=f"generation {number} was told {times} times",
+            detail=f"generation {number} has {times} events",
         )

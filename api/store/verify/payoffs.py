@@ -1,4 +1,4 @@
-"""Payoffs: each cell recomputed from the tallies, in the order of the commits."""
+"""Audits payoffs: each cell recomputed from the tallies in commit order."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ TOLERANCE = 1e-9
 
 
 def wrong_payoffs(session: Session) -> Iterator[Finding]:
-    """Cells that a recomputation does not confirm."""
+    """Cells that differ from a recomputation."""
     for trial in session.scalars(select(Trial).order_by(Trial.id)):
         stored, replayed = stored_cells(session, trial.id), replay_payoff(session, trial.id)
         names = {

@@ -1,4 +1,4 @@
-"""Ratings: every recorded fit, fitted again from the games it saw."""
+"""Ratings: every recorded fit, of every method, computed again from the games that it saw."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from sqlalchemy.orm import Session
 
 from api.schemas.enums import RatingMethod
 from api.store.ratings.alpha_rank_nash import FIELD_METHODS, bradley_terry_fit, field_payoff, field_values
-from api.store.ratings.bradley_terry import fitted, leaves_nobody_out, policies_of, rating_games
-from api.store.ratings.online import METHODS, NOTHING, learn_from_games
+from api.store.ratings.bradley_terry import fit_bradley_terry, leaves_nobody_out, policies_of, rating_games
+from api.store.ratings.online import METHODS, NO_RATINGS, learn_from_games
 from api.store.tables import ModelVersion, Rating, RatingFit, Tournament
 from api.store.verify.report import Finding, Wrong
 
@@ -22,7 +22,7 @@ TOLERANCE = 1e-6
 
 
 def wrong_ratings(session: Session) -> Iterator[Finding]:
-    """Fits that their games do not confirm."""
+    """Fits whose ratings differ from a recomputation."""
     fits = select(RatingFit).where(RatingFit.method == RatingMethod.BRADLEY_TERRY).order_by(RatingFit.id)
     for fit in session.scalars(fits):
         if fit.settings.get("unit") == "elo" and "policies" in fit.settings:
@@ -37,7 +37,7 @@ def _wrong_fit(session: Session, fit: RatingFit) -> Iterator[Finding]:
     if games.games != fit.games:
         yield _miscounted(fit, games.games)
         return
-    ratings = fitted(games)
+    ratings = fit_bradley_terry(games)
     places = _places(session, fit)
     policies = _policies(session, places)
     yield from _wrong_places(session, fit, places, policies, {} if ratings is None else ratings.elos())
@@ -47,24 +47,24 @@ def _wrong_fit(session: Session, fit: RatingFit) -> Iterator[Finding]:
 
 
 def _wrong_online(session: Session) -> Iterator[Finding]:
-    """Fits that learn game by game, in one pass over the games, however many fits there are."""
+    """Online Elo and openskill: one pass over the games, however many fits there are."""
     query = select(RatingFit).where(RatingFit.method.in_(METHODS))
     ordered = query.order_by(
         RatingFit.project_id, RatingFit.game, RatingFit.method, RatingFit.last_match_id, RatingFit.id
     )
     fits = [fit for fit in session.scalars(ordered) if fit.settings == METHODS[fit.method].settings]
     for (_, _, method), alike in groupby(fits, key=lambda fit: (fit.project_id, fit.game, fit.method)):
-        found = NOTHING
+        found = NO_RATINGS
         for fit in alike:
             found = learn_from_games(session, fit, method, found)
             if found.games != fit.games:
                 yield _miscounted(fit, found.games)
                 continue
             places = _places(session, fit)
-            # whoever was not rated then is forgotten, and begins anew should it play again
+            # a policy that was not rated then starts again if it plays again
             rated = _rated_beside(session, fit)
-            found = replace(found, standings={name: kept for name, kept in found.standings.items() if name in rated})
-            values = {policy: standing.value for policy, standing in found.standings.items()}
+            found = replace(found, by_policy={name: kept for name, kept in found.by_policy.items() if name in rated})
+            values = {policy: rating.value for policy, rating in found.by_policy.items()}
             policies = _policies(session, places)
             yield from _wrong_places(session, fit, places, policies, values)
             missing = sorted(values.keys() - policies.values())
@@ -76,7 +76,7 @@ def _wrong_online(session: Session) -> Iterator[Finding]:
 def _wrong_field_fits(session: Session) -> Iterator[Finding]:
     """Alpha-rank and Nash averaging, from the games that the Bradley-Terry fit of the same tournament saw.
 
-    A fit that saw other games, as was possible once, cannot be recomputed.
+    An old fit may have seen other games than that one and cannot be recomputed.
     """
     for fit in session.scalars(select(RatingFit).where(RatingFit.method.in_(FIELD_METHODS)).order_by(RatingFit.id)):
         beside = None if fit.tournament_id is None else bradley_terry_fit(session, fit.tournament_id)

@@ -1,4 +1,4 @@
-"""What an audit found, in words for a person and in numbers for a program.
+"""The report of an audit.
 
 See docs/decisions/append-only-and-audit.md.
 """
@@ -21,9 +21,9 @@ class Wrong(StrEnum):
     ORPHANED = "orphaned"
     """A row without its parent, or a file that is referred to and missing."""
     DAMAGED = "damaged"
-    """A checkpoint that is not what was stored."""
+    """A checkpoint that does not match its hash."""
     DISAGREEING = "disagreeing"
-    """A kept number that a recomputation does not confirm."""
+    """A stored number that differs from a recomputation."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -38,17 +38,17 @@ class Finding:
 
 @dataclass(frozen=True, kw_only=True)
 class AuditReport:
-    """Everything an audit looked at and found."""
+    """Everything that an audit checked and found."""
 
     counts: dict[str, int]
-    """How many rows and files were looked at."""
+    """The number of rows and files that were checked."""
     garbage: int
-    """Files that nothing refers to; they are collected in time and are nothing wrong."""
+    """Files that nothing refers to; they are no findings, since they are collected later."""
     findings: tuple[Finding, ...]
 
     @property
     def agrees(self) -> bool:
-        """Whether everything recorded is confirmed."""
+        """Whether there are no findings."""
         return not self.findings
 
     def number(self, wrong: Wrong) -> int:

@@ -1,4 +1,4 @@
-"""Rows and their parents: every foreign key of the schema, checked as if the database did not."""
+"""Audits every foreign key of the schema, in case rows were changed without the database's checks."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from api.store.verify.report import Finding, Wrong
 
 
 def orphaned_rows(session: Session) -> Iterator[Finding]:
-    """Rows that point at nothing."""
+    """Rows whose parent row does not exist."""
     for table in Base.metadata.sorted_tables:
         for key in sorted(table.foreign_key_constraints, key=lambda key: str(key.name)):
             count = _without_parent(session, table, key)

@@ -12,7 +12,7 @@ from api.store.ratings.bradley_terry import ANCHOR
 from api.store.tables import Tournament, TournamentEntrant
 from api.store.tournaments.reads import get_tournament
 from api.store.tournaments.report_reads import PairingRow
-from api.store.tournaments.results import field_of, pairing_columns, results_of
+from api.store.tournaments.results import entrants_of, pairing_columns, results_of
 from api.web.reports.upsets import instructive_games, upsets
 from league import tournaments as rules
 from league.ratings import Ratings, bradley_terry
@@ -50,7 +50,7 @@ class Table:
 def tournament_table(session: Session, tournament_id: str) -> Table:
     """The standings of what has been played so far, without looking at a single game."""
     tournament, project, *_ = get_tournament(session, tournament_id)
-    field = field_of(session, tournament_id)
+    field = entrants_of(session, tournament_id)
     pairings = pairing_columns(session, tournament_id)
     results = results_of(pairings, int(tournament.spec.get("games", 0)))
     ratings = _fit(field, results)

@@ -13,7 +13,7 @@ from starlette.concurrency import run_in_threadpool
 
 from api.store.core.idempotency import delete_keys
 from api.store.matches.people_games import forget_people_games
-from api.store.tournaments.schedules import follow_trial_files, untaken_schedules
+from api.store.tournaments.schedules import sync_trial_schedules, unsynced_schedules
 from api.web.services import Services
 
 log = structlog.get_logger()
@@ -47,9 +47,9 @@ class Reconciler:
 
     def _changed_schedules(self) -> list[str]:
         with self._services.sessions.begin() as session:
-            follow_trial_files(session)
+            sync_trial_schedules(session)
         with self._services.sessions() as session:
-            return list(untaken_schedules(session, BATCH))
+            return list(unsynced_schedules(session, BATCH))
 
     def _delete_expired(self) -> None:
         with self._services.sessions.begin() as session:

@@ -30,7 +30,7 @@ from api.schemas.enums import TournamentStatus
 from api.store.core.engine import Sessions
 from api.store.tables import Schedule as Row
 from api.store.tournaments.labels import schedule_labels
-from api.store.tournaments.schedules import mark_taken, note_refusal
+from api.store.tournaments.schedules import mark_synced, record_refusal
 from orchestrator.contracts.labels import WorkflowLabels, summary_line
 from orchestrator.contracts.queues import Queue
 from orchestrator.contracts.tournaments import TournamentState, schedule_id
@@ -141,11 +141,11 @@ class TemporalSchedules:
 
     def _refused(self, schedule: str, words: str) -> None:
         with self._sessions.begin() as session:
-            note_refusal(session, schedule, f"Temporal refuses the schedule: {words}")
+            record_refusal(session, schedule, f"Temporal refuses the schedule: {words}")
 
     def _mark(self, row: Row) -> None:
         with self._sessions.begin() as session:
-            mark_taken(session, row.id, row.revision)
+            mark_synced(session, row.id, row.revision)
 
 
 def as_temporal(row: Row, labels: WorkflowLabels, attributes: TypedSearchAttributes) -> Schedule:

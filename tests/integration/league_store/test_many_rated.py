@@ -10,7 +10,7 @@ from sqlalchemy.orm import Session
 
 from api.schemas.enums import RatingMethod
 from api.store.ratings import bradley_terry as ratings
-from api.store.ratings.bradley_terry import still_rated
+from api.store.ratings.bradley_terry import rated_policies
 from api.store.verify.ratings import wrong_ratings
 from tests.integration.league_store.driver import Store
 from tests.integration.league_store.test_online_ratings import evaluate, evaluated, fits, places
@@ -18,17 +18,17 @@ from tests.integration.league_store.test_online_ratings import evaluate, evaluat
 
 def test_the_newest_some_of_the_older_and_every_bot_are_rated() -> None:
     played = {f"policy-{match:04d}": match for match in range(3000)} | {"bot:random": -1}
-    rated = still_rated(played)
+    rated = rated_policies(played)
     assert {f"policy-{match:04d}" for match in range(2000, 3000)} <= rated and "bot:random" in rated
     older = sorted(int(name[-4:]) for name in rated if name.startswith("policy-") and int(name[-4:]) < 2000)
     assert len(older) <= ratings.OLDER_RATED
     assert max(b - a for a, b in pairwise(older)) <= 2 * 2000 / ratings.OLDER_RATED
-    assert still_rated(dict(reversed(played.items()))) == rated, "the order of reading decides nothing"
+    assert rated_policies(dict(reversed(played.items()))) == rated, "the order of reading decides nothing"
 
 
 def test_a_small_league_is_rated_whole() -> None:
     played = {f"policy-{match}": match for match in range(ratings.NEWEST_RATED + ratings.OLDER_RATED)}
-    assert still_rated(played) == played.keys()
+    assert rated_policies(played) == played.keys()
 
 
 def test_the_audit_agrees_when_some_are_left_out(fresh_store: Store, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -68,7 +68,7 @@ def respond(league: League) -> None:
 
 def test_a_lonely_response_meets_nobody(league: League) -> None:
     league.live("main")
-    assert evaluation(league) == Opened(tournament=None, reason="the pool has no two members yet")
+    assert evaluation(league) == Opened(tournament=None, reason="the pool has fewer than two members")
 
 
 def test_every_response_meets_the_whole_pool(store: Store, league: League) -> None:
@@ -211,7 +211,9 @@ def test_two_mains_share_the_games_of_their_pool(store: Store) -> None:
     league.live("main")
     league.live("other")
     tournament = opened(league)
-    assert evaluation(league, "other") == Opened(tournament=None, reason="the games that the pool lacks are under way")
+    assert evaluation(league, "other") == Opened(
+        tournament=None, reason="the games of the unplayed pairs are under way"
+    )
     with pytest.raises(ApplicationError, match="waits for the games of 'main after generation 1'"):
         league.plan("other")
     assert play(league, tournament) == 1

@@ -102,7 +102,9 @@ def test_only_new_games_are_read(league: League, monkeypatch: pytest.MonkeyPatch
     learnt: list[int] = []
     rule = METHODS[RatingMethod.OPENSKILL]
 
-    def learn(standings: online_ratings.Standings, games: list[online_ratings.OrderedGame]) -> online_ratings.Standings:
+    def learn(
+        standings: online_ratings.PolicyRatings, games: list[online_ratings.OrderedGame]
+    ) -> online_ratings.PolicyRatings:
         learnt.append(len(games))
         return rule.learn(standings, games)
 

@@ -9,7 +9,7 @@ from sqlalchemy import event, text, update
 
 from api.schemas.enums import RatingMethod
 from api.store.core.engine import snapshot_factory
-from api.store.ratings.bradley_terry import fitted, rating_games
+from api.store.ratings.bradley_terry import fit_bradley_terry, rating_games
 from api.store.ratings.reads import difference_variances, newest_fit, value_in_fit
 from api.store.tables import Project, RatingCovariance, RatingFit
 from tests.integration.league_store.driver import Store
@@ -22,7 +22,7 @@ def test_every_difference_is_as_sure_as_the_fit_says(fresh_store: Store) -> None
         fit = newest_fit(session, league.trial, RatingMethod.BRADLEY_TERRY)
         assert fit is not None
         games = rating_games(session, league.row.project_id, league.row.game)
-        ratings = fitted(games)
+        ratings = fit_bradley_terry(games)
         assert ratings is not None and len(games.policies) == 4
         for against, other in games.policies.items():
             variances = difference_variances(session, fit["id"], against, games.policies)

@@ -18,7 +18,7 @@ from api.schemas.enums import PlayerStatus
 from api.store.checkpoints import garbage
 from api.store.checkpoints.garbage import collect_garbage
 from api.store.core.errors import Conflict
-from api.store.core.installation import check_alone, installation_id
+from api.store.core.installation import check_sole_installation, installation_id
 from api.store.tables import Decision, ModelVersion
 from lanista import doctor
 from league.types import CheckpointRef, DecisionKind
@@ -242,7 +242,7 @@ def test_a_full_store_can_be_cleared(fresh_store: Store, monkeypatch: pytest.Mon
     lost = fresh_store.weights("lost")
     if marked:
         with fresh_store.sessions() as session:
-            check_alone(session, fresh_store.artifacts)
+            check_sole_installation(session, fresh_store.artifacts)
 
     def full(fs: object, path: str, data: bytes) -> None:
         raise ArtifactStoreFull(path, "No space left on device")
@@ -257,7 +257,7 @@ def test_an_address_is_shown_without_its_password(fresh_store: Store, tmp_path: 
     named = ArtifactStore("memory://ada:secret@" + tmp_path.name)
     leave_mark(named.root_url, "another")
     with fresh_store.sessions() as session, pytest.raises(Conflict) as refusal:
-        check_alone(session, named)
+        check_sole_installation(session, named)
     assert f"memory://{tmp_path.name}" in str(refusal.value) and "secret" not in str(refusal.value)
 
 

@@ -170,7 +170,7 @@ def test_generations_come_in_order_and_from_the_present_version(league: League) 
     with pytest.raises(Conflict, match="generation 2 of main cannot follow generation 0"):
         deliver(league, replace(first, generation=2))
     deliver(league, first)
-    with pytest.raises(Conflict, match=r"grew from version .* present version is .* \(number 1\)"):
+    with pytest.raises(Conflict, match=r"started from version .* present version is .* \(number 1\)"):
         deliver(league, replace(league.outcome("main", 2), parent_version_id=first.parent_version_id))
     assert counts(league)["generations"] == 1
 

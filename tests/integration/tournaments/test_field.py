@@ -15,7 +15,7 @@ from api.store.payoffs.cells import stored_cells
 from api.store.payoffs.replay import replay_payoff
 from api.store.tables import Alias, AliasEvent, Decision, Pairing, Player, Project, Rating, RatingFit, Tournament, Trial
 from api.store.tournaments.lifecycle import create_tournament
-from api.store.tournaments.results import field_of
+from api.store.tournaments.results import entrants_of
 from api.store.trials.reads import TrialFilter, list_trials
 from league.types import DecisionKind, Stream
 from orchestrator.contracts.play import PlayedGame, PlayOutcome
@@ -133,7 +133,7 @@ def test_a_bot_that_no_trial_has_lives_in_a_trial_that_nobody_sees(hall: Hall) -
     tournament = hall.make("lonely", entrants=["bot:random", "bot:minimax"])
     again = hall.make("lonely", entrants=["bot:minimax", "bot:random", "bot:first-legal"])
     with hall.sessions() as session:
-        versions = [{each.label: each.version_id for each in field_of(session, one)} for one in (tournament, again)]
+        versions = [{each.label: each.version_id for each in entrants_of(session, one)} for one in (tournament, again)]
         assert list_trials(session, TrialFilter(project="lonely"), before=None, limit=5) == []
         houses = session.scalars(select(Trial).join(Project).where(Project.name == "lonely")).all()
     assert versions[0].items() <= versions[1].items(), "a bot has one version in the project"

@@ -11,7 +11,7 @@ from sqlalchemy import event
 from api.schemas.enums import Overlap, TournamentStatus, TrialStatus
 from api.store.core.ids import new_id
 from api.store.tables import AliasEvent
-from api.store.tournaments.schedules import Timing, create_schedule, follow_trial_files
+from api.store.tournaments.schedules import Timing, create_schedule, sync_trial_schedules
 from api.store.trials.create import create_trial
 from api.store.trials.status import change_status
 from orchestrator.contracts.tournaments import Firing
@@ -67,13 +67,13 @@ def test_schedules_of_trial_files_are_made_and_paused_before_their_events(hall: 
     project = new_id()
     with hall.sessions.begin() as session:
         over = create_trial(session, project=project, name="over", spec=check_spec(NIGHTLY)).id
-        follow_trial_files(session)
+        sync_trial_schedules(session)
     with hall.sessions.begin() as session:
         change_status(session, over, TrialStatus.COMPLETED, "done")
         for name in ("one", "another"):
             create_trial(session, project=project, name=name, spec=check_spec(NIGHTLY))
     with heard(hall) as statements, hall.sessions.begin() as session:
-        assert len(follow_trial_files(session)) >= 3
+        assert len(sync_trial_schedules(session)) >= 3
     assert_events_are_last(statements)
 
 
