@@ -1,4 +1,4 @@
-"""Triggers: append-only tables, events in order and announced, aliases that fit their project and game."""
+"""Triggers: append-only tables, events in commit order with notifications, aliases of one project and game."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Returns beside results: tallies and payoffs keep what both sides earned."""
+"""Returns: tallies and payoffs have the returns of both sides."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ COLUMNS = ("returns", "opponent_returns")
 def upgrade() -> None:
     for table in TABLES:
         for column in COLUMNS:
-            # NULL in rows from before: what was earned in those games nobody counted
+            # NULL in older rows, whose returns were not counted
             op.add_column(table, sa.Column(column, sa.Double(), nullable=True))
         op.create_check_constraint(
             op.f(f"ck_{table}_returns_of_both"), table, "(returns IS NULL) = (opponent_returns IS NULL)"

@@ -1,4 +1,4 @@
-"""Events that are told once, and entrants that were withdrawn."""
+"""Deduplicated events, and withdrawn entrants."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ down_revision = "0009"
 branch_labels = None
 depends_on = None
 
-# A retried pairing could be told twice before there was an index against it.
+# The event of a retried pairing could be written twice before this index.
 DROP_REPETITIONS = """
 DELETE FROM events AS later USING events AS earlier
 WHERE later.trial_id IS NOT DISTINCT FROM earlier.trial_id AND later.type = earlier.type AND later.id > earlier.id

@@ -1,4 +1,4 @@
-"""A name for the installation, by which it knows its own artifacts."""
+"""The id of the installation, which marks its artifact store."""
 
 from __future__ import annotations
 
