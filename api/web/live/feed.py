@@ -1,7 +1,7 @@
 """The event feed: one LISTEN connection a process, a ring of the newest events, and readers that pull.
 
-Nobody pushes: a reader that is slow falls behind in the ring and then reads from the table, at its own pace and
-cost. Writers and other readers never wait for it.
+Nothing is pushed. A slow reader that falls behind the ring reads pages of the table instead; writers and other readers
+never wait for it.
 
 See docs/decisions/events-and-live-view.md.
 """
