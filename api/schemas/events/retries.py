@@ -17,9 +17,7 @@ class FailedAttempt(EventPayload):
     """One failed attempt at something."""
 
     failure: str = Field("", description="the kind of failure", examples=["worker_lost"])
-    problem: str = Field(
-        "", description="what went wrong, in words", examples=["the worker sent no heartbeat in time"]
-    )
+    problem: str = Field("", description="what went wrong, in words", examples=["the worker sent no heartbeat in time"])
     tries: int = Field(0, description="attempts so far", examples=[2])
     delay_seconds: float = Field(0.0, description="the wait before the next attempt", examples=[5.0])
 
