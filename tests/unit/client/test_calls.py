@@ -7,12 +7,14 @@ import inspect
 import json
 import subprocess
 import sys
+from functools import partial
 
 import httpx
 import pytest
+from tenacity import AsyncRetrying, Retrying
 
 from api.schemas.trials import Trial
-from lanista.client import AsyncClient, Client, LanistaError, Retries
+from lanista.client import AsyncClient, Client, LanistaError, Retries, asynchronous, blocking
 from lanista.client.errors import (
     ChangedMeanwhile,
     Conflict,
@@ -51,8 +53,8 @@ def pauses(monkeypatch: pytest.MonkeyPatch) -> list[float]:
     async def awaited(seconds: float) -> None:
         taken.append(seconds)
 
-    monkeypatch.setattr("time.sleep", taken.append)
-    monkeypatch.setattr("asyncio.sleep", awaited)
+    monkeypatch.setattr(blocking, "Retrying", partial(Retrying, sleep=taken.append))
+    monkeypatch.setattr(asynchronous, "AsyncRetrying", partial(AsyncRetrying, sleep=awaited))
     return taken
 
 
