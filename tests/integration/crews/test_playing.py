@@ -80,16 +80,16 @@ def test_waiting_for_an_actor_holds_up_nobody_else(activities: PlayActivities, m
 
 def test_a_long_game_is_no_standstill(activities: PlayActivities, monkeypatch: pytest.MonkeyPatch) -> None:
     moved: list[tuple[int, int]] = []
-    told = ProgressWatch.moved
+    told = ProgressWatch.record
 
-    def moves(self: ProgressWatch, done: int, *, beyond: int = 0, **details: Any) -> None:
-        moved.append((done, beyond))
-        told(self, done, beyond=beyond, **details)
+    def moves(self: ProgressWatch, done: int, *, extra_progress: int = 0, **details: Any) -> None:
+        moved.append((done, extra_progress))
+        told(self, done, extra_progress=extra_progress, **details)
 
-    monkeypatch.setattr(ProgressWatch, "moved", moves)
+    monkeypatch.setattr(ProgressWatch, "record", moves)
     monkeypatch.setattr(playing, "POLL_SECONDS", 0.02)
     ActivityEnvironment().run(activities.play_games, request(LONG))
-    before_the_first_end = {beyond for done, beyond in moved if done == 0}
+    before_the_first_end = {extra for done, extra in moved if done == 0}
     assert len(before_the_first_end) >= 2, "rounds of moves are told while no game has ended"
 
 
