@@ -1,0 +1,110 @@
+"""All-reduce through shared memory: right sums, the same bits everywhere, and a dead process is noticed."""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+import signal
+import time
+from collections.abc import Callable, Iterator
+from multiprocessing.connection import Connection
+from typing import Any
+
+import pytest
+import torch
+
+from workers.crews.errors import CrewLost
+from workers.crews.shared_memory_ring import SLOT_BYTES, SharedMemoryRing
+
+Tensors = list[torch.Tensor]
+
+
+def tensors_of(rank: int, count: int, length: int, dtype: torch.dtype) -> Tensors:
+    generator = torch.Generator().manual_seed(rank)
+    return [torch.randn(length, generator=generator, dtype=dtype) for _ in range(count)]
+
+
+def member(rank: int, size: int, pipe: Connection) -> None:
+    """A process of the ring: joins, then averages what it is told to and sends the results."""
+    torch.set_num_threads(1)
+    ring = SharedMemoryRing(rank, size)
+    if rank == 0:
+        pipe.send(ring.host())
+    pipe.send(os.getpid())
+    ring.join(*pipe.recv())
+    pipe.send("joined")
+    while order := pipe.recv():
+        tensors = tensors_of(rank, *order)
+        try:
+            for tensor in tensors:
+                ring.average(tensor)
+        except CrewLost as error:
+            pipe.send(str(error))
+        else:
+            pipe.send(tensors)
+
+
+Start = Callable[[int], tuple[list[Connection], list[Any]]]
+
+
+@pytest.fixture
+def start() -> Iterator[Start]:
+    """Starts rings of so many processes; ends them all."""
+    context = multiprocessing.get_context("spawn")
+    processes: list[Any] = []
+
+    def start_ring(size: int) -> tuple[list[Connection], list[Any]]:
+        pipes = []
+        for rank in range(size):
+            ours, theirs = context.Pipe()
+            process = context.Process(target=member, args=(rank, size, theirs), daemon=True)
+            process.start()
+            theirs.close()
+            processes.append(process)
+            pipes.append(ours)
+        path = pipes[0].recv()
+        pids = [pipe.recv() for pipe in pipes]
+        for pipe in pipes:
+            pipe.send((path, pids))
+        assert [pipe.recv() for pipe in pipes] == ["joined"] * size
+        return pipes, processes
+
+    yield start_ring
+    for process in processes:
+        process.kill()
+        process.join()
+
+
+@pytest.mark.parametrize("size", [2, 3])
+def test_every_process_gets_the_same_mean(start: Start, size: int) -> None:
+    pipes, _ = start(size)
+    long = SLOT_BYTES // 4 + 7  # travels in two steps
+    for order in ((50, 1_000, torch.float32), (3, long, torch.float32), (5, 33, torch.float64)):
+        for pipe in pipes:
+            pipe.send(order)
+        results = [pipe.recv() for pipe in pipes]
+        for got in results[1:]:
+            assert all(torch.equal(ours, first) for ours, first in zip(got, results[0], strict=True))
+        given = [tensors_of(rank, *order) for rank in range(size)]
+        for number, result in enumerate(results[0]):
+            torch.testing.assert_close(result, torch.stack([one[number] for one in given]).mean(0))
+
+
+def test_a_dead_process_is_noticed_and_named(start: Start) -> None:
+    pipes, processes = start(3)
+    os.kill(processes[2].pid, signal.SIGKILL)
+    for pipe in pipes[:2]:
+        pipe.send((1, 10, torch.float32))
+    for pipe in pipes[:2]:
+        assert pipe.poll(30.0), "nobody noticed"
+        assert f"lost process 2 (pid {processes[2].pid})" in pipe.recv()
+
+
+def test_a_slow_process_is_waited_for(start: Start) -> None:
+    pipes, _ = start(2)
+    pipes[0].send((2, 10, torch.float32))
+    time.sleep(1.5)  # longer than until the others are looked at
+    assert not pipes[0].poll()
+    pipes[1].send((2, 10, torch.float32))
+    first, second = pipes[0].recv(), pipes[1].recv()
+    assert all(torch.equal(one, other) for one, other in zip(first, second, strict=True))

@@ -1,0 +1,142 @@
+"""All-reduce between processes of one machine, through shared memory.
+
+Each process copies its tensor into a slot of its own, publishes a step number in a cache line of its own, waits until
+all others have published the same step, and adds the slots in rank order: every process computes the same bits. Two
+sets of slots alternate, so that a fast process never overwrites what a slow one still reads: it cannot pass the next
+step before the slow one has published it, and by then the slow one has read the last.
+
+The memory is an anonymous file (memfd) of the first process. The others open it through /proc, so that it vanishes
+with its processes, however they end.
+"""
+
+from __future__ import annotations
+
+import mmap
+import os
+import platform
+import threading
+import time
+from collections.abc import Iterator
+
+import torch
+from torch import Tensor
+
+from workers.crews.errors import CrewLost
+
+CACHE_LINE = 64
+SLOT_BYTES = 1 << 20
+"""Of one process and one step; a longer tensor travels in several steps."""
+SPINS = 2_000
+"""Looks at the others' steps before this process lets others have its core."""
+YIELDS = 2_000
+"""Times that it lets others have its core before it sleeps between looks."""
+SLEEP_SECONDS = 100e-6
+ALIVE_SECONDS = 0.5
+"""How often a waiting process looks whether the others are alive."""
+
+_fence_lock = threading.Lock()
+_needs_fence = platform.machine() not in ("x86_64", "AMD64")
+
+
+class SharedMemoryRing:
+    """A process's place among those that average their gradients on one machine."""
+
+    def __init__(self, rank: int, size: int) -> None:
+        self._rank, self._size = rank, size
+        self._step = 0
+        self._fd = -1
+        self._pids: list[int] = []
+
+    def host(self) -> str:
+        """Make the memory; the first process does. Returns the path by which the others open it."""
+        self._fd = os.memfd_create("lanista-ring")
+        os.ftruncate(self._fd, self._bytes)
+        return f"/proc/{os.getpid()}/fd/{self._fd}"
+
+    def join(self, path: str, pids: list[int]) -> None:
+        """Open the memory. `pids`: the processes of the ring, by rank."""
+        if self._fd < 0:  # the first process has it open, and keeps it so for the others
+            self._fd = os.open(path, os.O_RDWR)
+        self._memory = mmap.mmap(self._fd, self._bytes)
+        self._pids = pids
+        self._steps = memoryview(self._memory)[: self._size * CACHE_LINE].cast("q")
+        self._others = [rank * (CACHE_LINE // 8) for rank in range(self._size) if rank != self._rank]
+
+    @property
+    def _bytes(self) -> int:
+        return self._size * (CACHE_LINE + 2 * SLOT_BYTES)
+
+    def average(self, tensor: Tensor) -> None:
+        """Average over the ring, in place; every process gets the same bits."""
+        flat = tensor.view(-1)
+        for part in flat.split(SLOT_BYTES // flat.element_size()):
+            self._sum(part)
+        tensor /= self._size
+
+    def _sum(self, part: Tensor) -> None:
+        self._step += 1
+        slots = self._slots(part)
+        slots[self._rank].copy_(part)
+        self._publish()
+        self._wait()
+        torch.add(slots[0], slots[1], out=part)
+        for slot in slots[2:]:
+            part += slot
+
+    def _slots(self, part: Tensor) -> list[Tensor]:
+        """The slots of this step, by rank, as tensors like the part."""
+        start = self._size * CACHE_LINE + (self._step & 1) * self._size * SLOT_BYTES
+        return [
+            torch.frombuffer(self._memory, dtype=part.dtype, count=part.numel(), offset=start + rank * SLOT_BYTES)
+            for rank in range(self._size)
+        ]
+
+    def _publish(self) -> None:
+        _fence()  # the slot is written before the step is seen
+        self._steps[self._rank * (CACHE_LINE // 8)] = self._step
+
+    def _wait(self) -> None:
+        """Until all others have published this step; raises CrewLost when one of them has died."""
+        steps, step = self._steps, self._step
+        pauses = self._pauses()
+        for place in self._others:
+            while steps[place] < step:
+                next(pauses)
+        _fence()  # the slots are read after the steps
+
+    def _pauses(self) -> Iterator[None]:
+        """Each item is a longer pause than the last: a spin, a yield, a sleep with a look at the others' processes."""
+        for _ in range(SPINS):
+            yield
+        for _ in range(YIELDS):
+            os.sched_yield()
+            yield
+        looked = time.monotonic()
+        while True:
+            time.sleep(SLEEP_SECONDS)
+            if time.monotonic() - looked > ALIVE_SECONDS:
+                self._check_alive()
+                looked = time.monotonic()
+            yield
+
+    def _check_alive(self) -> None:
+        for rank, pid in enumerate(self._pids):
+            if not _lives(pid):
+                raise CrewLost(f"process {self._rank} lost process {rank} (pid {pid}) of its ring")
+
+
+def _lives(pid: int) -> bool:
+    """Whether the process is there and not a zombie."""
+    try:
+        with open(f"/proc/{pid}/stat", "rb") as file:
+            return file.read().rpartition(b")")[2].split()[0] not in (b"Z", b"X")
+    except (FileNotFoundError, ProcessLookupError):
+        return False
+
+
+def _fence() -> None:
+    """Keeps memory operations in order across processes. x86 keeps stores in order by itself; elsewhere a lock does."""
+    if _needs_fence:
+        for _ in range(2):
+            with _fence_lock:
+                pass
