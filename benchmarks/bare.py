@@ -10,21 +10,18 @@ import argparse
 import json
 import multiprocessing
 import os
-import tempfile
 import time
 from dataclasses import dataclass, field
 from multiprocessing.connection import Connection
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import torch
-import torch.distributed as dist
-from torch import Tensor
 
 from benchmarks.peers.rates import Slice
-from workers.algorithms.learner import Learner
+from workers.algorithms.learner import Learner, Reduce
 from workers.algorithms.ppo import Ppo, PpoOptions
+from workers.crews.all_reduce.shared_memory import SharedMemoryAllReduce
 from workers.games.connect_four import ConnectFour
 from workers.inference.policy import choose
 from workers.models.mlp import Mlp
@@ -39,12 +36,18 @@ class BareSettings:
     tables: int = 1024
     hidden: tuple[int, ...] = (64, 64)
     options: dict[str, Any] = field(default_factory=dict)
+    independent: bool = False
+    """Processes that average nothing: what the cores could do if gradients travelled for free."""
+
+    @property
+    def averages(self) -> bool:
+        return self.processes > 1 and not self.independent
 
 
 class BareLoop:
     """Sampling into [steps, tables] arrays and learning from them, by turns."""
 
-    def __init__(self, settings: BareSettings, rank: int) -> None:
+    def __init__(self, settings: BareSettings, rank: int, reduce: Reduce | None) -> None:
         self._options = PpoOptions(**settings.options)
         self._rng = np.random.default_rng([7, rank])
         self._game = ConnectFour(tables=settings.tables)
@@ -52,9 +55,9 @@ class BareLoop:
         torch.manual_seed(7)
         spec = self._game.spec
         model = Mlp(observation_shape=spec.observation_shape, actions=spec.actions, hidden=settings.hidden)
-        learner = Learner(model, _average if settings.processes > 1 else None)
+        learner = Learner(model, reduce)
         self._model = model
-        rows = self._options.rollout_steps * settings.tables * settings.processes
+        rows = self._options.rollout_steps * settings.tables * (1 if settings.independent else settings.processes)
         self._ppo = Ppo(learner, self._options, rows)
         # The last two steps of a batch wait for their consequences and open the next one.
         shape = (self._options.rollout_steps + 2, settings.tables)
@@ -126,16 +129,18 @@ class BarePeer:
     """The loop in as many processes as asked, for measuring beside others."""
 
     def __init__(self, settings: BareSettings) -> None:
-        self._folder = tempfile.TemporaryDirectory()
         context = multiprocessing.get_context("spawn")
         self._pipes, self._processes = [], []
         for rank in range(settings.processes):
             ours, theirs = context.Pipe()
-            meeting = str(Path(self._folder.name) / "meeting")
-            process = context.Process(target=_serve, args=(settings, rank, meeting, theirs), daemon=True)
+            process = context.Process(target=_serve, args=(settings, rank, theirs), daemon=True)
             process.start()
             self._pipes.append(ours)
             self._processes.append(process)
+        if settings.averages:
+            path, pids = self._pipes[0].recv(), [process.pid for process in self._processes]
+            for pipe in self._pipes:
+                pipe.send((path, pids))
         self._per_round = 0.0
         self.train(0.0)
 
@@ -154,21 +159,22 @@ class BarePeer:
             pipe.send(0)
         for process in self._processes:
             process.join()
-        self._folder.cleanup()
 
 
-def _serve(settings: BareSettings, rank: int, meeting: str, pipe: Connection) -> None:
+def _serve(settings: BareSettings, rank: int, pipe: Connection) -> None:
     torch.set_num_threads(1)
-    if settings.processes > 1:
-        dist.init_process_group("gloo", init_method=f"file://{meeting}", rank=rank, world_size=settings.processes)
-    loop = BareLoop(settings, rank)
+    loop = BareLoop(settings, rank, _joined(settings, rank, pipe).average if settings.averages else None)
     while rounds := pipe.recv():
         pipe.send(sum(loop.round() for _ in range(rounds)))
 
 
-def _average(tensor: Tensor) -> None:
-    dist.all_reduce(tensor)
-    tensor /= dist.get_world_size()
+def _joined(settings: BareSettings, rank: int, pipe: Connection) -> SharedMemoryAllReduce:
+    """The fastest all-reduce that we have, so that the ratio to this loop hides nothing of its cost."""
+    group = SharedMemoryAllReduce(rank, settings.processes)
+    if rank == 0:
+        pipe.send(group.host())
+    group.join(*pipe.recv())
+    return group
 
 
 def main() -> None:

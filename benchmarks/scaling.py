@@ -1,5 +1,7 @@
 """How the crew scales: steps a second with 1 and 2 processes, and with 1, 4, 16 and 64 opponents in play.
 
+`speedup` is with minibatches of 8,192 rows, `speedup_default` with the default of 1,024. `independent` is what two bare
+loops that share nothing do against one: the limit of these cores.
 `python -m benchmarks.scaling --json` measures all in one run, in turn, on the crews that Lanista really runs.
 """
 
@@ -9,10 +11,12 @@ import argparse
 import json
 import tempfile
 from collections.abc import Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from typing import Any
 
 import ray
 
+from benchmarks.bare import BarePeer, BareSettings
 from benchmarks.peers.lanista import LanistaPeer
 from benchmarks.peers.rates import interleave, say
 from orchestrator.artifacts import ArtifactStore
@@ -24,13 +28,15 @@ from workers.models.contract import build_model
 
 GAME = Component(id="connect_four")
 MODEL = Component(id="mlp", options={"hidden": [64, 64]})
-PPO = Component(id="ppo", options={"rollout_steps": 32, "minibatch": 8192, "target_kl": 0.0})
+OPTIONS = {"rollout_steps": 32, "target_kl": 0.0}
+MINIBATCH, DEFAULT_MINIBATCH = 8192, 1024
 PROCESSES = (1, 2)
 OPPONENTS = (1, 4, 16, 64)
 
 
-def base_task() -> GenerationTask:
-    return GenerationTask(game=GAME, model=MODEL, algorithm=PPO, steps=1, seed=1, tables=1024, topology=Topology.FUSED)
+def base_task(minibatch: int = MINIBATCH) -> GenerationTask:
+    ppo = Component(id="ppo", options={**OPTIONS, "minibatch": minibatch})
+    return GenerationTask(game=GAME, model=MODEL, algorithm=ppo, steps=1, seed=1, tables=1024, topology=Topology.FUSED)
 
 
 def pool(store: ArtifactStore, size: int) -> tuple[TaskOpponent, ...]:
@@ -46,14 +52,42 @@ def pool(store: ArtifactStore, size: int) -> tuple[TaskOpponent, ...]:
     )
 
 
-def measure(tasks: Mapping[str, GenerationTask], store: ArtifactStore, rounds: int, seconds: float) -> dict[str, float]:
-    """The median rate of each task, measured in turn."""
-    peers = {name: LanistaPeer(task, store, epochs=4) for name, task in tasks.items()}
-    try:
-        return interleave(peers, rounds=rounds, seconds=seconds)
-    finally:
-        for peer in peers.values():
-            peer.close()
+@dataclass(frozen=True, kw_only=True)
+class Measurement:
+    """How long to measure, and where checkpoints go."""
+
+    store: ArtifactStore
+    rounds: int
+    seconds: float
+
+    def crews(self, tasks: Mapping[str, GenerationTask]) -> dict[str, float]:
+        """The median rate of each task's crew, measured in turn."""
+        return self._rates({name: LanistaPeer(task, self.store, epochs=4) for name, task in tasks.items()})
+
+    def processes(self, minibatch: int) -> dict[str, float]:
+        """Crews of one process and of several."""
+        return self.crews({str(count): replace(base_task(minibatch), rollout_actors=count) for count in PROCESSES})
+
+    def independent(self, minibatch: int) -> dict[str, float]:
+        """Bare loops that share nothing."""
+        options = {**OPTIONS, "minibatch": minibatch}
+        return self._rates(
+            {
+                str(count): BarePeer(BareSettings(processes=count, options=options, independent=True))
+                for count in PROCESSES
+            }
+        )
+
+    def opponents(self) -> dict[str, float]:
+        """Crews of one process with pools of opponents."""
+        return self.crews({str(count): replace(base_task(), opponents=pool(self.store, count)) for count in OPPONENTS})
+
+    def _rates(self, peers: Mapping[str, LanistaPeer | BarePeer]) -> dict[str, float]:
+        try:
+            return interleave(peers, rounds=self.rounds, seconds=self.seconds)
+        finally:
+            for peer in peers.values():
+                peer.close()
 
 
 def main() -> None:
@@ -66,30 +100,33 @@ def main() -> None:
     ray.init(num_cpus=16, include_dashboard=False, log_to_driver=False)
     try:
         with tempfile.TemporaryDirectory() as folder:
-            store = ArtifactStore(folder)
-            say("processes:")
-            processes = measure(
-                {str(count): replace(base_task(), rollout_actors=count) for count in PROCESSES},
-                store,
-                given.rounds,
-                given.seconds,
-            )
-            say("opponents:")
-            opponents = measure(
-                {str(count): replace(base_task(), opponents=pool(store, count)) for count in OPPONENTS},
-                store,
-                given.rounds,
-                given.seconds,
-            )
+            result = measure(Measurement(store=ArtifactStore(folder), rounds=given.rounds, seconds=given.seconds))
     finally:
         ray.shutdown()
-    result = {
-        "processes": {name: round(rate) for name, rate in processes.items()},
-        "opponents": {name: round(rate) for name, rate in opponents.items()},
-        "speedup": round(processes["2"] / processes["1"], 3),
-        "cost_of_64_opponents": round(1 - opponents["64"] / opponents["1"], 3),
-    }
     print(json.dumps(result) if given.json else _table(result))
+
+
+def measure(measurement: Measurement) -> dict[str, Any]:
+    """All parts, one after the other."""
+    result: dict[str, Any] = {}
+    for suffix, minibatch in (("", MINIBATCH), ("_default", DEFAULT_MINIBATCH)):
+        say(f"processes, minibatches of {minibatch}:")
+        crews = measurement.processes(minibatch)
+        say("bare loops that share nothing:")
+        bare = measurement.independent(minibatch)
+        result[f"processes{suffix}"] = _rounded(crews)
+        result[f"independent_processes{suffix}"] = _rounded(bare)
+        result[f"speedup{suffix}"] = round(crews["2"] / crews["1"], 3)
+        result[f"independent{suffix}"] = round(bare["2"] / bare["1"], 3)
+    say("opponents:")
+    opponents = measurement.opponents()
+    result["opponents"] = _rounded(opponents)
+    result["cost_of_64_opponents"] = round(1 - opponents["64"] / opponents["1"], 3)
+    return result
+
+
+def _rounded(rates: Mapping[str, float]) -> dict[str, int]:
+    return {name: round(rate) for name, rate in rates.items()}
 
 
 def _table(result: Mapping[str, object]) -> str:

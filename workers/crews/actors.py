@@ -1,10 +1,11 @@
-"""The processes of a crew: fused actors, rollout actors and trainers. Ray hosts them; nothing here imports Ray."""
+"""The processes of a crew: fused actors, rollout actors and trainers. Ray hosts them; nothing here calls Ray."""
 
 from __future__ import annotations
 
 import os
 import warnings
 from abc import ABC, abstractmethod
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -17,7 +18,7 @@ from orchestrator.catalog import CatalogError
 from workers.algorithms.contract import BadAlgorithm, parse_options
 from workers.algorithms.metrics import MetricMeans
 from workers.bots.protocol import BadBot
-from workers.crews.all_reduce import GradientAllReduce
+from workers.crews.all_reduce import GradientAllReduce, Member, Rendezvous, this_process
 from workers.crews.errors import BadTask, CrewError
 from workers.crews.plan import CrewPlan
 from workers.crews.rollout_context import RolloutContext, build_game
@@ -71,15 +72,19 @@ class CrewActor(ABC):
         """The process id."""
         return os.getpid()
 
-    def host_all_reduce(self, address: str) -> tuple[str, int]:
-        """Open the rendezvous store of the all-reduce group; called on rank 0."""
-        assert self._all_reduce is not None
-        return self._all_reduce.host(address)
+    def member(self) -> Member:
+        """Where this process runs."""
+        return this_process()
 
-    def join_all_reduce(self, address: str, port: int) -> None:
-        """Join the all-reduce group; returns when all ranks have joined."""
+    def host_all_reduce(self, members: Sequence[Member]) -> Rendezvous:
+        """Open the rendezvous of the all-reduce group; called on rank 0."""
         assert self._all_reduce is not None
-        self._all_reduce.join(address, port)
+        return self._all_reduce.host(members)
+
+    def join_all_reduce(self, rendezvous: Rendezvous) -> None:
+        """Join the all-reduce group."""
+        assert self._all_reduce is not None
+        self._all_reduce.join(rendezvous)
 
 
 class FusedActor(CrewActor):

@@ -144,8 +144,9 @@ class Crew(ABC):
 
     def _connect_all_reduce(self, actors: Sequence[ActorHandle]) -> None:
         if len(actors) > 1:
-            address = self._wait([actors[0].host_all_reduce.remote(ray.util.get_node_ip_address())])[0]
-            self._wait([actor.join_all_reduce.remote(*address) for actor in actors])
+            members = self._wait([actor.member.remote() for actor in actors])
+            rendezvous = self._wait([actors[0].host_all_reduce.remote(members)])[0]
+            self._wait([actor.join_all_reduce.remote(rendezvous) for actor in actors])
 
     def _wait(self, refs: Sequence[Any]) -> list[Any]:
         """The results of these calls; polls for a stop meanwhile, and raises what a call raised."""

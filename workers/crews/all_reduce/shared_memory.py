@@ -16,7 +16,7 @@ import os
 import platform
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 import torch
 from torch import Tensor
@@ -38,24 +38,24 @@ _fence_lock = threading.Lock()
 _needs_fence = platform.machine() not in ("x86_64", "AMD64")
 
 
-class SharedMemoryRing:
-    """A process's place among those that average their gradients on one machine."""
+class SharedMemoryAllReduce:
+    """One process's membership in a group on one machine."""
 
     def __init__(self, rank: int, size: int) -> None:
         self._rank, self._size = rank, size
         self._step = 0
         self._fd = -1
-        self._pids: list[int] = []
+        self._pids: Sequence[int] = ()
 
     def host(self) -> str:
-        """Make the memory; the first process does. Returns the path by which the others open it."""
-        self._fd = os.memfd_create("lanista-ring")
+        """Make the memory; rank 0 does this before any process joins. Returns the path by which the others open it."""
+        self._fd = os.memfd_create("lanista-all-reduce")
         os.ftruncate(self._fd, self._bytes)
         return f"/proc/{os.getpid()}/fd/{self._fd}"
 
-    def join(self, path: str, pids: list[int]) -> None:
-        """Open the memory. `pids`: the processes of the ring, by rank."""
-        if self._fd < 0:  # the first process has it open, and keeps it so for the others
+    def join(self, path: str, pids: Sequence[int]) -> None:
+        """Open the memory. `pids`: the processes of the group, by rank."""
+        if self._fd < 0:  # rank 0 has it open, and keeps it open for the others
             self._fd = os.open(path, os.O_RDWR)
         self._memory = mmap.mmap(self._fd, self._bytes)
         self._pids = pids
@@ -67,9 +67,9 @@ class SharedMemoryRing:
         return self._size * (CACHE_LINE + 2 * SLOT_BYTES)
 
     def average(self, tensor: Tensor) -> None:
-        """Average over the ring, in place; every process gets the same bits."""
+        """Average the tensor over all ranks, in place; every rank gets the same bits."""
         flat = tensor.view(-1)
-        for part in flat.split(SLOT_BYTES // flat.element_size()):
+        for part in torch.split(flat, SLOT_BYTES // flat.element_size()):
             self._sum(part)
         tensor /= self._size
 
@@ -122,7 +122,7 @@ class SharedMemoryRing:
     def _check_alive(self) -> None:
         for rank, pid in enumerate(self._pids):
             if not _lives(pid):
-                raise CrewLost(f"process {self._rank} lost process {rank} (pid {pid}) of its ring")
+                raise CrewLost(f"rank {self._rank} lost rank {rank} (process {pid}) in an all-reduce")
 
 
 def _lives(pid: int) -> bool:

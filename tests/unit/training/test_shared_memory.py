@@ -13,8 +13,8 @@ from typing import Any
 import pytest
 import torch
 
+from workers.crews.all_reduce.shared_memory import SLOT_BYTES, SharedMemoryAllReduce
 from workers.crews.errors import CrewLost
-from workers.crews.shared_memory_ring import SLOT_BYTES, SharedMemoryRing
 
 Tensors = list[torch.Tensor]
 
@@ -25,19 +25,19 @@ def tensors_of(rank: int, count: int, length: int, dtype: torch.dtype) -> Tensor
 
 
 def member(rank: int, size: int, pipe: Connection) -> None:
-    """A process of the ring: joins, then averages what it is told to and sends the results."""
+    """A process of the group: joins, then averages what it is told to and sends the results."""
     torch.set_num_threads(1)
-    ring = SharedMemoryRing(rank, size)
+    group = SharedMemoryAllReduce(rank, size)
     if rank == 0:
-        pipe.send(ring.host())
+        pipe.send(group.host())
     pipe.send(os.getpid())
-    ring.join(*pipe.recv())
+    group.join(*pipe.recv())
     pipe.send("joined")
     while order := pipe.recv():
         tensors = tensors_of(rank, *order)
         try:
             for tensor in tensors:
-                ring.average(tensor)
+                group.average(tensor)
         except CrewLost as error:
             pipe.send(str(error))
         else:
@@ -49,11 +49,11 @@ Start = Callable[[int], tuple[list[Connection], list[Any]]]
 
 @pytest.fixture
 def start() -> Iterator[Start]:
-    """Starts rings of so many processes; ends them all."""
+    """Starts groups of so many processes; ends them all."""
     context = multiprocessing.get_context("spawn")
     processes: list[Any] = []
 
-    def start_ring(size: int) -> tuple[list[Connection], list[Any]]:
+    def start_group(size: int) -> tuple[list[Connection], list[Any]]:
         pipes = []
         for rank in range(size):
             ours, theirs = context.Pipe()
@@ -69,7 +69,7 @@ def start() -> Iterator[Start]:
         assert [pipe.recv() for pipe in pipes] == ["joined"] * size
         return pipes, processes
 
-    yield start_ring
+    yield start_group
     for process in processes:
         process.kill()
         process.join()
@@ -97,7 +97,7 @@ def test_a_dead_process_is_noticed_and_named(start: Start) -> None:
         pipe.send((1, 10, torch.float32))
     for pipe in pipes[:2]:
         assert pipe.poll(30.0), "nobody noticed"
-        assert f"lost process 2 (pid {processes[2].pid})" in pipe.recv()
+        assert f"lost rank 2 (process {processes[2].pid})" in pipe.recv()
 
 
 def test_a_slow_process_is_waited_for(start: Start) -> None:

@@ -1,4 +1,4 @@
-"""Gradient all-reduce between the training processes of a crew, over gloo."""
+"""All-reduce between processes of several machines, over gloo."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from workers.crews.errors import CrewLost
 _TIMEOUT = timedelta(minutes=10)
 
 
-class GradientAllReduce:
-    """One process's membership in the crew's process group."""
+class GlooAllReduce:
+    """One process's membership in a gloo process group."""
 
     def __init__(self, rank: int, size: int) -> None:
         self._rank, self._size = rank, size
