@@ -14,7 +14,7 @@ from fastapi import FastAPI
 from temporalio.client import Client
 
 from api.settings import ApiSettings
-from api.store.core.engine import Engine, create_store_engine, database_url, session_factory
+from api.store.core.engine import Engine, connections_in_use, create_store_engine, database_url, session_factory
 from api.web import routes
 from api.web.auth.authentication import Authentication
 from api.web.auth.rate_limits import RateLimit
@@ -76,7 +76,7 @@ def create_app(settings: ApiSettings, temporal: Client | None = None) -> FastAPI
             for task in tasks:
                 with suppress(asyncio.CancelledError):
                     await task
-            engine.dispose()
+            await _close(engine)
 
     app = FastAPI(
         title="Lanista",
@@ -97,6 +97,15 @@ def create_app(settings: ApiSettings, temporal: Client | None = None) -> FastAPI
     install_openapi(app)
     install_page(app)
     return app
+
+
+async def _close(engine: Engine) -> None:
+    """Close all connections, once the threads of cancelled tasks have returned theirs."""
+    for _ in range(100 * SHUTDOWN_SECONDS):
+        if not connections_in_use(engine):
+            break
+        await asyncio.sleep(0.01)
+    engine.dispose()
 
 
 def make_services(settings: ApiSettings, engine: Engine, temporal: Client, signer: SessionSigner) -> Services:
