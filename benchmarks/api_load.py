@@ -19,7 +19,7 @@ import psycopg
 from benchmarks.stacks.http_clients import UnexpectedAnswer, request_bytes, time_gets
 from benchmarks.stacks.large_league import LargeLeague, make_large_league
 from benchmarks.stacks.local_stack import LocalStack, local_stack
-from lanista.stack.remote import reach
+from lanista.stack.control import reach
 
 CLIENTS = 20
 

@@ -16,7 +16,7 @@ from concurrent.futures import ThreadPoolExecutor
 import httpx
 
 from benchmarks.stacks.local_stack import LocalStack, local_stack
-from lanista.stack.remote import reach
+from lanista.stack.control import reach
 from orchestrator.settings import TemporalSettings
 from orchestrator.temporal import connect
 

@@ -19,8 +19,8 @@ from temporalio.client import Client
 from temporalio.contrib.pydantic import pydantic_data_converter
 
 from benchmarks.stacks.local_stack import LocalStack, local_stack
-from lanista.stack.processes import leftovers
-from lanista.stack.remote import reach
+from lanista.stack.control import reach
+from lanista.stack.leftovers import leftovers
 
 MOST_EVENTS = 2000
 MOST_GROWTH = 1.2

@@ -17,7 +17,7 @@ from playwright.sync_api import BrowserContext, Page, sync_playwright
 from benchmarks.stacks.large_league import make_large_league
 from benchmarks.stacks.large_lineage import grow_lineage
 from benchmarks.stacks.local_stack import LocalStack, local_stack
-from lanista.stack.remote import reach
+from lanista.stack.control import reach
 
 ARGUMENTS = ["--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-background-networking", "--disable-sync"]
 Times = dict[str, dict[str, int]]

@@ -22,7 +22,7 @@ from temporalio.client import Client
 from api.store.core.engine import create_store_engine, database_url, session_factory
 from api.store.core.installation import check_no_other_installation
 from lanista.settings import StackSettings
-from lanista.stack import remote
+from lanista.stack import control as remote
 from lanista.stack.errors import StackError
 from lanista.stack.home import Home
 from lanista.system_check import check_system

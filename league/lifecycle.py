@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from league.errors import InvalidInput
-from league.gates import GateStatus, GateVerdict
+from league.gates import GateVerdict
 from league.matchmaking.roster import Member, Roster
 from league.payoff import PayoffView
 from league.types import Decision, DecisionKind, PlayerId, Role, VersionId
@@ -155,18 +155,18 @@ def decide_promotion(*, candidate: VersionId, champion: VersionId | None, verdic
         )
     if verdict is None:
         raise InvalidInput(f"{candidate!r} challenges champion {champion!r} and needs a gate's verdict")
-    if verdict.status == GateStatus.RUNNING:
+    if verdict.status == SprtStatus.RUNNING:
         raise InvalidInput("the gate is still running; nothing can be decided yet")
     reasons = {
-        GateStatus.PASSED: f"the gate passed: LLR {verdict.llr:.2f} reached {verdict.upper:.2f}",
-        GateStatus.FAILED: f"the gate failed: LLR {verdict.llr:.2f} reached {verdict.lower:.2f}",
-        GateStatus.INCONCLUSIVE: f"the gate played all {verdict.games} games and stayed undecided",
-        GateStatus.INVALID: "an operator stopped the gate early, so it proves nothing",
+        SprtStatus.PASSED: f"the gate passed: LLR {verdict.llr:.2f} reached {verdict.upper:.2f}",
+        SprtStatus.FAILED: f"the gate failed: LLR {verdict.llr:.2f} reached {verdict.lower:.2f}",
+        SprtStatus.INCONCLUSIVE: f"the gate played all {verdict.games} games and stayed undecided",
+        SprtStatus.INVALID: "an operator stopped the gate early, so it proves nothing",
     }
     evidence = {"candidate": candidate, "champion": champion, "unopposed": False, **asdict(verdict)}
     return Decision(
         kind=DecisionKind.PROMOTION,
-        verdict=PROMOTE if verdict.status == GateStatus.PASSED else KEEP,
+        verdict=PROMOTE if verdict.status == SprtStatus.PASSED else KEEP,
         reason=reasons[verdict.status],
         evidence={**evidence, "status": verdict.status.value},
     )

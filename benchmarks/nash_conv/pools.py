@@ -16,8 +16,8 @@ from api.store.core.engine import create_store_engine
 from api.store.payoffs.cells import load_payoff
 from api.store.players.weights import weights_of
 from api.store.tables import ModelVersion, Player, Trial
+from lanista.stack.control import reach
 from lanista.stack.home import Home
-from lanista.stack.remote import reach
 from league.matchmaking.meta_strategies import META_STRATEGIES
 from league.matchmaking.psro import BY_RETURNS, meta_game
 from league.types import PlayerId, Role

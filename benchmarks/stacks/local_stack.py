@@ -16,9 +16,9 @@ from typing import Any
 import httpx
 import psycopg
 
+from lanista.stack.control import reach
 from lanista.stack.home import Home
 from lanista.stack.ports import unused_port
-from lanista.stack.remote import reach
 
 
 class LocalStack:

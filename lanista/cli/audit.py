@@ -13,7 +13,7 @@ from lanista.cli.database import explain_connection_errors
 from lanista.cli.stack import HomeOption, JsonOption, load_settings
 from lanista.cli.terminal import out, print_json, print_line
 from lanista.settings import StackSettings
-from lanista.stack import remote
+from lanista.stack import control as remote
 from lanista.stack.home import Home
 
 if TYPE_CHECKING:

@@ -17,7 +17,7 @@ from lanista.client import Client
 from lanista.league_tables import players_table, players_to_show
 from lanista.live_view import watch_trial
 from lanista.settings import StackSettings
-from lanista.stack import remote
+from lanista.stack import control as remote
 from lanista.stack.home import Home
 from orchestrator.settings import TemporalSettings
 

@@ -18,7 +18,7 @@ from rich.table import Table
 
 from lanista.cli.terminal import coloured, errors, out, print_json, print_line
 from lanista.settings import StackSettings, check_roles
-from lanista.stack import remote
+from lanista.stack import control as remote
 from lanista.stack.errors import AlreadyRunning, StackError
 from lanista.stack.home import Home, StackState
 from lanista.stack.sign_in_link import sign_in_link

@@ -17,7 +17,7 @@ from lanista.cli.stack import HomeOption, JsonOption, load_settings
 from lanista.cli.terminal import errors, out, print_json, print_line, uncut_table
 from lanista.client.errors import NoSuchName
 from lanista.settings import StackSettings
-from lanista.stack import remote
+from lanista.stack import control as remote
 from lanista.stack.home import Home
 from orchestrator.spec.values import is_id
 

@@ -20,7 +20,7 @@ from lanista.client.calls.call import Call, Listing, Steps, TrialRef
 from lanista.client.errors import UnexpectedAnswer, problem_of
 from lanista.client.local import find_api
 from lanista.client.method import as_method
-from lanista.client.server_sent_events import Following
+from lanista.client.server_sent_events import StreamPosition
 from lanista.client.transport import Retries, arguments_of, client_options, read, unreachable
 
 P = ParamSpec("P")
@@ -117,14 +117,14 @@ class Client:
         A lost connection is resumed after the last event: none is missed, none comes twice. A trial's
         stream also holds `progress` events, which have no id.
         """
-        following = Following(trial, after, newest)
+        position = StreamPosition(trial, after, newest)
         while True:
-            response = self._retried(self._open, following)
+            response = self._retried(self._open, position)
             if not response.is_success:
                 raise problem_of(response)
             try:
                 for sent in EventSource(response).iter_sse():
-                    event = following.read(sent)
+                    event = position.read(sent)
                     if event is not None:
                         yield event
             except SSEError as error:
@@ -135,8 +135,8 @@ class Client:
                 response.close()
             time.sleep(server_sent_events.PAUSE_SECONDS)
 
-    def _open(self, following: Following) -> httpx.Response:
-        request = self._http.build_request(**following.arguments(self._timeout))
+    def _open(self, position: StreamPosition) -> httpx.Response:
+        request = self._http.build_request(**position.arguments(self._timeout))
         response = self._http.send(request, stream=True)
         if not response.is_success:
             response.read()

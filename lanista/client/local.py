@@ -30,9 +30,9 @@ def find_api(url: str | None = None, token: str | None = None, home: Path | None
     named = ClientSettings.load().url
     if named and home is None:
         return ApiAddress(named, token or _settings_token())
+    from lanista.stack.control import reach
     from lanista.stack.errors import StackError
     from lanista.stack.home import Home
-    from lanista.stack.remote import reach
 
     folder = Home(home or StackSettings.load().home)
     try:

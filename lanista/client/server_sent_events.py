@@ -1,4 +1,4 @@
-"""Following a stream of Server-Sent Events across connections. `httpx-sse` parses a stream; resuming is ours.
+"""StreamPosition a stream of Server-Sent Events across connections. `httpx-sse` parses a stream; resuming is ours.
 
 See docs/decisions/client.md.
 """
@@ -22,7 +22,7 @@ PAUSE_SECONDS = 1.0
 """Before connecting again to a server that ended the stream."""
 
 
-class Following:
+class StreamPosition:
     """The position of a reader of events, across connections."""
 
     def __init__(self, trial: TrialRef | None, after: int | None, newest: int | None) -> None:

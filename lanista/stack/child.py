@@ -14,8 +14,8 @@ from typing import Any
 
 from lanista.stack.errors import StillStarting
 from lanista.stack.home import ChildState, Home
+from lanista.stack.leftovers import MARK, kill_group
 from lanista.stack.logs import rotate_log
-from lanista.stack.processes import MARK, kill_group
 
 SESSION_SECRET = "LANISTA_SESSION_SECRET"
 NOT_INHERITED = frozenset({SESSION_SECRET})

@@ -22,7 +22,7 @@ from psycopg import sql
 
 from lanista.stack.errors import StackError, StillStarting
 from lanista.stack.home import Home, write_atomically
-from lanista.stack.processes import MARK
+from lanista.stack.leftovers import MARK
 
 log = structlog.get_logger()
 

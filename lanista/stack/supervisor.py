@@ -20,10 +20,10 @@ from lanista.stack.child import Child
 from lanista.stack.errors import AlreadyRunning
 from lanista.stack.external import check_external
 from lanista.stack.home import Home, StackState, write_atomically
+from lanista.stack.leftovers import end_leftovers
 from lanista.stack.logs import rotate_log
 from lanista.stack.parts import Parts, page_of
 from lanista.stack.ports import require_free
-from lanista.stack.processes import end_leftovers
 
 Say = Callable[[str], None]
 

@@ -3,13 +3,13 @@
 from league.gates.alpha_spending import alpha_for_candidate
 from league.gates.forecast import Forecast, forecast, pair_distribution
 from league.gates.likelihood_ratio import elo_of_score, log_likelihood_ratio, score_of_elo
-from league.gates.sprt import GateStatus, GateVerdict, Sprt
+from league.gates.sprt import GateVerdict, Sprt, SprtStatus
 
 __all__ = [
     "Forecast",
-    "GateStatus",
     "GateVerdict",
     "Sprt",
+    "SprtStatus",
     "alpha_for_candidate",
     "elo_of_score",
     "forecast",

@@ -23,8 +23,8 @@ from league.gates.likelihood_ratio import (
 from league.validation import finite, one_of, strictly_between, whole_count
 
 
-class GateStatus(StrEnum):
-    """The state of a gate; only `passed` promotes."""
+class SprtStatus(StrEnum):
+    """What the test says of a gate; only `passed` promotes. A gate itself also waits, or is superseded."""
 
     RUNNING = "running"
     PASSED = "passed"
@@ -39,7 +39,7 @@ class GateStatus(StrEnum):
 class GateVerdict:
     """The state of a gate and the numbers it is based on."""
 
-    status: GateStatus
+    status: SprtStatus
     llr: float
     lower: float
     upper: float
@@ -114,17 +114,17 @@ class Sprt:
             total += outcome_counts(batch).astype(np.int64)
             verdict = self.judge(total.tolist())
             path.append(verdict.llr)
-            if verdict.status != GateStatus.RUNNING:
+            if verdict.status != SprtStatus.RUNNING:
                 return replace(verdict, path=tuple(path))
-        status = GateStatus.INVALID if stopped_by_operator else verdict.status
+        status = SprtStatus.INVALID if stopped_by_operator else verdict.status
         return replace(verdict, status=status, path=tuple(path))
 
-    def _status(self, llr: float, games: int, stopped_by_operator: bool) -> GateStatus:
+    def _status(self, llr: float, games: int, stopped_by_operator: bool) -> SprtStatus:
         lower, upper = self.bounds
         if stopped_by_operator:
-            return GateStatus.INVALID
+            return SprtStatus.INVALID
         if llr >= upper:
-            return GateStatus.PASSED
+            return SprtStatus.PASSED
         if llr <= lower:
-            return GateStatus.FAILED
-        return GateStatus.INCONCLUSIVE if games >= 2 * self.max_pairs else GateStatus.RUNNING
+            return SprtStatus.FAILED
+        return SprtStatus.INCONCLUSIVE if games >= 2 * self.max_pairs else SprtStatus.RUNNING

@@ -29,7 +29,7 @@ class _Learning(Choice):
 
 
 class PpoAlgorithm(_Learning):
-    """Proximal policy optimisation."""
+    """Proximal policy optimisation. The same options, with the same defaults, are in `workers.algorithms.ppo`."""
 
     id: Literal["ppo"] = Field(default="ppo", description="name of the algorithm")
     gae_lambda: Share = Field(

@@ -129,7 +129,7 @@ async def retry_activity(
 
 
 def _delay(failure: Failure, tries: int) -> timedelta:
-    """None for a lost process, which is replaced at once; exponential for a full disk and for unknown failures."""
+    """No delay for a lost process, unless it is lost again and again; exponential delays for other failures."""
     doubled = 2.0 ** min(tries - 1, 8)
     if failure in (Failure.STORE_FULL, Failure.STORE_UNAVAILABLE):
         return timedelta(seconds=min(300.0, 5.0 * doubled))

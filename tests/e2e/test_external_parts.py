@@ -15,8 +15,8 @@ import httpx
 import psutil
 import pytest
 
+from lanista.stack.control import reach
 from lanista.stack.ports import unused_port
-from lanista.stack.remote import reach
 from tests.e2e.stack import LocalStack
 
 SERVERS = ("LANISTA_DATABASE_URL", "LANISTA_TEMPORAL_ADDRESS", "RAY_ADDRESS")

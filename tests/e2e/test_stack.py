@@ -16,7 +16,7 @@ import psutil
 import psycopg
 import pytest
 
-from lanista.stack.remote import reach
+from lanista.stack.control import reach
 from tests.e2e import leagues
 from tests.e2e.stack import LocalStack
 

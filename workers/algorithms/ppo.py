@@ -11,14 +11,15 @@ from torch import Tensor
 
 from workers.algorithms.contract import Algorithm, AlgorithmOptions, explained_variance, return_spread
 from workers.algorithms.evaluation import Rows, evaluate
+from workers.algorithms.gae import gae
 from workers.algorithms.heads import logit_gradient, policy_terms, value_gradient
 from workers.algorithms.metrics import Measured, minibatch_means
-from workers.rollout.batch import SampleBatch, gae
+from workers.rollout.batch import SampleBatch
 
 
 @dataclass(frozen=True, kw_only=True)
 class PpoOptions(AlgorithmOptions):
-    """Options of PPO."""
+    """Options of PPO; `orchestrator.spec.algorithm.PpoAlgorithm` describes them for the trial file."""
 
     gae_lambda: float = 0.95
     clip: float = 0.2

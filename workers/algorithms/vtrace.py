@@ -11,9 +11,10 @@ from numpy.typing import NDArray
 
 from workers.algorithms.contract import Algorithm, AlgorithmOptions, explained_variance, return_spread
 from workers.algorithms.evaluation import Evaluation, evaluate
+from workers.algorithms.gae import Targets
 from workers.algorithms.heads import logit_gradient, policy_terms, value_gradient
 from workers.algorithms.metrics import Measured, MetricMeans, minibatch_means
-from workers.rollout.batch import PENDING, SampleBatch, Targets
+from workers.rollout.batch import PENDING, SampleBatch
 
 
 @dataclass(frozen=True, kw_only=True)

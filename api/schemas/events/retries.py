@@ -1,6 +1,6 @@
 """Events about attempts that failed: tried again, or dropped.
 
-Their kinds have an underscore where others have a point. Workflow histories hold these names, so they stay.
+Kinds that workflows name have an underscore where others have a point: histories hold these names, so they stay.
 """
 
 from __future__ import annotations

@@ -28,16 +28,15 @@ from api.store.gates.lifecycle import (
 from api.store.matches.openings import with_openings_played
 from api.store.matches.scoring import Contest, longest_opening, match_row, pentanomial, score_games
 from api.store.tables import Gate, GateBatch, Match, ModelVersion, Player, Trial
-from league.gates import GateStatus as TestStatus
-from league.gates import GateVerdict
+from league.gates import GateVerdict, SprtStatus
 from league.lifecycle import KEEP, decide_promotion
 from league.types import Decision, DecisionKind, VersionId
 from orchestrator.contracts.play import PlayedGame
 
 _ENDS = {
-    TestStatus.PASSED: GateStatus.PASSED,
-    TestStatus.FAILED: GateStatus.FAILED,
-    TestStatus.INCONCLUSIVE: GateStatus.EXHAUSTED,
+    SprtStatus.PASSED: GateStatus.PASSED,
+    SprtStatus.FAILED: GateStatus.FAILED,
+    SprtStatus.INCONCLUSIVE: GateStatus.EXHAUSTED,
 }
 
 
@@ -74,7 +73,7 @@ def record_gate_batch(session: Session, gate_id: str, batch: int, games: Sequenc
     verdict = _count(session, gate, batch, found)
     progress = GateProgress(**gate_payload(session, gate), batch=batch)
     events = [NewEvent(trial_id=gate.trial_id, payload=progress)]
-    if verdict.status is not TestStatus.RUNNING:
+    if verdict.status is not SprtStatus.RUNNING:
         events += _conclude(session, gate, verdict)
     append_events(session, events)
     return _state(session, gate)

@@ -13,12 +13,12 @@ from api.schemas.enums import GateStatus, MatchResult
 from api.store.gates.lifecycle import sprt_of
 from api.store.tables import Gate, GateBatch, Match, Pairing, Tournament
 from api.store.verify.report import Finding, Wrong
-from league.gates import GateStatus as TestStatus
+from league.gates import SprtStatus
 
 _ENDS = {
-    GateStatus.PASSED: TestStatus.PASSED,
-    GateStatus.FAILED: TestStatus.FAILED,
-    GateStatus.EXHAUSTED: TestStatus.INCONCLUSIVE,
+    GateStatus.PASSED: SprtStatus.PASSED,
+    GateStatus.FAILED: SprtStatus.FAILED,
+    GateStatus.EXHAUSTED: SprtStatus.INCONCLUSIVE,
 }
 _SCORES = {MatchResult.WIN: 1.0, MatchResult.DRAW: 0.5, MatchResult.LOSS: 0.0}
 

@@ -12,8 +12,8 @@ from scipy.optimize import minimize
 
 from league.errors import InvalidInput
 from league.gates import (
-    GateStatus,
     Sprt,
+    SprtStatus,
     alpha_for_candidate,
     elo_of_score,
     forecast,
@@ -101,17 +101,17 @@ def test_elo_and_score_are_inverse() -> None:
     assert score_of_elo(0) == 0.5
 
 
-def run(test: Sprt, pairs: np.ndarray, batch: int, rng: np.random.Generator) -> GateStatus:
+def run(test: Sprt, pairs: np.ndarray, batch: int, rng: np.random.Generator) -> SprtStatus:
     total = np.zeros(5, dtype=int)
     while True:
         total += rng.multinomial(batch, pairs)
         verdict = test.judge(total.tolist())
-        if verdict.status != GateStatus.RUNNING:
+        if verdict.status != SprtStatus.RUNNING:
             return verdict.status
 
 
-@pytest.mark.parametrize(("elo", "wrong"), [(0.0, GateStatus.PASSED), (80.0, GateStatus.FAILED)])
-def test_real_error_rates_keep_to_alpha_and_beta(elo: float, wrong: GateStatus) -> None:
+@pytest.mark.parametrize(("elo", "wrong"), [(0.0, SprtStatus.PASSED), (80.0, SprtStatus.FAILED)])
+def test_real_error_rates_keep_to_alpha_and_beta(elo: float, wrong: SprtStatus) -> None:
     test = Sprt(elo0=0, elo1=80, alpha=0.05, beta=0.05)
     pairs = pair_distribution(elo, draw_rate=0.3)
     rng = np.random.default_rng(17)
@@ -131,12 +131,12 @@ def test_forecasts_agree_with_simulation() -> None:
     for _ in range(runs):
         total = np.zeros(5, dtype=int)
         verdict = test.judge(total.tolist())
-        while verdict.status == GateStatus.RUNNING:
+        while verdict.status == SprtStatus.RUNNING:
             total += rng.multinomial(2, pairs)
             verdict = test.judge(total.tolist())
         ends.append(verdict.status)
         lengths.append(total.sum())
-    assert ends.count(GateStatus.PASSED) / runs == pytest.approx(predicted.passes, abs=0.08)
+    assert ends.count(SprtStatus.PASSED) / runs == pytest.approx(predicted.passes, abs=0.08)
     assert np.mean(lengths) == pytest.approx(predicted.expected_pairs, rel=0.1)
 
 
@@ -153,28 +153,28 @@ def test_forecast_of_certain_candidates() -> None:
 def test_verdicts_say_what_they_rest_on() -> None:
     test = Sprt(max_pairs=50)
     assert test.bounds == pytest.approx((math.log(0.05 / 0.95), math.log(0.95 / 0.05)))
-    assert test.judge((0, 0, 0, 0, 0)).status == GateStatus.RUNNING
+    assert test.judge((0, 0, 0, 0, 0)).status == SprtStatus.RUNNING
     passed = test.judge((0, 0, 5, 10, 30))
-    assert passed.status == GateStatus.PASSED and passed.llr >= passed.upper
+    assert passed.status == SprtStatus.PASSED and passed.llr >= passed.upper
     assert passed.games == 90 and passed.score == pytest.approx(0.8888889)
     assert "raw" in passed.estimate
-    assert test.judge((30, 10, 5, 0, 0)).status == GateStatus.FAILED
-    assert test.judge((1, 12, 24, 12, 1)).status == GateStatus.INCONCLUSIVE
+    assert test.judge((30, 10, 5, 0, 0)).status == SprtStatus.FAILED
+    assert test.judge((1, 12, 24, 12, 1)).status == SprtStatus.INCONCLUSIVE
 
 
 def test_an_operators_stop_is_never_a_pass() -> None:
     test = Sprt()
-    assert test.judge((0, 0, 0, 0, 500), stopped_by_operator=True).status == GateStatus.INVALID
-    assert test.judge_batches([(0, 0, 1, 0, 0)], stopped_by_operator=True).status == GateStatus.INVALID
+    assert test.judge((0, 0, 0, 0, 500), stopped_by_operator=True).status == SprtStatus.INVALID
+    assert test.judge_batches([(0, 0, 1, 0, 0)], stopped_by_operator=True).status == SprtStatus.INVALID
 
 
 def test_the_first_bound_reached_decides_even_if_more_games_came_in() -> None:
     test = Sprt()
     batches = [(0, 0, 2, 5, 10), (0, 0, 2, 5, 20), (200, 0, 0, 0, 0)]
     verdict = test.judge_batches(batches)
-    assert verdict.status == GateStatus.PASSED and len(verdict.path) == 2
+    assert verdict.status == SprtStatus.PASSED and len(verdict.path) == 2
     assert verdict.path[-1] == pytest.approx(test.judge((0, 0, 4, 10, 30)).llr)
-    assert test.judge_batches([]).status == GateStatus.RUNNING
+    assert test.judge_batches([]).status == SprtStatus.RUNNING
 
 
 def test_alpha_spending_adds_up_to_alpha() -> None:

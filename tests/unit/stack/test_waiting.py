@@ -10,7 +10,7 @@ import pytest
 from typer.testing import CliRunner
 
 from lanista.cli import app, stack
-from lanista.stack import remote
+from lanista.stack import control as remote
 from lanista.stack.errors import ChildFailed
 from lanista.stack.home import ChildState, Home, StackState
 

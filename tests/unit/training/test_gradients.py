@@ -9,13 +9,14 @@ from torch import nn
 
 from tests.unit.training.samples import random_batch
 from workers.algorithms.evaluation import AutogradEvaluation, DirectEvaluation, RecurrentEvaluation
+from workers.algorithms.gae import gae
 from workers.algorithms.heads import policy_terms
 from workers.algorithms.learner import Learner
 from workers.algorithms.ppo import Ppo, PpoOptions
 from workers.algorithms.vtrace import Vtrace, VtraceOptions, vtrace
 from workers.models.gru import GruNet
 from workers.models.mlp import Mlp
-from workers.rollout.batch import PENDING, gae
+from workers.rollout.batch import PENDING
 
 
 def ppo_loss(model: nn.Module, options: PpoOptions) -> torch.Tensor:

@@ -8,12 +8,12 @@ import torch
 
 from tests.unit.training.samples import random_batch
 from workers.algorithms.contract import Algorithm
+from workers.algorithms.gae import gae
 from workers.algorithms.learner import Learner
 from workers.algorithms.metrics import MetricMeans
 from workers.algorithms.ppo import Ppo, PpoOptions
 from workers.algorithms.vtrace import Vtrace, VtraceOptions
 from workers.models.mlp import Mlp
-from workers.rollout.batch import gae
 
 
 def still_learner() -> Learner:

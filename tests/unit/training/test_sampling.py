@@ -8,6 +8,7 @@ import pytest
 import torch
 
 from tests.unit.training.samples import Countdown, Endless, Solitaire
+from workers.algorithms.gae import gae
 from workers.bots.names import make_bot
 from workers.bots.protocol import Bot
 from workers.games.connect_four import ConnectFour
@@ -19,7 +20,7 @@ from workers.games.tic_tac_toe import TicTacToe
 from workers.inference.policy import Policy
 from workers.models.gru import GruNet
 from workers.models.mlp import Mlp
-from workers.rollout.batch import PENDING, TERMINAL, gae
+from workers.rollout.batch import PENDING, TERMINAL
 from workers.rollout.openings import OpeningRules, Openings, random_legal
 from workers.rollout.opposition import Opposition
 from workers.rollout.sampler import Sampler

@@ -4,11 +4,12 @@ import numpy as np
 import pytest
 
 from tests.unit.training.samples import random_batch
+from workers.algorithms.gae import gae
 from workers.inference.policy import Policy
 from workers.inference.server import PolicyServer
 from workers.models.gru import GruNet
 from workers.models.mlp import Mlp
-from workers.rollout.batch import PENDING, TERMINAL, gae, merge
+from workers.rollout.batch import PENDING, TERMINAL, merge
 from workers.rollout.builder import TrajectoryBuilder
 
 

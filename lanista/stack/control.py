@@ -14,7 +14,7 @@ import psutil
 from lanista.settings import StackSettings
 from lanista.stack.errors import ChildFailed, NotStarted, StackError
 from lanista.stack.home import Home, StackState
-from lanista.stack.processes import end_leftovers, leftovers
+from lanista.stack.leftovers import end_leftovers, leftovers
 
 START_PATIENCE = 120.0
 """Time spent on recovery does not count: a part ended during recovery would start it again."""
