@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from league.errors import InvalidInput
-from league.gates import GateVerdict
+from league.gates import GateVerdict, SprtStatus
 from league.matchmaking.roster import Member, Roster
 from league.payoff import PayoffView
 from league.types import Decision, DecisionKind, PlayerId, Role, VersionId
