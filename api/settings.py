@@ -45,7 +45,7 @@ class StoreSettings(TemporalSettings, LogSettings):
     store_metrics_address: str = Field(
         default="",
         pattern=METRICS_ADDRESS,
-        description="ip:port where the store worker serves the Temporal SDK's metrics to Prometheus; empty: nowhere",
+        description="ip:port where the store worker serves the Temporal SDK's metrics to Prometheus; empty: not served",
     )
 
 
@@ -64,7 +64,7 @@ class ApiSettings(StoreSettings):
         default="", pattern="^(https?://.+)?$", description="address of TensorBoard, for a link on the page"
     )
     temporal_ui_url: str = Field(
-        default="", pattern="^(https?://.+)?$", description="address of Temporal's own page, for a link on the page"
+        default="", pattern="^(https?://.+)?$", description="address of Temporal's Web UI, for a link on the page"
     )
     allowed_hosts: str = Field(
         default="",
@@ -81,8 +81,8 @@ class ApiSettings(StoreSettings):
     session_secret: SecretStr | None = Field(
         default=None,
         min_length=32,
-        description="signs browser sessions; the same for all API processes; no worker gets it. Empty: `lanista up` "
-        "keeps a secret of its own, an API alone makes one at each start",
+        description="secret that signs browser sessions; the same for all API processes, not for workers. Empty: "
+        "`lanista up` stores a generated one, an API that runs alone generates one at each start",
     )
     reconcile_seconds: float = Field(
         default=10.0,

@@ -32,7 +32,7 @@ and cannot resolve the types of messages. Only orchestrator.workflows is sandbox
 
 
 def sandbox() -> SandboxedWorkflowRunner:
-    """Temporal's sandbox, with the messages outside of it."""
+    """Temporal's workflow sandbox; the message types are passed through."""
     return SandboxedWorkflowRunner(restrictions=SandboxRestrictions.default.with_passthrough_modules(*PASSED_THROUGH))
 
 

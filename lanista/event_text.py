@@ -10,7 +10,7 @@ STYLES = {"good": "bold yellow", "bad": "bold red"}
 
 
 def event_line(event: Event) -> Text:
-    """When, and what happened."""
+    """The time and the sentence of an event."""
     when = event.created_at.astimezone().strftime("%H:%M:%S") if event.created_at else " " * 8
     # a server of an earlier release sends no sentence
     return Text.assemble((when, "dim"), "  ", (event.text or event.type, STYLES.get(event.level, "")))

@@ -79,7 +79,7 @@ def _rank(league: League, player: Player) -> int:
         return 4
     if player.role.learns:
         return 0
-    if league.names_of(player):
+    if league.aliases_of(player):
         return 1
     return 2 if player.bot else 3
 
@@ -123,7 +123,7 @@ def players_table(
             _under_way(under_way),
             f"{player.steps:,}" if learns else "",
             rating_text(league.rating_of(player)),
-            "[bold yellow]" + escape(", ".join(league.names_of(player))) + "[/]",
+            "[bold yellow]" + escape(", ".join(league.aliases_of(player))) + "[/]",
             style="dim" if player.status == "retired" else "",
         )
     if left := len(league.players) - len(shown):

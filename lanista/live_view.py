@@ -76,7 +76,7 @@ def _replaces(event: Event, older: Event) -> bool:
 
 
 Show = Callable[[LiveLeague, Event | None], None]
-Enough = Callable[[LiveLeague], bool]
+ShouldStop = Callable[[LiveLeague], bool]
 
 
 def watch_trial(
@@ -85,10 +85,10 @@ def watch_trial(
     *,
     url: str | None = None,
     token: str | None = None,
-    enough: Enough = lambda live: False,
+    should_stop: ShouldStop = lambda live: False,
     on_event: Callable[[Event], None] | None = None,
 ) -> LiveLeague | None:
-    """Show a trial until it ends, until `enough` says so, or until Ctrl-C; returns the last state.
+    """Show a trial until it ends, `should_stop` returns true, or Ctrl-C is pressed; returns the last state.
 
     On a terminal this is a live view; elsewhere it is one line for each event, or a call of `on_event`.
     """
@@ -96,7 +96,7 @@ def watch_trial(
 
     async def run(show: Show) -> None:
         async with AsyncClient(url, token, retries=PATIENT) as client:
-            await follow(client, trial_id, show, enough)
+            await follow(client, trial_id, show, should_stop)
 
     def say(live: LiveLeague, event: Event | None) -> None:
         seen[:] = [live]
@@ -119,8 +119,10 @@ def watch_trial(
     return seen[-1] if seen else None
 
 
-async def follow(client: AsyncClient, trial_id: str, show: Show, enough: Enough = lambda live: False) -> LiveLeague:
-    """Keep a LiveLeague up to date and show it at every event and tick, until the trial ends or `enough` says so."""
+async def follow(
+    client: AsyncClient, trial_id: str, show: Show, should_stop: ShouldStop = lambda live: False
+) -> LiveLeague:
+    """Keep a LiveLeague up to date and show it at every event and tick, until the trial ends or `should_stop`."""
     arrived: asyncio.Queue[Event] = asyncio.Queue()
 
     async def listen() -> None:
@@ -132,7 +134,7 @@ async def follow(client: AsyncClient, trial_id: str, show: Show, enough: Enough 
         loader = _Loader(client, trial_id)
         live = LiveLeague(await loader.load())
         show(live, None)
-        while not (live.league.trial.is_over or enough(live)):
+        while not (live.league.trial.is_over or should_stop(live)):
             event = await _next(arrived, listening)
             if event is not None:
                 live.take(event)

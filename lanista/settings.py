@@ -24,7 +24,7 @@ from workers.settings import WorkerSettings
 
 
 class StackSettings(TemporalSettings, LogSettings):
-    """Settings of `lanista up`. A part whose address is set is used there and not started."""
+    """Settings of `lanista up`. A part whose address is set is external: it is used and not started."""
 
     home: Path = Field(default=Path(".lanista"), description="data folder of the local stack")
     host: str = Field(default="127.0.0.1", min_length=1, description="address the API binds; loopback by default")
@@ -50,7 +50,7 @@ class StackSettings(TemporalSettings, LogSettings):
     temporal_port: int = Field(default=0, ge=0, le=65535, description="port of the embedded Temporal; 0: any free")
     ray_port: int = Field(default=0, ge=0, le=65535, description="port of the embedded Ray; 0: any free")
     tensorboard_port: int = Field(default=0, ge=0, le=65535, description="port of TensorBoard; 0: any free")
-    temporal_ui: bool = Field(default=False, description="true to serve Temporal's own page (it knows no password)")
+    temporal_ui: bool = Field(default=False, description="true to serve Temporal's Web UI (it has no password)")
     ray_cpus: int = Field(default=0, ge=0, le=4096, description="CPUs that Ray may use; 0: all of the machine's")
     ray_object_store_mb: int = Field(
         default=512, ge=80, le=1_000_000, description="memory of Ray's object store, in megabytes"

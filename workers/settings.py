@@ -37,6 +37,6 @@ class WorkerSettings(TemporalSettings, LogSettings):
     train_metrics_address: str = Field(
         default="",
         pattern=METRICS_ADDRESS,
-        description="ip:port where the train worker serves the Temporal SDK's metrics to Prometheus; empty: nowhere",
+        description="ip:port where the train worker serves the Temporal SDK's metrics to Prometheus; empty: not served",
     )
     interactive_slots: int = Field(default=4, ge=1, le=1024, description="interactive answers under way at once")

@@ -52,7 +52,7 @@ class TrialActivities:
 
     @activity.defn(name=contracts.change_status.name)
     def change_status(self, change: contracts.StatusChange) -> None:
-        """Change the trial's status; its present status is no change."""
+        """Change the trial's status. Setting the present status again changes nothing."""
         with map_errors(), self._sessions.begin() as session:
             change_status(session, change.trial, _status(change.status), change.reason or None, order=change.order)
 

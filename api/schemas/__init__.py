@@ -1,6 +1,6 @@
-"""Request and answer models, enums and event kinds: one file a resource, shared by routes, store and Python client.
+"""Request and answer models, enums and event kinds: one file per resource, shared by routes, store and Python client.
 
-Pydantic and the standard library only (besides the trial file's own models, which are the same): `lanista.Client` loads
-these modules, and must load neither SQLAlchemy nor FastAPI. A field is declared here, once, with its description; the
-OpenAPI document, the routes, CSV files and the client all take it from here.
+They import Pydantic, the standard library, and the models and enums of `orchestrator.spec` and `league.types`, but
+neither SQLAlchemy nor FastAPI, since `lanista.Client` loads these modules. A field is declared here, once, with its
+description; the OpenAPI document, the routes, CSV files and the client all take it from here.
 """

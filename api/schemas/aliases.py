@@ -29,7 +29,7 @@ class Move(Answer):
     revision: int = Field(description="the alias's revision after it", examples=[3])
     move: AliasMove = Field(description="promoted by a gate, set by a user, or rolled back")
     from_version_id: str | None = Field(description="the version it pointed at before")
-    to_version_id: str = Field(description="the version it points at since")
+    to_version_id: str = Field(description="the version it pointed at after the move")
     reason: str = Field(description="why it was moved", examples=["beat the champion in a match"])
     actor: str = Field(description="name of the token, user or rule that moved it", examples=["admin"])
     gate_id: str | None = Field(description="the gate that moved it")
@@ -48,7 +48,7 @@ class PutAlias(Body):
 
 
 class Rollback(Body):
-    """Why to roll back."""
+    """The reason for a rollback."""
 
     reason: Reason = Field(
         default="rolled back by an operator", description="why; kept in the alias's history and in the audit log"

@@ -20,7 +20,7 @@ LARGEST = 2**53 - 1
 Utc = Annotated[datetime, AfterValidator(lambda when: when.astimezone(UTC))]
 """A time in UTC, written as 2030-01-01T00:00:00Z."""
 Name = Annotated[str, Field(pattern=NAME_PATTERN, description="1 to 63 lower-case letters, digits and hyphens")]
-"""Of a project, a trial, a player or a schedule."""
+"""The name of a project, trial, player or schedule."""
 
 
 class Answer(BaseModel):

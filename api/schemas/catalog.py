@@ -10,9 +10,9 @@ from api.schemas.base import Answer
 
 
 class CatalogEntry(Answer):
-    """One name."""
+    """One name that a trial file may use."""
 
-    name: str = Field(description="how to write it", examples=["mcts-<simulations>"])
+    name: str = Field(description="the name as a trial file writes it", examples=["mcts-<simulations>"])
     description: str = Field(description="what it is", examples=["Monte Carlo tree search"])
     source: str = Field(description="built-in, or the package it comes from", examples=["built-in"])
 

@@ -21,7 +21,7 @@ class Decision(Answer):
     player_id: str | None = Field(description="the player it is about")
     player: str | None = Field(description="that player's name", examples=["main"])
     generation: int | None = Field(description="the generation it is about", examples=[12])
-    attempt: int = Field(description="above 1 when a plan was made again", examples=[1])
+    attempt: int = Field(description="number of the plan; above 1 if the generation was planned again", examples=[1])
     version_id: str | None = Field(description="the version it is about")
     gate_id: str | None = Field(description="the gate that decided")
     commit: int | None = Field(description="the commit it belongs to", examples=[17])

@@ -100,10 +100,10 @@ class TournamentFormat(StrEnum):
 
 
 class TournamentPurpose(StrEnum):
-    """What a tournament is held for."""
+    """Why a tournament was created."""
 
     REQUEST = "request"
-    """Somebody asked for it."""
+    """A user's request."""
     SCHEDULE = "schedule"
     """One firing of a schedule."""
     FIELD_EVALUATION = "field_evaluation"
@@ -127,7 +127,7 @@ class PairingStatus(StrEnum):
 
 
 class Overlap(StrEnum):
-    """What a schedule does when its last tournament still runs; Temporal's own policies."""
+    """What a schedule does if its last tournament is still running: Temporal's overlap policies."""
 
     SKIP = "skip"
     BUFFER_ONE = "buffer_one"
@@ -146,7 +146,7 @@ class RatingMethod(StrEnum):
 
     @property
     def depends_on_order(self) -> bool:
-        """Updated game by game: the same games in another order give other values. For the live view only."""
+        """Whether ratings are updated game by game, so that the order of games matters. For the live view only."""
         return self in (RatingMethod.ELO_ONLINE, RatingMethod.OPENSKILL)
 
 

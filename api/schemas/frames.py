@@ -1,4 +1,4 @@
-"""Answers as pandas frames, for notebooks. Pandas is imported when a frame is asked for."""
+"""Answers as pandas frames, for notebooks. pandas is imported when the first frame is made."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def matrix_frame(names: Sequence[str], matrix: Sequence[Sequence[float | None]])
 
 
 def frame_of(schema: type[BaseModel], items: Sequence[BaseModel]) -> pandas.DataFrame:
-    """One row for each item, one column for each field, also where there is no item."""
+    """One row per item and one column per field; without items, only the columns."""
     frame: pandas.DataFrame = load_pandas().DataFrame(
         [item.model_dump() for item in items], columns=list(schema.model_fields)
     )

@@ -18,7 +18,9 @@ class GateSummary(Answer):
     game: str = Field(description="the game", examples=["connect_four"])
     alias: str = Field(description="the alias that the candidate is to get", examples=["champion"])
     candidate_version_id: str = Field(description="the candidate")
-    champion_version_id: str | None = Field(description="the champion; null: there is none, the candidate passes")
+    champion_version_id: str | None = Field(
+        description="the champion; null if there is none: the candidate passes unopposed"
+    )
     status: GateStatus = Field(description="its status; `invalid`: stopped early, never passed")
     status_reason: str | None = Field(description="why it has this status")
     elo0: float = Field(description="Elo difference of the null hypothesis", examples=[0])
@@ -34,7 +36,7 @@ class GateSummary(Answer):
     pairs: int = Field(description="pairs of games played", examples=[120])
     pentanomial: list[int] = Field(description="pairs by score 0, 1/4, 1/2, 3/4, 1", examples=[[4, 20, 50, 30, 16]])
     llr: float = Field(description="the log-likelihood ratio now", examples=[1.2])
-    settings: dict[str, Any] = Field(description="its other options")
+    settings: dict[str, Any] = Field(description="other options of the gate")
     created_at: Utc = Field(description="when it was opened")
     started_at: Utc | None = Field(description="when its first game began")
     finished_at: Utc | None = Field(description="when it was decided")
@@ -57,7 +59,7 @@ class Gate(GateSummary):
 
 
 class StopGate(Body):
-    """Why to stop a gate."""
+    """The reason for stopping a gate."""
 
     reason: str = Field(
         default="stopped by an operator",

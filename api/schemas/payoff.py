@@ -18,7 +18,7 @@ Counts = list[list[int]]
 
 
 class PayoffPlayer(Answer):
-    """The player of one row, and of the column of the same number."""
+    """The player of one row, and of the column with the same index."""
 
     id: str = Field(description="its id")
     name: str = Field(description="its name", examples=["main"])
@@ -42,8 +42,8 @@ class Payoff(Answer):
     draws: Counts = Field(description="games drawn, not decayed")
     losses: Counts = Field(description="games lost, not decayed")
     mean_return: Matrix = Field(
-        description="the row's mean return a game, decayed, the mean over seats; null where the two never met or "
-        "their games were counted without returns"
+        description="the row player's mean return per game, decayed, the mean over seats; null where the two never met "
+        "or their games were counted without returns"
     )
 
     def games(self, row: int, column: int) -> int:

@@ -13,9 +13,11 @@ from api.schemas.replays import Position
 class NewGame(Body):
     """A game to start."""
 
-    version_id: UUID = Field(description="the opponent: any version, also a bot's")
+    version_id: UUID = Field(description="the opponent: any version, including a bot's")
     seat: int = Field(default=0, strict=True, ge=0, le=63, description="the person's seat; seat 0 moves first")
-    seed: int | None = Field(default=None, strict=True, ge=0, le=LARGEST, description="seed of the game; null: any")
+    seed: int | None = Field(
+        default=None, strict=True, ge=0, le=LARGEST, description="seed of the game; null: chosen by the server"
+    )
     sampled: bool = Field(
         default=True, strict=True, description="whether the opponent samples its moves or always takes its best"
     )

@@ -22,7 +22,9 @@ class Player(Answer):
     bot: str | None = Field(description="for a bot: which one", examples=["mcts-100"])
     parent_id: str | None = Field(description="for a historical player: the player it is a snapshot of")
     forked_from_player_id: str | None = Field(description="the player it was forked from")
-    hyperparameters: dict[str, Any] = Field(description="its own, on top of the trial's", examples=[{"entropy": 0.02}])
+    hyperparameters: dict[str, Any] = Field(
+        description="its own hyperparameters, which override the trial's", examples=[{"entropy": 0.02}]
+    )
     revision: int = Field(description="number of changes by users; the ETag", examples=[1])
     created_commit: int = Field(description="the commit that added it", examples=[0])
     generation: int = Field(description="its newest recorded generation", examples=[12])
@@ -46,7 +48,7 @@ class NewPlayer(Body):
 
 
 class PlayerEdit(Body):
-    """What to change of a player."""
+    """Changes to a player."""
 
     retire: bool = Field(default=False, strict=True, description="true: it neither trains nor plays any more")
     hyperparameters: dict[str, Any] | None = Field(

@@ -26,7 +26,9 @@ class Fit(Answer):
     last_match_id: int = Field(description="the newest of these games", examples=[5000])
     anchor_version_id: str | None = Field(description="the version whose rating is 0 by definition")
     tournament_id: str | None = Field(description="the tournament after which it was made")
-    settings: dict[str, Any] = Field(description="options of the fit; with nash_averaging the equilibrium: `mixture`")
+    settings: dict[str, Any] = Field(
+        description="options of the fit; with nash_averaging also the equilibrium, as `mixture`"
+    )
     depends_on_order: bool = Field(
         description="true: updated game by game, for the live view; the same games in another order give other values"
     )

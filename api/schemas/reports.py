@@ -87,6 +87,6 @@ class TournamentReport(Answer):
     anchor: str = Field(description="the entrant at 0 Elo", examples=["random"])
     leads: str = Field(description="whether the first leads all others by more than chance, in words")
     standings: list[ReportLine] = Field(description="the standings, the best first")
-    cross_table: list[CrossCell] = Field(description="every two entrants that met")
+    cross_table: list[CrossCell] = Field(description="one cell for each two entrants that met")
     upsets: list[Upset] = Field(description="the upsets, the largest first")
     instructive_games: list[InstructiveGame] = Field(description="unlikely results, the most surprising first")

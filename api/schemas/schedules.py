@@ -24,7 +24,9 @@ class NewSchedule(Body):
     project: Name = Field(default="default", examples=["connect-four"])
     name: Name = Field(examples=["nightly"])
     cron: Cron | None = Field(default=None, examples=["0 3 * * *"])
-    every_seconds: Seconds | None = Field(default=None, description="or an interval", examples=[3600])
+    every_seconds: Seconds | None = Field(
+        default=None, description="interval in seconds, instead of a cron line", examples=[3600]
+    )
     time_zone: Zone = Field(default="UTC", description="time zone of the cron line", examples=["Europe/Berlin"])
     overlap: Overlap = Field(
         default=Overlap.SKIP,
@@ -34,7 +36,7 @@ class NewSchedule(Body):
     catchup_window_seconds: Annotated[int, Field(ge=10, le=31_536_000)] = Field(
         default=3600, description="how late a firing that an outage prevented may still happen", examples=[3600]
     )
-    tournament: TournamentSpec = Field(description="the tournament to hold each time", examples=[SPEC_EXAMPLE])
+    tournament: TournamentSpec = Field(description="the tournament to create at each firing", examples=[SPEC_EXAMPLE])
 
 
 class ScheduleChange(Body):
@@ -58,7 +60,7 @@ class Schedule(Answer):
     trial_id: str | None = Field(description="the trial it is about; null: the whole project")
     name: str = Field(description="its name", examples=["nightly"])
     cron: str | None = Field(description="when it fires, as a cron line", examples=["0 3 * * *"])
-    every_seconds: int | None = Field(description="or as an interval", examples=[None])
+    every_seconds: int | None = Field(description="its interval in seconds, instead of a cron line", examples=[None])
     time_zone: str = Field(description="time zone of the cron line", examples=["UTC"])
     overlap: Overlap = Field(description="what a firing does while the last tournament still runs", examples=["skip"])
     catchup_window_seconds: int = Field(description="how late a missed firing may still happen", examples=[3600])
@@ -68,7 +70,7 @@ class Schedule(Answer):
     revision: int = Field(description="number of changes; the ETag", examples=[1])
     taken: bool = Field(description="whether Temporal has this revision", examples=[True])
     created_at: Utc = Field(description="when it was created")
-    tournament: dict[str, Any] = Field(description="the tournament it holds each time", examples=[SPEC_EXAMPLE])
+    tournament: dict[str, Any] = Field(description="the tournament that each firing creates", examples=[SPEC_EXAMPLE])
     fired: int | None = Field(default=None, description="firings so far; null where Temporal was not asked")
     skipped_overlap: int | None = Field(default=None, description="firings skipped because a tournament still ran")
     missed_catchup: int | None = Field(default=None, description="firings missed because they came too late")

@@ -15,7 +15,10 @@ class SignIn(Body):
         default=None, min_length=1, max_length=200, description="an API token", examples=["lanista_..."]
     )
     code: str | None = Field(
-        default=None, min_length=1, max_length=200, description="instead: a code of POST /api/v1/session/codes"
+        default=None,
+        min_length=1,
+        max_length=200,
+        description="instead of a token: a one-time code from POST /api/v1/session/codes",
     )
 
     @model_validator(mode="after")
@@ -25,13 +28,13 @@ class SignIn(Body):
         return self
 
 
-class CodeEnd(Answer):
-    """What is stored of a code under an idempotency key; the code itself is a secret and is derived again."""
+class CodeExpiry(Answer):
+    """The part of a code that is stored for retries. The code itself is a secret and is derived again."""
 
     expires_at: Utc = Field(description="when the code expires")
 
 
-class OneTimeCode(CodeEnd):
+class OneTimeCode(CodeExpiry):
     """A code that opens one browser session."""
 
     code: str = Field(description="the code; send it to POST /api/v1/session, once")

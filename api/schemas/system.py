@@ -29,7 +29,7 @@ class Readiness(Answer):
 
 
 class WorkerShown(Answer):
-    """A worker process at one queue; a process that serves three queues is three of these."""
+    """A worker process at one queue; a process that serves three queues is listed three times."""
 
     identity: str = Field(description="process and host, as Temporal knows them", examples=["4711@host-a"])
     queue: str = Field(description="league, store, train, play or interactive", examples=["train"])
@@ -85,5 +85,5 @@ class System(Answer):
     ray: RayShown | None = Field(description="Ray's resources; null while no train worker answers")
     unknown: dict[str, str] = Field(
         description="why `workers`, `queues` or `ray` is null, by name",
-        examples=[{"ray": "no train worker is there to ask"}],
+        examples=[{"ray": "no train worker is running"}],
     )

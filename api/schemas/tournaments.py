@@ -16,7 +16,7 @@ SPEC_EXAMPLE = {"trial": "first-league", "format": "swiss", "entrants": ["latest
 
 
 class NewTournament(Body):
-    """A tournament to hold."""
+    """A tournament to create."""
 
     project: Name = Field(default="default", examples=["connect-four"])
     spec: TournamentSpec = Field(description="the tournament file without `project`", examples=[SPEC_EXAMPLE])
@@ -79,7 +79,7 @@ class Standings(Answer):
 
 
 class Cancel(Body):
-    """Why to cancel a tournament."""
+    """The reason for cancelling a tournament."""
 
     reason: str = Field(
         default="cancelled by an operator",

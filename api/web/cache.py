@@ -1,4 +1,4 @@
-"""The API's one cache: bounded, current by state (an ETag) or by age, thread-safe, with single flight.
+"""The API's cache: bounded, validated by state (an ETag) or age, thread-safe, with single flight.
 
 Single flight: of many callers that miss the same key at once, one computes the value and the others wait for it.
 
@@ -66,7 +66,7 @@ class Cache(Generic[Value]):
     async def get_async(
         self, key: Hashable, compute: Callable[[], Awaitable[Value]], *, state: Hashable = None
     ) -> Value:
-        """The current value; computed in a task of its own, which a caller that is cancelled does not end."""
+        """The current value; computed in a separate task, which continues if the caller is cancelled."""
         entry = self._current(key, state)
         if entry is not None:
             return entry.value
@@ -93,7 +93,7 @@ class Cache(Generic[Value]):
         return None if entry is None else entry.value
 
     def clear(self) -> None:
-        """Forget every value, also those that are being computed: their callers still get them."""
+        """Drop every value, including those being computed, which their callers still get."""
         with self._lock:
             self._entries.clear()
             self._flights.clear()

@@ -97,7 +97,7 @@ class ChangeCall:
     async def commit_after(
         self, prepare: Callable[[], Awaitable[Prepared]], work: Callable[[Session, Prepared], Reply]
     ) -> Response:
-        """Commit work that needs an answer from elsewhere, got outside any transaction; a retry asks for none."""
+        """Like `commit`, with the result of `prepare`, which runs outside any transaction and not for a retry."""
         stored = await run_in_threadpool(self._stored)
         if stored is None:
             prepared = await prepare()

@@ -1,4 +1,4 @@
-"""Error mapping: exceptions as RFC 9457 problem+json. They say what was wrong and what is allowed, without a trace."""
+"""Error mapping: exceptions as RFC 9457 problem+json: what was wrong and what is allowed, without a stack trace."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ log = structlog.get_logger()
 
 MEDIA_TYPE = "application/problem+json"
 TITLES = {413: "Content Too Large", 422: "Unprocessable Content"}
-"""Where the RFC's name of a status is newer than the standard library's."""
+"""Names of statuses from RFC 9110 that are newer than those of the standard library."""
 
 
-class Refusal(Exception):
-    """Raised to answer a request with a problem; `more` are further fields of the document."""
+class ProblemError(Exception):
+    """Raised to answer a request with a problem document; `more` has further fields of the document."""
 
     def __init__(self, status: int, detail: str, *, headers: Mapping[str, str] | None = None, **more: Any) -> None:
         super().__init__(detail)
@@ -49,7 +49,7 @@ def problem(status: int, detail: str, *, headers: Mapping[str, str] | None = Non
 
 
 async def _refused(request: Request, error: Exception) -> Response:
-    assert isinstance(error, Refusal)
+    assert isinstance(error, ProblemError)
     return problem(error.status, error.detail, headers=error.headers, **error.more)
 
 
@@ -89,7 +89,7 @@ def problems_at(place: str) -> Iterator[None]:
     except InvalidTrial as error:
         fields = [(f"{place}.{item.path}".rstrip("."), _words(item)) for item in error.problems]
         detail, errors = _listed(fields)
-        raise Refusal(422, detail, errors=errors) from None
+        raise ProblemError(422, detail, errors=errors) from None
 
 
 def _words(item: SpecProblem) -> str:
@@ -128,7 +128,7 @@ async def _database_gone(request: Request, error: Exception) -> Response:
 def install_problem_handlers(app: FastAPI) -> None:
     """Map the exceptions that are expected; the outermost middleware answers all others with 500."""
     handlers = {
-        Refusal: _refused,
+        ProblemError: _refused,
         HTTPException: _http,
         RequestValidationError: _invalid,
         NotFound: _not_found,

@@ -54,7 +54,7 @@ def _locations(settings: StackSettings) -> tuple[str, str]:
 
 
 def _show(report: AuditReport) -> None:
-    from api.store.verify import Wrong
+    from api.store.verify import FindingKind
 
     table = Table("checked", "count")
     for name, count in report.counts.items():
@@ -64,6 +64,6 @@ def _show(report: AuditReport) -> None:
         print_line(f"[red]{finding.wrong}[/] {escape(finding.subject)}: {escape(finding.detail)}")
     if len(report.findings) > MOST_SHOWN:
         print_line(f"and {len(report.findings) - MOST_SHOWN} more; --json shows all")
-    numbers = ", ".join(f"{report.number(wrong)} {wrong}" for wrong in Wrong)
+    numbers = ", ".join(f"{report.number(wrong)} {wrong}" for wrong in FindingKind)
     garbage = f"{report.garbage} unreferenced files will be collected as garbage"
     print_line(f"[green]Everything agrees.[/] {garbage}." if report.agrees else f"[bold red]Mismatches:[/] {numbers}.")

@@ -25,7 +25,7 @@ CHECKOUT = Path(lanista.__path__[0]).parent
 
 def bench(
     context: typer.Context,
-    name: Annotated[str | None, typer.Argument(metavar="[NAME]", help="Which to run; default: list them.")] = None,
+    name: Annotated[str | None, typer.Argument(metavar="[NAME]", help="Measurement to run; default: list all.")] = None,
     as_json: JsonOption = False,
 ) -> None:
     """List the measurements, or run one: lanista bench NAME [ITS OPTIONS]. Needs a source checkout."""

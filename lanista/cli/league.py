@@ -80,7 +80,7 @@ def ratings(
         if as_csv:
             _print_csv(client, found, "ratings", method=method, against=other)
             return
-        answer = client.ratings(found, method=method, against=other, most=limit)
+        answer = client.ratings(found, method=method, against=other, limit=limit)
     if as_json:
         print_json(answer.model_dump(mode="json"))
     elif answer.fit is None:

@@ -83,9 +83,9 @@ def up_detached(settings: StackSettings, *, quiet: bool = False) -> StackState:
     home = Home(settings.home)
     running = home.is_supervised()
     if running and not quiet:
-        from lanista.stack.supervisor import where_it_runs
+        from lanista.stack.supervisor import describe_running_stack
 
-        print_line(escape(where_it_runs(home)))
+        print_line(escape(describe_running_stack(home)))
     with errors.status("Starting …") as spinner:
         since: dict[str, float] = {}
         told: set[str] = set()

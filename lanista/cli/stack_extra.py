@@ -18,7 +18,7 @@ Result = TypeVar("Result")
 
 INSTALL = "pip install 'lanista[stack]'"
 PACKAGES = ("temporalio", "sqlalchemy", "fastapi", "ray", "torch")
-"""Those of the extra without which no part of the stack runs."""
+"""Packages of the extra that every part of the stack needs."""
 
 
 class StackNotInstalled(StackError):

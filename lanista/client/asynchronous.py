@@ -12,9 +12,10 @@ from tenacity import AsyncRetrying
 
 from api.schemas.events import Event
 from lanista.client import server_sent_events
-from lanista.client.calls import composed, contests, games
+from lanista.client.calls import composed, games
 from lanista.client.calls import league as league_calls
 from lanista.client.calls import registry as registry_calls
+from lanista.client.calls import tournaments as tournament_calls
 from lanista.client.calls import trials as trial_calls
 from lanista.client.calls.call import Call, Listing, Steps, TrialRef
 from lanista.client.errors import UnexpectedAnswer, problem_of
@@ -198,21 +199,21 @@ class AsyncClient:
     revoke_token = _single(registry_calls.revoke_token)
     audit = _list(registry_calls.audit)
 
-    tournaments = _list(contests.tournaments)
-    tournament = _single(contests.tournament)
-    create_tournament = _single(contests.create_tournament)
-    cancel_tournament = _single(contests.cancel_tournament)
-    entrants = _list(contests.entrants)
-    standings = _several(contests.standings)
-    pairings = _list(contests.pairings)
-    tournament_report = _single(contests.tournament_report)
-    write_report = _single(contests.write_report)
-    schedules = _list(contests.schedules)
-    schedule = _single(contests.schedule)
-    create_schedule = _single(contests.create_schedule)
-    change_schedule = _single(contests.change_schedule)
-    trigger_schedule = _single(contests.trigger_schedule)
-    delete_schedule = _single(contests.delete_schedule)
+    tournaments = _list(tournament_calls.tournaments)
+    tournament = _single(tournament_calls.tournament)
+    create_tournament = _single(tournament_calls.create_tournament)
+    cancel_tournament = _single(tournament_calls.cancel_tournament)
+    entrants = _list(tournament_calls.entrants)
+    standings = _several(tournament_calls.standings)
+    pairings = _list(tournament_calls.pairings)
+    tournament_report = _single(tournament_calls.tournament_report)
+    write_report = _single(tournament_calls.write_report)
+    schedules = _list(tournament_calls.schedules)
+    schedule = _single(tournament_calls.schedule)
+    create_schedule = _single(tournament_calls.create_schedule)
+    change_schedule = _single(tournament_calls.change_schedule)
+    trigger_schedule = _single(tournament_calls.trigger_schedule)
+    delete_schedule = _single(tournament_calls.delete_schedule)
 
     replay = _single(games.replay)
     begin_game = _single(games.begin_game)

@@ -26,7 +26,7 @@ import httpx
 
 
 class LanistaError(Exception):
-    """The message says what is wrong."""
+    """Base class of the client's errors; the message says what is wrong."""
 
 
 class Unreachable(LanistaError):

@@ -33,5 +33,5 @@ def _row(league: League, position: int) -> dict[str, Any]:
         "rating_low": rating and rating.low,
         "rating_high": rating and rating.high,
         "games": rating.games if rating else 0,
-        "aliases": ", ".join(league.names_of(player)),
+        "aliases": ", ".join(league.aliases_of(player)),
     }

@@ -31,7 +31,7 @@ class League:
         rated = [rating for rating in self.ratings.items if rating.player_id == player.id]
         return max(rated, key=lambda rating: rating.number, default=None)
 
-    def names_of(self, player: Player) -> list[str]:
+    def aliases_of(self, player: Player) -> list[str]:
         """The aliases that point at the player's present version."""
         return [alias.name for alias in self.aliases if alias.version_id == player.version_id]
 

@@ -1,4 +1,4 @@
-"""StreamPosition a stream of Server-Sent Events across connections. `httpx-sse` parses a stream; resuming is ours.
+"""Follows a stream of Server-Sent Events across connections. `httpx-sse` parses it; this module resumes it.
 
 See docs/decisions/client.md.
 """
@@ -19,7 +19,7 @@ from lanista.client.transport import CONNECT_SECONDS
 SILENCE_SECONDS = 35.0
 """The server sends something every ten seconds; a connection that is silent for this long is dead."""
 PAUSE_SECONDS = 1.0
-"""Before connecting again to a server that ended the stream."""
+"""Seconds to wait before reconnecting to a server that ended the stream."""
 
 
 class StreamPosition:
@@ -29,7 +29,7 @@ class StreamPosition:
         self._path = path_to("events") if trial is None else trial_path(trial, "events")
         self._newest = newest
         self.last_id = after
-        """Of the last event that arrived whole; sent as Last-Event-ID with the next connection."""
+        """Id of the last event that arrived completely; sent as Last-Event-ID with the next connection."""
 
     def arguments(self, timeout: float) -> dict[str, Any]:
         """The arguments of httpx's `build_request`."""

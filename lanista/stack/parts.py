@@ -152,7 +152,7 @@ class Parts:
         )
 
     def _register_search_attributes(self) -> None:
-        """Lets Temporal's own page find leagues by name. A failure is a warning, and the stack starts without them."""
+        """Lets Temporal's Web UI find leagues by name. A failure is a warning, and the stack starts without them."""
 
         async def register() -> None:
             with suppress(TemporalUnreachable):  # the server is gone again; its next start registers them

@@ -63,7 +63,7 @@ class Supervisor:
         self.home.create()
         lock = self.home.try_lock()
         if lock is None:
-            raise AlreadyRunning(where_it_runs(self.home))
+            raise AlreadyRunning(describe_running_stack(self.home))
         with lock:
             try:
                 await self._run_locked()
@@ -166,7 +166,7 @@ class Supervisor:
             write_atomically(self.home.state_file, self._state.to_json())
 
 
-def where_it_runs(home: Home) -> str:
+def describe_running_stack(home: Home) -> str:
     """One sentence for a user who starts a stack that is running already."""
     state = home.live_state()
     if state is None:

@@ -262,14 +262,14 @@ def test_the_system_page_says_which_worker_is_away(page: Page) -> None:
         system = route.fetch().json()
         for queue in system["queues"]:
             queue["pollers"] = 0 if queue["name"] in ("train", "play", "interactive") else queue["pollers"]
-        system |= {"ray": None, "unknown": {"ray": "no train worker is there to ask"}}
+        system |= {"ray": None, "unknown": {"ray": "no train worker is running"}}
         route.fulfill(json=system)
 
     page.route("**/api/v1/system", without_train_worker)
     page.goto("/system")
     expect(page.get_by_role("alert")).to_contain_text("The train worker is not running.")
     expect(page.get_by_text("no worker", exact=True)).to_have_count(3)
-    expect(page.get_by_role("main")).to_contain_text("no train worker is there to ask")
+    expect(page.get_by_role("main")).to_contain_text("no train worker is running")
 
 
 def test_a_token_is_made_shown_once_and_revoked(page: Page) -> None:

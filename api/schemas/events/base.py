@@ -1,4 +1,4 @@
-"""The base of all event kinds: a kind, its payload, and how it reads.
+"""The base of all event kinds: a kind, its payload, and its sentence.
 
 See docs/decisions/events-and-live-view.md.
 """
@@ -23,7 +23,7 @@ KINDS: dict[str, type[EventPayload]] = {}
 
 
 class EventPayload(BaseModel):
-    """What an event of one kind carries. A subclass names its kind, and says how the event reads.
+    """What an event of one kind carries. A subclass names its kind and writes the sentence.
 
     Every field has a default and unknown fields are kept, so that events written by older and newer releases stay
     readable. `player` is always a name and `player_id` its id.
@@ -35,7 +35,9 @@ class EventPayload(BaseModel):
     transient: ClassVar[bool] = False
     """True for kinds that only report progress: readers show the newest and keep no list of them."""
 
-    key: str | None = Field(None, description="of an event that is written once: later ones with this key are dropped")
+    key: str | None = Field(
+        None, description="deduplication key: a later event of this kind with the same key is not written"
+    )
 
     def __init_subclass__(cls, kind: str | None = None, transient: bool = False, **options: Any) -> None:
         super().__init_subclass__(**options)

@@ -1,4 +1,4 @@
-"""An event as the stream sends it: what happened, when, in which trial, and how it reads."""
+"""An event as the stream sends it: what happened, when, in which trial, and as one sentence."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from api.schemas.events.progress import GenerationProgress
 
 
 class EventHead(Answer):
-    """What events of every kind have."""
+    """The fields that events of every kind have."""
 
     type: str = Field(description="the kind of event")
     id: int | None = None
-    trial_id: str | None = Field(None, description="null for what concerns no single trial")
+    trial_id: str | None = Field(None, description="null for an event that concerns no single trial")
     created_at: Utc | None = None
     text: str = Field("", description="the event as one sentence")
     level: Level = Field("plain", description="how much it matters: ordinary, good news, or trouble")

@@ -111,7 +111,9 @@ class PlayerAdded(PlayerPayload, kind="player.added"):
     role: str = Field("", examples=["main_exploiter"])
     commit: Commit = None
     hyperparameters: dict[str, Any] = Field(
-        default_factory=dict, description="its own, in place of the trial's", examples=[{"learning_rate": 0.001}]
+        default_factory=dict,
+        description="the player's own hyperparameters, which override the trial's",
+        examples=[{"learning_rate": 0.001}],
     )
 
     @property
@@ -120,7 +122,7 @@ class PlayerAdded(PlayerPayload, kind="player.added"):
 
 
 class PlayerRetired(PlayerPayload, kind="player.retired"):
-    """A player retired: it is matched no longer."""
+    """A player retired: it no longer trains or plays."""
 
     reason: str = Field("", examples=["on request"])
     commit: Commit = None
@@ -134,7 +136,9 @@ class PlayerRetuned(PlayerPayload, kind="player.retuned"):
     """A player's own hyperparameters were replaced."""
 
     hyperparameters: dict[str, Any] = Field(
-        default_factory=dict, description="its own, in place of the trial's", examples=[{"learning_rate": 0.001}]
+        default_factory=dict,
+        description="the player's own hyperparameters, which override the trial's",
+        examples=[{"learning_rate": 0.001}],
     )
     commit: Commit = None
 

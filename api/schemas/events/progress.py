@@ -1,4 +1,4 @@
-"""The one kind that is not stored: how far the generations under way are."""
+"""Progress of running generations: the only kind of event that is not stored."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from api.schemas.events.wording import counted
 
 
 class GenerationProgress(Answer):
-    """How far a generation under way is. Before its crew is ready, nothing is known of steps."""
+    """Progress of a running generation. Its steps are unknown until its crew is ready."""
 
     player_id: str
     player: str = Field(description="the player's name")
@@ -36,7 +36,7 @@ class GenerationProgress(Answer):
 
 
 class Progress(EventPayload, kind="progress", transient=True):
-    """How far the generations under way are, each second; not stored, so it has no id."""
+    """Progress of the running generations, sent every second. It is not stored and has no id."""
 
     generations: list[GenerationProgress] = Field(
         default_factory=list,

@@ -1,4 +1,4 @@
-"""Reads an event by its kind, also of a kind that this release does not know."""
+"""Parses an event by its kind, including kinds that this release does not know."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from api.schemas.events.wording import sentence_case, spelled
 
 
 class UnknownEvent(EventPayload):
-    """An event of a kind that is not known here: from a newer release or a plug-in. Its payload is kept as it is."""
+    """An event of an unknown kind, from a newer release or a plug-in. Its payload is unchanged."""
 
     _kind: str = PrivateAttr(default="")
     _payload: Any = PrivateAttr(default=None)
@@ -37,7 +37,7 @@ class UnknownEvent(EventPayload):
 
 
 def read_event(kind: str, payload: Any) -> EventPayload:
-    """The payload as its type; one of an unknown kind, or that does not fit its kind, as an UnknownEvent."""
+    """The payload as its kind's type; an UnknownEvent if the kind is unknown or the payload does not fit it."""
     known = KINDS.get(kind)
     if known is not None:
         try:

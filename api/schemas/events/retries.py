@@ -1,6 +1,7 @@
-"""Events about attempts that failed: tried again, or dropped.
+"""Events about failed attempts, which are retried or dropped.
 
-Kinds that workflows name have an underscore where others have a point: histories hold these names, so they stay.
+Kinds that workflows name have an underscore where others have a dot: histories contain these names, so they cannot
+change.
 """
 
 from __future__ import annotations
@@ -31,7 +32,7 @@ class FailedAttempt(EventPayload):
         return because(self.problem or self.failure.replace("_", " "))
 
     def tried_again(self, what: str) -> str:
-        """The sentence of an attempt that is followed by another."""
+        """The sentence about a failed attempt that is retried."""
         which = f"attempt {self.tries}" if self.tries else "an attempt"
         soon = f", the next in {seconds(self.delay_seconds)}" if self.delay_seconds else ", tried again at once"
         return f"{what}: {which} failed{soon}{self.trouble}"
@@ -62,7 +63,7 @@ class PlayersFailedAttempt(FailedAttempt):
 
 
 class GenerationRetried(PlayersFailedAttempt, kind="generation_retried"):
-    """An attempt at a generation failed and is made again."""
+    """An attempt at a generation failed and is retried."""
 
     @property
     def text(self) -> str:
@@ -70,7 +71,7 @@ class GenerationRetried(PlayersFailedAttempt, kind="generation_retried"):
 
 
 class EvaluationRetried(PlayersFailedAttempt, kind="evaluation_retried"):
-    """An attempt at an evaluation against the target failed and is made again."""
+    """An attempt at an evaluation against the target failed and is retried."""
 
     @property
     def text(self) -> str:
@@ -86,7 +87,7 @@ class EvaluationDropped(PlayersFailedAttempt, kind="evaluation_dropped"):
 
 
 class GateRetried(FailedAttempt, kind="gate_retried"):
-    """An attempt at a gate's games failed and is made again."""
+    """An attempt at a gate's games failed and is retried."""
 
     gate_id: Id = ""
     alias: str = Field("", examples=["champion"])
@@ -105,7 +106,7 @@ class GateRetried(FailedAttempt, kind="gate_retried"):
 
 
 class WeightsRetried(FailedAttempt, kind="weights_retried"):
-    """An attempt to make the initial weights failed and is made again."""
+    """An attempt to make the initial weights failed and is retried."""
 
     @property
     def text(self) -> str:
@@ -113,7 +114,7 @@ class WeightsRetried(FailedAttempt, kind="weights_retried"):
 
 
 class PairingRetried(FailedAttempt, kind="pairing.retried"):
-    """An attempt at a pairing's games failed and is made again."""
+    """An attempt at a pairing's games failed and is retried."""
 
     tournament_id: Id = ""
     name: str = Field("", description="the tournament's name", examples=["nightly"])

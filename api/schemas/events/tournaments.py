@@ -36,7 +36,7 @@ class TournamentCreated(TournamentPayload, kind="tournament.created"):
 
 
 class TournamentStarted(TournamentPayload, kind="tournament.started"):
-    """A tournament's first pairings are played."""
+    """A tournament started to play its first pairings."""
 
     @property
     def text(self) -> str:
@@ -89,7 +89,7 @@ class TournamentWithdrawn(TournamentPayload, kind="tournament.withdrawn"):
 
 
 class TournamentJudged(TournamentPayload, kind="tournament.judged"):
-    """A tournament decided about an alias."""
+    """A tournament decided whether to move an alias."""
 
     alias: str = Field("", examples=["champion"])
     verdict: str = Field("", description="promoted or kept", examples=["promoted"])

@@ -43,7 +43,7 @@ class TrialCreated(EventPayload, kind="trial.created"):
 
 
 class TrialStatusChanged(EventPayload, kind="trial.status"):
-    """The trial's status changed, or an order found it so already."""
+    """The trial's status changed, or an order asked for the status that it already has."""
 
     from_: str = Field("", alias="from", description="the status before", examples=["running"])
     to: str = Field("", description="the status now", examples=["pausing"])
@@ -85,7 +85,7 @@ class TrialArchived(EventPayload, kind="trial.archived"):
 
 
 class AliasMoved(EventPayload, kind="alias.moved"):
-    """An alias names another version now."""
+    """An alias was moved to another version."""
 
     project_id: Id = ""
     game: str = Field("", examples=["connect_four"])
@@ -118,7 +118,9 @@ class RatingsFitted(EventPayload, kind="ratings.fitted"):
     fit_id: Id = ""
     method: str = Field("", examples=["bradley_terry"])
     tournament_id: OptionalId = None
-    tournament: str | None = Field(None, description="the name of the tournament before", examples=["nightly"])
+    tournament: str | None = Field(
+        None, description="the name of the tournament after which they were fitted", examples=["nightly"]
+    )
 
     @property
     def text(self) -> str:

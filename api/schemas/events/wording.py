@@ -1,4 +1,4 @@
-"""Pieces of the sentences that events read as."""
+"""Parts of the sentences of events."""
 
 from __future__ import annotations
 

@@ -40,7 +40,7 @@ class Promotion:
 
 
 def lock_alias(session: Session, key: AliasKey) -> None:
-    """Take the advisory lock of an alias, which need not exist: moves of it and changes of its gates wait.
+    """Take the advisory lock of an alias, which need not exist. Moves of it and changes of its gates wait for it.
 
     Lock order: trial, schedule, tournament, this lock, the alias row.
     """
@@ -51,7 +51,7 @@ def lock_alias(session: Session, key: AliasKey) -> None:
 def move_alias(
     session: Session, key: AliasKey, version_id: str, promotion: Promotion, *, if_revision: int | None = None
 ) -> Alias:
-    """Point the alias at a version. Its present version is no move; a gate's second delivery changes nothing.
+    """Point the alias at a version. Its present version, or a gate's second delivery, changes nothing.
 
     `if_revision` refuses the move unless the alias is still at that revision (0: does not exist yet).
     """
@@ -75,19 +75,19 @@ def move_alias(
 
 
 def roll_back_alias(session: Session, key: AliasKey, promotion: Promotion) -> Alias:
-    """Point the alias back at the version that held it before; again, at the one before that."""
+    """Point the alias back at its previous version; a second call goes back one version further."""
     lock_alias(session, key)
     alias = session.scalars(_select(key).with_for_update()).one_or_none()
     if alias is None:
         raise NotFound(f"there is no alias {key.name!r} for {key.game}")
     holders = _holders(alias_history(session, key))
     if len(holders) < 2:
-        raise Conflict(f"alias {key.name!r} has no earlier holder to go back to")
+        raise Conflict(f"alias {key.name!r} has no earlier version to roll back to")
     return move_alias(session, key, holders[-2], replace(promotion, move=AliasMove.ROLLED_BACK))
 
 
 def alias_history(session: Session, key: AliasKey) -> Sequence[AliasEvent]:
-    """Every move of the alias, the first one first."""
+    """Every move of the alias, oldest first."""
     return session.scalars(
         select(AliasEvent)
         .where(AliasEvent.project_id == key.project_id, AliasEvent.game == key.game, AliasEvent.name == key.name)
@@ -107,7 +107,7 @@ def _holders(history: Sequence[AliasEvent]) -> list[str]:
 
 
 def _locked(session: Session, key: AliasKey, version_id: str) -> tuple[Alias, bool]:
-    """The alias row, locked, and whether it was created; of two that create it at once, one waits and finds it."""
+    """The alias row, locked, and whether it was created; of two concurrent creators the second waits and finds it."""
     made = session.scalar(
         upsert(Alias)
         .values(project_id=key.project_id, game=key.game, name=key.name, version_id=version_id, revision=1)

@@ -36,7 +36,7 @@ def list_moves(session: Session, alias: Alias, *, before: int | None, limit: int
 
 
 def find_alias(session: Session, project_id: str, name: str, game: str | None) -> Alias:
-    """The alias of this name; with several games in one project the game must be said."""
+    """The alias of this name; the game is required if several games have an alias of this name."""
     query = select(Alias).where(Alias.project_id == project_id, Alias.name == name).order_by(Alias.game)
     if game is not None:
         query = query.where(Alias.game == game)
@@ -45,11 +45,11 @@ def find_alias(session: Session, project_id: str, name: str, game: str | None) -
         raise NotFound(f"there is no alias {name!r}" + (f" for {game}" if game else "") + " in this project")
     if len(found) > 1:
         games = ", ".join(alias.game for alias in found)
-        raise Conflict(f"several games have an alias {name!r}; say which, as ?game=, one of: {games}")
+        raise Conflict(f"several games have an alias {name!r}; choose one with ?game=: {games}")
     return found[0]
 
 
-def home_of(session: Session, version_id: str) -> tuple[str, str]:
+def project_and_game_of(session: Session, version_id: str) -> tuple[str, str]:
     """The project and game a version belongs to."""
     row = session.execute(
         select(Trial.project_id, Trial.game)

@@ -1,4 +1,4 @@
-"""Damaged checkpoints: whether a file is what was stored, and which checkpoints of a trial are known to be damaged.
+"""Damaged checkpoints: whether a file matches its hash, and which checkpoints of a trial are known to be damaged.
 
 What the league does about one: `checkpoints.rollback` for a generation, `tournaments.withdrawals` for a tournament.
 """
@@ -15,7 +15,7 @@ from orchestrator.artifacts import ArtifactStore, DamagedArtifact, MissingArtifa
 
 
 def damaged_sha256(session: Session, trial_id: str) -> set[str]:
-    """The hashes of the checkpoints that rollback decisions of this trial name."""
+    """The hashes of the checkpoints that this trial's rollback decisions found damaged."""
     query = select(Decision.evidence["sha256"].astext).where(
         Decision.trial_id == trial_id, Decision.kind == DecisionKind.ROLLBACK
     )
@@ -30,13 +30,13 @@ def unreadable_sha256(session: Session, trial_id: str) -> set[str]:
     return {sha256 for sha256, problem in session.execute(query) if is_called_unreadable(sha256, problem)}
 
 
-def is_sound(artifacts: ArtifactStore, version: ModelVersion) -> bool:
+def version_is_intact(artifacts: ArtifactStore, version: ModelVersion) -> bool:
     """Whether the version's file exists and matches its hash; an unreachable store raises."""
     checkpoint = checkpoint_of(version)
-    return checkpoint is None or undamaged(artifacts, checkpoint)
+    return checkpoint is None or checkpoint_is_intact(artifacts, checkpoint)
 
 
-def undamaged(artifacts: ArtifactStore, checkpoint: CheckpointRef) -> bool:
+def checkpoint_is_intact(artifacts: ArtifactStore, checkpoint: CheckpointRef) -> bool:
     """Whether the file exists and matches the hash."""
     try:
         artifacts.get(checkpoint)

@@ -1,4 +1,4 @@
-"""What a league does when a generation meets a damaged checkpoint: a recorded rollback decision.
+"""Handles the damaged checkpoints that a generation found, with a recorded rollback decision.
 
 See docs/decisions/checkpoints-and-artifacts.md.
 """
@@ -14,7 +14,7 @@ from sqlalchemy.orm import Session
 
 from api.schemas.enums import CommitKind, PlayerStatus, VersionOrigin
 from api.schemas.events import CheckpointDamaged, PlayerRolledBack
-from api.store.checkpoints.damaged import is_sound, undamaged, unreadable_sha256
+from api.store.checkpoints.damaged import checkpoint_is_intact, unreadable_sha256, version_is_intact
 from api.store.core.commits import lock_trial, take_commit
 from api.store.core.decisions import Subject, find_decision, record_decision
 from api.store.core.errors import Conflict
@@ -43,7 +43,7 @@ class PlannedVersions:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Refuge:
+class RollbackTarget:
     """The version to continue from, and the ids of newer versions that are damaged too."""
 
     version: ModelVersion
@@ -58,7 +58,7 @@ def roll_back(
     problem: str,
     heartbeat: Heartbeat = lambda: None,
 ) -> None:
-    """Handle the damaged checkpoints of a planned generation; where all files are sound, nothing changes.
+    """Handle the damaged checkpoints of a planned generation; if all files are intact, nothing changes.
 
     The learner goes back to its last good version. A frozen player with damaged weights retires. Another learner's
     damaged version is avoided until that learner has a newer one.
@@ -68,7 +68,7 @@ def roll_back(
     damaged = _damaged(artifacts, list(versions.values()), problem, heartbeat)
     if not damaged:
         return
-    refuge = _refuge(session, artifacts, planned, damaged, problem, heartbeat)
+    target = _rollback_target(session, artifacts, planned, damaged, problem, heartbeat)
     trial = lock_trial(session, planned.trial_id)
     player = player_of(session, planned.trial_id, planned.player_id)
     events: list[NewEvent] = []
@@ -81,7 +81,7 @@ def roll_back(
             "generation": planned.generation,
         }
         if owner.id == player.id:
-            events += _go_back(session, trial, player, version, refuge, about)
+            events += _go_back(session, trial, player, version, target, about)
         elif owner.role is Role.HISTORICAL:
             events += _retire(session, trial, owner, version, about)
         else:
@@ -112,18 +112,18 @@ def _is_damaged(
     heartbeat()
     if is_called_unreadable(checkpoint.sha256, problem):
         return True
-    return not (undamaged(artifacts, checkpoint) if read else artifacts.has_its_size(checkpoint))
+    return not (checkpoint_is_intact(artifacts, checkpoint) if read else artifacts.has_its_size(checkpoint))
 
 
-def _refuge(
+def _rollback_target(
     session: Session,
     artifacts: ArtifactStore,
     planned: PlannedVersions,
     damaged: Sequence[ModelVersion],
     problem: str,
     heartbeat: Heartbeat,
-) -> Refuge | None:
-    """The version that the learner goes back to; None if its own is sound or it has gone back already."""
+) -> RollbackTarget | None:
+    """The version that the learner goes back to; None if its own is intact or it has gone back already."""
     own = planned.own
     player = player_of(session, planned.trial_id, planned.player_id)
     if own not in damaged or playing_version(session, player).id != own.id:
@@ -138,12 +138,12 @@ def _go_back(
     trial: Trial,
     player: Player,
     damaged: ModelVersion,
-    refuge: Refuge | None,
+    target: RollbackTarget | None,
     about: dict[str, Any],
 ) -> list[NewEvent]:
-    if refuge is None or playing_version(session, player).id != damaged.id:
+    if target is None or playing_version(session, player).id != damaged.id:
         return []  # it has gone back already
-    good, skipped = refuge.version, list(refuge.skipped)
+    good, skipped = target.version, list(target.skipped)
     reason = f"version {damaged.number} of {player.name} is damaged; it goes on from version {good.number}"
     evidence = {**about, "from": damaged.id, "to": good.id, "skipped": skipped}
     subject = Subject(trial_id=trial.id, player_id=player.id, generation=about["generation"], version_id=damaged.id)
@@ -170,8 +170,8 @@ def _last_good(
     damaged: ModelVersion,
     unreadable: Container[str | None],
     heartbeat: Heartbeat,
-) -> Refuge:
-    """The newest version with a sound file, and the ones skipped; the last resort is the player's first version."""
+) -> RollbackTarget:
+    """The newest version with an intact file, and the ones skipped; the last resort is the player's first version."""
     older = session.scalars(
         select(ModelVersion)
         .where(ModelVersion.player_id == player.id, ModelVersion.number < damaged.number)
@@ -180,8 +180,8 @@ def _last_good(
     skipped: list[str] = []
     for version in [*older, origin_version(session, player)]:
         heartbeat()
-        if version.sha256 not in unreadable and is_sound(artifacts, version):
-            return Refuge(version=version, skipped=tuple(skipped))
+        if version.sha256 not in unreadable and version_is_intact(artifacts, version):
+            return RollbackTarget(version=version, skipped=tuple(skipped))
         skipped.append(version.id)
     raise Conflict(f"{player.name} has no undamaged version left to go back to; restore its files, then resume")
 
@@ -205,7 +205,7 @@ def _avoid(
     subject = Subject(trial_id=player.trial_id, player_id=player.id, version_id=version.id)
     if find_decision(session, subject, DecisionKind.ROLLBACK) is not None:
         return []
-    reason = f"version {version.number} of {owner.name} is damaged; {player.name} meets another until it moves on"
+    reason = f"version {version.number} of {owner.name} is damaged; {player.name} avoids it until there is a newer one"
     _record(session, player, version, AVOIDED, reason, about, None)
     return [_event(player, AVOIDED, version, reason, about)]
 

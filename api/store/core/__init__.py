@@ -1,1 +1,1 @@
-"""What every room of the store uses: engine, ids, clock, commits, events, decisions, idempotency, audit log."""
+"""Shared by all packages of the store: engine, ids, clock, commits, events, decisions, idempotency, audit log."""

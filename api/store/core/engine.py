@@ -1,6 +1,6 @@
 """Engines and sessions from a database URL. Importing this module opens no connection.
 
-Packages that know no SQLAlchemy take their types from here: `Session`, `Sessions`, `Engine`, and from `core.errors`
+Packages that do not import SQLAlchemy take types from here: `Session`, `Sessions`, `Engine`, and from `core.errors`
 the database's errors.
 
 See docs/decisions/read-performance.md.
@@ -88,7 +88,7 @@ def _refuse_closed(connection: psycopg.Connection, *_: object) -> None:
 
 
 def _has_data(socket: int) -> bool:
-    """Whether data waits on an idle connection: it can only be the end of it, or the reason for that."""
+    """Whether data waits on an idle connection: it can only be a close, or the server's reason for it."""
     watched = select.poll()
     watched.register(socket, select.POLLIN)
     return bool(watched.poll(0))

@@ -5,7 +5,7 @@ StoreError
 ├── MigrationError        the schema cannot be brought to the version this code needs
 ├── NotFound              no row has this id or name
 ├── Conflict              the change contradicts what is already recorded
-└── NotYet                something it depends on is not finished: retry in a moment
+└── NotYet                a prerequisite is not finished: retry in a moment
 """
 
 from __future__ import annotations
@@ -52,4 +52,4 @@ class Conflict(StoreError):
 
 
 class NotYet(StoreError):
-    """Something it depends on is not finished: retry in a moment."""
+    """A prerequisite is not finished: retry in a moment."""

@@ -23,11 +23,11 @@ class NewEvent:
 
     payload: EventPayload
     trial_id: str | None = None
-    """None for what concerns no single trial."""
+    """None for an event that concerns no single trial."""
 
 
 def append_events(session: Session, events: Iterable[NewEvent]) -> None:
-    """Write events; the last statement of a transaction, for it holds up every other writer until the end.
+    """Write events. Must be the last statement of a transaction: it blocks all other writers until the end.
 
     The table's trigger takes the lock, draws the ids in order of commit and notifies the followers.
     """
@@ -38,7 +38,7 @@ def append_events(session: Session, events: Iterable[NewEvent]) -> None:
 
 
 def append_once(session: Session, event: NewEvent, key: str) -> None:
-    """Write an event unless the trial, or no trial, has one of its kind and key already; `append_events` otherwise."""
+    """Like `append_events`, but only if no event of the same trial (or of none), kind and key exists."""
     session.flush()
     session.execute(
         upsert(Event)

@@ -90,7 +90,7 @@ def _row(session: Session, request: RequestKey, *, locked: bool = False) -> Idem
     query = select(IdempotencyKey).where(*_where(request))
     row = session.scalars(query.with_for_update() if locked else query).one_or_none()
     if row is not None and row.request_sha256 != request.request_sha256:
-        raise Conflict(f"the Idempotency-Key {request.key!r} was used for another request; take a new one")
+        raise Conflict(f"the Idempotency-Key {request.key!r} was used for another request; use a new one")
     return row
 
 

@@ -43,7 +43,7 @@ def plain(columns: Iterable[ColumnElement[Any]]) -> list[ColumnElement[Any]]:
 
 
 def read_records(session: Session, query: Select[Any], parameters: Mapping[str, Any] | None = None) -> list[Record]:
-    """The rows of a query over tables. By the connection: a session would look for entities in each row."""
+    """The rows of a query over tables. Reads through the connection, since a session would look for entities."""
     result = session.connection().execute(query, parameters)
     names = tuple(map(str, result.keys()))  # some are of a subclass, which orjson refuses as keys
     return [dict(zip(names, row, strict=True)) for row in result.all()]

@@ -12,7 +12,7 @@ from api.store.evaluations.meta_game import MAX_GAMES, meta_game
 from api.store.players.roster import player_of
 from api.store.players.versions import playing_version
 from api.store.tables import Alias, Generation, Player, Project, Tournament, Trial
-from api.store.tournaments.lifecycle import FINAL, HeldFor, create_tournament, find_tournament
+from api.store.tournaments.lifecycle import FINAL, CreatedFor, create_tournament, find_tournament
 from api.store.trials.spec import spec_of
 from league.types import Role
 from orchestrator.spec.tournament import TournamentSpec
@@ -32,7 +32,7 @@ def open_trial_evaluation(session: Session, trial_id: str, player_id: str, gener
     """
     player = player_of(session, trial_id, player_id)
     trial = session.get_one(Trial, trial_id)
-    evaluation = HeldFor(purpose=TournamentPurpose.FIELD_EVALUATION, player_id=player_id, generation=generation)
+    evaluation = CreatedFor(purpose=TournamentPurpose.FIELD_EVALUATION, player_id=player_id, generation=generation)
     known = find_tournament(session, evaluation)
     if known is not None:
         return known.id, ""
@@ -49,7 +49,7 @@ def open_trial_evaluation(session: Session, trial_id: str, player_id: str, gener
         return None, spec
     project = session.get_one(Project, trial.project_id).name
     name = f"{player.name} after generation {generation}"
-    return create_tournament(session, project, spec, held_for=evaluation, name=name).id, ""
+    return create_tournament(session, project, spec, created_for=evaluation, name=name).id, ""
 
 
 def evaluation_under_way(session: Session, trial_id: str, player_id: str | None = None) -> Tournament | None:

@@ -29,7 +29,7 @@ Pair = frozenset[str]
 def meta_game(session: Session, trial: Trial, seed: int) -> TournamentSpec | str:
     """A gauntlet of the unplayed pairs of the pool's meta-game, or the reason why there is none.
 
-    The challengers are a vertex cover of the unplayed pairs: they play those whom they have not met, and each other.
+    The challengers are a vertex cover of the unplayed pairs: they play the members they have not met, and each other.
     If no pair is unplayed, the newest member plays all the others again.
     """
     pool = pool_of(session, trial.id)

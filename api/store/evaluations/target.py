@@ -1,4 +1,4 @@
-"""Target evaluations: rating games of a main against the trial's target, as a gauntlet that is held once.
+"""Target evaluations: rating games of a main against the trial's target, as a gauntlet that is created once.
 
 See docs/decisions/trials.md.
 """
@@ -42,7 +42,7 @@ from api.store.tables import (
     TournamentEntrant,
     Trial,
 )
-from api.store.tournaments.lifecycle import HeldFor, find_tournament, lock_tournament
+from api.store.tournaments.lifecycle import CreatedFor, find_tournament, lock_tournament
 from api.store.trials.spec import spec_of
 from league.payoff import wilson
 from league.types import Stream
@@ -112,18 +112,18 @@ def record_evaluation(
 
 def evaluation_tournament(session: Session, trial_id: str, player_id: str, generation: int) -> str:
     """The id of an evaluation's tournament."""
-    tournament = find_tournament(session, _held_for(player_id, generation))
+    tournament = find_tournament(session, _created_for(player_id, generation))
     if tournament is None or tournament.trial_id != trial_id:
         raise NotFound(f"no evaluation of generation {generation} of player {player_id} was planned")
     return tournament.id
 
 
-def _held_for(player_id: str, generation: int) -> HeldFor:
-    return HeldFor(purpose=TournamentPurpose.TARGET_EVALUATION, player_id=player_id, generation=generation)
+def _created_for(player_id: str, generation: int) -> CreatedFor:
+    return CreatedFor(purpose=TournamentPurpose.TARGET_EVALUATION, player_id=player_id, generation=generation)
 
 
 def _find(session: Session, trial: Trial, player_id: str, generation: int) -> Evaluation | None:
-    tournament = find_tournament(session, _held_for(player_id, generation))
+    tournament = find_tournament(session, _created_for(player_id, generation))
     if tournament is None or tournament.trial_id != trial.id:
         return None
     entrants = session.scalars(

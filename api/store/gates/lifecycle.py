@@ -160,7 +160,7 @@ def promote(session: Session, gate: Gate, verdict: Verdict) -> None:
 
 
 def gate_payload(session: Session, gate: Gate) -> dict[str, Any]:
-    """What every event about a gate says."""
+    """The fields that every event about a gate has."""
     champion = gate.champion_version_id
     return {
         "gate_id": gate.id,

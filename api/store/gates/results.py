@@ -1,4 +1,4 @@
-"""The games of a gate: recorded in batches until the test decides or somebody stops the gate."""
+"""The games of a gate: recorded in batches until the test decides or an operator stops the gate."""
 
 from __future__ import annotations
 

@@ -186,7 +186,7 @@ def _decide(session: Session, trial: Trial, player: Player, generation: int, att
 
 
 def _choosable(session: Session, trial: Trial, versions: Mapping[str, ModelVersion]) -> set[str]:
-    """The players that can be chosen. A whole payoff leaves out snapshots whose weights an earlier one has."""
+    """The players that can be chosen. For a whole payoff, without snapshots that repeat earlier weights."""
     choosable = set(versions)
     if spec_of(trial).league.preset not in WHOLE_PAYOFF:
         return choosable

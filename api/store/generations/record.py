@@ -38,7 +38,7 @@ def record_planned_generation(
     if recorded is not None:
         return recorded  # the file of an attempt that lost the race may have been collected
     if trained.plan_decision_id is None:
-        raise Conflict(f"generation {trained.generation} names no plan that it was played by")
+        raise Conflict(f"generation {trained.generation} does not name the plan that it followed")
     keep_checkpoint(session, artifacts, trained.checkpoint)
     evidence = planned_evidence(session, trained.plan_decision_id)
     state = state_after(session, evidence, trained.tallies)

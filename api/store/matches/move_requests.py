@@ -1,4 +1,4 @@
-"""What to ask a worker in a game of a person against a version."""
+"""Requests to a worker in a game of a person against a version."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ def opponent_of(session: Session, version_id: str) -> tuple[Contender, Component
 
 
 def first_request(session: Session, version_id: str, *, seat: int, seed: int, sampled: bool) -> MoveRequest:
-    """Begin a game against this version."""
+    """The request that begins a game against this version."""
     return _request(session, version_id, seat=seat, seed=seed, sampled=sampled, moves=[], action=None)
 
 
 def next_request(session: Session, game: PeopleGame, action: int) -> MoveRequest:
-    """Go on with a game by the person's move."""
+    """The request that continues a game with the person's move."""
     return _request(
         session,
         game.version_id,

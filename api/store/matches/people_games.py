@@ -15,7 +15,7 @@ from api.store.tables import PeopleGame
 from orchestrator.contracts.interactive import MoveAnswer, MoveRequest
 
 KEPT = timedelta(hours=24)
-"""After its last move."""
+"""How long a game is stored after its last move."""
 _ANSWER = TypeAdapter(MoveAnswer)
 
 
@@ -71,7 +71,7 @@ def continue_people_game(session: Session, game_id: str, token_id: str, *, turn:
     return row
 
 
-def forget_people_games(session: Session) -> None:
+def delete_expired_people_games(session: Session) -> None:
     """Delete games whose last move is too long ago."""
     session.execute(delete(PeopleGame).where(PeopleGame.touched_at < func.now() - KEPT))
 

@@ -25,7 +25,7 @@ class Contest:
     seat: int
     seed: int
     score: float
-    """The first side's: 1, 1/2 or 0 by final order; the mean over the others at a larger table."""
+    """The first side's score: 1, 1/2 or 0 by final order; with more than two seats, the mean over all opponents."""
     moves: list[int]
     opening: int
     results: dict[tuple[int, int], Results]

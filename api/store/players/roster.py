@@ -132,7 +132,7 @@ def add_player(
 def change_player(
     session: Session, trial_id: str, player_id: str, *, retire: bool, hyperparameters: dict[str, Any] | None
 ) -> Player:
-    """Retire the player, or replace its hyperparameters from the next plan on. Present values are no change."""
+    """Retire the player, or replace its hyperparameters from the next plan on. Present values change nothing."""
     trial = lock_trial(session, trial_id)
     player = player_of(session, trial_id, player_id)
     retires = retire and player.status is PlayerStatus.ACTIVE

@@ -87,14 +87,14 @@ def copy_version(
 
 
 def version_name(session: Session, version_id: str) -> str:
-    """The version as people read it: `main v3`, or `main-1` of a player with one version for ever."""
+    """The version as people read it: `main v3`, or `main-1` for a player that only ever has one version."""
     version = session.get_one(ModelVersion, version_id)
     player = session.get_one(Player, version.player_id)
     return f"{player.name} v{version.number}" if player.role.learns else player.name
 
 
 def version_payload(player: Player, version: ModelVersion) -> dict[str, Any]:
-    """What an event says of a player's new version that has another version's weights."""
+    """The event fields of a player's new version that has another version's weights."""
     return {
         "player_id": player.id,
         "player": player.name,

@@ -31,7 +31,8 @@ def weights_of(version: ModelVersion) -> CheckpointRef:
 def initial_weights(session: Session, trial: Trial) -> CheckpointRef | None:
     """The weights that the trial's learning players share at first; None until they are recorded or named.
 
-    Where each of them names weights of its own, those of the first: no others are kept, and a newcomer needs some.
+    If each of them names its own weights, those of the first: players that are added later need initial weights, and no
+    others are stored.
     """
     own = {player.name for player in spec_of(trial).league.players if player.weights is not None}
     everyone = session.scalars(

@@ -16,7 +16,7 @@ from sqlalchemy.orm import Session
 from api.schemas.enums import RatingMethod
 from api.store.core.errors import NotFound
 from api.store.core.ids import new_id
-from api.store.ratings.bradley_terry import RatingGames, fit_bradley_terry, leaves_nobody_out, rating_games
+from api.store.ratings.bradley_terry import RatingGames, fit_bradley_terry, rates_every_policy, rating_games
 from api.store.tables import Rating, RatingFit, Tournament
 from api.store.tournaments.results import entrants_of
 from league.ratings import Ratings, alpha_rank, nash_average
@@ -62,7 +62,7 @@ def rate_field(session: Session, tournament_id: str) -> None:
 
 
 def bradley_terry_fit(session: Session, tournament_id: str) -> RatingFit | None:
-    """The Bradley-Terry fit that was made after a tournament; None where nobody had played."""
+    """The Bradley-Terry fit that was made after a tournament; None if no game had been played."""
     method = RatingMethod.BRADLEY_TERRY
     return session.scalars(
         select(RatingFit).where(RatingFit.tournament_id == tournament_id, RatingFit.method == method)
@@ -76,7 +76,7 @@ def field_payoff(session: Session, tournament: Tournament, beside: RatingFit) ->
         tournament.project_id,
         tournament.game,
         up_to=beside.last_match_id,
-        whole=leaves_nobody_out(beside),
+        whole=rates_every_policy(beside),
     )
     ratings = fit_bradley_terry(games)
     return None if ratings is None else _payoff(session, tournament, games, ratings)

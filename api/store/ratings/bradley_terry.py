@@ -65,7 +65,7 @@ def fit_after_tournament(session: Session, tournament_id: str) -> None:
 
 
 def fit_ratings(session: Session, project_id: str, game: str, *, tournament_id: str | None = None) -> str | None:
-    """Fit and store the ratings of everybody who has played; None if nobody has."""
+    """Fit and store the ratings of all policies that have played; None if none has."""
     games = rating_games(session, project_id, game)
     ratings = fit_bradley_terry(games)
     if ratings is None:
@@ -131,8 +131,8 @@ def rating_games(
     )
 
 
-def leaves_nobody_out(fit: RatingFit) -> bool:
-    """Whether the Bradley-Terry fit rates every policy: it dates from before any were left out."""
+def rates_every_policy(fit: RatingFit) -> bool:
+    """Whether the Bradley-Terry fit rates every policy, as fits did before older policies were left out."""
     return "left_out" not in fit.settings
 
 

@@ -56,7 +56,7 @@ PolicyRatings = dict[str, PolicyRating]
 class OnlineMethod:
     """How a method updates ratings, and the settings that its fits record."""
 
-    learn: Callable[[PolicyRatings, list[OrderedGame]], PolicyRatings]
+    update: Callable[[PolicyRatings, list[OrderedGame]], PolicyRatings]
     measure: Callable[[PolicyRating], float]
     """The value that ranks are computed from."""
     large_tables: bool
@@ -94,17 +94,17 @@ def rate_online(session: Session, base: RatingFit) -> None:
     rated = policies_of(session, set(session.scalars(select(Rating.version_id).where(Rating.fit_id == base.id))))
     for method in METHODS:
         before = _newest_before(session, base, method)
-        after = learn_from_games(session, base, method, before)
+        after = update_from_games(session, base, method, before)
         if after.by_policy:
             _keep(session, base, method, after, rated)
 
 
-def learn_from_games(session: Session, fit: RatingFit, method: RatingMethod, before: OnlineRatings) -> OnlineRatings:
+def update_from_games(session: Session, fit: RatingFit, method: RatingMethod, before: OnlineRatings) -> OnlineRatings:
     """The ratings after the games that the fit saw, continued from earlier ratings."""
     rule = METHODS[method]
     by_policy, games = before.by_policy, before.games
     for chunk in _games_in_order(session, fit, before.last_match_id, large_tables=rule.large_tables):
-        by_policy = rule.learn(by_policy, chunk)
+        by_policy = rule.update(by_policy, chunk)
         games += len(chunk)
     return OnlineRatings(by_policy=by_policy, games=games, last_match_id=fit.last_match_id)
 
@@ -197,7 +197,7 @@ def _keep(
     session.execute(insert(Rating), rows)
 
 
-def _learn_elo(before: PolicyRatings, games: list[OrderedGame]) -> PolicyRatings:
+def _update_elo(before: PolicyRatings, games: list[OrderedGame]) -> PolicyRatings:
     values = {policy: standing.value for policy, standing in before.items()}
     live = elo_online([(game.first, game.second, game.score) for game in games], k=K, ratings=values)
     played = _played(before, games)
@@ -207,7 +207,7 @@ def _learn_elo(before: PolicyRatings, games: list[OrderedGame]) -> PolicyRatings
     }
 
 
-def _learn_skills(before: PolicyRatings, games: list[OrderedGame]) -> PolicyRatings:
+def _update_openskill(before: PolicyRatings, games: list[OrderedGame]) -> PolicyRatings:
     known = {policy: Skill(standing.value, standing.deviation or 0.0) for policy, standing in before.items()}
     matches = (TeamMatch(((game.first,), (game.second,)), _places(game.score)) for game in games)
     played = _played(before, games)
@@ -230,13 +230,13 @@ def _played(before: PolicyRatings, games: list[OrderedGame]) -> Counter[str]:
 IN_ORDER: Final = "live: depends on the order of games, which is the one in which they were recorded"
 METHODS: Final[Mapping[RatingMethod, OnlineMethod]] = {
     RatingMethod.ELO_ONLINE: OnlineMethod(
-        learn=_learn_elo,
+        update=_update_elo,
         measure=lambda standing: standing.value,
         large_tables=False,
         settings={"unit": "elo", "k": K, "start": 0.0, "seats": "at most 2", "label": IN_ORDER},
     ),
     RatingMethod.OPENSKILL: OnlineMethod(
-        learn=_learn_skills,
+        update=_update_openskill,
         measure=lambda standing: Skill(standing.value, standing.deviation or 0.0).ordinal,
         large_tables=True,
         settings={"unit": "mu", "model": "plackett_luce", "ranks_by": "mu - 3 sigma", "label": IN_ORDER},

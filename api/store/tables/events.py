@@ -32,7 +32,7 @@ class Event(Base):
 
     id: Mapped[RowId]
     trial_id: Mapped[Ref | None] = mapped_column(ForeignKey("trials.id"))
-    """None for what concerns no single trial."""
+    """None for an event that concerns no single trial."""
     type: Mapped[str]
     payload: Mapped[Json] = mapped_column(server_default=text("'{}'::jsonb"))
     created_at: Mapped[CreatedAt]

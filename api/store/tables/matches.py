@@ -1,4 +1,4 @@
-"""Matches: gating and rating games, one row each, keyed so that a retry never doubles one. Append-only."""
+"""Matches: gating and rating games, one row each, keyed so that a retry never duplicates one. Append-only."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ class Match(Base):
     pair: Mapped[Count]
     """The pairing within the round, or the pair of games within the batch."""
     seat: Mapped[Small]
-    """Where the first-named version sat."""
+    """The seat of the first-named version."""
     seed: Mapped[int]
     player_id: Mapped[Ref]
     version_id: Mapped[Ref]

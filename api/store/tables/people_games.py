@@ -26,7 +26,7 @@ class PeopleGame(Base):
     version_id: Mapped[Ref] = mapped_column(ForeignKey("model_versions.id"))
     """The opponent."""
     seat: Mapped[Small]
-    """Where the person sits."""
+    """The person's seat."""
     seed: Mapped[int]
     sampled: Mapped[bool]
     """Whether the opponent samples its moves or plays the best one."""

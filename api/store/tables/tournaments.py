@@ -67,7 +67,7 @@ class Tournament(Base):
     trial_id: Mapped[Ref | None] = mapped_column(ForeignKey("trials.id"))
     schedule_id: Mapped[Ref | None] = mapped_column(ForeignKey("schedules.id"))
     occasion: Mapped[str | None]
-    """The id of the workflow of one firing of a schedule; unique, so that a firing holds one tournament."""
+    """The id of the workflow of one firing of a schedule; unique, so that a firing creates one tournament."""
     purpose: Mapped[TournamentPurpose] = mapped_column(EnumText(TournamentPurpose), server_default="request")
     player_id: Mapped[Ref | None]
     """The player that an evaluation measures."""
@@ -138,7 +138,7 @@ class Pairing(Base):
     pair: Mapped[Count] = mapped_column(primary_key=True, autoincrement=False)
     first: Mapped[Count]
     second: Mapped[Count | None]
-    """None is a bye."""
+    """None for a bye."""
     games: Mapped[Count]
     seed: Mapped[int]
     status: Mapped[PairingStatus] = mapped_column(EnumText(PairingStatus), server_default="planned")

@@ -132,7 +132,7 @@ def _trials(session: Session, arena: Arena, rule: EntrantRule) -> Sequence[Trial
     if rule.trial is None:
         if arena.trial is None:
             raise Conflict(
-                f"{rule.rule}: a tournament without a trial must say whose, as in {rule.rule}@* (all trials)"
+                f"{rule.rule}: a tournament without a trial must name one: {rule.rule}@TRIAL, or {rule.rule}@* (all)"
             )
         return [arena.trial]
     of_project = select(Trial).where(Trial.project_id == arena.project_id).order_by(Trial.id)
@@ -160,7 +160,7 @@ def _fitting(session: Session, arena: Arena, version_id: str) -> ModelVersion:
 def _holder(session: Session, arena: Arena, alias: str) -> ModelVersion:
     row = session.get(Alias, (arena.project_id, arena.key, alias))
     if row is None:
-        raise NotFound(f"nobody holds the alias {alias!r} for {arena.key} yet")
+        raise NotFound(f"the alias {alias!r} points at no version of {arena.key} yet")
     return session.get_one(ModelVersion, row.version_id)
 
 

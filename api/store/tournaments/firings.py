@@ -9,8 +9,8 @@ from api.store.tables import Tournament
 from api.store.tournaments.schedules import UNFINISHED
 
 
-def firing_was_held(session: Session, occasion: str) -> bool:
-    """Whether a tournament was made for this firing."""
+def firing_has_tournament(session: Session, occasion: str) -> bool:
+    """Whether a tournament was created for this firing."""
     return session.scalar(select(Tournament.id).where(Tournament.occasion == occasion)) is not None
 
 

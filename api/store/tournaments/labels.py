@@ -1,4 +1,4 @@
-"""The names by which Temporal's own page lists the workflows of tournaments."""
+"""The labels under which Temporal's Web UI lists the workflows of tournaments."""
 
 from __future__ import annotations
 

@@ -28,10 +28,10 @@ MAX_PAIRINGS = 200_000
 
 
 @dataclass(frozen=True, kw_only=True)
-class HeldFor:
-    """What a tournament is held for: somebody's request, a schedule's firing, or the evaluation of a generation.
+class CreatedFor:
+    """Why a tournament was created: a user's request, a schedule's firing, or the evaluation of a generation.
 
-    A firing and an evaluation hold one tournament each.
+    Each firing and each evaluation has one tournament.
     """
 
     purpose: TournamentPurpose = TournamentPurpose.REQUEST
@@ -42,7 +42,7 @@ class HeldFor:
     generation: int | None = None
 
 
-REQUESTED = HeldFor()
+REQUESTED = CreatedFor()
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -58,15 +58,15 @@ def create_tournament(
     project: str,
     spec: TournamentSpec,
     *,
-    held_for: HeldFor = REQUESTED,
+    created_for: CreatedFor = REQUESTED,
     name: str | None = None,
     started: bool = False,
 ) -> Tournament:
-    """A pending tournament with its field, or the one that is held for the same firing or evaluation already.
+    """A pending tournament with its field, or the one that exists for the same firing or evaluation.
 
     `started` is for a tournament that a running workflow creates for itself: reconciliation must not start another.
     """
-    known = find_tournament(session, held_for)
+    known = find_tournament(session, created_for)
     if known is not None:
         return known
     arena = find_arena(session, project, spec)
@@ -75,11 +75,11 @@ def create_tournament(
         id=new_id(),
         project_id=arena.project_id,
         trial_id=None if arena.trial is None else arena.trial.id,
-        schedule_id=held_for.schedule_id,
-        occasion=held_for.occasion,
-        purpose=held_for.purpose,
-        player_id=held_for.player_id,
-        generation=held_for.generation,
+        schedule_id=created_for.schedule_id,
+        occasion=created_for.occasion,
+        purpose=created_for.purpose,
+        player_id=created_for.player_id,
+        generation=created_for.generation,
         game=arena.key,
         name=name or spec.name,
         format=spec.format,
@@ -102,17 +102,17 @@ def create_tournament(
     return tournament
 
 
-def find_tournament(session: Session, held_for: HeldFor) -> Tournament | None:
+def find_tournament(session: Session, created_for: CreatedFor) -> Tournament | None:
     """The tournament of a schedule's firing or of an evaluation, if there is one; none for a request."""
-    if held_for.purpose is TournamentPurpose.REQUEST:
+    if created_for.purpose is TournamentPurpose.REQUEST:
         return None
-    if held_for.purpose is TournamentPurpose.SCHEDULE:
-        query = select(Tournament).where(Tournament.occasion == held_for.occasion)
+    if created_for.purpose is TournamentPurpose.SCHEDULE:
+        query = select(Tournament).where(Tournament.occasion == created_for.occasion)
     else:
         query = select(Tournament).where(
-            Tournament.player_id == held_for.player_id,
-            Tournament.generation == held_for.generation,
-            Tournament.purpose == held_for.purpose,
+            Tournament.player_id == created_for.player_id,
+            Tournament.generation == created_for.generation,
+            Tournament.purpose == created_for.purpose,
         )
     return session.scalars(query).one_or_none()
 
@@ -194,7 +194,7 @@ def _lock_schedule_of(session: Session, tournament_id: str) -> None:
 
 
 def tournament_payload(tournament: Tournament) -> dict[str, Any]:
-    """What every event about a tournament says."""
+    """The fields that every event about a tournament has."""
     return {
         "tournament_id": tournament.id,
         "project_id": tournament.project_id,

@@ -93,7 +93,7 @@ def record_pairing(
 
 
 def entrants_of_pairing(session: Session, tournament_id: str, number: tuple[int, int]) -> tuple[str | None, str | None]:
-    """The names of a pairing's two entrants; none where there is no such pairing, and one of a bye."""
+    """The names of a pairing's entrants: two, one for a bye, none if there is no such pairing."""
     pairing = session.get(Pairing, (tournament_id, *number))
     if pairing is None:
         return None, None

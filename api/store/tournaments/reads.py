@@ -18,7 +18,7 @@ from api.store.core.records import Record, fields_of, read_records
 from api.store.tables import Pairing, Project, Schedule, Tournament, TournamentEntrant
 
 NamedTournament = Row[Tournament, str, int, int, int]
-"""The tournament, its project's name, its entrants, and its pairings played and known so far."""
+"""The tournament, its project's name, and the numbers of its entrants, played pairings and planned pairings."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -20,7 +20,7 @@ GameRow = Row[int, int, int, str, str, MatchResult, int]
 
 
 def report_state(session: Session, tournament_id: str) -> Hashable:
-    """Changes whenever the tournament's standings or report would; cheap to read."""
+    """A value that changes whenever the standings or the report would; cheap to read."""
     tournament, _, _, played, known = get_tournament(session, tournament_id)
     absent = select(func.count()).where(
         TournamentEntrant.tournament_id == tournament_id, TournamentEntrant.withdrawn.is_not(None)

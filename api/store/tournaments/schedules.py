@@ -25,7 +25,7 @@ from api.store.core.ids import new_id
 from api.store.core.seeds import derived_seed
 from api.store.tables import Project, Schedule, Tournament, Trial
 from api.store.tournaments.entrants import admit_bots
-from api.store.tournaments.lifecycle import HeldFor, close_tournament, create_tournament, find_arena
+from api.store.tournaments.lifecycle import CreatedFor, close_tournament, create_tournament, find_arena
 from api.store.trials.spec import spec_of
 from orchestrator.spec.tournament import TournamentSpec, check_tournament
 
@@ -159,7 +159,7 @@ def open_firing(session: Session, schedule_id: str, occasion: str) -> Tournament
         session,
         project,
         spec.model_copy(update={"seed": seed}),
-        held_for=HeldFor(purpose=TournamentPurpose.SCHEDULE, schedule_id=schedule_id, occasion=occasion),
+        created_for=CreatedFor(purpose=TournamentPurpose.SCHEDULE, schedule_id=schedule_id, occasion=occasion),
         name=schedule.name,
         started=True,
     )
@@ -189,7 +189,7 @@ def record_failure(session: Session, schedule_id: str, reason: str) -> None:
 
 def sync_trial_schedules(session: Session) -> list[str]:
     """Create the schedules that trial files ask for, pause those of ended trials, and return the ids of both."""
-    # by name, deleted ones included: a schedule that somebody made or removed is not made again
+    # by name, deleted ones included: a schedule that a user made or deleted is not made again
     known = (Schedule.project_id == Trial.project_id) & (Schedule.name == func.concat(NIGHTLY, Trial.name))
     asked = session.scalars(
         select(Trial)
@@ -210,7 +210,7 @@ def sync_trial_schedules(session: Session) -> list[str]:
             Schedule.deleted_at.is_(None),
             Schedule.paused.is_(False),
             Schedule.name == func.concat(NIGHTLY, Trial.name),
-            Schedule.revision == 1,  # one that a person has touched stays as that person wants it
+            Schedule.revision == 1,  # a schedule that a user has changed is left as it is
         )
         .order_by(Schedule.id)
     ).all()
@@ -253,5 +253,5 @@ def _changed(schedule: Schedule) -> NewEvent:
 
 
 def _payload(schedule: Schedule) -> dict[str, Any]:
-    """What every event about a schedule says."""
+    """The fields that every event about a schedule has."""
     return {"schedule_id": schedule.id, "name": schedule.name, "revision": schedule.revision}

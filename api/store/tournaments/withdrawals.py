@@ -10,7 +10,7 @@ from sqlalchemy.orm import Session
 
 from api.schemas.enums import PairingStatus, TournamentStatus
 from api.schemas.events import TournamentWithdrawn
-from api.store.checkpoints.damaged import is_sound
+from api.store.checkpoints.damaged import version_is_intact
 from api.store.core.errors import Conflict, NotFound
 from api.store.core.events import NewEvent, append_events
 from api.store.tables import ModelVersion, Pairing, Tournament, TournamentEntrant
@@ -39,7 +39,7 @@ def withdraw_damaged(
         return
     entrants = {each.number: each for each in _of(session, tournament_id, sides)}
     if not damaged and all(each.withdrawn is None for each in entrants.values()):
-        raise Conflict(f"pairing {number} met a damaged checkpoint, but both files of it are sound: {problem}")
+        raise Conflict(f"pairing {number} met a damaged checkpoint, but both of its files are intact: {problem}")
     events = [
         _withdraw(session, tournament, entrants[side], problem)
         for side in sorted(damaged)
@@ -53,9 +53,9 @@ def _of(session: Session, tournament_id: str, numbers: set[int]) -> list[Tournam
 
 
 def _is_damaged(session: Session, artifacts: ArtifactStore, entrant: TournamentEntrant, problem: str) -> bool:
-    """Whether its file is not what was stored, or is named as one that cannot be read."""
+    """Whether its file does not match its hash, or the problem names it as unreadable."""
     version = session.get_one(ModelVersion, entrant.version_id)
-    return not is_sound(artifacts, version) or (version.sha256 is not None and version.sha256 in problem)
+    return not version_is_intact(artifacts, version) or (version.sha256 is not None and version.sha256 in problem)
 
 
 def _withdraw(session: Session, tournament: Tournament, entrant: TournamentEntrant, problem: str) -> NewEvent:

@@ -1,4 +1,4 @@
-"""The names by which Temporal's own page lists a trial's workflow."""
+"""The labels under which Temporal's Web UI lists a trial's workflow."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Trials as answers show them, and what other rooms ask about a trial."""
+"""Reads trials, as answers show them and as other packages of the store need them."""
 
 from __future__ import annotations
 

@@ -29,7 +29,7 @@ TRANSITIONS: dict[TrialStatus, frozenset[TrialStatus]] = {
 def change_status(
     session: Session, trial_id: str, status: TrialStatus, reason: str | None = None, *, order: str | None = None
 ) -> Trial:
-    """Change the trial's status. Its present status is no change; a status it cannot reach is a Conflict.
+    """Change the trial's status. The present status changes nothing; a status it cannot reach is a Conflict.
 
     The event names the order that asked for it, even if nothing changed: see `was_carried_out`.
     """

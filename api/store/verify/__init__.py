@@ -17,11 +17,11 @@ from api.store.verify.games import wrong_games
 from api.store.verify.generations import wrong_generations
 from api.store.verify.payoffs import wrong_payoffs
 from api.store.verify.ratings import wrong_ratings
-from api.store.verify.report import AuditReport, Finding, Wrong
+from api.store.verify.report import AuditReport, Finding, FindingKind
 from api.store.verify.rows import orphaned_rows
 from orchestrator.artifacts import ArtifactStore
 
-__all__ = ["AuditReport", "Finding", "Wrong", "audit", "wrong_rows"]
+__all__ = ["AuditReport", "Finding", "FindingKind", "audit", "wrong_rows"]
 
 _CHECKS = (wrong_commits, wrong_generations, wrong_payoffs, wrong_games, wrong_aliases, wrong_ratings)
 
@@ -64,4 +64,4 @@ def wrong_rows(session: Session) -> Iterator[Finding]:
             if not orphans:
                 raise
             detail = "it could not be finished, because rows miss their parents"
-            yield Finding(wrong=Wrong.ORPHANED, subject=f"the search for {check.__name__}", detail=detail)
+            yield Finding(wrong=FindingKind.ORPHANED, subject=f"the search for {check.__name__}", detail=detail)

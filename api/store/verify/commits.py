@@ -9,7 +9,7 @@ from sqlalchemy.orm import Session
 
 from api.schemas.enums import CommitKind, VersionOrigin
 from api.store.tables import Commit, Generation, ModelVersion, Pairing, Trial
-from api.store.verify.report import Finding, Wrong
+from api.store.verify.report import Finding, FindingKind
 
 _VERSION_OF = {
     CommitKind.GENERATION: VersionOrigin.TRAINED,
@@ -20,7 +20,7 @@ _VERSION_OF = {
 
 
 def wrong_commits(session: Session) -> Iterator[Finding]:
-    """Gaps in the numbers, and commits whose rows are missing or doubled."""
+    """Gaps in the numbers, and commits whose rows are missing or duplicated."""
     for trial in session.scalars(select(Trial).order_by(Trial.id)):
         yield from _gaps(session, trial)
     for kind, origin in _VERSION_OF.items():
@@ -33,11 +33,11 @@ def _gaps(session: Session, trial: Trial) -> Iterator[Finding]:
     numbers = set(session.scalars(select(Commit.number).where(Commit.trial_id == trial.id)))
     missing = sorted(set(range(trial.last_commit + 1)) - numbers)
     if missing:
-        yield Finding(wrong=Wrong.LOST, subject=f"trial {trial.name}", detail=f"commits {missing} are not there")
+        yield Finding(wrong=FindingKind.LOST, subject=f"trial {trial.name}", detail=f"commits {missing} are missing")
     extra = sorted(number for number in numbers if number > trial.last_commit)
     if extra:
         detail = f"commits {extra} are above the newest, {trial.last_commit}"
-        yield Finding(wrong=Wrong.DISAGREEING, subject=f"trial {trial.name}", detail=detail)
+        yield Finding(wrong=FindingKind.DISAGREEING, subject=f"trial {trial.name}", detail=detail)
 
 
 def _contents(session: Session, kind: CommitKind, origin: VersionOrigin) -> Iterator[Finding]:
@@ -57,7 +57,7 @@ def _contents(session: Session, kind: CommitKind, origin: VersionOrigin) -> Iter
     )
     for trial, number, versions in rows:
         yield Finding(
-            wrong=Wrong.DOUBLED if versions else Wrong.LOST,
+            wrong=FindingKind.DOUBLED if versions else FindingKind.LOST,
             subject=f"trial {trial}",
             detail=f"commit {number} ({kind}) has {versions} versions of origin {origin} instead of one",
         )
@@ -74,4 +74,6 @@ def _without(
         .where(Commit.kind == kind, made.c.trial_id.is_(None))
     )
     for trial, number in rows:
-        yield Finding(wrong=Wrong.LOST, subject=f"trial {trial}", detail=f"the {what} of commit {number} is not there")
+        yield Finding(
+            wrong=FindingKind.LOST, subject=f"trial {trial}", detail=f"the {what} of commit {number} is missing"
+        )

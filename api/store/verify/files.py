@@ -8,7 +8,7 @@ from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
 from api.store.tables import ModelVersion
-from api.store.verify.report import Finding, Wrong
+from api.store.verify.report import Finding, FindingKind
 from league.types import CheckpointRef
 from orchestrator.artifacts import ArtifactStore, DamagedArtifact, MissingArtifact
 
@@ -35,6 +35,6 @@ def wrong_files(artifacts: ArtifactStore, referenced: dict[CheckpointRef, int]) 
         try:
             artifacts.get(checkpoint)
         except MissingArtifact as error:
-            yield Finding(wrong=Wrong.ORPHANED, subject=subject, detail=str(error))
+            yield Finding(wrong=FindingKind.ORPHANED, subject=subject, detail=str(error))
         except DamagedArtifact as error:
-            yield Finding(wrong=Wrong.DAMAGED, subject=subject, detail=str(error))
+            yield Finding(wrong=FindingKind.DAMAGED, subject=subject, detail=str(error))

@@ -12,7 +12,7 @@ from sqlalchemy.orm import Session
 from api.schemas.enums import GateStatus, MatchResult
 from api.store.gates.lifecycle import sprt_of
 from api.store.tables import Gate, GateBatch, Match, Pairing, Tournament
-from api.store.verify.report import Finding, Wrong
+from api.store.verify.report import Finding, FindingKind
 from league.gates import SprtStatus
 
 _ENDS = {
@@ -52,28 +52,28 @@ def _wrong_pairing(pairing: Pairing, tournament: str, found: tuple[int, int, int
     subject = f"round {pairing.round}, pairing {pairing.pair} of tournament {tournament}"
     kept = (pairing.wins, pairing.draws, pairing.losses)
     if sum(found) != sum(kept):
-        wrong = Wrong.LOST if sum(found) < sum(kept) else Wrong.DOUBLED
-        yield Finding(wrong=wrong, subject=subject, detail=f"{sum(found)} games are there, {sum(kept)} were counted")
+        wrong = FindingKind.LOST if sum(found) < sum(kept) else FindingKind.DOUBLED
+        yield Finding(wrong=wrong, subject=subject, detail=f"{sum(found)} games exist, {sum(kept)} were counted")
     elif found != kept:
-        detail = f"wins, draws, losses are kept as {kept}, its games give {found}"
-        yield Finding(wrong=Wrong.DISAGREEING, subject=subject, detail=detail)
+        detail = f"wins, draws, losses are stored as {kept}, its games give {found}"
+        yield Finding(wrong=FindingKind.DISAGREEING, subject=subject, detail=detail)
 
 
 def _wrong_gate(session: Session, gate: Gate) -> Iterator[Finding]:
     subject = f"gate {gate.id}"
     batches = session.scalars(select(GateBatch).where(GateBatch.gate_id == gate.id).order_by(GateBatch.number)).all()
     if [batch.number for batch in batches] != list(range(1, len(batches) + 1)):
-        yield Finding(wrong=Wrong.LOST, subject=subject, detail="its batches have a gap")
+        yield Finding(wrong=FindingKind.LOST, subject=subject, detail="its batches have a gap")
     yield from _wrong_batches(session, batches, gate, subject)
     newest = list(batches[-1].pentanomial) if batches else [0, 0, 0, 0, 0]
     if list(gate.pentanomial) != newest or gate.pairs != sum(batch.pairs for batch in batches):
-        detail = f"kept {gate.pairs} pairs {list(gate.pentanomial)}, its batches give {newest}"
-        yield Finding(wrong=Wrong.DISAGREEING, subject=subject, detail=detail)
+        detail = f"stored {gate.pairs} pairs {list(gate.pentanomial)}, its batches give {newest}"
+        yield Finding(wrong=FindingKind.DISAGREEING, subject=subject, detail=detail)
     for batch in batches:
         llr = sprt_of(gate).judge(batch.pentanomial).llr
         if not math.isclose(llr, batch.llr, rel_tol=1e-9, abs_tol=1e-9):
-            detail = f"the ratio after batch {batch.number} is kept as {batch.llr!r}, recomputed as {llr!r}"
-            yield Finding(wrong=Wrong.DISAGREEING, subject=subject, detail=detail)
+            detail = f"the ratio after batch {batch.number} is stored as {batch.llr!r}, recomputed as {llr!r}"
+            yield Finding(wrong=FindingKind.DISAGREEING, subject=subject, detail=detail)
     yield from _wrong_verdict(gate, subject)
 
 
@@ -88,15 +88,15 @@ def _wrong_batches(session: Session, batches: Sequence[GateBatch], gate: Gate, s
     for batch in batches:
         mine = [scores for (number, _), scores in pairs.items() if number == batch.number]
         if len(mine) != batch.pairs or any(len(scores) < whole for scores in mine):
-            detail = f"batch {batch.number} counted {batch.pairs} pairs of {whole}, games of {len(mine)} are there"
-            wrong = Wrong.DOUBLED if len(mine) > batch.pairs else Wrong.LOST
+            detail = f"batch {batch.number} counted {batch.pairs} pairs of {whole}, games of {len(mine)} exist"
+            wrong = FindingKind.DOUBLED if len(mine) > batch.pairs else FindingKind.LOST
             yield Finding(wrong=wrong, subject=subject, detail=detail)
             return
         for scores in mine:
             counts[round(4 * sum(scores) / len(scores))] += 1
         if whole <= 2 and counts != list(batch.pentanomial):
-            detail = f"after batch {batch.number} {list(batch.pentanomial)} is kept, its games give {counts}"
-            yield Finding(wrong=Wrong.DISAGREEING, subject=subject, detail=detail)
+            detail = f"after batch {batch.number} {list(batch.pentanomial)} is stored, its games give {counts}"
+            yield Finding(wrong=FindingKind.DISAGREEING, subject=subject, detail=detail)
 
 
 def _wrong_verdict(gate: Gate, subject: str) -> Iterator[Finding]:
@@ -105,4 +105,4 @@ def _wrong_verdict(gate: Gate, subject: str) -> Iterator[Finding]:
     found = sprt_of(gate).judge(gate.pentanomial).status
     if found is not _ENDS[gate.status]:
         detail = f"it ended as {gate.status}, its counts say {found}"
-        yield Finding(wrong=Wrong.DISAGREEING, subject=subject, detail=detail)
+        yield Finding(wrong=FindingKind.DISAGREEING, subject=subject, detail=detail)

@@ -11,14 +11,14 @@ from sqlalchemy.orm import Session
 from api.schemas.enums import VersionOrigin
 from api.store.forks.at_commit import first_generation, first_steps
 from api.store.tables import Decision, Event, Generation, Metric, ModelVersion, Player, ReturnTally, Tally, Trial
-from api.store.verify.report import Finding, Wrong
+from api.store.verify.report import Finding, FindingKind
 from league.types import DecisionKind, Role, Stream
 
 RETURN_METRIC = "return_mean"
 
 
 def wrong_generations(session: Session) -> Iterator[Finding]:
-    """Missing and doubled generations, wrong counts of steps, and records of generations that do not exist."""
+    """Missing and duplicate generations, wrong counts of steps, and records of generations that do not exist."""
     for trial in session.scalars(select(Trial).order_by(Trial.id)):
         yield from _wrong_steps(session, trial)
         for player in session.scalars(select(Player).where(Player.trial_id == trial.id).order_by(Player.id)):
@@ -37,8 +37,8 @@ def _wrong_steps(session: Session, trial: Trial) -> Iterator[Finding]:
     own = session.scalar(select(func.sum(Generation.steps)).where(Generation.trial_id == trial.id)) or 0
     expected = first_steps(session, trial) + int(own)
     if trial.steps != expected:
-        detail = f"{trial.steps} steps are kept, its generations have {expected}"
-        yield Finding(wrong=Wrong.DISAGREEING, subject=f"trial {trial.name}", detail=detail)
+        detail = f"{trial.steps} steps are stored, its generations have {expected}"
+        yield Finding(wrong=FindingKind.DISAGREEING, subject=f"trial {trial.name}", detail=detail)
 
 
 def _wrong_numbers(session: Session, trial: Trial, player: Player) -> Iterator[Finding]:
@@ -48,18 +48,18 @@ def _wrong_numbers(session: Session, trial: Trial, player: Player) -> Iterator[F
     base = first_generation(session, trial, player)
     missing = sorted(set(range(base + 1, player.generation + 1)) - set(numbers))
     if missing:
-        yield Finding(wrong=Wrong.LOST, subject=subject, detail=f"generations {missing} are not there")
+        yield Finding(wrong=FindingKind.LOST, subject=subject, detail=f"generations {missing} are missing")
     extra = sorted(number for number in numbers if not base < number <= player.generation)
     if extra:
         detail = f"generations {extra} are outside {base + 1} to {player.generation}"
-        yield Finding(wrong=Wrong.DISAGREEING, subject=subject, detail=detail)
+        yield Finding(wrong=FindingKind.DISAGREEING, subject=subject, detail=detail)
     began = session.scalar(
         select(ModelVersion.steps).where(ModelVersion.player_id == player.id).order_by(ModelVersion.number).limit(1)
     )
     expected = (began or 0) + sum(row.steps for row in rows)
     if player.steps != expected:
-        detail = f"{player.steps} steps are kept, its generations have {expected}"
-        yield Finding(wrong=Wrong.DISAGREEING, subject=subject, detail=detail)
+        detail = f"{player.steps} steps are stored, its generations have {expected}"
+        yield Finding(wrong=FindingKind.DISAGREEING, subject=subject, detail=detail)
 
 
 def _used_twice(session: Session) -> Iterator[Finding]:
@@ -75,7 +75,7 @@ def _used_twice(session: Session) -> Iterator[Finding]:
         )
         for player, trial, numbers in rows:
             detail = f"generations {sorted(numbers)} come from one {what}"
-            yield Finding(wrong=Wrong.DOUBLED, subject=f"player {player} of trial {trial}", detail=detail)
+            yield Finding(wrong=FindingKind.DOUBLED, subject=f"player {player} of trial {trial}", detail=detail)
 
 
 def _unplanned(session: Session) -> Iterator[Finding]:
@@ -93,7 +93,7 @@ def _unplanned(session: Session) -> Iterator[Finding]:
     )
     for player, trial, number, decision in rows:
         yield Finding(
-            wrong=Wrong.LOST if decision is None else Wrong.DISAGREEING,
+            wrong=FindingKind.LOST if decision is None else FindingKind.DISAGREEING,
             subject=f"player {player} of trial {trial}",
             detail=f"generation {number} has no plan of its own",
         )
@@ -115,7 +115,7 @@ def _unjudged(session: Session) -> Iterator[Finding]:
     )
     for player, trial, number in rows:
         subject = f"player {player} of trial {trial}"
-        yield Finding(wrong=Wrong.LOST, subject=subject, detail=f"generation {number} was never judged")
+        yield Finding(wrong=FindingKind.LOST, subject=subject, detail=f"generation {number} was never judged")
 
 
 def _without_generation(session: Session) -> Iterator[Finding]:
@@ -129,7 +129,7 @@ def _without_generation(session: Session) -> Iterator[Finding]:
     )
     for player, trial, number in versions:
         detail = f"version {number} was trained in no recorded generation"
-        yield Finding(wrong=Wrong.ORPHANED, subject=f"player {player} of trial {trial}", detail=detail)
+        yield Finding(wrong=FindingKind.ORPHANED, subject=f"player {player} of trial {trial}", detail=detail)
     judgements = session.execute(
         select(Player.name, Trial.name, Decision.generation)
         .join(Player, Player.id == Decision.player_id)
@@ -141,8 +141,8 @@ def _without_generation(session: Session) -> Iterator[Finding]:
         .where(Decision.kind == DecisionKind.SNAPSHOT, Generation.number.is_(None), Player.role != Role.HISTORICAL)
     )
     for player, trial, judged in judgements:
-        detail = f"generation {judged} was judged and is not there"
-        yield Finding(wrong=Wrong.ORPHANED, subject=f"player {player} of trial {trial}", detail=detail)
+        detail = f"generation {judged} was judged and is missing"
+        yield Finding(wrong=FindingKind.ORPHANED, subject=f"player {player} of trial {trial}", detail=detail)
 
 
 def _wrong_returns(session: Session) -> Iterator[Finding]:
@@ -163,12 +163,12 @@ def _wrong_returns(session: Session) -> Iterator[Finding]:
     for player, trial, generation, tally, mean in rows:
         subject = f"returns of generation {generation.number} of {player}, trial {trial}"
         if tally.games != generation.games:
-            wrong = Wrong.LOST if tally.games < generation.games else Wrong.DOUBLED
+            wrong = FindingKind.LOST if tally.games < generation.games else FindingKind.DOUBLED
             detail = f"{tally.games} games were counted, the generation has {generation.games}"
             yield Finding(wrong=wrong, subject=subject, detail=detail)
         elif mean is not None and not math.isclose(tally.mean, mean, rel_tol=1e-6, abs_tol=1e-6):
-            detail = f"a mean of {tally.mean!r} is kept, the generation reported {mean!r}"
-            yield Finding(wrong=Wrong.DISAGREEING, subject=subject, detail=detail)
+            detail = f"a mean of {tally.mean!r} is stored, the generation reported {mean!r}"
+            yield Finding(wrong=FindingKind.DISAGREEING, subject=subject, detail=detail)
 
 
 def _lost_returns(session: Session) -> Iterator[Finding]:
@@ -192,7 +192,7 @@ def _lost_returns(session: Session) -> Iterator[Finding]:
     )
     for player, trial, number, games in rows:
         subject = f"returns of generation {number} of {player}, trial {trial}"
-        yield Finding(wrong=Wrong.LOST, subject=subject, detail=f"none were counted of {games} games")
+        yield Finding(wrong=FindingKind.LOST, subject=subject, detail=f"none were counted of {games} games")
 
 
 def _wrong_events(session: Session) -> Iterator[Finding]:
@@ -220,7 +220,7 @@ def _wrong_events(session: Session) -> Iterator[Finding]:
     )
     for player, trial, number, times in rows:
         yield Finding(
-            wrong=Wrong.DOUBLED if times else Wrong.LOST,
+            wrong=FindingKind.DOUBLED if times else FindingKind.LOST,
             subject=f"player {player} of trial {trial}",
             detail=f"generation {number} has {times} events",
         )

@@ -11,7 +11,7 @@ from sqlalchemy.orm import Session
 from api.store.payoffs.cells import StoredCell, stored_cells
 from api.store.payoffs.replay import replay_payoff
 from api.store.tables import Player, Trial
-from api.store.verify.report import Finding, Wrong
+from api.store.verify.report import Finding, FindingKind
 from league.types import Earned
 
 TOLERANCE = 1e-9
@@ -36,19 +36,22 @@ def wrong_payoffs(session: Session) -> Iterator[Finding]:
                 yield Finding(wrong=wrong, subject=subject, detail=detail)
 
 
-def _compare(stored: StoredCell, replayed: StoredCell) -> tuple[Wrong, str] | None:
+def _compare(stored: StoredCell, replayed: StoredCell) -> tuple[FindingKind, str] | None:
     if stored.decayed.games != replayed.decayed.games:
-        wrong = Wrong.LOST if stored.decayed.games < replayed.decayed.games else Wrong.DOUBLED
-        return wrong, f"{stored.decayed.games} games are kept, the tallies have {replayed.decayed.games}"
+        wrong = FindingKind.LOST if stored.decayed.games < replayed.decayed.games else FindingKind.DOUBLED
+        return wrong, f"{stored.decayed.games} games are stored, the tallies have {replayed.decayed.games}"
     if stored.raw != replayed.raw:
-        return Wrong.DISAGREEING, f"wins, draws, losses are kept as {stored.raw}, the tallies give {replayed.raw}"
+        return (
+            FindingKind.DISAGREEING,
+            f"wins, draws, losses are stored as {stored.raw}, the tallies give {replayed.raw}",
+        )
     kept, expected = stored.decayed, replayed.decayed
     for name in ("wins", "draws", "losses"):
         mine, its = getattr(kept, name), getattr(expected, name)
         if abs(mine - its) > TOLERANCE * max(1.0, its):
-            return Wrong.DISAGREEING, f"decayed {name} are kept as {mine!r}, recomputed as {its!r}"
+            return FindingKind.DISAGREEING, f"decayed {name} are stored as {mine!r}, recomputed as {its!r}"
     if not _same_returns(kept.earned, expected.earned):
-        return Wrong.DISAGREEING, f"decayed returns are kept as {kept.earned}, recomputed as {expected.earned}"
+        return FindingKind.DISAGREEING, f"decayed returns are stored as {kept.earned}, recomputed as {expected.earned}"
     return None
 
 

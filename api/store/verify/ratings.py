@@ -1,4 +1,4 @@
-"""Ratings: every recorded fit, of every method, computed again from the games that it saw."""
+"""Audits ratings: recomputes every recorded fit, of every method, from the games that it saw."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from sqlalchemy.orm import Session
 
 from api.schemas.enums import RatingMethod
 from api.store.ratings.alpha_rank_nash import FIELD_METHODS, bradley_terry_fit, field_payoff, field_values
-from api.store.ratings.bradley_terry import fit_bradley_terry, leaves_nobody_out, policies_of, rating_games
-from api.store.ratings.online import METHODS, NO_RATINGS, learn_from_games
+from api.store.ratings.bradley_terry import fit_bradley_terry, policies_of, rates_every_policy, rating_games
+from api.store.ratings.online import METHODS, NO_RATINGS, update_from_games
 from api.store.tables import ModelVersion, Rating, RatingFit, Tournament
-from api.store.verify.report import Finding, Wrong
+from api.store.verify.report import Finding, FindingKind
 
 TOLERANCE = 1e-6
 """Elo; the fit itself is iterative."""
@@ -32,7 +32,7 @@ def wrong_ratings(session: Session) -> Iterator[Finding]:
 
 
 def _wrong_fit(session: Session, fit: RatingFit) -> Iterator[Finding]:
-    whole = leaves_nobody_out(fit)
+    whole = rates_every_policy(fit)
     games = rating_games(session, fit.project_id, fit.game, up_to=fit.last_match_id, whole=whole)
     if games.games != fit.games:
         yield _miscounted(fit, games.games)
@@ -43,7 +43,7 @@ def _wrong_fit(session: Session, fit: RatingFit) -> Iterator[Finding]:
     yield from _wrong_places(session, fit, places, policies, {} if ratings is None else ratings.elos())
     missing = sorted(set(games.policies) - {place.version_id for place in places})
     if missing:
-        yield Finding(wrong=Wrong.LOST, subject=_subject(fit), detail=f"no places of versions {missing}")
+        yield Finding(wrong=FindingKind.LOST, subject=_subject(fit), detail=f"no ratings of versions {missing}")
 
 
 def _wrong_online(session: Session) -> Iterator[Finding]:
@@ -56,7 +56,7 @@ def _wrong_online(session: Session) -> Iterator[Finding]:
     for (_, _, method), alike in groupby(fits, key=lambda fit: (fit.project_id, fit.game, fit.method)):
         found = NO_RATINGS
         for fit in alike:
-            found = learn_from_games(session, fit, method, found)
+            found = update_from_games(session, fit, method, found)
             if found.games != fit.games:
                 yield _miscounted(fit, found.games)
                 continue
@@ -69,8 +69,8 @@ def _wrong_online(session: Session) -> Iterator[Finding]:
             yield from _wrong_places(session, fit, places, policies, values)
             missing = sorted(values.keys() - policies.values())
             if missing:
-                detail = f"no places of those that play by {missing}"
-                yield Finding(wrong=Wrong.LOST, subject=_subject(fit), detail=detail)
+                detail = f"no ratings of policies {missing}"
+                yield Finding(wrong=FindingKind.LOST, subject=_subject(fit), detail=detail)
 
 
 def _wrong_field_fits(session: Session) -> Iterator[Finding]:
@@ -92,7 +92,7 @@ def _wrong_field_fits(session: Session) -> Iterator[Finding]:
         yield from _wrong_places(session, fit, places, {version: version for version in values}, values)
         missing = sorted(values.keys() - {place.version_id for place in places})
         if missing:
-            yield Finding(wrong=Wrong.LOST, subject=_subject(fit), detail=f"no places of versions {missing}")
+            yield Finding(wrong=FindingKind.LOST, subject=_subject(fit), detail=f"no ratings of versions {missing}")
 
 
 def _rated_beside(session: Session, fit: RatingFit) -> set[str]:
@@ -121,13 +121,13 @@ def _wrong_places(
         again = values.get(policies.get(place.version_id, ""), math.nan)
         if not math.isclose(again, place.value, rel_tol=TOLERANCE, abs_tol=TOLERANCE):
             number = session.get_one(ModelVersion, place.version_id).number
-            detail = f"version {number} ({place.version_id}) is kept at {place.value!r}, recomputed at {again!r}"
-            yield Finding(wrong=Wrong.DISAGREEING, subject=_subject(fit), detail=detail)
+            detail = f"version {number} ({place.version_id}) is stored at {place.value!r}, recomputed at {again!r}"
+            yield Finding(wrong=FindingKind.DISAGREEING, subject=_subject(fit), detail=detail)
 
 
 def _miscounted(fit: RatingFit, games: int) -> Finding:
-    wrong = Wrong.LOST if games < fit.games else Wrong.DOUBLED
-    return Finding(wrong=wrong, subject=_subject(fit), detail=f"it saw {fit.games} games, {games} are there")
+    wrong = FindingKind.LOST if games < fit.games else FindingKind.DOUBLED
+    return Finding(wrong=wrong, subject=_subject(fit), detail=f"it saw {fit.games} games, {games} exist")
 
 
 def _places(session: Session, fit: RatingFit) -> Sequence[Rating]:

@@ -11,11 +11,11 @@ from enum import StrEnum
 from typing import Any
 
 
-class Wrong(StrEnum):
-    """Ways in which a record can be wrong."""
+class FindingKind(StrEnum):
+    """The kinds of findings: how a record can be wrong."""
 
     LOST = "lost"
-    """Something that must have been recorded is not there."""
+    """Something that must have been recorded is missing."""
     DOUBLED = "doubled"
     """Something was recorded or counted more than once."""
     ORPHANED = "orphaned"
@@ -30,7 +30,7 @@ class Wrong(StrEnum):
 class Finding:
     """One thing that is wrong."""
 
-    wrong: Wrong
+    wrong: FindingKind
     subject: str
     """What it is about: trial, player, gate, file."""
     detail: str
@@ -51,7 +51,7 @@ class AuditReport:
         """Whether there are no findings."""
         return not self.findings
 
-    def number(self, wrong: Wrong) -> int:
+    def number(self, wrong: FindingKind) -> int:
         """How many findings of this kind there are."""
         return sum(finding.wrong is wrong for finding in self.findings)
 
@@ -60,7 +60,7 @@ class AuditReport:
         numbers = Counter(finding.wrong for finding in self.findings)
         return {
             "ok": self.agrees,
-            **{wrong.value: numbers[wrong] for wrong in Wrong},
+            **{wrong.value: numbers[wrong] for wrong in FindingKind},
             "garbage": self.garbage,
             "counts": self.counts,
             "findings": [asdict(finding) for finding in self.findings],

@@ -8,7 +8,7 @@ from sqlalchemy import ForeignKeyConstraint, Table, and_, func, select
 from sqlalchemy.orm import Session
 
 from api.store.tables import Base
-from api.store.verify.report import Finding, Wrong
+from api.store.verify.report import Finding, FindingKind
 
 
 def orphaned_rows(session: Session) -> Iterator[Finding]:
@@ -19,7 +19,7 @@ def orphaned_rows(session: Session) -> Iterator[Finding]:
             if count:
                 columns = ", ".join(column.name for column in key.columns)
                 yield Finding(
-                    wrong=Wrong.ORPHANED,
+                    wrong=FindingKind.ORPHANED,
                     subject=f"table {table.name}",
                     detail=f"{count} rows name a row of {key.referred_table.name} by {columns} that does not exist",
                 )

@@ -1,1 +1,1 @@
-"""Who calls, and what they may: tokens, browser sessions, scopes, limits."""
+"""Authentication and authorization: tokens, browser sessions, scopes, rate limits."""

@@ -29,7 +29,7 @@ CHALLENGE = {"WWW-Authenticate": "Bearer"}
 class Authentication:
     """ASGI middleware for everything below /api/: 401 without valid credentials, 429 above the rate limits.
 
-    Authorization is a matter of the routes: each names the scope that it requires.
+    Authorization happens in the routes: each names the scope that it requires.
     """
 
     def __init__(self, app: ASGIApp, signer: SessionSigner, requests: RateLimit, failures: RateLimit) -> None:

@@ -1,4 +1,4 @@
-"""Rate limits: a token bucket for each caller, counted in each process by itself."""
+"""Rate limits: a token bucket for each caller, separate in each process."""
 
 from __future__ import annotations
 

@@ -10,7 +10,7 @@ from fastapi.security import APIKeyCookie, HTTPBearer
 from api.schemas.enums import Scope
 from api.web.auth.sessions import COOKIE
 from api.web.auth.tokens import Principal
-from api.web.problems import Refusal
+from api.web.problems import ProblemError
 
 # These two only describe the credentials for the OpenAPI document; the middleware has checked them by then.
 BEARER = HTTPBearer(auto_error=False, scheme_name="token", description="an API token: `lanista token create`")
@@ -23,7 +23,7 @@ SESSION = APIKeyCookie(
 
 
 class Require:
-    """Lets callers through whose scope is this one or a higher one."""
+    """A dependency that admits callers with this scope or a higher one."""
 
     def __init__(self, scope: Scope) -> None:
         self.scope = scope
@@ -36,7 +36,7 @@ class Require:
     ) -> Principal:
         principal: Principal = request.state.principal
         if not principal.may(self.scope):
-            raise Refusal(
+            raise ProblemError(
                 403,
                 f"this requires a token of scope {self.scope}; yours has scope {principal.scope}",
                 needed_scope=self.scope,

@@ -33,7 +33,7 @@ class SessionSigner:
         return self.sign("session", f"{token_id}.{int(time.time()) + self.seconds}")
 
     def token_id(self, cookie: str) -> str | None:
-        """The token whose session it is; None for a cookie that is forged, damaged or expired."""
+        """The id of the session's token; None if the cookie is forged, damaged or expired."""
         content = self.unsign("session", cookie)
         if content is None:
             return None
@@ -41,11 +41,11 @@ class SessionSigner:
         return token_id if int(expires) > time.time() else None
 
     def csrf_token(self, cookie: str) -> str:
-        """What a page must send in a header with every change: only a script of our own origin can read it."""
+        """The token that a page must send in a header with every change: only scripts of our origin can read it."""
         return self.signature("csrf", cookie)
 
     def is_csrf_token(self, cookie: str, given: str) -> bool:
-        """Whether it is this session's CSRF token; takes the same time for every wrong one."""
+        """Whether it is this session's CSRF token; compared in constant time."""
         return self._signer.verify_signature(_bytes("csrf", cookie), given.encode("utf-8", "replace"))
 
     def sign(self, purpose: str, content: str) -> str:

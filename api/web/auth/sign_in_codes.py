@@ -14,12 +14,12 @@ from dataclasses import dataclass
 from api.web.auth.sessions import SessionSigner
 
 SECONDS = 600
-"""How long a code is valid: enough time to walk over to the browser."""
+"""How long a code is valid: enough time to open it in a browser."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class SignInCode:
-    """What a genuine code says."""
+    """The content of a valid code."""
 
     token_id: str
     number: str
@@ -27,13 +27,13 @@ class SignInCode:
 
 
 def issue_code(signer: SessionSigner, token_id: str, *, request: str | None = None, end: float | None = None) -> str:
-    """A code for the token's holder to hand to a browser; the same one for the same request and end."""
+    """A code that opens a browser session of the token; the same for the same request and expiry."""
     number = secrets.token_urlsafe(9) if request is None else signer.signature("code number", request)[:12]
     return signer.sign("code", f"{token_id}.{number}.{int(end or time.time() + SECONDS)}")
 
 
 def read_code(signer: SessionSigner, code: str) -> SignInCode | None:
-    """What the code says; None for one that is forged, damaged or expired."""
+    """The content of the code; None if it is forged, damaged or expired."""
     content = signer.unsign("code", code)
     if content is None:
         return None

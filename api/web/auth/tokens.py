@@ -15,7 +15,7 @@ from api.store.tables import ApiToken
 from api.web.cache import Cache
 
 PREFIX = "lanista_"
-"""By which a scanner for leaked secrets recognises a token."""
+"""Prefix by which secret scanners recognise a token."""
 TTL_SECONDS = 1.0
 """How long a lookup is cached; a revocation by another process takes effect within it."""
 MAX_CACHED = 10_000
@@ -34,7 +34,7 @@ def token_hash(token: str) -> str:
 
 @dataclass(frozen=True, kw_only=True)
 class Principal:
-    """The caller of a request: the token, and whether a browser session stands for it."""
+    """The caller of a request: its token, and whether it came by a session cookie."""
 
     token_id: str
     name: str
@@ -60,15 +60,15 @@ class TokenLookup:
         return principal if principal is not None and _unexpired(principal) else None
 
     def by_secret(self, token: str) -> Principal | None:
-        """Whose token this is; None for an unknown, expired or revoked one."""
+        """The principal of this token; None if it is unknown, expired or revoked."""
         return self._look_up(token_hash(token), find_token)
 
     def by_id(self, token_id: str) -> Principal | None:
-        """The principal behind a browser session."""
+        """The principal of a browser session, by the id of its token."""
         return self._look_up(token_id, token_by_id)
 
     def clear_cache(self) -> None:
-        """After a revocation in this process."""
+        """Clear the cache, after a revocation in this process."""
         self._cache.clear()
 
     def _look_up(self, key: str, find: Callable[[Session, str], ApiToken | None]) -> Principal | None:

@@ -1,1 +1,1 @@
-"""What changes by the second: the event feed, progress of generations, cluster status, health checks."""
+"""Live data: the event feed, progress of generations, cluster status, health checks."""

@@ -1,7 +1,7 @@
 """The status of the cluster: workers and task queues as Temporal reports them, and Ray's free resources.
 
-The page asks often and must never wait for a part that is away: an answer is cached for a few seconds, and a request
-that has waited for a second gets the last answer, or none and the reason.
+The page asks often and must never wait for a part that does not answer: an answer is cached for a few seconds, and a
+request that has waited for a second gets the last answer, or none and the reason.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from temporalio.client import Client
 from temporalio.service import RPCError
 
 from api.web.cache import Cache
-from api.web.problems import Refusal
+from api.web.problems import ProblemError
 from api.web.temporal.ask_worker import ask
 from api.web.temporal.unavailable import outage
 from orchestrator.contracts.interactive import RayRequest, RayResources, describe_ray
@@ -61,7 +61,7 @@ class TaskQueues:
 
 @dataclass(frozen=True)
 class Observation(Generic[Value]):
-    """What was found out; without a value, the reason why not."""
+    """A value, or the reason why it is unknown."""
 
     value: Value | None
     reason: str = ""
@@ -103,10 +103,10 @@ class ClusterStatus:
         if found.value is None:
             return Observation(None, found.reason)
         if not any(worker.queue is Queue.INTERACTIVE for worker in found.value.workers):
-            return Observation(None, "no train worker is there to ask; start one with `lanista worker train`")
+            return Observation(None, "no train worker is running; start one with `lanista worker train`")
         try:
             resources = await ask(self._temporal, describe_ray, RayRequest())
-        except Refusal as refusal:
+        except ProblemError as refusal:
             return Observation(None, refusal.detail)
         return Observation(resources)
 

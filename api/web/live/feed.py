@@ -1,4 +1,4 @@
-"""The event feed: one LISTEN connection a process, a ring of the newest events, and readers that pull.
+"""The event feed: one LISTEN connection per process, a ring of the newest events, and readers that pull.
 
 Nothing is pushed. A slow reader that falls behind the ring reads pages of the table instead; writers and other readers
 never wait for it.
@@ -114,14 +114,14 @@ class EventFeed:
         self._closed = True
         self._wake()
 
-    def show_live(self, trial_id: str, progress: Progress) -> None:
-        """Progress of this moment, which is not stored: readers of the trial get the newest, without an id."""
+    def publish_progress(self, trial_id: str, progress: Progress) -> None:
+        """Send the newest progress to the trial's readers; it is not stored and has no id."""
         self._beats += 1
         self._live[trial_id] = (self._beats, progress_frame(trial_id, progress))
         self._wake()
 
     async def position_before(self, newest: int, trial_id: str | None) -> int:
-        """The position from which the `newest` events follow, those of one trial or of all."""
+        """The position just before the newest events, as many as `newest`, of one trial or of all."""
         async with self._reading_back, await self._connection() as connection:
             asked = {"trial": trial_id, "newest": newest}
             row = await (await connection.execute(_BEFORE_NEWEST, asked)).fetchone()

@@ -16,7 +16,7 @@ TIMEOUT_SECONDS = 3.0
 
 
 class HealthChecks:
-    """Checks every part at once and waits for none longer than a few seconds."""
+    """Checks all parts concurrently, each with a timeout of a few seconds."""
 
     def __init__(self, engine: Engine, temporal: Client, ray_address: str) -> None:
         self.engine = engine

@@ -48,7 +48,7 @@ class ProgressPoller:
         found = await asyncio.gather(*(self._generation(*player) for player in players))
         under_way = [progress for progress in found if progress is not None]
         if under_way:
-            self._feed.show_live(trial_id, Progress(generations=under_way))
+            self._feed.publish_progress(trial_id, Progress(generations=under_way))
 
     def _learners(self, trial_id: str) -> list[tuple[str, str, int]]:
         with self._sessions() as session:

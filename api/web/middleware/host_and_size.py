@@ -32,7 +32,7 @@ class HostAndSizeChecks:
         self._hosts = hosts
         self._max_body = max_body
         self._uploads = uploads
-        """Paths whose limit is another."""
+        """Paths with their own limits."""
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":

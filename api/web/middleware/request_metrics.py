@@ -45,7 +45,7 @@ class HttpMetrics:
 
 
 class ObserveRequests:
-    """ASGI middleware: names each request, measures it by its route's pattern, and adds the security headers."""
+    """ASGI middleware: gives each request an id, measures it by its route's pattern, and adds the security headers."""
 
     def __init__(self, app: ASGIApp, metrics: HttpMetrics) -> None:
         self._app = app
@@ -81,7 +81,7 @@ class ObserveRequests:
             log.error("request failed", method=scope["method"], path=scope["path"], exc_info=error)
             if status:
                 raise  # too late for another answer: the connection breaks, so that the client notices
-            detail = f"this is a fault of ours; the API's log has the details under request_id {request_id}"
+            detail = f"internal error; the API's log has the details under request_id {request_id}"
             await problem(500, detail, request_id=request_id)(scope, receive, send_observed)
         finally:
             route = getattr(scope.get("route"), "path", "(none)")

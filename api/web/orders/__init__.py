@@ -1,1 +1,1 @@
-"""Orders: changes that a workflow carries out. One class an order: what it checks, sends, and finds when retried."""
+"""Orders: changes that a workflow carries out. One class per order: what it checks, sends, and finds when retried."""

@@ -10,13 +10,13 @@ from api.store.gates.reads import read_gate
 from api.store.gates.results import stop_waiting_gate
 from api.web.changes import AuditLine, ChangeCall, Reply
 from api.web.orders.order import Order
-from api.web.problems import Refusal
+from api.web.problems import ProblemError
 from api.web.temporal.messages import signal_workflow
 from orchestrator.contracts.workflows import gate_workflow_id
 
 
 class StopGateEarly(Order):
-    """A gate ends without a verdict."""
+    """Ends a gate without a verdict."""
 
     def __init__(self, change: ChangeCall, gate_id: str, reason: str) -> None:
         super().__init__(change)
@@ -29,7 +29,7 @@ class StopGateEarly(Order):
     def check(self) -> None:
         gate = self._read()
         if gate.status not in (GateStatus.RUNNING, GateStatus.WAITING):
-            raise Refusal(409, f"the gate is {gate.status} and has ended", gate_status=gate.status)
+            raise ProblemError(409, f"the gate is {gate.status} and has ended", gate_status=gate.status)
 
     async def send(self) -> Reply:
         # a waiting gate has no workflow: it ends in its row, and the next candidate may wait in its place

@@ -13,15 +13,14 @@ from starlette.concurrency import run_in_threadpool
 
 from api.store.core.errors import Conflict, NotFound
 from api.web.changes import AuditLine, ChangeCall, Reply
-from api.web.problems import Refusal
+from api.web.problems import ProblemError
 
 
 class Order(ABC):
     """A change that a workflow carries out. A subclass says what is checked, sent and audited.
 
     The order is audited before it is sent, so that a crash of the API cannot hide it, and its idempotency key is
-    reserved in the same transaction. A retry whose first response was lost asks `find_effect` what the order has
-    brought about since.
+    reserved in the same transaction. A retry whose first response was lost asks `find_effect` for the order's effect.
     """
 
     def __init__(self, change: ChangeCall) -> None:
@@ -34,7 +33,7 @@ class Order(ABC):
 
     @abstractmethod
     def check(self) -> None:
-        """Raise Refusal, Conflict or NotFound where the order is impossible now. Runs in a thread."""
+        """Raise ProblemError, Conflict or NotFound where the order is impossible now. Runs in a thread."""
 
     @abstractmethod
     async def send(self) -> Reply:
@@ -56,7 +55,7 @@ class Order(ABC):
         try:
             await run_in_threadpool(self.check)
             return await self._send_reserved()
-        except (Refusal, Conflict, NotFound):
+        except (ProblemError, Conflict, NotFound):
             # the same request, sent twice at once, may have been carried out since
             effect = await run_in_threadpool(self._effect_of_an_earlier_request)
             if effect is None:
@@ -70,7 +69,7 @@ class Order(ABC):
         reserved = await run_in_threadpool(self.change.reserve, self.audit_line())
         try:
             return await self.send()
-        except Refusal as refusal:
+        except ProblemError as refusal:
             # after a 5xx the order may still be carried out, so its key stays reserved
             if reserved and refusal.status < 500:
                 await run_in_threadpool(self.change.release, self.audit_line(), refusal.detail)

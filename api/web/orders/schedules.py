@@ -7,17 +7,17 @@ from temporalio.service import RPCError
 
 from api.schemas.enums import Overlap
 from api.schemas.schedules import Schedule
-from api.store.tournaments.firings import firing_was_held, unfinished_tournament
+from api.store.tournaments.firings import firing_has_tournament, unfinished_tournament
 from api.store.tournaments.reads import read_schedule
 from api.web.changes import AuditLine, ChangeCall, Reply
 from api.web.orders.order import Order
-from api.web.problems import Refusal
+from api.web.problems import ProblemError
 from api.web.temporal.unavailable import unreachable
 from orchestrator.contracts.tournaments import firing_id
 
 
 class TriggerSchedule(Order):
-    """The schedule's tournament is held now. The firing's moment is when the key was reserved: one for all retries."""
+    """Runs the schedule's tournament now. The firing time is when the key was reserved: the same for all retries."""
 
     def __init__(self, change: ChangeCall, schedule_id: str) -> None:
         super().__init__(change)
@@ -31,7 +31,9 @@ class TriggerSchedule(Order):
         with self.services.reads() as session:
             running = unfinished_tournament(session, self.schedule_id)
         if running is not None and schedule.overlap is Overlap.SKIP:
-            raise Refusal(409, f"tournament {running} of this schedule still runs, and the schedule's overlap is skip")
+            raise ProblemError(
+                409, f"tournament {running} of this schedule still runs, and the schedule's overlap is skip"
+            )
 
     async def send(self) -> Reply:
         schedule = await run_in_threadpool(self._read)
@@ -49,7 +51,7 @@ class TriggerSchedule(Order):
         if moment is None:
             return None
         with self.services.reads() as session:
-            held = firing_was_held(session, firing_id(self.schedule_id, moment))
+            held = firing_has_tournament(session, firing_id(self.schedule_id, moment))
         return Reply(body=self._read(), status=202) if held else None
 
     def _read(self) -> Schedule:

@@ -10,13 +10,13 @@ from api.store.tournaments.lifecycle import FINAL
 from api.store.tournaments.reads import get_tournament, read_tournament
 from api.web.changes import AuditLine, ChangeCall, Reply
 from api.web.orders.order import Order
-from api.web.problems import Refusal
+from api.web.problems import ProblemError
 from api.web.temporal.messages import signal_workflow
 from api.web.temporal.start_workflows import workflow_id_of
 
 
 class CancelTournament(Order):
-    """What was played stays and counts; what is being played is given up."""
+    """Ends a tournament. Recorded games stay and count; games in progress are discarded."""
 
     def __init__(self, change: ChangeCall, tournament_id: str, reason: str) -> None:
         super().__init__(change)
@@ -30,7 +30,7 @@ class CancelTournament(Order):
     def check(self) -> None:
         status = self._read()[0].status
         if status in FINAL:
-            raise Refusal(409, f"the tournament is {status} and has ended", tournament_status=status)
+            raise ProblemError(409, f"the tournament is {status} and has ended", tournament_status=status)
 
     async def send(self) -> Reply:
         _, workflow_id = await run_in_threadpool(self._read)

@@ -14,14 +14,14 @@ from api.store.trials.reads import read_trial
 from api.store.trials.status import stop_pending_trial, was_carried_out
 from api.web.changes import AuditLine, ChangeCall, Reply
 from api.web.orders.order import Order
-from api.web.problems import Refusal
+from api.web.problems import ProblemError
 from api.web.responses.etags import etag
 from api.web.temporal.messages import update_trial
 from orchestrator.contracts.workflows import Mode, Status, StopOrder, trial_workflow_id
 
 
 class TrialOrder(Order):
-    """An update of the trial's workflow, possible in some statuses; the workflow has the last word."""
+    """An update of the trial's workflow, allowed in some statuses; the workflow makes the final check."""
 
     update: ClassVar[str]
     allowed: ClassVar[tuple[TrialStatus, ...]]
@@ -43,7 +43,7 @@ class TrialOrder(Order):
     def check(self) -> None:
         status = self._read().status
         if status not in self.allowed:
-            raise Refusal(
+            raise ProblemError(
                 409,
                 f"the trial is {status}; {self.update} is possible while it is {', '.join(self.allowed)}",
                 trial_status=status,
@@ -82,7 +82,7 @@ class ResumeTrial(TrialOrder):
 
 
 class StopTrial(TrialOrder):
-    """The trial ends for good. One that is still pending is stopped in its row where no workflow takes the update."""
+    """Ends the trial for good. A pending trial is stopped in its row if no workflow takes the update."""
 
     update = "stop"
     allowed = (
@@ -106,7 +106,7 @@ class StopTrial(TrialOrder):
     async def send(self) -> Reply:
         try:
             return await super().send()
-        except Refusal:
+        except ProblemError:
             if not await run_in_threadpool(self._stop_pending):
                 raise
         await self._signal_withdrawal()

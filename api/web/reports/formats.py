@@ -18,7 +18,7 @@ COLUMNS = (
 
 
 def as_csv(report: TournamentReport) -> str:
-    """The standings, one line an entrant."""
+    """The standings as CSV, one line per entrant."""
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\r\n")
     writer.writerow(COLUMNS)
@@ -28,12 +28,12 @@ def as_csv(report: TournamentReport) -> str:
 
 
 def as_markdown(report: TournamentReport) -> str:
-    """For a pull request or a notebook."""
+    """The report as Markdown, for a pull request or a notebook."""
     return _render("tournament.md.j2", report, _in_markdown)
 
 
 def as_html(report: TournamentReport) -> str:
-    """A single HTML file without scripts."""
+    """The report as a single HTML file without scripts."""
     return _render("tournament.html.j2", report, str)
 
 

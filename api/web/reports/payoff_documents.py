@@ -1,4 +1,4 @@
-"""Payoff documents: written and compressed once for each commit, and sent only where the caller's ETag is old.
+"""Payoff documents: written and compressed once for each commit, and sent only if the caller's ETag is outdated.
 
 See docs/decisions/read-performance.md.
 """
@@ -27,7 +27,7 @@ STREAMS = {
     "training": (Stream.TRAINING,),
     "rating": (Stream.RATING,),
 }
-"""What may be asked for. `all` is what matchmaking reads; gating games count for their gate and nowhere else."""
+"""Streams to request. `all` is what matchmaking reads; gating games count for their gate and nowhere else."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -23,8 +23,8 @@ RANDOM: Final = ANCHOR.removeprefix("bot:")
 
 
 @dataclass(frozen=True, kw_only=True)
-class Table:
-    """The standings, and what they were reckoned from."""
+class ComputedStandings:
+    """The standings, and the data they were computed from."""
 
     tournament: Tournament
     project: str
@@ -47,14 +47,14 @@ class Table:
         return _leads(self.field, self.ratings) if self.games else "nothing has been played yet"
 
 
-def tournament_table(session: Session, tournament_id: str) -> Table:
-    """The standings of what has been played so far, without looking at a single game."""
+def compute_standings(session: Session, tournament_id: str) -> ComputedStandings:
+    """The standings of what has been played so far, from the pairings alone."""
     tournament, project, *_ = get_tournament(session, tournament_id)
     field = entrants_of(session, tournament_id)
     pairings = pairing_columns(session, tournament_id)
     results = results_of(pairings, int(tournament.spec.get("games", 0)))
     ratings = _fit(field, results)
-    return Table(
+    return ComputedStandings(
         tournament=tournament,
         project=project,
         field=field,
@@ -67,7 +67,7 @@ def tournament_table(session: Session, tournament_id: str) -> Table:
 
 def tournament_report(session: Session, tournament_id: str) -> TournamentReport:
     """The report of what has been played so far."""
-    table = tournament_table(session, tournament_id)
+    table = compute_standings(session, tournament_id)
     tournament = table.tournament
     return TournamentReport(
         id=tournament.id,

@@ -8,7 +8,7 @@ from api.schemas.reports import ReportLine, TournamentReport
 from api.store.core.engine import Session
 from api.store.tournaments.report_reads import report_state
 from api.web.cache import Cache
-from api.web.reports.tournament import tournament_report, tournament_table
+from api.web.reports.tournament import compute_standings, tournament_report
 
 MAX_ENTRIES = 16
 
@@ -55,7 +55,7 @@ def _report(session: Session, tournament_id: str) -> CachedReport:
 
 
 def _standings(session: Session, tournament_id: str) -> CachedStandings:
-    table = tournament_table(session, tournament_id)
+    table = compute_standings(session, tournament_id)
     return CachedStandings(
         status=table.tournament.status.value, anchor=table.anchor, leads=table.leads, lines=table.lines
     )

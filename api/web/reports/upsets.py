@@ -81,7 +81,7 @@ def _surprising_wins(
 ) -> list[tuple[tuple[int, int], list[tuple[int, int]]]]:
     """The least expected (winner, loser) pairs, each with its pairings (round, pair).
 
-    They are found from the pairings alone, so that of a thousand times as many games only theirs are read.
+    They are found from the pairings alone, so that only the games of these few pairings are read.
     """
     held: dict[tuple[int, int], list[tuple[int, int]]] = defaultdict(list)
     for row in pairings:

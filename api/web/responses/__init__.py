@@ -1,6 +1,6 @@
 """How answers are written: JSON from records, pages of lists, ETags, CSV files.
 
-From a row to an answer there is one way:
+How a row becomes an answer:
 
 1. `api/schemas/<resource>.py` declares the fields of the answer, with their descriptions.
 2. A read of the store (`api/store/<room>/reads.py`: `read_player`, `list_players`) selects them with

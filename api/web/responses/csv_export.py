@@ -1,4 +1,4 @@
-"""Lists as CSV files, written page by page as they are read: a million rows need no memory."""
+"""Lists as CSV files, written page by page as they are read, so that memory use does not grow with the rows."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""ETags of resources that are edited: their revision. If-Match refuses an edit of a changed resource."""
+"""ETags of editable resources: their revision. With If-Match, an edit based on an older revision is refused."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import Annotated
 
 from fastapi import Header
 
-from api.web.problems import Refusal
+from api.web.problems import ProblemError
 
 IfMatch = Annotated[
     str | None,
@@ -32,4 +32,6 @@ def require_match(if_match: str | None, revision: int) -> None:
     """Refuse with 412 unless If-Match has the present revision."""
     wanted = revision_of(if_match)
     if wanted is not None and wanted != revision:
-        raise Refusal(412, f"it is at revision {revision}, not {wanted}; read it again", headers=etag(revision))
+        raise ProblemError(
+            412, f"the resource is at revision {revision}, not {wanted}; read it again", headers=etag(revision)
+        )

@@ -26,8 +26,8 @@ from api.web.responses.query_parameters import parameters_of, refuse_unknown
 JSON = "application/json"
 
 
-class ReadyRoute(APIRoute):
-    """Every route: unknown query parameters are refused, and a GET that runs in a thread writes its answer there."""
+class SerializingRoute(APIRoute):
+    """The class of all routes: refuses unknown query parameters, and writes a GET's answer in the thread that ran it."""
 
     def __init__(self, path: str, endpoint: Callable[..., Any], **options: Any) -> None:
         reads = set(options.get("methods") or {"GET"}) == {"GET"}

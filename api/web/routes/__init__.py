@@ -1,4 +1,4 @@
-"""HTTP routes, one file a subject. They translate between HTTP and the store, and do nothing else."""
+"""HTTP routes, one file per subject. They translate between HTTP and the store, and do nothing else."""
 
 from api.web.routes import (
     aliases,

@@ -10,20 +10,20 @@ from fastapi import APIRouter, Path, Query, Response
 from api.schemas.aliases import Alias, Move, PutAlias, Rollback
 from api.schemas.base import Page
 from api.store.aliases.moves import AliasKey, Promotion, move_alias, roll_back_alias
-from api.store.aliases.reads import find_alias, home_of, list_aliases, list_moves, read_alias
+from api.store.aliases.reads import find_alias, list_aliases, list_moves, project_and_game_of, read_alias
 from api.store.core.engine import Session
 from api.store.core.errors import Conflict
 from api.store.tables import Alias as AliasRow
 from api.store.trials.projects import project_id
 from api.web.auth.scopes import Operator, Viewer
 from api.web.changes import AuditLine, Change, ChangeCall, Reply
-from api.web.problems import Refusal
+from api.web.problems import ProblemError
 from api.web.responses.etags import IfMatch, etag, require_match, revision_of
 from api.web.responses.paging import CURSOR, Limit, NumberCursor
-from api.web.responses.serialization import ReadyRoute, record_response, records_page
+from api.web.responses.serialization import SerializingRoute, record_response, records_page
 from api.web.services import Api
 
-router = APIRouter(route_class=ReadyRoute, prefix="/api/v1/projects/{name}/aliases", tags=["aliases"])
+router = APIRouter(route_class=SerializingRoute, prefix="/api/v1/projects/{name}/aliases", tags=["aliases"])
 
 _TEXT = r"^[^\x00]*$"
 ProjectName = Annotated[str, Path(min_length=1, max_length=63, pattern=_TEXT, description="the project")]
@@ -73,15 +73,15 @@ async def put(
     def move(session: Session) -> AliasRow:
         project = project_id(session, name)
         version_id = str(target.version_id)
-        home, game = home_of(session, version_id)
+        home, game = project_and_game_of(session, version_id)
         if home != project:
-            raise Refusal(409, f"version {version_id} belongs to another project than {name!r}")
+            raise ProblemError(409, f"version {version_id} belongs to another project than {name!r}")
         key = AliasKey(project_id=project, game=game, name=alias)
         promotion = Promotion(reason=target.reason, actor=principal.name)
         try:
             return move_alias(session, key, version_id, promotion, if_revision=revision_of(if_match))
         except Conflict as error:
-            raise Refusal(412 if if_match else 409, str(error)) from None
+            raise ProblemError(412 if if_match else 409, str(error)) from None
 
     return await _moved(change, move, "alias.set", name, target.reason)
 
@@ -113,7 +113,7 @@ async def rollback(
     game: GameQuery = None,
     if_match: IfMatch = None,
 ) -> Response:
-    """Point the alias at the version before; a second rollback at the one before that."""
+    """Point the alias at its previous version; a second rollback goes back one version further."""
 
     reason = (back or Rollback()).reason
 

@@ -12,10 +12,10 @@ from api.schemas.base import Page
 from api.store.core.audit_log import list_audit_entries
 from api.web.auth.scopes import Admin
 from api.web.responses.paging import Limit, NumberCursor, text_of
-from api.web.responses.serialization import ReadyRoute, records_page
+from api.web.responses.serialization import SerializingRoute, records_page
 from api.web.services import Api
 
-router = APIRouter(route_class=ReadyRoute, prefix="/api/v1/audit", tags=["audit"])
+router = APIRouter(route_class=SerializingRoute, prefix="/api/v1/audit", tags=["audit"])
 
 
 @router.get("", summary="List changes", response_model=Page[Entry])

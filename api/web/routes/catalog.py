@@ -13,15 +13,15 @@ from api.schemas.catalog import Catalog, Example
 from api.store.core.records import Record
 from api.web.auth.scopes import Viewer
 from api.web.responses.paging import Limit, NameCursor
-from api.web.responses.serialization import ReadyRoute, records_page
+from api.web.responses.serialization import SerializingRoute, records_page
 from orchestrator.catalog import describe
 from orchestrator.spec import trial_json_schema
 from orchestrator.spec.loading import load_trial_file
 
-router = APIRouter(route_class=ReadyRoute, prefix="/api/v1", tags=["catalog"])
+router = APIRouter(route_class=SerializingRoute, prefix="/api/v1", tags=["catalog"])
 
 EXAMPLES = Path(api.__path__[0]) / "examples"
-"""In the repository a link to `examples/`, where people look; in a wheel the files themselves."""
+"""In the repository a symbolic link to `examples/`; in a wheel the files themselves."""
 
 
 @router.get("/catalog", summary="List the names that a trial may use", response_model=Catalog)

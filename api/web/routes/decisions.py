@@ -16,11 +16,11 @@ from api.store.trials.reads import require_trial
 from api.web.auth.scopes import Viewer
 from api.web.responses.csv_export import CSV_RESPONSE, PAGE, Form, FormQuery, csv_download, every_page
 from api.web.responses.paging import EntityId, Limit, NumberCursor, text_of
-from api.web.responses.serialization import ReadyRoute, records_page
+from api.web.responses.serialization import SerializingRoute, records_page
 from api.web.services import Api
 from league.types import DecisionKind
 
-router = APIRouter(route_class=ReadyRoute, prefix="/api/v1/trials/{trial_id}", tags=["league"])
+router = APIRouter(route_class=SerializingRoute, prefix="/api/v1/trials/{trial_id}", tags=["league"])
 
 
 COLUMNS = tuple(Decision.model_fields)

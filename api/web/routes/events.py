@@ -1,4 +1,4 @@
-"""Server-Sent Events: what happens, as it happens, resumable without a gap and without a double."""
+"""Server-Sent Events: what happens, as it happens, resumable without missing or repeating an event."""
 
 from __future__ import annotations
 
@@ -18,33 +18,31 @@ from api.store.trials.reads import require_trial
 from api.web.auth.scopes import Viewer
 from api.web.auth.tokens import Principal
 from api.web.live.feed import EventFeed, FeedUnavailable
-from api.web.problems import Refusal
+from api.web.problems import ProblemError
 from api.web.responses.paging import EntityId
-from api.web.responses.serialization import ReadyRoute
+from api.web.responses.serialization import SerializingRoute
 from api.web.services import Api, Services
 
-router = APIRouter(route_class=ReadyRoute, prefix="/api/v1", tags=["events"])
+router = APIRouter(route_class=SerializingRoute, prefix="/api/v1", tags=["events"])
 
 IDLE_SECONDS = 10.0
 TRUSTED_SECONDS = 10.0
-"""A stream goes on for at most so long after its token was revoked or has expired, however much there is to send."""
+"""A stream ends within this many seconds after its token was revoked or expired, however much there is to send."""
 LastEventId = Annotated[
     int | None,
     Header(alias="Last-Event-ID", ge=0, le=LARGEST, description="the last event you have seen; a browser sends it"),
 ]
 After = Annotated[
     int | None,
-    Query(ge=0, le=LARGEST, description="the same, for a first connection; 0: everything from the beginning"),
+    Query(ge=0, le=LARGEST, description="like Last-Event-ID, for a first connection; 0: everything from the beginning"),
 ]
 Newest = Annotated[
     int | None,
-    Query(ge=0, le=1_000, description="begin with the newest so many events and go on from there; not with `after`"),
+    Query(ge=0, le=1_000, description="start with this many of the newest events, then continue; not with `after`"),
 ]
 Named = Annotated[
     bool,
-    Query(
-        description="whether frames have an `event:` line; a browser's `onmessage` gets all kinds of a stream without"
-    ),
+    Query(description="whether frames have an `event:` line; without it, a browser's `onmessage` gets every kind"),
 ]
 STREAM: dict[int | str, dict[str, Any]] = {
     200: {
@@ -76,8 +74,8 @@ STREAM: dict[int | str, dict[str, Any]] = {
 
 
 @dataclass(frozen=True)
-class Beginning:
-    """Where a stream begins. A browser that comes back sends its first address again, with the header: that wins."""
+class StreamStart:
+    """Where a stream starts. A reconnecting browser repeats its first URL with Last-Event-ID, which has precedence."""
 
     last_event_id: LastEventId = None
     after: After = None
@@ -90,11 +88,11 @@ class Beginning:
         if self.newest is None:
             return self.after
         if self.after is not None:
-            raise Refusal(422, "query.newest: give `newest` or `after`, not both")
+            raise ProblemError(422, "query.newest: give `newest` or `after`, not both")
         return await feed.position_before(self.newest, trial_id)
 
 
-From = Annotated[Beginning, Depends()]
+From = Annotated[StreamStart, Depends()]
 
 
 @router.get("/events", summary="Follow all events", response_class=StreamingResponse, responses=STREAM)
@@ -112,7 +110,7 @@ async def follow_all(services: Api, principal: Viewer, beginning: From, named: N
 async def follow_trial(
     trial_id: EntityId, services: Api, principal: Viewer, beginning: From, named: Named = True
 ) -> StreamingResponse:
-    """The trial's events, and between them `progress` without an id: how far its generations under way are."""
+    """The trial's events, and between them `progress` without an id: the progress of its running generations."""
 
     def check() -> None:
         with services.reads() as session:
@@ -123,12 +121,12 @@ async def follow_trial(
 
 
 async def _stream(
-    services: Services, principal: Principal, beginning: Beginning, trial_id: str | None, named: bool
+    services: Services, principal: Principal, beginning: StreamStart, trial_id: str | None, named: bool
 ) -> StreamingResponse:
     try:
         after = await beginning.position(services.feed, trial_id)
     except psycopg.OperationalError:
-        raise Refusal(503, "the database does not answer; try again", headers={"Retry-After": "2"}) from None
+        raise ProblemError(503, "the database does not answer; try again", headers={"Retry-After": "2"}) from None
     headers = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
     frames = _frames(services, principal, after, trial_id, named)
     return StreamingResponse(frames, headers=headers, media_type=MEDIA_TYPE)

@@ -15,10 +15,10 @@ from api.web.auth.scopes import Operator, Viewer
 from api.web.changes import Change
 from api.web.orders.gates import StopGateEarly
 from api.web.responses.paging import EntityId, IdCursor, Limit, text_of
-from api.web.responses.serialization import ReadyRoute, record_response, records_page
+from api.web.responses.serialization import SerializingRoute, record_response, records_page
 from api.web.services import Api
 
-router = APIRouter(route_class=ReadyRoute, prefix="/api/v1", tags=["gates"])
+router = APIRouter(route_class=SerializingRoute, prefix="/api/v1", tags=["gates"])
 
 
 @router.get("/trials/{trial_id}/gates", summary="List gates", response_model=Page[GateSummary])

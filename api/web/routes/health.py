@@ -6,20 +6,20 @@ from fastapi import APIRouter, Request, Response
 from prometheus_client import CONTENT_TYPE_LATEST, generate_latest
 
 from api.schemas.system import Liveness, Readiness
-from api.web.responses.serialization import ReadyRoute
+from api.web.responses.serialization import SerializingRoute
 
-router = APIRouter(route_class=ReadyRoute, tags=["health"])
+router = APIRouter(route_class=SerializingRoute, tags=["health"])
 
 
 @router.get("/healthz", summary="Liveness")
 async def healthz(request: Request) -> Liveness:
-    """Answers as long as the process lives; looks at nothing else."""
+    """Answers while the process is alive; checks nothing else."""
     return Liveness(version=request.app.version)
 
 
 @router.get("/readyz", summary="Readiness of Postgres, Temporal and Ray", responses={503: {"model": Readiness}})
 async def readyz(request: Request, response: Response) -> Readiness:
-    """Looks at each part by name; 503 when one of them does not answer."""
+    """Checks each part by name; 503 if one of them does not answer."""
     readiness: Readiness = await request.app.state.readiness.run()
     if not readiness.ready:
         response.status_code = 503

@@ -15,9 +15,9 @@ from api.web.orders.trials import PauseTrial, ResumeTrial, StopTrial
 from api.web.problems import problems_at
 from api.web.responses.etags import IfMatch, etag, require_match
 from api.web.responses.paging import EntityId
-from api.web.responses.serialization import ReadyRoute
+from api.web.responses.serialization import SerializingRoute
 
-router = APIRouter(route_class=ReadyRoute, prefix="/api/v1/trials/{trial_id}", tags=["trials"])
+router = APIRouter(route_class=SerializingRoute, prefix="/api/v1/trials/{trial_id}", tags=["trials"])
 
 
 @router.post("/pause", summary="Pause a trial", response_model=TrialSummary)

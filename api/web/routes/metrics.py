@@ -14,10 +14,10 @@ from api.store.generations.metrics import MetricFilter, metric_series
 from api.store.trials.reads import require_trial
 from api.web.auth.scopes import Viewer
 from api.web.responses.paging import CURSOR, EntityId, text_of
-from api.web.responses.serialization import ReadyRoute, records_page
+from api.web.responses.serialization import SerializingRoute, records_page
 from api.web.services import Api
 
-router = APIRouter(route_class=ReadyRoute, prefix="/api/v1/trials/{trial_id}", tags=["league"])
+router = APIRouter(route_class=SerializingRoute, prefix="/api/v1/trials/{trial_id}", tags=["league"])
 
 MetricName = Annotated[str, Field(min_length=1, max_length=200, pattern=r"^[^\x00]+$")]
 

@@ -10,10 +10,10 @@ from api.schemas.payoff import Payoff
 from api.web.auth.scopes import Viewer
 from api.web.responses.csv_export import CSV, Form, FormQuery
 from api.web.responses.paging import EntityId
-from api.web.responses.serialization import ReadyRoute
+from api.web.responses.serialization import SerializingRoute
 from api.web.services import Api
 
-router = APIRouter(route_class=ReadyRoute, prefix="/api/v1/trials/{trial_id}", tags=["league"])
+router = APIRouter(route_class=SerializingRoute, prefix="/api/v1/trials/{trial_id}", tags=["league"])
 
 
 @router.get(

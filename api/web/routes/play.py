@@ -20,14 +20,14 @@ from api.store.matches.people_games import (
 )
 from api.web.auth.scopes import Viewer
 from api.web.changes import Change, Reply
-from api.web.problems import Refusal
+from api.web.problems import ProblemError
 from api.web.responses.paging import EntityId
-from api.web.responses.serialization import ReadyRoute, record_response
+from api.web.responses.serialization import SerializingRoute, record_response
 from api.web.services import Api
 from api.web.temporal.ask_worker import ask
 from orchestrator.contracts.interactive import MoveAnswer, MoveRequest, choose_move
 
-router = APIRouter(route_class=ReadyRoute, prefix="/api/v1/play", tags=["play"])
+router = APIRouter(route_class=SerializingRoute, prefix="/api/v1/play", tags=["play"])
 
 
 @router.post("", summary="Start a game against a version", status_code=201, response_model=Game)
@@ -70,7 +70,7 @@ async def move(game_id: EntityId, move: PersonMove, principal: Viewer, change: C
         with services.reads() as session:
             game = find_people_game(session, str(game_id), principal.token_id)
             if answer_of(game).position.done:
-                raise Refusal(409, "the game is over; start another with POST /api/v1/play")
+                raise ProblemError(409, "the game is over; start another with POST /api/v1/play")
             return next_request(session, game, move.action), game.turn
 
     async def moved() -> tuple[MoveAnswer, int]:

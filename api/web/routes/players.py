@@ -14,15 +14,15 @@ from api.store.trials.reads import require_trial
 from api.web.auth.scopes import Operator, Viewer
 from api.web.changes import Change
 from api.web.orders.players import AddPlayer, ChangePlayer
-from api.web.problems import Refusal, problems_at
+from api.web.problems import ProblemError, problems_at
 from api.web.responses.etags import IfMatch, etag
 from api.web.responses.paging import EntityId, IdCursor, Limit, text_of
-from api.web.responses.serialization import ReadyRoute, record_response, records_page
+from api.web.responses.serialization import SerializingRoute, record_response, records_page
 from api.web.services import Api
 from league.types import Role
 from orchestrator.spec.checking import check_player
 
-router = APIRouter(route_class=ReadyRoute, prefix="/api/v1", tags=["players"])
+router = APIRouter(route_class=SerializingRoute, prefix="/api/v1", tags=["players"])
 
 
 @router.get("/trials/{trial_id}/players", summary="List players", response_model=Page[Player])
@@ -66,5 +66,5 @@ async def edit(
 ) -> Response:
     """A retired player finishes its generation; new hyperparameters apply from the next generation on."""
     if not changes.retire and changes.hyperparameters is None:
-        raise Refusal(422, "body: say what to change: retire, or hyperparameters")
+        raise ProblemError(422, "body: say what to change: retire, or hyperparameters")
     return await ChangePlayer(change, str(player_id), changes, if_match).carry_out()

@@ -9,10 +9,10 @@ from api.schemas.projects import Project
 from api.store.trials.projects import list_projects
 from api.web.auth.scopes import Viewer
 from api.web.responses.paging import Limit, NameCursor
-from api.web.responses.serialization import ReadyRoute, records_page
+from api.web.responses.serialization import SerializingRoute, records_page
 from api.web.services import Api
 
-router = APIRouter(route_class=ReadyRoute, prefix="/api/v1/projects", tags=["projects"])
+router = APIRouter(route_class=SerializingRoute, prefix="/api/v1/projects", tags=["projects"])
 
 
 @router.get("", summary="List projects", response_model=Page[Project])

@@ -15,13 +15,13 @@ from api.store.players.reads import get_version
 from api.store.ratings.reads import DIFFERENCES, add_differences, list_ratings, newest_fit
 from api.store.trials.reads import require_trial
 from api.web.auth.scopes import Viewer
-from api.web.problems import Refusal
+from api.web.problems import ProblemError
 from api.web.responses.csv_export import CSV_RESPONSE, PAGE, Form, FormQuery, csv_download
 from api.web.responses.paging import CURSOR, EntityId, Limit
-from api.web.responses.serialization import ReadyRoute, records_page
+from api.web.responses.serialization import SerializingRoute, records_page
 from api.web.services import Api
 
-router = APIRouter(route_class=ReadyRoute, prefix="/api/v1/trials/{trial_id}", tags=["league"])
+router = APIRouter(route_class=SerializingRoute, prefix="/api/v1/trials/{trial_id}", tags=["league"])
 
 COLUMNS = ("rank", "player", "number", "version_id", "value", "deviation", "low", "high", "games", "prior")
 """The first columns of the CSV file; other fields of the schema follow."""
@@ -46,7 +46,7 @@ def ratings(
 ) -> Response:
     """The newest fit over rating games in which the trial takes part. Training and gating games never count."""
     if against is not None and method is not RatingMethod.BRADLEY_TERRY:
-        raise Refusal(422, f"query.against: {method} has no covariance; allowed with method=bradley_terry only")
+        raise ProblemError(422, f"query.against: {method} has no covariance; allowed with method=bradley_terry only")
     page_size = PAGE * 20 if form is Form.CSV else limit + 1
     # one snapshot: a newer fit removes the covariance of the one before it
     with services.snapshots() as session:
@@ -56,7 +56,7 @@ def ratings(
         if against is not None:
             get_version(session, str(against))
             if fit is not None and not add_differences(session, fit["id"], str(against), rows):
-                raise Refusal(422, _not_rated(str(against), fit["id"], rows))
+                raise ProblemError(422, _not_rated(str(against), fit["id"], rows))
     if form is Form.CSV:
         return csv_download(f"ratings-{trial_id}", _columns(with_differences=against is not None), [rows])
     return records_page(rows, limit, Rating, lambda _: (cursor or 0) + limit, fit=fit)

@@ -14,14 +14,14 @@ from api.schemas.replays import Position, Replay
 from api.store.matches.move_requests import opponent_of
 from api.store.matches.reads import read_match
 from api.web.auth.scopes import Viewer
-from api.web.problems import Refusal
+from api.web.problems import ProblemError
 from api.web.responses.paging import RowNumber, text_of
-from api.web.responses.serialization import ReadyRoute
+from api.web.responses.serialization import SerializingRoute
 from api.web.services import Api, Services
 from api.web.temporal.ask_worker import ask
 from orchestrator.contracts.interactive import ReplayRequest, render_replay
 
-router = APIRouter(route_class=ReadyRoute, prefix="/api/v1", tags=["matches"])
+router = APIRouter(route_class=SerializingRoute, prefix="/api/v1", tags=["matches"])
 
 
 @router.get("/matches/{match_id}/replay", summary="Replay a match")
@@ -54,7 +54,7 @@ def _request(
         if annotator is not None:
             opinion, other = opponent_of(session, annotator)
             if other != game:
-                raise Refusal(409, f"version {annotator} plays another game and cannot annotate this one")
+                raise ProblemError(409, f"version {annotator} plays another game and cannot annotate this one")
         return MatchSummary.model_validate(match), ReplayRequest(
             game=game, seed=match["seed"], moves=match["moves"], seat=seat, annotator=opinion
         )

@@ -21,21 +21,21 @@ from api.store.tournaments.schedules import (
 from api.web.auth.scopes import Operator, Viewer
 from api.web.changes import AuditLine, Change, Reply
 from api.web.orders.schedules import TriggerSchedule
-from api.web.problems import Refusal
+from api.web.problems import ProblemError
 from api.web.responses.etags import IfMatch, etag, require_match
 from api.web.responses.paging import EntityId, IdCursor, Limit, text_of
-from api.web.responses.serialization import ReadyRoute, records_page
+from api.web.responses.serialization import SerializingRoute, records_page
 from api.web.services import Api, Services
 from orchestrator.spec.tournament import check_tournament
 
-router = APIRouter(route_class=ReadyRoute, prefix="/api/v1/schedules", tags=["schedules"])
+router = APIRouter(route_class=SerializingRoute, prefix="/api/v1/schedules", tags=["schedules"])
 
 
 @router.post("", summary="Create a schedule", status_code=201, response_model=Schedule)
 async def create(new: NewSchedule, principal: Operator, change: Change) -> Response:
-    """Hold a tournament again and again. Its entrants are chosen at each firing."""
+    """Run a tournament repeatedly. Its entrants are chosen at each firing."""
     if (new.cron is None) == (new.every_seconds is None):
-        raise Refusal(422, "body: give either cron or every_seconds, not both or neither")
+        raise ProblemError(422, "body: give either cron or every_seconds, not both or neither")
     spec = check_tournament(new.tournament.to_json())
     timing = Timing(
         cron=new.cron,
@@ -120,7 +120,7 @@ async def delete(schedule_id: EntityId, principal: Operator, change: Change) -> 
 
 @router.post("/{schedule_id}/trigger", summary="Fire a schedule now", status_code=202, response_model=Schedule)
 async def trigger(schedule_id: EntityId, principal: Operator, change: Change) -> Response:
-    """Hold its tournament now, besides its usual times. 409 where one still runs and its overlap is skip."""
+    """Run its tournament now, in addition to its usual times. 409 if one still runs and its overlap is `skip`."""
     return await TriggerSchedule(change, str(schedule_id)).carry_out()
 
 

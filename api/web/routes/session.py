@@ -7,7 +7,7 @@ from datetime import UTC, datetime, timedelta
 from fastapi import APIRouter, Request, Response
 from starlette.concurrency import run_in_threadpool
 
-from api.schemas.session import BrowserSession, CodeEnd, OneTimeCode, SignIn
+from api.schemas.session import BrowserSession, CodeExpiry, OneTimeCode, SignIn
 from api.store.access.used_codes import use_code
 from api.store.core.audit_log import add_audit_entry
 from api.web.auth.authentication import CHALLENGE
@@ -17,11 +17,11 @@ from api.web.auth.sessions import COOKIE
 from api.web.auth.sign_in_codes import SECONDS, issue_code, read_code
 from api.web.auth.tokens import Principal
 from api.web.changes import AuditLine, Change, KeyHeader, Reply
-from api.web.problems import Refusal
-from api.web.responses.serialization import ReadyRoute
+from api.web.problems import ProblemError
+from api.web.responses.serialization import SerializingRoute
 from api.web.services import Api, Services
 
-router = APIRouter(route_class=ReadyRoute, prefix="/api/v1/session", tags=["session"])
+router = APIRouter(route_class=SerializingRoute, prefix="/api/v1/session", tags=["session"])
 
 UNKNOWN_TOKEN = "this token is unknown, expired or revoked"
 USED_CODE = "this code was used before, or is too old; `lanista up` prints a new link"
@@ -33,15 +33,15 @@ async def sign_in(
 ) -> BrowserSession:
     """Exchange a token or a one-time code for an HttpOnly, SameSite=Strict cookie.
 
-    Signing in again with a token simply makes another session; a code is good for one. Should its answer be lost, the
-    same code is taken again for a minute under the same Idempotency-Key, if that has 20 characters or more (a UUID).
+    Signing in again with a token makes another session; a code works once. If its answer was lost, the same code is
+    accepted again for a minute with the same Idempotency-Key, if that has 20 characters or more (such as a UUID).
     """
     address = request.client.host if request.client else "unknown"
     principal = await run_in_threadpool(_principal, services, sign_in, idempotency_key)
     if principal is None:
         failures: RateLimit = request.app.state.failed_sign_ins
         failures.wait_for(address)
-        raise Refusal(401, UNKNOWN_TOKEN if sign_in.code is None else USED_CODE, headers=CHALLENGE)
+        raise ProblemError(401, UNKNOWN_TOKEN if sign_in.code is None else USED_CODE, headers=CHALLENGE)
     signer = services.signer
     cookie = signer.issue(principal.token_id)
     response.set_cookie(
@@ -67,17 +67,17 @@ async def sign_in(
     responses={403: {"description": "The caller is a browser session, which may not extend itself"}},
 )
 async def make_code(response: Response, services: Api, principal: Viewer, change: Change) -> OneTimeCode:
-    """A code for a browser of the caller's: it opens one session of the caller's token, within ten minutes.
+    """A code that opens one browser session of the caller's token, within ten minutes.
 
-    Put it behind the # of an address, `/signin#code=...`: that part never reaches a server or its logs.
+    Put it after the # of an address, `/signin#code=...`: that part never reaches a server or its logs.
     """
     if principal.by_cookie:
-        raise Refusal(403, "a browser session cannot make a code: it would go on without end; use the token itself")
+        raise ProblemError(403, "a browser session cannot make a code, by which it could extend itself; use the token")
     end = datetime.now(UTC) + timedelta(seconds=SECONDS)
     audit = AuditLine(action="session.code", target=f"token/{principal.token_id}")
     operation_id = change.operation_id
-    kept = await change.commit(lambda session: Reply(status=201, body=CodeEnd(expires_at=end), audit=audit))
-    end = CodeEnd.model_validate_json(bytes(kept.body)).expires_at
+    kept = await change.commit(lambda session: Reply(status=201, body=CodeExpiry(expires_at=end), audit=audit))
+    end = CodeExpiry.model_validate_json(bytes(kept.body)).expires_at
     response.headers["Cache-Control"] = "no-store"
     code = issue_code(services.signer, principal.token_id, request=operation_id, end=end.timestamp())
     return OneTimeCode(code=code, expires_at=end)
@@ -114,7 +114,7 @@ def _audit(services: Services, principal: Principal, address: str, action: str, 
 
 
 def _principal(services: Services, sign_in: SignIn, idempotency_key: str | None) -> Principal | None:
-    """Who signs in; None where the token or the code is good for nothing."""
+    """The principal that signs in; None if the token or the code is not valid."""
     if sign_in.token is not None:
         return services.tokens.by_secret(sign_in.token)
     code = read_code(services.signer, sign_in.code or "")

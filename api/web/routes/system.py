@@ -9,15 +9,15 @@ from fastapi import APIRouter, Request
 
 from api.schemas.system import QueueShown, RayShown, System, WorkerShown
 from api.web.auth.scopes import Viewer
-from api.web.responses.serialization import ReadyRoute
+from api.web.responses.serialization import SerializingRoute
 from api.web.services import Api
 
-router = APIRouter(route_class=ReadyRoute, prefix="/api/v1", tags=["system"])
+router = APIRouter(route_class=SerializingRoute, prefix="/api/v1", tags=["system"])
 
 
 @router.get("/system", summary="Get the state of the installation")
 async def system(request: Request, services: Api, principal: Viewer) -> System:
-    """Version, the state of each part, workers, queues, Ray's resources, and links to TensorBoard and Temporal's page.
+    """Version, the state of each part, workers, queues, Ray's resources, and links to TensorBoard and Temporal's UI.
 
     Workers, queues and Ray are at most a few seconds old; what is not known within a second is null, with the reason
     in `unknown`.

@@ -14,10 +14,10 @@ from api.web.auth.scopes import Admin
 from api.web.auth.tokens import new_token, token_hash
 from api.web.changes import AuditLine, Change, Reply
 from api.web.responses.paging import EntityId, IdCursor, Limit, text_of
-from api.web.responses.serialization import ReadyRoute, records_page
+from api.web.responses.serialization import SerializingRoute, records_page
 from api.web.services import Api
 
-router = APIRouter(route_class=ReadyRoute, prefix="/api/v1/tokens", tags=["tokens"])
+router = APIRouter(route_class=SerializingRoute, prefix="/api/v1/tokens", tags=["tokens"])
 
 
 @router.get("", summary="List tokens", response_model=Page[Token])
@@ -30,7 +30,7 @@ def list_all(services: Api, principal: Admin, limit: Limit = 50, cursor: IdCurso
 
 @router.post("", summary="Create a token", status_code=201, response_model=MadeToken)
 async def make(new: NewToken, principal: Admin, change: Change) -> Response:
-    """The answer has the secret, only this once; the database stores its hash."""
+    """The answer contains the secret, this once only; the database stores its hash."""
     secret = new_token()
     expires_at = None if new.expires_in_days is None else datetime.now(UTC) + timedelta(days=new.expires_in_days)
 

@@ -1,4 +1,4 @@
-"""Tournaments: hold, list, cancel, standings, report."""
+"""Tournaments: create, list, cancel, standings, report."""
 
 from __future__ import annotations
 
@@ -25,11 +25,11 @@ from api.web.changes import AuditLine, Change, Reply
 from api.web.orders.tournaments import CancelTournament
 from api.web.reports.formats import as_csv, as_html, as_markdown
 from api.web.responses.paging import CURSOR, EntityId, IdCursor, Limit, SmallCursor, text_of
-from api.web.responses.serialization import ReadyRoute, record_response, records_page
+from api.web.responses.serialization import SerializingRoute, record_response, records_page
 from api.web.services import Api
 from orchestrator.spec.tournament import check_tournament
 
-router = APIRouter(route_class=ReadyRoute, prefix="/api/v1/tournaments", tags=["tournaments"])
+router = APIRouter(route_class=SerializingRoute, prefix="/api/v1/tournaments", tags=["tournaments"])
 
 
 WRITERS = {
@@ -48,7 +48,7 @@ REPORTS: dict[int | str, dict[str, Any]] = {
 }
 
 
-@router.post("", summary="Hold a tournament", status_code=201, response_model=Tournament)
+@router.post("", summary="Create a tournament", status_code=201, response_model=Tournament)
 async def create(new: NewTournament, principal: Operator, change: Change) -> Response:
     """Choose the entrants, record the tournament and start its workflow. It is `pending` until the workflow runs."""
     spec = check_tournament(new.spec.to_json())

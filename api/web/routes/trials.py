@@ -20,7 +20,7 @@ from api.web.changes import AuditLine, Change, KeyHeader, Reply
 from api.web.problems import problems_at
 from api.web.responses.etags import etag
 from api.web.responses.paging import EntityId, IdCursor, Limit, text_of
-from api.web.responses.serialization import ReadyRoute, record_response, records_page
+from api.web.responses.serialization import SerializingRoute, record_response, records_page
 from api.web.services import Api, Services
 from api.web.temporal.check_components import ComponentsChecked, check_components, own_components
 from orchestrator.spec import InvalidTrial, TrialSpec
@@ -29,7 +29,7 @@ from orchestrator.spec.loading import parse_trial
 from orchestrator.spec.problems import Problem, path_text, shown
 from orchestrator.spec.yaml_source import read_yaml
 
-router = APIRouter(route_class=ReadyRoute, prefix="/api/v1/trials", tags=["trials"])
+router = APIRouter(route_class=SerializingRoute, prefix="/api/v1/trials", tags=["trials"])
 
 
 @router.post("", summary="Create a trial", status_code=201, response_model=Trial)

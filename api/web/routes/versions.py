@@ -28,9 +28,9 @@ from api.store.trials.reads import get_trial, require_trial
 from api.store.trials.spec import spec_of
 from api.web.auth.scopes import Operator, Viewer
 from api.web.changes import AuditLine, Change, Reply
-from api.web.problems import Refusal
+from api.web.problems import ProblemError
 from api.web.responses.paging import EntityId, IdCursor, Limit, text_of
-from api.web.responses.serialization import ReadyRoute, record_response, records_page
+from api.web.responses.serialization import SerializingRoute, record_response, records_page
 from api.web.services import Api
 from api.web.temporal.ask_worker import ask
 from league.types import CheckpointRef
@@ -39,7 +39,7 @@ from orchestrator.contracts.interactive import ImportWeights
 from orchestrator.contracts.interactive import import_weights as question
 from orchestrator.spec.values import NAME_PATTERN
 
-router = APIRouter(route_class=ReadyRoute, prefix="/api/v1", tags=["versions"])
+router = APIRouter(route_class=SerializingRoute, prefix="/api/v1", tags=["versions"])
 
 
 def _returns(tally: ReturnTally | None) -> Record | None:
@@ -92,14 +92,14 @@ def checkpoint(version_id: EntityId, services: Api, principal: Viewer) -> Respon
     with services.reads() as session:
         version, player = get_version(session, str(version_id))
     if version.uri is None or version.sha256 is None or version.size is None:
-        raise Refusal(404, f"{player} is a bot and has no checkpoint")
+        raise ProblemError(404, f"{player} is a bot and has no checkpoint")
     try:
         data = services.artifacts.get(CheckpointRef(uri=version.uri, sha256=version.sha256, size=version.size))
     except (MissingArtifact, DamagedArtifact) as error:
         words = "missing" if isinstance(error, MissingArtifact) else "damaged"
-        raise Refusal(409, f"the checkpoint of version {version_id} is {words}", sha256=version.sha256) from None
+        raise ProblemError(409, f"the checkpoint of version {version_id} is {words}", sha256=version.sha256) from None
     except ArtifactStoreUnavailable:
-        raise Refusal(503, "the artifact store does not answer; try again") from None
+        raise ProblemError(503, "the artifact store does not answer; try again") from None
     headers = {
         "ETag": f'"{version.sha256}"',
         "Content-Disposition": f'attachment; filename="{player}-{version.number}.safetensors"',
@@ -135,7 +135,7 @@ async def import_weights(
     services, trial = change.services, str(trial_id)
     data = await request.body()
     if not data:
-        raise Refusal(422, "the body must be a safetensors file")
+        raise ProblemError(422, "the body must be a safetensors file")
 
     def keep() -> ImportWeights:
         with services.reads() as session:
@@ -147,7 +147,7 @@ async def import_weights(
         try:
             message = await run_in_threadpool(keep)
         except ArtifactStoreUnavailable:
-            raise Refusal(503, "the artifact store does not answer or is full") from None
+            raise ProblemError(503, "the artifact store does not answer or is full") from None
         return await ask(services.temporal, question, message)
 
     def work(session: Session, checked: CheckpointRef) -> Reply:

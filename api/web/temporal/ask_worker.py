@@ -1,4 +1,4 @@
-"""Asks a worker on the `interactive` task queue, for a person who waits: one activity, without a workflow.
+"""Asks a worker on the `interactive` task queue while a user waits: one activity, without a workflow.
 
 See docs/decisions/rest-and-idempotency.md.
 """
@@ -14,7 +14,7 @@ from temporalio.common import RetryPolicy
 from temporalio.exceptions import ApplicationError
 from temporalio.service import RPCError
 
-from api.web.problems import Refusal
+from api.web.problems import ProblemError
 from api.web.temporal.unavailable import unreachable
 from orchestrator.contracts.errors import Failure
 from orchestrator.contracts.interactive import Question
@@ -29,7 +29,7 @@ RETRY_ONCE = RetryPolicy(maximum_attempts=2, initial_interval=timedelta(millisec
 
 
 async def ask(temporal: Client, question: Question[Message, Answer], message: Message) -> Answer:
-    """The worker's answer; 409 for a question that cannot be answered, or while no worker is there."""
+    """The worker's answer; 409 if the question cannot be answered or no worker is running."""
     try:
         answer: Answer = await temporal.execute_activity(
             question.name,
@@ -51,10 +51,12 @@ async def ask(temporal: Client, question: Question[Message, Answer], message: Me
     return answer
 
 
-def _refusal(cause: BaseException | None) -> Refusal:
+def _refusal(cause: BaseException | None) -> ProblemError:
     if isinstance(cause, ApplicationError) and cause.type in (Failure.BAD_INPUT, Failure.DAMAGED_CHECKPOINT):
-        return Refusal(409, cause.message)
+        return ProblemError(409, cause.message)
     if isinstance(cause, ApplicationError):
-        return Refusal(503, f"the worker failed: {cause.message}")
+        return ProblemError(503, f"the worker failed: {cause.message}")
     # 409 and not 503, because nothing is broken: the train worker may well be switched off
-    return Refusal(409, "no train worker answers; `lanista status` says whether it runs. It serves replays and games")
+    return ProblemError(
+        409, "no train worker answers; `lanista status` says whether it runs. It serves replays and games"
+    )

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from temporalio.client import Client
 
 from api.web.live.cluster_status import ClusterStatus
-from api.web.problems import Refusal
+from api.web.problems import ProblemError
 from api.web.temporal.ask_worker import ask
 from orchestrator.catalog import BUILT_IN, Component, Kind, resolve
 from orchestrator.contracts.interactive import ComponentCheck, check_component
@@ -47,7 +47,7 @@ async def check_components(temporal: Client, cluster: ClusterStatus, spec: Trial
         return ComponentsChecked(unusable=[], not_checked="not checked: no train worker")
     try:
         verdicts = await asyncio.gather(*(ask(temporal, check_component, check) for _, check in wanted))
-    except Refusal as refusal:
+    except ProblemError as refusal:
         return ComponentsChecked(unusable=[], not_checked=f"not checked: {refusal.detail}")
     return ComponentsChecked(
         unusable=[

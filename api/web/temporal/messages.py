@@ -11,7 +11,7 @@ from temporalio.exceptions import ActivityError, ApplicationError
 from temporalio.service import RPCError, RPCStatusCode
 
 from api.store.trials.reads import get_trial
-from api.web.problems import Refusal
+from api.web.problems import ProblemError
 from api.web.services import Services
 from api.web.temporal.unavailable import unreachable
 from orchestrator.contracts.errors import Failure
@@ -50,25 +50,25 @@ async def signal_workflow(temporal: Client, workflow_id: str, signal: str, argum
         await temporal.get_workflow_handle(workflow_id).signal(signal, argument)
     except RPCError as error:
         if error.status is RPCStatusCode.NOT_FOUND:
-            raise Refusal(409, not_running) from None
+            raise ProblemError(409, not_running) from None
         raise unreachable(error) from None
     except RuntimeError as error:  # the SDK raises it where it cannot connect
         raise unreachable(error) from None
 
 
-async def _refusal(services: Services, trial_id: str, cause: BaseException | None) -> Refusal:
+async def _refusal(services: Services, trial_id: str, cause: BaseException | None) -> ProblemError:
     """The error of the workflow, or of the activity that it called, as a problem."""
     if isinstance(cause, ActivityError):
         cause = cause.cause
     if isinstance(cause, ApplicationError):
         if cause.type == Failure.NOT_FOUND:
-            return Refusal(404, cause.message)
+            return ProblemError(404, cause.message)
         return await _conflict(services, trial_id, cause.message)
     return await _conflict(services, trial_id, str(cause))
 
 
-async def _conflict(services: Services, trial_id: str, detail: str) -> Refusal:
-    return Refusal(409, detail, trial_status=await run_in_threadpool(_status, services, trial_id))
+async def _conflict(services: Services, trial_id: str, detail: str) -> ProblemError:
+    return ProblemError(409, detail, trial_status=await run_in_threadpool(_status, services, trial_id))
 
 
 def _status(services: Services, trial_id: str) -> str:
@@ -76,8 +76,8 @@ def _status(services: Services, trial_id: str) -> str:
         return get_trial(session, trial_id).status.value
 
 
-def _no_worker() -> Refusal:
-    return Refusal(
+def _no_worker() -> ProblemError:
+    return ProblemError(
         503,
         f"no worker took the order within {TIMEOUT_SECONDS:g} s; is the store worker running? "
         "The order may still be carried out",

@@ -12,7 +12,7 @@ import structlog
 from starlette.concurrency import run_in_threadpool
 
 from api.store.core.idempotency import delete_keys
-from api.store.matches.people_games import forget_people_games
+from api.store.matches.people_games import delete_expired_people_games
 from api.store.tournaments.schedules import sync_trial_schedules, unsynced_schedules
 from api.web.services import Services
 
@@ -54,4 +54,4 @@ class Reconciler:
     def _delete_expired(self) -> None:
         with self._services.sessions.begin() as session:
             delete_keys(session, timedelta(hours=self._services.settings.idempotency_hours))
-            forget_people_games(session)
+            delete_expired_people_games(session)

@@ -1,4 +1,4 @@
-"""Temporal Schedules, kept as the rows say: created, changed, paused, deleted, fired."""
+"""Temporal Schedules, kept in sync with the rows: created, changed, paused, deleted, fired."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ class TemporalSchedules:
     async def fire(self, schedule: str, moment: datetime | None = None) -> None:
         """Fire now, by the schedule's overlap policy.
 
-        Calls for the same moment hold one tournament between them: see `firing_id`.
+        Several calls for the same moment create one tournament: see `firing_id`.
         """
         trigger = TriggerImmediatelyRequest()
         if moment is not None:

@@ -47,7 +47,7 @@ class WorkflowKind:
     unstarted: Callable[[Session, int], Sequence[str]]
     mark: Callable[[Session, str], None]
     labels: Callable[[Session, str], WorkflowLabels]
-    """How Temporal's own page names the workflow."""
+    """The labels of the workflow in Temporal's Web UI."""
     status: str
     """The status that the workflow starts with."""
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from temporalio.service import RPCError
 
-from api.web.problems import Refusal
+from api.web.problems import ProblemError
 
 
-def unreachable(error: Exception) -> Refusal:
+def unreachable(error: Exception) -> ProblemError:
     """503: Temporal does not answer."""
-    return Refusal(503, f"{outage(error)}; try again", headers={"Retry-After": "2"})
+    return ProblemError(503, f"{outage(error)}; try again", headers={"Retry-After": "2"})
 
 
 def outage(error: Exception) -> str:

@@ -64,7 +64,7 @@ Steps: TypeAlias = Generator[Call[Any], Any, Result]
 
 def get(path: str, schema: type[Schema], query: Mapping[str, Any] | None = None) -> Call[Schema]:
     """A call that reads."""
-    return Call(method="GET", path=path, query=given(query or {}), read=ReadJson(schema))
+    return Call(method="GET", path=path, query=drop_none(query or {}), read=ReadJson(schema))
 
 
 def change(
@@ -82,8 +82,8 @@ def change(
         method=method,
         path=path,
         read=ReadJson(schema),
-        query=given(query or {}),
-        body=None if body is None else given(body),
+        query=drop_none(query or {}),
+        body=None if body is None else drop_none(body),
         headers=headers,
     )
 
@@ -98,7 +98,7 @@ class ReadJson(Generic[Schema]):
         return self.schema.model_validate_json(response.content)
 
 
-def given(values: Mapping[str, Any]) -> dict[str, Any]:
+def drop_none(values: Mapping[str, Any]) -> dict[str, Any]:
     """The values that are not None; the server has defaults for the others."""
     return {key: value for key, value in values.items() if value is not None}
 
@@ -108,5 +108,5 @@ def trial_path(trial: TrialRef, *parts: str) -> str:
 
 
 def path_to(*parts: object) -> str:
-    """A path of the API; names are escaped, so that none can reach another call. Of an answer its id is taken."""
+    """A path of the API; names are escaped, so that none can reach another call. An answer is replaced by its id."""
     return "/".join((API, *(quote(str(getattr(part, "id", part)), safe="") for part in parts)))

@@ -1,4 +1,4 @@
-"""Several calls in one: a whole league, and lookups by name."""
+"""Operations that need several calls: a whole league, and lookups by name."""
 
 from __future__ import annotations
 

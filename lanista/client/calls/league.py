@@ -19,8 +19,8 @@ from lanista.client.calls.call import (
     Steps,
     TrialRef,
     change,
+    drop_none,
     get,
-    given,
     path_to,
     trial_path,
 )
@@ -39,16 +39,16 @@ def ratings(
     *,
     method: RatingMethod | str = RatingMethod.BRADLEY_TERRY,
     against: str | None = None,
-    most: int | None = None,
+    limit: int | None = None,
 ) -> Steps[Ratings]:
-    """The newest fit over rating games, the best first; all of it, or the best `most`.
+    """The newest fit over rating games, the best first; all of it, or the best `limit`.
 
     With `against`, the id of a version of the fit, each has its difference to that version and the 95 % interval.
     """
     found: Ratings | None = None
     cursor: str | None = None
     while True:
-        wanted = LARGEST_PAGE if most is None else min(LARGEST_PAGE, most - (len(found.items) if found else 0))
+        wanted = LARGEST_PAGE if limit is None else min(LARGEST_PAGE, limit - (len(found.items) if found else 0))
         page: Ratings = yield get(
             trial_path(trial, "ratings"),
             Ratings,
@@ -57,7 +57,7 @@ def ratings(
         items = page.items if found is None else [*found.items, *page.items]
         found = Ratings(fit=page.fit, items=items, next_cursor=page.next_cursor)
         cursor = page.next_cursor
-        if cursor is None or (most is not None and len(items) >= most):
+        if cursor is None or (limit is not None and len(items) >= limit):
             return found
 
 
@@ -70,7 +70,7 @@ def decisions(
     page_size: int = 100,
 ) -> Listing[Decision]:
     """Decisions with their reasons, the newest first."""
-    query = given({"kind": list(kind) or None, "player_id": player_id, "generation": generation})
+    query = drop_none({"kind": list(kind) or None, "player_id": player_id, "generation": generation})
     return Listing(path=trial_path(trial, "decisions"), item=Decision, query=query, page_size=page_size)
 
 
@@ -84,7 +84,7 @@ def metrics(
     page_size: int = 100,
 ) -> Listing[Series]:
     """Metrics of generations, one series for each player and metric."""
-    query = given(
+    query = drop_none(
         {"player_id": player_id, "name": list(name) or None, "after_generation": after_generation, "points": points}
     )
     return Listing(path=trial_path(trial, "metrics"), item=Series, query=query, page_size=page_size)
@@ -102,7 +102,7 @@ def matches(
     page_size: int = 100,
 ) -> Listing[MatchSummary]:
     """Gating and rating games, the newest first."""
-    query = given(
+    query = drop_none(
         {
             "stream": stream,
             "player_id": player_id,
@@ -122,13 +122,13 @@ def match(match_id: int) -> Call[Match]:
 
 def export(trial: TrialRef, table: Table, filters: Mapping[str, Any] | None = None) -> Call[str]:
     """A whole table as CSV; `filters` are those of the list itself: stream, method, kind, player_id, ..."""
-    query = given({**(filters or {}), "format": "csv"})
+    query = drop_none({**(filters or {}), "format": "csv"})
     return Call(method="GET", path=trial_path(trial, table), query=query, read=lambda response: response.text)
 
 
 def gates(trial: TrialRef, *, status: Sequence[str] = (), page_size: int = 100) -> Listing[GateSummary]:
     """Gates of the trial's candidates, the newest first."""
-    query = given({"status": list(status) or None})
+    query = drop_none({"status": list(status) or None})
     return Listing(path=trial_path(trial, "gates"), item=GateSummary, query=query, page_size=page_size)
 
 

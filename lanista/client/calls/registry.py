@@ -16,13 +16,13 @@ from api.schemas.session import BrowserSession
 from api.schemas.system import System
 from api.schemas.tokens import MadeToken, Token
 from api.schemas.versions import Version, VersionDetail
-from lanista.client.calls.call import Call, Listing, ReadJson, TrialRef, change, get, given, path_to, trial_path
+from lanista.client.calls.call import Call, Listing, ReadJson, TrialRef, change, drop_none, get, path_to, trial_path
 from lanista.client.errors import UnexpectedAnswer
 
 
 def versions(trial: TrialRef, *, player_id: str | None = None, page_size: int = 100) -> Listing[Version]:
     """Versions of a trial's players, the newest first."""
-    query = given({"player_id": player_id})
+    query = drop_none({"player_id": player_id})
     return Listing(path=trial_path(trial, "versions"), item=Version, query=query, page_size=page_size)
 
 
@@ -69,15 +69,15 @@ def set_alias(project: str, alias: str, *, version_id: str, reason: str, if_revi
 def alias_history(project: str, alias: str, *, game: str | None = None, page_size: int = 100) -> Listing[Move]:
     """Every move of an alias, the newest first."""
     path = path_to("projects", project, "aliases", alias, "history")
-    return Listing(path=path, item=Move, query=given({"game": game}), page_size=page_size)
+    return Listing(path=path, item=Move, query=drop_none({"game": game}), page_size=page_size)
 
 
 def roll_back_alias(
     project: str, alias: str, *, game: str | None = None, reason: str | None = None, if_revision: int | None = None
 ) -> Call[Alias]:
-    """Point an alias at the version before."""
+    """Point an alias at its previous version."""
     path = path_to("projects", project, "aliases", alias, "rollback")
-    return change("POST", path, Alias, given({"reason": reason}), query={"game": game}, if_revision=if_revision)
+    return change("POST", path, Alias, drop_none({"reason": reason}), query={"game": game}, if_revision=if_revision)
 
 
 def projects(*, page_size: int = 100) -> Listing[Project]:
@@ -113,7 +113,7 @@ def tokens(*, page_size: int = 100) -> Listing[Token]:
 def create_token(
     *, name: str, scope: Scope | str = Scope.VIEWER, expires_in_days: float | None = None
 ) -> Call[MadeToken]:
-    """Create a token. The answer has its secret, only this once."""
+    """Create a token. The answer contains its secret, this once only."""
     body: dict[str, Any] = {"name": name, "scope": scope, "expires_in_days": expires_in_days}
     return change("POST", path_to("tokens"), MadeToken, body)
 
@@ -126,5 +126,8 @@ def revoke_token(token_id: str) -> Call[None]:
 def audit(*, target: str | None = None, token_id: str | None = None, page_size: int = 100) -> Listing[Entry]:
     """The audit log of changes, the newest first."""
     return Listing(
-        path=path_to("audit"), item=Entry, query=given({"target": target, "token_id": token_id}), page_size=page_size
+        path=path_to("audit"),
+        item=Entry,
+        query=drop_none({"target": target, "token_id": token_id}),
+        page_size=page_size,
     )

@@ -8,7 +8,7 @@ from typing import Any, Literal
 from api.schemas.enums import PlayerStatus
 from api.schemas.players import Player
 from api.schemas.trials import CheckedFile, Trial, TrialSummary
-from lanista.client.calls.call import Call, Listing, TrialRef, change, get, given, path_to, trial_path
+from lanista.client.calls.call import Call, Listing, TrialRef, change, drop_none, get, path_to, trial_path
 from league.types import Role
 
 
@@ -21,7 +21,7 @@ def trials(
     page_size: int = 100,
 ) -> Listing[TrialSummary]:
     """Trials, the newest first."""
-    query = given({"project": project, "name": name, "status": list(status) or None, "archived": archived or None})
+    query = drop_none({"project": project, "name": name, "status": list(status) or None, "archived": archived or None})
     return Listing(path=path_to("trials"), item=TrialSummary, query=query, page_size=page_size)
 
 
@@ -74,7 +74,7 @@ def players(
     trial: TrialRef, *, role: Sequence[Role] = (), status: PlayerStatus | str | None = None, page_size: int = 100
 ) -> Listing[Player]:
     """The players in the order they were added, snapshots included."""
-    query = given({"role": list(role) or None, "status": status})
+    query = drop_none({"role": list(role) or None, "status": status})
     return Listing(path=trial_path(trial, "players"), item=Player, query=query, page_size=page_size)
 
 

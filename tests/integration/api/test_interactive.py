@@ -15,7 +15,7 @@ from temporalio.contrib.pydantic import pydantic_data_converter
 
 from api.store.core.errors import Conflict
 from api.store.core.ids import new_id
-from api.store.matches.people_games import continue_people_game, forget_people_games
+from api.store.matches.people_games import continue_people_game, delete_expired_people_games
 from api.store.tables import PeopleGame, Tournament, Trial
 from api.web.temporal import ask_worker as asking
 from orchestrator.contracts.interactive import MoveAnswer, Question
@@ -103,7 +103,7 @@ def test_games_that_nobody_goes_on_with_are_forgotten(
     with api.sessions.begin() as session:
         session.get_one(PeopleGame, old).touched_at = datetime.now(UTC) - timedelta(days=2)
     with api.sessions.begin() as session:
-        forget_people_games(session)
+        delete_expired_people_games(session)
     gone = viewer.get(f"/api/v1/play/{old}")
     assert gone.status_code == 404 and "24 hours" in gone.json()["detail"]
     assert viewer.get(f"/api/v1/play/{fresh}").status_code == 200
@@ -115,7 +115,7 @@ async def test_a_question_that_nobody_answers_is_a_problem_and_not_a_hang(
     monkeypatch.setattr(asking, "Queue", SimpleNamespace(INTERACTIVE="a queue without a worker"))
     client = await Client.connect(temporal_address, data_converter=pydantic_data_converter)
     nobody: Question[str, str] = Question(name="nobody", message=str, answer=str, patience=timedelta(milliseconds=300))
-    with pytest.raises(asking.Refusal) as refused:
+    with pytest.raises(asking.ProblemError) as refused:
         await asyncio.wait_for(asking.ask(client, nobody, "?"), 60)
     assert refused.value.status == 409
 
@@ -127,7 +127,7 @@ async def test_a_long_answer_is_not_waited_for_where_nobody_hears_the_question(
     monkeypatch.setattr(asking, "Queue", SimpleNamespace(INTERACTIVE="a queue without a worker"))
     client = await Client.connect(temporal_address, data_converter=pydantic_data_converter)
     slow: Question[str, str] = Question(name="slow", message=str, answer=str, patience=timedelta(minutes=5))
-    with pytest.raises(asking.Refusal, match="no train worker answers"):
+    with pytest.raises(asking.ProblemError, match="no train worker answers"):
         await asyncio.wait_for(asking.ask(client, slow, "?"), 60)
 
 

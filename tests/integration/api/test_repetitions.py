@@ -149,7 +149,7 @@ def test_a_repeated_import_of_weights_asks_no_worker(
     assert first.status_code == 201, first.text
 
     async def no_worker(*question: Any) -> None:
-        raise versions.Refusal(409, "no train worker answers")
+        raise versions.ProblemError(409, "no train worker answers")
 
     monkeypatch.setattr(versions, "ask", no_worker)
     assert imported().content == first.content

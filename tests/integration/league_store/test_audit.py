@@ -12,7 +12,7 @@ from sqlalchemy import Engine, text
 from sqlalchemy.orm import Session
 
 from api.store.forks.fork import fork_trial
-from api.store.verify import Finding, Wrong, audit, wrong_rows
+from api.store.verify import Finding, FindingKind, audit, wrong_rows
 from league.types import ReturnTally
 from orchestrator.artifacts import ArtifactStore
 from orchestrator.contracts.play import EvaluationKey, EvaluationReport, GateBatch, GateBrief, GateRequest
@@ -105,12 +105,17 @@ def test_a_whole_league_agrees_with_itself(whole: Whole) -> None:
     for what in ("tallies", "payoff_cells", "matches", "gates", "rating_fits", "files"):
         assert report.counts[what] > 0, what
     numbers = report.as_dict()
-    assert [numbers[wrong] for wrong in Wrong] == [0] * len(Wrong)
+    assert [numbers[wrong] for wrong in FindingKind] == [0] * len(FindingKind)
 
 
 ONE_TALLY = "ctid = (SELECT ctid FROM tallies WHERE stream = 'training' LIMIT 1)"
 NEWEST = "number = (SELECT max(number) FROM generations) AND trial_id = (SELECT id FROM trials WHERE name = 'fork')"
-LOST, DOUBLED, ORPHANED, DISAGREEING = Wrong.LOST, Wrong.DOUBLED, Wrong.ORPHANED, Wrong.DISAGREEING
+LOST, DOUBLED, ORPHANED, DISAGREEING = (
+    FindingKind.LOST,
+    FindingKind.DOUBLED,
+    FindingKind.ORPHANED,
+    FindingKind.DISAGREEING,
+)
 
 
 @pytest.mark.parametrize(
@@ -133,10 +138,10 @@ LOST, DOUBLED, ORPHANED, DISAGREEING = Wrong.LOST, Wrong.DOUBLED, Wrong.ORPHANED
         ),
         (DISAGREEING, "the generation reported", "UPDATE return_tallies SET mean = mean + 1"),
         # generations and commits
-        (LOST, "generations [3] are not there", "DELETE FROM generations WHERE number = 3"),
-        (LOST, "is not there", f"DELETE FROM generations WHERE {NEWEST}"),
+        (LOST, "generations [3] are missing", "DELETE FROM generations WHERE number = 3"),
+        (LOST, "is missing", f"DELETE FROM generations WHERE {NEWEST}"),
         (ORPHANED, "trained in no recorded", f"DELETE FROM generations WHERE {NEWEST}"),
-        (ORPHANED, "was judged and is not there", f"DELETE FROM generations WHERE {NEWEST}"),
+        (ORPHANED, "was judged and is missing", f"DELETE FROM generations WHERE {NEWEST}"),
         (DISAGREEING, "are outside", "UPDATE players SET generation = generation - 1 WHERE generation > 0"),
         (DISAGREEING, "steps are kept", "UPDATE players SET steps = steps + 1000 WHERE name = 'main'"),
         (DISAGREEING, "steps are kept", "UPDATE trials SET steps = steps + 1000"),
@@ -154,7 +159,7 @@ LOST, DOUBLED, ORPHANED, DISAGREEING = Wrong.LOST, Wrong.DOUBLED, Wrong.ORPHANED
         (LOST, "instead of one", "DELETE FROM model_versions WHERE origin = 'reset'"),
         (DISAGREEING, "are above the newest", "UPDATE trials SET last_commit = last_commit - 1"),
         # games, gates, aliases, ratings
-        (LOST, "games are there", "DELETE FROM matches WHERE tournament_id IS NOT NULL AND seat = 0"),
+        (LOST, "games exist", "DELETE FROM matches WHERE tournament_id IS NOT NULL AND seat = 0"),
         (DISAGREEING, "its games give", "UPDATE matches SET result = 'loss' WHERE result = 'draw'"),
         (LOST, "batch 1 counted", "DELETE FROM matches WHERE gate_id IS NOT NULL AND pair = 3 AND seat = 0"),
         (DISAGREEING, "its games give", "UPDATE matches SET result = 'loss' WHERE gate_id IS NOT NULL AND pair = 3"),
@@ -177,7 +182,7 @@ LOST, DOUBLED, ORPHANED, DISAGREEING = Wrong.LOST, Wrong.DOUBLED, Wrong.ORPHANED
         (ORPHANED, "table generations", "DELETE FROM decisions WHERE kind = 'matchmaking'"),
     ],
 )
-def test_damage_to_rows_is_found(whole: Whole, wrong: Wrong, words: str, statement: str) -> None:
+def test_damage_to_rows_is_found(whole: Whole, wrong: FindingKind, words: str, statement: str) -> None:
     found = whole.audit_with(statement)
     said = [f"{finding.subject}: {finding.detail}" for finding in found if finding.wrong is wrong]
     assert any(words in line for line in said), found
@@ -185,7 +190,7 @@ def test_damage_to_rows_is_found(whole: Whole, wrong: Wrong, words: str, stateme
 
 def test_a_commit_without_a_row_is_lost(whole: Whole) -> None:
     (finding,) = whole.audit_with("UPDATE trials SET last_commit = last_commit + 1 WHERE name = 'fork'")
-    assert finding.wrong is Wrong.LOST
+    assert finding.wrong is FindingKind.LOST
     assert "commits [" in finding.detail
 
 
@@ -196,7 +201,7 @@ def test_missing_and_damaged_files_are_told_apart(whole: Whole, tmp_path: Path) 
     cut.write_bytes(cut.read_bytes()[:-1])
     report = audit(whole.engine, ArtifactStore(str(tmp_path / "copy")))
     assert not report.agrees
-    assert [report.number(wrong) for wrong in Wrong] == [0, 0, 1, 1, 0]
+    assert [report.number(wrong) for wrong in FindingKind] == [0, 0, 1, 1, 0]
     orphaned, damaged = sorted(report.findings, key=lambda finding: finding.wrong, reverse=True)
     assert missing.name in orphaned.subject
     assert f"{missing} is missing" in orphaned.detail

@@ -127,7 +127,7 @@ def test_rollbacks_go_back_step_by_step(league: League, key: AliasKey, versions:
     for expected in (versions[1], versions[0]):
         with league.sessions.begin() as session:
             assert roll_back_alias(session, key, regret).version_id == expected
-    with league.sessions() as session, pytest.raises(Conflict, match="no earlier holder"):
+    with league.sessions() as session, pytest.raises(Conflict, match="no earlier version"):
         roll_back_alias(session, key, regret)
     move(league, key, versions[3])
     with league.sessions.begin() as session:

@@ -113,7 +113,7 @@ def test_other_trials_of_the_game_take_part(hall: Hall, store: Store, league: Le
 
 
 def test_what_cannot_be_found_is_said(hall: Hall, league: League) -> None:
-    with pytest.raises(NotFound, match="nobody holds the alias 'best'"):
+    with pytest.raises(NotFound, match="the alias 'best' points at no version"):
         names(hall, league, "alias:best", "bot:random")
     with pytest.raises(NotFound, match="no trial named 'nobody'"):
         names(hall, league, "latest@nobody", "bot:random")

@@ -111,7 +111,7 @@ async def test_damage_that_the_store_does_not_see_is_refused(hall: Hall) -> None
     project, trial, _ = league(hall)
     tournament = hall.make(project, trial=trial, format="round_robin", entrants=["latest"], games=2)
     pairing = hall.store["plan_pairings"](TournamentRequest(tournament=tournament)).pairings[0]
-    with pytest.raises(ApplicationError, match="both files of it are sound: who knows"):
+    with pytest.raises(ApplicationError, match="both of its files are intact: who knows"):
         hall.store["withdraw_damaged"](
             DamagedPairing(tournament=tournament, round=pairing.round, pair=pairing.pair, problem="who knows")
         )

@@ -68,7 +68,7 @@ class FakeTournament:
     async def withdraw_damaged(self, pairing: tournaments.DamagedPairing) -> None:
         if self.sound:
             self.sound -= 1
-            raise ApplicationError("both files of it are sound", type=Failure.BAD_INPUT, non_retryable=True)
+            raise ApplicationError("both of its files are intact", type=Failure.BAD_INPUT, non_retryable=True)
         self.withdrawals.append(pairing)
 
     @activity.defn(name=tournaments.rate_tournament.name)

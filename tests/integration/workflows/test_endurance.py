@@ -149,7 +149,7 @@ async def test_a_checkpoint_that_is_never_read_ends_the_tournament(
         handle = await start_tournament(temporal, key)
         assert await asyncio.wait_for(handle.result(), PATIENCE) == "failed"
     (end,) = contest.ended
-    assert end.status == "failed" and "both files of it are sound" in end.reason
+    assert end.status == "failed" and "both of its files are intact" in end.reason
     assert sorted((each.pair, each.tries) for each in contest.setbacks) == [(0, 1), (1, 1)], "in the first run only"
 
 

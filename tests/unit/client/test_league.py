@@ -24,7 +24,7 @@ def test_a_league_knows_ratings_and_names(league: League) -> None:
     rating = league.rating_of(main)
     assert rating is not None and rating.value == 120
     assert league.rating_of(snapshot) is None
-    assert league.names_of(snapshot) == ["champion"] and league.names_of(random) == []
+    assert league.aliases_of(snapshot) == ["champion"] and league.aliases_of(random) == []
     assert league.payoff.games(0, 1) == 5 and league.payoff.games(0, 2) == 0
 
 
@@ -71,5 +71,5 @@ def test_ratings_come_whole_or_as_many_as_wanted(caller: Caller) -> None:
     whole = caller.call(FakeApi(many), lambda client: client.ratings(an_id(1)))
     assert [item.player for item in whole.items] == [f"p{number}" for number in range(1200)]
     some = FakeApi(many)
-    assert len(caller.call(some, lambda client: client.ratings(an_id(1), most=7)).items) == 7
+    assert len(caller.call(some, lambda client: client.ratings(an_id(1), limit=7)).items) == 7
     assert len(some.requests) == 1

@@ -191,10 +191,10 @@ def test_a_stream_that_is_refused_ends_the_watch() -> None:
         followed(problem(401, "revoked"))
 
 
-def test_enough_is_enough() -> None:
+def test_should_stop_ends_the_live_view() -> None:
     async def run() -> LiveLeague:
         transport = FakeApi(LeagueWithEvents(httpx.Response(200, headers=EVENT_STREAM, stream=Stream())))
         async with AsyncClient(URL, "secret", retries=NO_WAITING, transport=transport) as client:
-            return await follow(client, an_id(1), lambda live, event: None, enough=lambda live: True)
+            return await follow(client, an_id(1), lambda live, event: None, should_stop=lambda live: True)
 
     assert asyncio.run(run()).league.trial.status == "running"

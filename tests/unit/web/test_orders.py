@@ -13,7 +13,7 @@ from pydantic import BaseModel
 
 from api.web.changes import AuditLine, Reply
 from api.web.orders.order import Order
-from api.web.problems import Refusal
+from api.web.problems import ProblemError
 
 
 class Done(BaseModel):
@@ -59,12 +59,12 @@ class FakeOrder(Order):
     def check(self) -> None:
         self.fake.log.append("check")
         if self.checked:
-            raise Refusal(self.checked, "impossible now")
+            raise ProblemError(self.checked, "impossible now")
 
     async def send(self) -> Reply:
         self.fake.log.append("send")
         if self.sent:
-            raise Refusal(self.sent, "not taken")
+            raise ProblemError(self.sent, "not taken")
         return Reply(body=Done(by="sending"))
 
     def find_effect(self) -> Reply | None:
@@ -84,7 +84,7 @@ async def test_an_order_is_checked_then_audited_then_sent() -> None:
 
 async def test_an_order_that_is_impossible_now_is_neither_audited_nor_sent() -> None:
     change = FakeChange()
-    with pytest.raises(Refusal, match="impossible now"):
+    with pytest.raises(ProblemError, match="impossible now"):
         await FakeOrder(change, checked=409).carry_out()
     assert change.log == ["check"]
 
@@ -103,14 +103,14 @@ async def test_a_retry_without_an_effect_is_sent_again() -> None:
 @pytest.mark.parametrize(("status", "released"), [(409, True), (503, False)])
 async def test_the_key_is_released_unless_the_order_may_still_be_carried_out(status: int, released: bool) -> None:
     change = FakeChange()
-    with pytest.raises(Refusal, match="not taken"):
+    with pytest.raises(ProblemError, match="not taken"):
         await FakeOrder(change, sent=status).carry_out()
     assert ("release not taken" in change.log) is released
 
 
 async def test_a_retry_that_is_refused_releases_nothing() -> None:
     change = FakeChange(reserved=True)
-    with pytest.raises(Refusal, match="not taken"):
+    with pytest.raises(ProblemError, match="not taken"):
         await FakeOrder(change, sent=409).carry_out()
     assert "release not taken" not in change.log
 

@@ -9,7 +9,7 @@ from api.schemas.enums import Overlap
 from api.schemas.reports import TournamentReport
 from api.schemas.schedules import Schedule
 from api.schemas.tournaments import Entrant, Pairing, Standings, Tournament
-from lanista.client.calls.call import LARGEST_PAGE, Call, Listing, Steps, TrialRef, change, get, given, path_to
+from lanista.client.calls.call import LARGEST_PAGE, Call, Listing, Steps, TrialRef, change, drop_none, get, path_to
 
 
 def tournaments(
@@ -22,7 +22,7 @@ def tournaments(
 ) -> Listing[Tournament]:
     """Tournaments, the newest first."""
     trial_id = trial if trial is None or isinstance(trial, str) else trial.id
-    query = given(
+    query = drop_none(
         {"project": project, "trial_id": trial_id, "schedule_id": schedule_id, "status": list(status) or None}
     )
     return Listing(path=path_to("tournaments"), item=Tournament, query=query, page_size=page_size)
@@ -34,7 +34,7 @@ def tournament(tournament_id: str) -> Call[Tournament]:
 
 
 def create_tournament(*, spec: Mapping[str, Any], project: str = "default") -> Call[Tournament]:
-    """Hold a tournament. `spec` is a tournament file without `project`."""
+    """Create a tournament. `spec` is a tournament file without `project`."""
     return change("POST", path_to("tournaments"), Tournament, {"project": project, "spec": dict(spec)})
 
 
@@ -80,7 +80,7 @@ def write_report(tournament_id: str, form: Literal["csv", "markdown", "html"]) -
 
 def schedules(*, project: str | None = None, page_size: int = 100) -> Listing[Schedule]:
     """Schedules, the newest first."""
-    return Listing(path=path_to("schedules"), item=Schedule, query=given({"project": project}), page_size=page_size)
+    return Listing(path=path_to("schedules"), item=Schedule, query=drop_none({"project": project}), page_size=page_size)
 
 
 def schedule(schedule_id: str) -> Call[Schedule]:
@@ -99,7 +99,7 @@ def create_schedule(
     overlap: Overlap | str | None = None,
     catchup_window_seconds: int | None = None,
 ) -> Call[Schedule]:
-    """Hold a tournament again and again: by a cron line or an interval."""
+    """Run a tournament repeatedly, by a cron line or an interval."""
     body = {
         "project": project,
         "name": name,
@@ -133,7 +133,7 @@ def change_schedule(
 
 
 def trigger_schedule(schedule_id: str) -> Call[Schedule]:
-    """Hold a schedule's tournament now."""
+    """Run a schedule's tournament now."""
     return change("POST", path_to("schedules", schedule_id, "trigger"), Schedule)
 
 
