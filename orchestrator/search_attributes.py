@@ -44,7 +44,7 @@ async def register_search_attributes(client: Client) -> bool:
         if isinstance(error, RPCError) and error.status is RPCStatusCode.ALREADY_EXISTS:
             return True  # another process registered them at the same moment
         log.warning(
-            "search attributes are not registered; Temporal's page shows memos only",
+            "search attributes are not registered; Temporal's Web UI shows memos only",
             namespace=client.namespace,
             attributes=[key.name for key in SEARCH_ATTRIBUTES],
             error=str(error),

@@ -44,7 +44,7 @@ class GenerationActivities:
     def plan_generation(self, key: contracts.GenerationKey) -> contracts.GenerationPlan:
         """The opponents and the checkpoint to continue from: the same plan for every delivery.
 
-        Only the priority in the queue is computed anew.
+        Only the priority in the queue is computed again.
         """
         with map_errors(), self._sessions.begin() as session:
             planned = plan_generation(session, key.trial, key.player, key.generation, key.attempt)

@@ -1,4 +1,4 @@
-"""Enums of columns and answers, besides those of `league.types`."""
+"""Enums of columns and answers; more are in `league.types`."""
 
 from __future__ import annotations
 

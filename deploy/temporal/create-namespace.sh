@@ -34,4 +34,4 @@ for pause in 1 2 4 8 0; do
   fi
   sleep "$pause"
 done
-echo "search attributes could not be registered; Temporal's page will not find leagues by name" >&2
+echo "search attributes could not be registered; Temporal's Web UI will not find leagues by name" >&2

@@ -1,6 +1,6 @@
 """The extra `stack`: which commands need it, and what they say where it is not installed.
 
-`pip install lanista` brings the Python client and the commands that call the REST API. Commands that start parts of
+`pip install lanista` installs the Python client and the commands that call the REST API. Commands that start parts of
 the stack, or open its database, need `pip install 'lanista[stack]'`.
 """
 
@@ -26,7 +26,7 @@ class StackNotInstalled(StackError):
 
 
 def require_stack() -> None:
-    """Refuse to go on without the packages of the stack."""
+    """Raise StackNotInstalled if packages of the stack are missing."""
     missing = [name for name in PACKAGES if find_spec(name) is None]
     if missing:
         raise StackNotInstalled(f"This command needs the stack ({', '.join(missing)} not installed): {INSTALL}")

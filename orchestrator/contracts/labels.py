@@ -1,4 +1,4 @@
-"""How people find a workflow on Temporal's own page: search attributes, memo, and a one-line summary.
+"""How people find a workflow in Temporal's Web UI: search attributes, memo, and a one-line summary.
 
 Search attributes must be registered with the namespace (`orchestrator.search_attributes`). A start that sets an
 unregistered one is refused, so the API sets them only where it knows them to be registered. A workflow that was

@@ -26,7 +26,7 @@ class PlayRequest:
 
     trial: str
     occasion: str
-    """What the games are for, in words; for logs and Temporal's page."""
+    """What the games are for, in words; for logs and Temporal's Web UI."""
     game: Component
     contenders: list[Contender]
     pairs: int

@@ -58,7 +58,7 @@ class ActivityStub(Generic[Message, Result]):
     urgency: Callable[[Message], int] | None = None
     """Priority from 1, served first, to 5; 3 where this is None. Tasks of equal priority are served in order."""
     summary: Callable[[Message], str] | None = None
-    """One line for Temporal's page: what this call is about."""
+    """One line for Temporal's Web UI: what this call is about."""
 
     async def __call__(self, message: Message) -> Result:
         return await self.start(message)

@@ -24,7 +24,7 @@ def child_attributes(labels: WorkflowLabels, status: str = "") -> TypedSearchAtt
 
 
 def show_status(status: str) -> None:
-    """Set the workflow's status on Temporal's page."""
+    """Set the workflow's status in Temporal's Web UI."""
     if _has_attributes():
         workflow.upsert_search_attributes([STATUS.value_set(status)])
 

@@ -200,7 +200,7 @@ class TrialOrders:
         return self._state.brief
 
     async def _move(self, status: Status, reason: str = "") -> None:
-        """Change the status here, in the store and on Temporal's page, one change at a time."""
+        """Change the status here, in the store and in Temporal's Web UI, one change at a time."""
         async with self._status_lock:
             self._state.status, self._state.reason = status, reason
             order = workflow.current_update_info()

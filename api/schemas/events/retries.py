@@ -79,7 +79,7 @@ class EvaluationRetried(PlayersFailedAttempt, kind="evaluation_retried"):
 
 
 class EvaluationDropped(PlayersFailedAttempt, kind="evaluation_dropped"):
-    """An evaluation was given up: a later version is measured instead."""
+    """An evaluation was dropped: a later version is measured instead."""
 
     @property
     def text(self) -> str:

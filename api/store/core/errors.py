@@ -2,7 +2,7 @@
 
 StoreError
 ├── InvalidDatabaseUrl    the URL does not name a Postgres database
-├── MigrationError        the schema cannot be brought to the version this code needs
+├── MigrationError        the schema cannot be migrated to the version this code needs
 ├── NotFound              no row has this id or name
 ├── Conflict              the change contradicts what is already recorded
 └── NotYet                a prerequisite is not finished: retry in a moment
@@ -36,7 +36,7 @@ class InvalidDatabaseUrl(StoreError):
 
 
 class MigrationError(StoreError):
-    """The schema cannot be brought to the version this code needs."""
+    """The schema cannot be migrated to the version this code needs."""
 
 
 class NotFound(StoreError):

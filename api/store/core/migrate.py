@@ -54,7 +54,7 @@ def head() -> str:
 
 
 def migration_config(connection: Connection | None = None) -> Config:
-    """Alembic's configuration, in code: the scripts lie in the `migrations` package wherever it is installed."""
+    """Alembic's configuration, in code: the scripts are in the `migrations` package, wherever it is installed."""
     config = Config()
     # ConfigParser reads % as interpolation
     config.set_main_option("script_location", str(Path(migrations.__path__[0])).replace("%", "%%"))

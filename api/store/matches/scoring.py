@@ -46,7 +46,7 @@ def score_games(games: Iterable[PlayedGame], pairs: int) -> list[Contest]:
         numbers.append(number)
         found += list(_contests_of_pair(list(pair)))
     if numbers != list(range(pairs)):
-        raise Conflict(f"a batch of {pairs} pairs must bring each of them, got {len(numbers)}")
+        raise Conflict(f"a batch of {pairs} pairs must have games of each pair, got {len(numbers)} pairs")
     return found
 
 

@@ -195,7 +195,7 @@ def _fill(pairing: Pairing, found: Sequence[Contest], whole: int, moment: dateti
     """Each seed is played once for every seat of the first side: two games a pair, or more at a larger table."""
     if len(found) != whole:
         number = (pairing.round, pairing.pair)
-        raise Conflict(f"pairing {number} must bring {whole} games to be whole, got {len(found)}")
+        raise Conflict(f"pairing {number} must have {whole} games, got {len(found)}")
     pairing.games = whole
     results = [contest.result for contest in found]
     pairing.status, pairing.played_at = PairingStatus.PLAYED, moment

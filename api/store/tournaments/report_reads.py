@@ -1,4 +1,4 @@
-"""What a tournament's report reads besides its pairings, and the state that says whether a cached report is current."""
+"""Reads for a tournament's report other than pairings, and the state by which a cached report is validated."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Withdraws entrants whose checkpoint is damaged; the tournament goes on without them.
+"""Withdraws entrants whose checkpoint is damaged; the tournament continues without them.
 
 See docs/decisions/tournament-rules.md.
 """

@@ -50,7 +50,7 @@ class Authentication:
         await (answer or self._app)(scope, receive, send)
 
     async def _admit(self, request: Request) -> Response | None:
-        """None if the request may go on, with its principal in `request.state`; else the response that refuses it."""
+        """None if the request is admitted, with its principal in `request.state`; else the response that refuses it."""
         address = request.client.host if request.client else "unknown"
         if wait := self._failures.wait_for(address, take=False):
             return too_many(wait, "too many failed attempts to sign in from this address")

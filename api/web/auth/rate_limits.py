@@ -19,7 +19,7 @@ class RateLimit:
         self._buckets: OrderedDict[str, tuple[float, float]] = OrderedDict()
 
     def wait_for(self, caller: str, *, take: bool = True) -> float:
-        """0 if the caller may go on, else the seconds until it may. With `take` a permit is spent."""
+        """0 if the caller may proceed, else the seconds until it may. `take` uses up a permit."""
         if self._per_second <= 0:
             return 0.0
         now = self._clock()

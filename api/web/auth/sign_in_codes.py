@@ -1,4 +1,4 @@
-"""One-time codes that open a browser session without showing a token: signed, short-lived, good for one use.
+"""One-time codes that open a browser session without showing a token: signed, short-lived, and valid for one use.
 
 A code names a token and holds no secret of it. The store records its use (`api/store/access/used_codes.py`).
 

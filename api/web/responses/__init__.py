@@ -3,7 +3,7 @@
 How a row becomes an answer:
 
 1. `api/schemas/<resource>.py` declares the fields of the answer, with their descriptions.
-2. A read of the store (`api/store/<room>/reads.py`: `read_player`, `list_players`) selects them with
+2. A read of the store (`api/store/<subject>/reads.py`: `read_player`, `list_players`) selects them with
    `fields_of(Schema, table, ...)` and returns records: dictionaries whose keys are the schema's fields.
 3. A route that only reads writes the records as they are: `record_response(read_player(...), Player)` or
    `records_page(list_players(...), limit, Player)`. No model is made (see docs/decisions/read-performance.md). A change

@@ -27,7 +27,7 @@ JSON = "application/json"
 
 
 class SerializingRoute(APIRoute):
-    """The class of all routes: refuses unknown query parameters, and writes a GET's answer in the thread that ran it."""
+    """The class of all routes: refuses unknown query parameters; writes a GET's answer in the thread that ran it."""
 
     def __init__(self, path: str, endpoint: Callable[..., Any], **options: Any) -> None:
         reads = set(options.get("methods") or {"GET"}) == {"GET"}

@@ -17,7 +17,7 @@ router = APIRouter(route_class=SerializingRoute, prefix="/api/v1", tags=["system
 
 @router.get("/system", summary="Get the state of the installation")
 async def system(request: Request, services: Api, principal: Viewer) -> System:
-    """Version, the state of each part, workers, queues, Ray's resources, and links to TensorBoard and Temporal's UI.
+    """Version, state of each part, workers, queues, Ray's resources, and links to TensorBoard and Temporal's Web UI.
 
     Workers, queues and Ray are at most a few seconds old; what is not known within a second is null, with the reason
     in `unknown`.

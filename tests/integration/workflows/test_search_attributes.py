@@ -1,4 +1,4 @@
-"""Leagues on Temporal's own page: by name where the search attributes are registered, by memo where they are not."""
+"""Leagues in Temporal's Web UI: by name where the search attributes are registered, by memo where they are not."""
 
 from __future__ import annotations
 

@@ -204,7 +204,7 @@ def test_lists_come_page_after_page_and_only_as_far_as_wanted(caller: Caller) ->
 
 
 def test_an_edit_may_insist_on_a_revision(caller: Caller) -> None:
-    api = FakeApi(problem(412, "it is at revision 4, not 3"))
+    api = FakeApi(problem(412, "the resource is at revision 4, not 3"))
     with pytest.raises(ChangedMeanwhile):
         caller.call(api, lambda client: client.change_player(an_id(2), retire=True, if_revision=3))
     assert api.requests[0].headers["If-Match"] == '"3"'
