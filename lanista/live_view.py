@@ -55,7 +55,7 @@ class LiveLeague:
 
     @property
     def steps_per_second(self) -> float | None:
-        """Of the generations under way if known, else of those recorded last."""
+        """Steps per second of the running generations if known, else of those recorded last."""
         if self.league.trial.status not in ("running", "pausing", "stopping"):
             return None
         told = [one.steps_per_second for one in self.progress.values() if one.steps_per_second]

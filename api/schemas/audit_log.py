@@ -10,7 +10,7 @@ from api.schemas.base import Answer, Utc
 
 
 class Entry(Answer):
-    """One change."""
+    """One change, as an entry of the audit log."""
 
     id: int = Field(description="its number in the log", examples=[42])
     at: Utc = Field(description="when it was made")

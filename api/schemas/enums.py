@@ -84,7 +84,7 @@ class GateStatus(StrEnum):
 
 
 class MatchResult(StrEnum):
-    """From the view of the match's first-named version."""
+    """The result for the match's first-named version."""
 
     WIN = "win"
     DRAW = "draw"
@@ -151,7 +151,7 @@ class RatingMethod(StrEnum):
 
 
 class Scope(StrEnum):
-    """What a token may do; each includes the ones before it."""
+    """The permissions of a token; each scope includes the lower ones."""
 
     VIEWER = "viewer"
     OPERATOR = "operator"

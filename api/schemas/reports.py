@@ -10,7 +10,7 @@ from api.schemas.base import Answer
 
 
 class ReportLine(Answer):
-    """One entrant."""
+    """The line of one entrant in the standings."""
 
     rank: int = Field(description="by points, then Buchholz, then Sonneborn-Berger", examples=[1])
     number: int = Field(description="the entrant's number", examples=[0])

@@ -40,7 +40,7 @@ class NewSchedule(Body):
 
 
 class ScheduleChange(Body):
-    """What to change; fields that are left out stay."""
+    """Changes to a schedule; fields that are left out stay."""
 
     paused: bool | None = Field(default=None, description="true pauses, false resumes", examples=[True])
     pause_note: Note | None = Field(default=None, description="why it is paused", examples=["maintenance"])

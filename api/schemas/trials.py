@@ -39,7 +39,7 @@ class TrialSummary(Answer):
 
     @property
     def label(self) -> str:
-        """How users write it: `project/name`."""
+        """The trial as users write it: `project/name`."""
         return f"{self.project}/{self.name}"
 
     @property

@@ -64,14 +64,14 @@ class Reply:
     headers: dict[str, str] = field(default_factory=dict)
     audit: AuditLine | None = None
     body_for_retries: BaseModel | None = None
-    """What a retry gets instead, where the body holds a secret that must not be stored."""
+    """The body for retries, if `body` contains a secret that must not be stored."""
 
     def now(self) -> StoredResponse:
-        """What is sent now."""
+        """The response that is sent now."""
         return self._with(self.body)
 
     def for_retries(self) -> StoredResponse:
-        """What is stored for a retry."""
+        """The response that is stored for retries."""
         return self._with(self.body_for_retries or self.body)
 
     def _with(self, body: BaseModel | None) -> StoredResponse:
@@ -88,7 +88,7 @@ class ChangeCall:
         self._address = address
         self._key = key
         self.operation_id = str(uuid.uuid4()) if key is None else _digest(key)
-        """The same for every retry of this request; a new one without an idempotency key."""
+        """Identifies the operation: the same id for every retry; a new one without an idempotency key."""
 
     async def commit(self, work: Callable[[Session], Reply]) -> Response:
         """Run the work in one transaction with its audit line and the response for retries; a retry runs nothing."""

@@ -77,7 +77,7 @@ async def _invalid(request: Request, error: Exception) -> Response:
 
 
 def _place(path: Sequence[str | int]) -> str:
-    """Such as `body.spec.league.players[2].role`, without the names of the classes that pydantic tried."""
+    """A field's path, such as `body.spec.league.players[2].role`, without the classes that pydantic tried."""
     return path_text(part for part in path if not (isinstance(part, str) and part.startswith("<")))
 
 

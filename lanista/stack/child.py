@@ -36,7 +36,7 @@ class ChildSpec:
     is_ready: Callable[[], Awaitable[bool]]
     """May raise StillStarting, which restarts the part's timeout."""
     environment: dict[str, str] = field(default_factory=dict)
-    """In addition to the supervisor's own environment without NOT_INHERITED."""
+    """Variables in addition to the supervisor's environment without NOT_INHERITED."""
     needs: tuple[str, ...] = ()
     follows: str = ""
     """The child after whose restart this one is restarted as well."""

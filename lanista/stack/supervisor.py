@@ -167,7 +167,7 @@ class Supervisor:
 
 
 def describe_running_stack(home: Home) -> str:
-    """One sentence for a user who starts a stack that is running already."""
+    """Tells a user who starts a stack that one is already running with this data folder."""
     state = home.live_state()
     if state is None:
         return f"Lanista is starting or stopping with the data folder {home.root}; see `lanista status`."

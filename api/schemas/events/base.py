@@ -23,7 +23,7 @@ KINDS: dict[str, type[EventPayload]] = {}
 
 
 class EventPayload(BaseModel):
-    """What an event of one kind carries. A subclass names its kind and writes the sentence.
+    """The payload of one kind of event. A subclass names its kind and writes the sentence.
 
     Every field has a default and unknown fields are kept, so that events written by older and newer releases stay
     readable. `player` is always a name and `player_id` its id.
@@ -57,7 +57,7 @@ class EventPayload(BaseModel):
 
     @property
     def level(self) -> Level:
-        """How much it matters."""
+        """How much the event matters."""
         return "plain"
 
     def to_json(self) -> dict[str, Any]:
@@ -65,7 +65,7 @@ class EventPayload(BaseModel):
         return self.model_dump(mode="json", exclude_unset=True)
 
     def to_json_text(self) -> str:
-        """The same as JSON text."""
+        """The payload as JSON text."""
         return self.model_dump_json(exclude_unset=True)
 
     @classmethod

@@ -15,7 +15,7 @@ from api.schemas.events.wording import because, seconds, sentence_case
 
 
 class FailedAttempt(EventPayload):
-    """One failed attempt at something."""
+    """One failed attempt of an activity."""
 
     failure: str = Field("", description="the kind of failure", examples=["worker_lost"])
     problem: str = Field("", description="what went wrong, in words", examples=["the worker sent no heartbeat in time"])

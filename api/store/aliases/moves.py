@@ -20,7 +20,7 @@ from api.store.tables import Alias, AliasEvent, ModelVersion
 
 @dataclass(frozen=True, kw_only=True)
 class AliasKey:
-    """Which alias: names are unique within a project and game."""
+    """The key of an alias: names are unique within a project and game."""
 
     project_id: str
     game: str

@@ -20,7 +20,7 @@ class OpponentTally:
     draws: int = 0
     losses: int = 0
     opponent_seat: int | None = None
-    """None in a game of two seats: it is the other seat."""
+    """The opponent's seat; None in games of two seats, where it is the other seat."""
     earned: Earned | None = None
     """Returns of the learner and the opponent in these games; None if they were not counted."""
 

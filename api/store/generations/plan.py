@@ -106,7 +106,7 @@ def recorded_plan(session: Session, trial_id: str, player_id: str, generation: i
 
 
 def followed_plan(session: Session, trial_id: str, player_id: str, generation: int, attempt: int) -> FollowedPlan:
-    """What the record of a generation keeps of its plan; raises NotFound where no plan was recorded."""
+    """The part of a plan that the generation's record keeps; raises NotFound if no plan was recorded."""
     decision = _find_plan(session, trial_id, player_id, generation, attempt)
     if decision is None:
         raise NotFound(f"there is no plan of attempt {attempt} at generation {generation} of player {player_id}")

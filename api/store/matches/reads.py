@@ -21,7 +21,7 @@ _MATCHES = Match.__table__
 
 @dataclass(frozen=True, kw_only=True)
 class MatchFilter:
-    """Which matches. A player, or a version, counts on either side unless both sides are named."""
+    """Selects matches. A player, or a version, counts on either side unless both sides are named."""
 
     stream: Stream | None = None
     player_id: str | None = None

@@ -29,7 +29,7 @@ class Contest:
     moves: list[int]
     opening: int
     results: dict[tuple[int, int], Results]
-    """By the seats of the first and the second side; empty in one-seat games."""
+    """Results by the seats of the first and the second side; empty in one-seat games."""
 
     @property
     def result(self) -> MatchResult:

@@ -21,7 +21,7 @@ from league.types import Earned, PlayerId, Stream
 
 @dataclass(frozen=True, kw_only=True)
 class CellKey:
-    """Which cell of a trial's payoff: an ordered pair of players in one seating of one stream."""
+    """The key of a cell in a trial's payoff: an ordered pair of players in one seating of one stream."""
 
     stream: Stream
     player_id: str
@@ -70,7 +70,7 @@ class Results:
 
 @dataclass(frozen=True, kw_only=True)
 class StoredCell:
-    """What a row holds: decayed and raw results, and the commit that last changed them. Returns are decayed only."""
+    """A row: decayed and raw results, and the commit that changed them last. Returns are only decayed."""
 
     decayed: Cell = field(default_factory=Cell)
     raw: tuple[int, int, int] = (0, 0, 0)

@@ -30,7 +30,7 @@ ANCHOR = "bot:random"
 NEWEST_RATED = 1000
 """The policies that played last are always rated: as many as a tournament may have entrants."""
 OLDER_RATED = 200
-"""Of the older policies this many are rated, evenly spread, so that a fit of a long league stays fast."""
+"""The number of older policies that are rated, evenly spread, so that a fit of a long league stays fast."""
 _COLUMN = {MatchResult.WIN: 0, MatchResult.DRAW: 1, MatchResult.LOSS: 2}
 
 

@@ -80,5 +80,5 @@ class Match(Base):
     """Every action from the first position on, chance included, by the game's action numbers."""
     plies: Mapped[Count] = mapped_column(Computed("cardinality(moves)", persisted=True))
     opening: Mapped[Json | None] = mapped_column(deferred=True)
-    """How the game began where not from the usual start: moves drawn at random, shared within a pair."""
+    """The random opening moves, shared within a pair; None for the usual start."""
     played_at: Mapped[CreatedAt]

@@ -11,7 +11,7 @@ from api.store.tables.base import Base, Count, CreatedAt, EntityId, Json, Ref, S
 
 
 class PeopleGame(Base):
-    """One game; no result of it counts anywhere."""
+    """One game; its result counts nowhere."""
 
     __tablename__ = "people_games"
     __table_args__ = (

@@ -23,7 +23,7 @@ TRANSITIONS: dict[TrialStatus, frozenset[TrialStatus]] = {
     TrialStatus.COMPLETED: frozenset(),
     TrialStatus.FAILED: frozenset(),
 }
-"""From which status a trial may go to which; the last three are final."""
+"""The allowed transitions; the last three statuses are final."""
 
 
 def change_status(

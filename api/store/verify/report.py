@@ -28,7 +28,7 @@ class FindingKind(StrEnum):
 
 @dataclass(frozen=True, kw_only=True)
 class Finding:
-    """One thing that is wrong."""
+    """One discrepancy that the audit found."""
 
     wrong: FindingKind
     subject: str

@@ -97,7 +97,7 @@ class Authentication:
 
 
 async def _find_principal(tokens: TokenLookup, secret: str) -> Principal | None:
-    """From the cache where it can be; a thread is needed only to ask the database."""
+    """The principal of a secret, from the cache if possible: only a query needs a thread."""
     return tokens.cached(token_hash(secret)) or await run_in_threadpool(tokens.by_secret, secret)
 
 

@@ -54,4 +54,4 @@ ROUTERS = tuple(
         audit,
     )
 )
-"""In the order of the OpenAPI document."""
+"""All routers, in the order of the OpenAPI document."""

@@ -52,7 +52,7 @@ def list_all(
 
 @router.get("/{alias}", summary="Get an alias", response_model=Alias)
 def get_one(name: ProjectName, alias: AliasName, services: Api, principal: Viewer, game: GameQuery = None) -> Response:
-    """Where the alias points. The ETag is its revision."""
+    """The alias and its version. The ETag is its revision."""
     with services.reads() as session:
         found = find_alias(session, project_id(session, name), alias, game)
         record = read_alias(session, found)

@@ -21,7 +21,7 @@ from orchestrator.spec.loading import load_trial_file
 router = APIRouter(route_class=SerializingRoute, prefix="/api/v1", tags=["catalog"])
 
 EXAMPLES = Path(api.__path__[0]) / "examples"
-"""In the repository a symbolic link to `examples/`; in a wheel the files themselves."""
+"""The example trial files: in the repository a symbolic link to `examples/`, in a wheel the files themselves."""
 
 
 @router.get("/catalog", summary="List the names that a trial may use", response_model=Catalog)

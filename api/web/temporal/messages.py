@@ -20,7 +20,7 @@ from orchestrator.contracts.workflows import trial_workflow_id
 Result = TypeVar("Result")
 
 TIMEOUT_SECONDS = 20.0
-"""How long to wait for a worker to take an update. The update stays in the workflow's history all the same."""
+"""How long to wait for a worker to take an update. After that the update is still pending and may be carried out."""
 
 
 async def update_trial(

@@ -43,7 +43,7 @@ RPC_TIMEOUT = timedelta(seconds=5)
 
 @dataclass(frozen=True, kw_only=True)
 class Firings:
-    """How often a schedule fired, and when it will."""
+    """The past and future firings of a schedule."""
 
     fired: int
     skipped_overlap: int
