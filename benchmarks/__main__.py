@@ -1,4 +1,4 @@
-"""List the measurements and how to run each. None of them is a test: they take minutes and want a quiet machine."""
+"""List the measurements and how to run each. None of them is a test: they take minutes and need an idle machine."""
 
 from __future__ import annotations
 

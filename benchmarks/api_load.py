@@ -32,7 +32,7 @@ class Call:
     path: str
     status: int = 200
     limit: float = 200.0
-    """The 95th percentile that is asked for, in milliseconds."""
+    """The required 95th percentile, in milliseconds."""
     headers: tuple[tuple[str, str], ...] = ()
 
 
@@ -86,7 +86,7 @@ def calls(league: LargeLeague, etag: str) -> list[Call]:
 
 
 def measure(port: int, token: str, call: Call, requests: int, *, warm: bool = True) -> dict[str, Any]:
-    """Milliseconds of each of so many requests, 20 under way at once; the very first, alone, is told apart."""
+    """Latencies of this many requests, 20 at once, in milliseconds; the very first request is reported separately."""
     headers = {"Authorization": f"Bearer {token}", **dict(call.headers)}
     asked = request_bytes(port, call.path, headers)
     try:
@@ -109,8 +109,8 @@ def measure(port: int, token: str, call: Call, requests: int, *, warm: bool = Tr
     }
 
 
-def payoff_anew(stack: LocalStack, token: str, league: LargeLeague, url: str) -> dict[str, Any]:
-    """The payoff right after a commit, when nobody has asked for it yet: 20 clients wait for one to make it."""
+def payoff_after_commit(stack: LocalStack, token: str, league: LargeLeague, url: str) -> dict[str, Any]:
+    """The payoff right after a commit, when it is not cached: 20 clients wait while one request computes it."""
 
     def change() -> None:
         with psycopg.connect(url) as connection:
@@ -133,7 +133,7 @@ def follow(port: int, token: str, wanted: int, ready: Callable[[], object]) -> l
     connection.request("GET", "/api/v1/events", headers={"Authorization": f"Bearer {token}"})
     answer = connection.getresponse()
     while not answer.readline().startswith(b"id: "):
-        pass  # the position, from which on nothing is missed
+        pass  # the position: from here on no event is missed
     ready()
     seen: list[int] = []
     while len(seen) < wanted:
@@ -145,7 +145,7 @@ def follow(port: int, token: str, wanted: int, ready: Callable[[], object]) -> l
 
 
 def followers(port: int, token: str, url: str, readers: int, events: int) -> dict[str, Any]:
-    """So many followers, several writers at once: does each follower get every event, in order, once?"""
+    """Whether each of many followers gets every event exactly once and in order."""
     ready = threading.Barrier(readers + 1)
     with ThreadPoolExecutor(readers) as pool:
         reading = [pool.submit(follow, port, token, events, ready.wait) for _ in range(readers)]
@@ -185,7 +185,7 @@ def main() -> None:
         rows = [measure(stack.port, token, call, given.requests) for call in chosen]
         stream = None
         if not only:
-            rows.append(payoff_anew(stack, token, league, url))
+            rows.append(payoff_after_commit(stack, token, league, url))
             stream = followers(stack.port, token, url, given.readers, given.events)
     print(json.dumps({"calls": rows, "events": stream}, indent=None if given.json else 2))
     complete = stream is None or stream["complete"] == given.readers

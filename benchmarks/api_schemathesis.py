@@ -18,7 +18,7 @@ from benchmarks.stacks.local_stack import LocalStack, local_stack
 CONFIG = Path(__file__).with_name("schemathesis.toml")
 ENDLESS = r"/events$"
 REVOKING = r"^/api/v1/tokens/"
-"""Tried apart, since a run that revokes its own token learns nothing more."""
+"""Fuzzed separately: a run that revokes its own token gets only 401 afterwards."""
 WANTED = 20_000
 POLL_SECONDS = 65
 """Temporal gives up a poll after a minute; until then it hands questions to a worker that is no longer there."""
@@ -28,7 +28,7 @@ def fuzz(base: str, token: str, *arguments: str) -> tuple[int, int, str]:
     """Exit code, test cases generated, and what schemathesis said."""
     command = [Path(sys.executable).parent / "schemathesis", "--config-file", CONFIG, "run", f"{base}/openapi.json"]
     options = ["--url", base, "--header", f"Authorization: Bearer {token}", "--checks", "all", *arguments]
-    with tempfile.TemporaryDirectory() as folder:  # it leaves notes for a replay where it runs
+    with tempfile.TemporaryDirectory() as folder:  # it writes files for a replay into its working folder
         done = subprocess.run([*map(str, command), *options], cwd=folder, capture_output=True, text=True)
     said = done.stdout + done.stderr
     found = re.search(r"(\d+) generated", said)
@@ -59,13 +59,13 @@ def main() -> None:
     parser.add_argument("--examples", type=int, default=350, help="of each call, while fuzzing")
     parser.add_argument("--seed", type=int, default=1)
     given = parser.parse_args()
-    # limits have tests of their own; here each would hide what lies behind it
+    # rate limits have their own tests; here they would hide the calls behind them
     with local_stack(LANISTA_RATE_LIMIT="0", LANISTA_FAILED_SIGN_INS="0") as stack:
         state = stack.home.read_state()
         assert state is not None
         train_worker = state.children["train-worker"].pid
         assert train_worker is not None
-        os.kill(train_worker, signal.SIGSTOP)  # killed, it would come back
+        os.kill(train_worker, signal.SIGSTOP)  # if it were killed, the supervisor would restart it
         try:
             time.sleep(POLL_SECONDS)
             result = fuzz_all(stack, given.examples, given.seed)

@@ -25,7 +25,7 @@ AT_ONCE = 50
 
 
 def make(client: httpx.Client, number: int, attempts: list[int]) -> str:
-    """One trial, asked for again and again under one key until the answer comes."""
+    """Create one trial; retries with the same idempotency key until the API answers."""
     headers = {"Idempotency-Key": str(uuid.uuid4())}
     body = {"project": "starts", "name": f"trial-{number}", "spec": SPEC}
     while True:

@@ -1,4 +1,4 @@
-"""The bare loop: connect-four self-play with PPO in plain processes. No Ray, no league, no tallies, no seats but two.
+"""The bare loop: connect-four self-play with PPO in plain processes. No Ray, no league, no tallies, two seats only.
 
 It shares with Lanista only what any script would import (the game, the network, PPO's arithmetic), so that the
 ratio of the two is the price of everything around them. `python -m benchmarks.bare` prints its rate.
@@ -37,7 +37,7 @@ class BareSettings:
     hidden: tuple[int, ...] = (64, 64)
     options: dict[str, Any] = field(default_factory=dict)
     independent: bool = False
-    """Processes that average nothing: what the cores could do if gradients travelled for free."""
+    """Processes that do not average gradients: the limit if the all-reduce cost nothing."""
 
     @property
     def averages(self) -> bool:
@@ -45,7 +45,7 @@ class BareSettings:
 
 
 class BareLoop:
-    """Sampling into [steps, tables] arrays and learning from them, by turns."""
+    """Alternates between sampling into [steps, tables] arrays and learning from them."""
 
     def __init__(self, settings: BareSettings, rank: int, reduce: Reduce | None) -> None:
         self._options = PpoOptions(**settings.options)
@@ -59,7 +59,7 @@ class BareLoop:
         self._model = model
         rows = self._options.rollout_steps * settings.tables * (1 if settings.independent else settings.processes)
         self._ppo = Ppo(learner, self._options, rows)
-        # The last two steps of a batch wait for their consequences and open the next one.
+        # The last two steps of a batch have no successor yet; they are carried over to the next batch.
         shape = (self._options.rollout_steps + 2, settings.tables)
         self._observations = np.zeros((*shape, *spec.observation_shape), np.float32)
         self._legal = np.ones((*shape, spec.actions), np.bool_)
@@ -104,7 +104,7 @@ class BareLoop:
         links[-1][self._done[-1]] = TERMINAL
         if self._first:
             links[:2] = PENDING
-        else:  # what ended before the batch began was learnt from then
+        else:  # games that ended before this batch began were learnt from in the last one
             links[0][self._done[0] | self._done[1]] = PENDING
             links[1][self._done[1]] = PENDING
         rewards = self._own.copy()
@@ -126,7 +126,7 @@ class BareLoop:
 
 
 class BarePeer:
-    """The loop in as many processes as asked, for measuring beside others."""
+    """The loop in several processes, as a peer of the benchmark."""
 
     def __init__(self, settings: BareSettings) -> None:
         context = multiprocessing.get_context("spawn")
@@ -169,7 +169,7 @@ def _serve(settings: BareSettings, rank: int, pipe: Connection) -> None:
 
 
 def _joined(settings: BareSettings, rank: int, pipe: Connection) -> SharedMemoryAllReduce:
-    """The fastest all-reduce that we have, so that the ratio to this loop hides nothing of its cost."""
+    """The fastest all-reduce that we have, so that the ratio to this loop includes its cost."""
     group = SharedMemoryAllReduce(rank, settings.processes)
     if rank == 0:
         pipe.send(group.host())

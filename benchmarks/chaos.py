@@ -65,7 +65,7 @@ def plan_kills(seconds: float, rng: random.Random) -> list[tuple[float, str]]:
 
 
 class Chaos:
-    """One run: an undisturbed start for comparison, the kills, and the account afterwards."""
+    """One run: an undisturbed start for comparison, the kills, and the count of losses afterwards."""
 
     def __init__(self, stack: LocalStack, rng: random.Random, seconds: float) -> None:
         self.stack = stack

@@ -18,20 +18,20 @@ import ray
 import torch
 
 from benchmarks.peers.rates import say
-from benchmarks.peers.strength import LanistaClimber
+from benchmarks.peers.strength import LanistaContestant
 from league.types import VersionId
 from orchestrator.artifacts import ArtifactStore
 from orchestrator.catalog import Component
 from workers.crews.task import GenerationTask
 from workers.matches.play import play_match
-from workers.matches.task import Entrant, MatchTask, Variety
+from workers.matches.task import Entrant, MatchTask, Randomness
 
 TIC_TAC_TOE = Component(id="tic_tac_toe")
 CONNECT_FOUR = Component(id="connect_four")
 _SLICE_SECONDS = 2.0
 _GROWTH = 1.2
 _REST = 1.0
-"""Seconds at the end that are not worth a slice: many looks at nearly the same weights would only flatter the best."""
+"""Seconds at the end that are too short for a slice: many evaluations of near-equal weights would bias the best."""
 
 
 def default_task(game: Component, seed: int) -> GenerationTask:
@@ -46,19 +46,19 @@ def default_task(game: Component, seed: int) -> GenerationTask:
     )
 
 
-def shares(learner: LanistaClimber, bot: str, pairs: int, store: ArtifactStore, seed: int) -> dict[str, float]:
+def shares(learner: LanistaContestant, bot: str, pairs: int, store: ArtifactStore, seed: int) -> dict[str, float]:
     """Shares of games won, drawn and lost by greedy play against the bot, seats swapped."""
     entrants = (
         Entrant(id=VersionId("learner"), checkpoint=learner.version()),
         Entrant(id=VersionId(bot), bot=bot),
     )
-    task = MatchTask(game=learner.game, entrants=entrants, pairs=pairs, seed=seed, variety=Variety(sampled=False))
+    task = MatchTask(game=learner.game, entrants=entrants, pairs=pairs, seed=seed, randomness=Randomness(sampled=False))
     tallies = play_match(task, store=store).tallies()
     games = sum(tally.games for tally in tallies)
     return {name: sum(getattr(tally, name) for tally in tallies) / games for name in ("wins", "draws", "losses")}
 
 
-def tic_tac_toe(learner: LanistaClimber, store: ArtifactStore, limit: float) -> dict[str, Any]:
+def tic_tac_toe(learner: LanistaContestant, store: ArtifactStore, limit: float) -> dict[str, Any]:
     """Seconds until 200 paired games against exact play, ties broken at random, have no loss."""
     seconds, number, found = 0.0, 0, {"losses": 1.0}
     while seconds < limit - _REST:
@@ -73,7 +73,7 @@ def tic_tac_toe(learner: LanistaClimber, store: ArtifactStore, limit: float) -> 
     return {"seconds": "not reached", "losses": found["losses"]}
 
 
-def connect_four(learner: LanistaClimber, store: ArtifactStore, limit: float) -> dict[str, Any]:
+def connect_four(learner: LanistaContestant, store: ArtifactStore, limit: float) -> dict[str, Any]:
     """Win rates against random play within two minutes and against MCTS-50 within the limit."""
     seconds, number = 0.0, 0
     best = {"random": 0.0, "mcts-50": 0.0}
@@ -93,7 +93,7 @@ def connect_four(learner: LanistaClimber, store: ArtifactStore, limit: float) ->
     return {"best": best, "last_mcts_50": last, "over_95_random_and_over_50_mcts_50_after": reached}
 
 
-PARTS: dict[str, tuple[Component, Callable[[LanistaClimber, ArtifactStore, float], dict[str, Any]]]] = {
+PARTS: dict[str, tuple[Component, Callable[[LanistaContestant, ArtifactStore, float], dict[str, Any]]]] = {
     "tic_tac_toe": (TIC_TAC_TOE, tic_tac_toe),
     "connect_four": (CONNECT_FOUR, connect_four),
 }
@@ -120,7 +120,7 @@ def main() -> None:
             results[part] = {}
             for seed in map(int, given.seeds.split(",")):
                 say(f"{part}, seed {seed}:")
-                with closing(LanistaClimber(default_task(game, seed), store)) as learner:
+                with closing(LanistaContestant(default_task(game, seed), store)) as learner:
                     results[part][str(seed)] = learn(learner, store, given.limit or LIMITS[part])
     ray.shutdown()
     print(json.dumps(results) if given.json else json.dumps(results, indent=2))

@@ -24,7 +24,7 @@ from lanista.stack.leftovers import leftovers
 
 MOST_EVENTS = 2000
 MOST_GROWTH = 1.2
-"""Memory is flat if no process holds more than this times what it held at the first look."""
+"""Memory is flat if no process holds more than this factor of its first measurement."""
 STEPS = 512
 SPEC: dict[str, Any] = {
     "game": {"id": "rock_paper_scissors"},
@@ -56,7 +56,7 @@ def main() -> None:
 
 
 def measure(stack: LocalStack, first: int, last: int) -> dict[str, Any]:
-    """Run the trial to its last generation and look at memory twice, at histories in the end."""
+    """Run the trial to its last generation; measures memory twice, and histories at the end."""
     trial = stack.start_trial(SPEC)
     began = time.monotonic()
     wait_for(stack, trial, first)
@@ -118,7 +118,7 @@ async def longest_histories(address: str) -> dict[str, int]:
     client = await Client.connect(address, data_converter=pydantic_data_converter)
     longest: dict[str, int] = defaultdict(int)
     async for run in client.list_workflows():
-        # only the description of a run that goes on says how long it is
+        # a running workflow's history length is only in its description
         described = await client.get_workflow_handle(run.id, run_id=run.run_id).describe()
         longest[run.workflow_type] = max(longest[run.workflow_type], described.history_length)
     return dict(longest)

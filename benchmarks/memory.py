@@ -34,7 +34,7 @@ _MEGABYTE = 1_000_000
 
 
 def fill_pool(store: ArtifactStore, versions: int) -> list[CheckpointRef]:
-    """So many different versions."""
+    """Create this many different versions."""
     spec = make_game(GAME.id, 1).spec
     model = build_model(MODEL, spec)
     generator = torch.Generator().manual_seed(7)
@@ -75,7 +75,7 @@ def task(opponents: Sequence[CheckpointRef], seed: int) -> GenerationTask:
 
 
 def measure(versions: int) -> dict[str, float]:
-    """The actor's memory with one opponent, and the most of it while the whole pool comes by."""
+    """The actor's memory with one opponent, and its peak while the whole pool is played."""
     with tempfile.TemporaryDirectory() as folder, closing(CrewPool(store := ArtifactStore(folder))) as crews:
         say(f"writing {versions} versions")
         pool = fill_pool(store, versions)

@@ -56,7 +56,7 @@ def main() -> None:
 
 
 def steps_for(seconds: float) -> int:
-    """How many steps the plain loop does in so many seconds, in whole 100,000s."""
+    """How many steps the plain loop does in this many seconds, rounded to 100,000s."""
     return max(1, round(loop_rate(1_000_000, 1) * seconds / 100_000)) * 100_000
 
 
@@ -70,7 +70,7 @@ def loop_rate(steps: int, generations: int) -> float:
 
 def plain_loop(steps: int, generations: int) -> float:
     """Steps/s of run_generation called in a row, after a first one that warms the crew."""
-    os.environ["RAY_AUTH_MODE"] = "disabled"  # a cluster of this one process, gone with it
+    os.environ["RAY_AUTH_MODE"] = "disabled"  # a cluster of this process, which ends with it
     import ray
 
     from orchestrator.artifacts import ArtifactStore

@@ -1,6 +1,6 @@
 """How soon each page of the web page paints, and how soon a heat map and a lineage of 300 players can be used.
 
-Cold is a browser that was never here and an API that was just started; warm is somebody who leaves the page open.
+Cold: a new browser and a freshly started API. Warm: a browser that keeps the page open.
 """
 
 from __future__ import annotations
@@ -26,11 +26,11 @@ SHOWN = "performance.getEntriesByName('lanista-shown')[0]?.startTime"
 PAINT = "performance.getEntriesByName('first-contentful-paint')[0].startTime"
 HEADING = "main h1"
 DRAWN = {"payoff": "[data-keep=payoff][data-drawn=yes]", "lineage": "[data-keep=lineage][data-drawn=yes]"}
-"""What must stand for the page to be used, where its heading is not enough."""
+"""What must be drawn before the page can be used, where its heading is not enough."""
 
 
 def addresses(trial: str, version: str) -> dict[str, str]:
-    """Every page that a large league has something to show on."""
+    """Every page with content for a large league."""
     root = f"/trials/{trial}"
     return {
         "trials": "/trials",

@@ -40,7 +40,7 @@ def base_task(minibatch: int = MINIBATCH) -> GenerationTask:
 
 
 def pool(store: ArtifactStore, size: int) -> tuple[TaskOpponent, ...]:
-    """So many different opponents, all equally likely, no self-play."""
+    """A pool of different opponents, all equally likely, without self-play."""
     spec = build_game(GAME, 1).spec
     refs = [
         save(store, Checkpoint(model=MODEL, game=GAME, weights=build_model(MODEL, spec, seed).state_dict()))

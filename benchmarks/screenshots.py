@@ -17,9 +17,9 @@ from benchmarks.stacks.local_stack import LocalStack, local_stack
 IMAGES = Path(__file__).parent.parent / "docs" / "images"
 SIZE: ViewportSize = {"width": 1280, "height": 860}
 FURTHER_DOWN = {"knockout": "section[aria-label=Bracket] h2"}
-"""What a picture should show that is not at the top of its page."""
+"""The element to scroll to, for pictures that should not show the top of their page."""
 GLIMPSE = 0.6
-"""How much of the budget is used when the trial's own page is drawn, at work."""
+"""The share of the budget that is used when the page of the running trial is drawn."""
 LEAGUE: dict[str, Any] = {
     "seed": 7,
     "game": {"id": "connect_four"},
@@ -42,7 +42,7 @@ LEAGUE: dict[str, Any] = {
 
 
 def start_league(stack: LocalStack) -> str:
-    """A league that trains; returns once enough of it can be seen."""
+    """Start a league; returns when enough of it can be seen."""
     made = stack.call("POST", "/trials", {"project": "connect-four", "name": "alphastar", "spec": LEAGUE})
     trial = str(made["id"])
     while stack.call("GET", f"/trials/{trial}")["steps"] < GLIMPSE * LEAGUE["budget"]["steps"]:
@@ -83,7 +83,7 @@ def _tournament(stack: LocalStack, form: str) -> str:
 
 
 def _long_game(stack: LocalStack, trial: str, version: str) -> int:
-    """A hard-fought game of the champion against somebody with an opinion."""
+    """The longest game of the champion, except those against `random`."""
     games = stack.call("GET", f"/trials/{trial}/matches?stream=rating&version_id={version}&limit=200")["items"]
     fought = [game for game in games if "random" not in (game["player"], game["opponent"])]
     return int(max(fought, key=lambda game: game["plies"])["id"])
@@ -97,7 +97,7 @@ def _wait(stack: LocalStack, path: str) -> None:
 
 
 def draw(page: Page, pages: dict[str, str], folder: Path) -> None:
-    """One picture a page and colour scheme."""
+    """One picture per page and colour scheme."""
     page.set_viewport_size(SIZE)
     schemes: tuple[Literal["light", "dark"], ...] = ("light", "dark")
     for scheme in schemes:

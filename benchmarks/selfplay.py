@@ -26,7 +26,7 @@ from orchestrator.artifacts import ArtifactStore
 
 PARTS = ("same", "best", "bare", "strength")
 _LOGICAL_CPUS = 8
-"""More than the cores, so that no actor waits for a slot of Ray's: the cores decide."""
+"""More than the cores, so that no actor waits for one of Ray's slots: the cores are the limit."""
 _BUSY_PERCENT = 15
 
 
@@ -47,14 +47,14 @@ def main() -> None:
 
 
 def warn_if_busy() -> None:
-    """Others at work slow the rival of more processes down more: on a busy machine no ratio holds."""
+    """Other load slows down the rival with more processes more, so ratios on a busy machine are wrong."""
     busy = psutil.cpu_percent(interval=2.0)
     if busy > _BUSY_PERCENT:
         say(f"warning: other processes use {busy:.0f} % of this machine; do not trust the ratios")
 
 
 def run(given: argparse.Namespace, store: ArtifactStore) -> dict[str, dict[str, Any]]:
-    """The wanted parts, in their order."""
+    """Run the requested parts, in order."""
     throughput = Throughput(store=store, rounds=given.rounds, seconds=given.seconds)
     measures: dict[str, Callable[[], dict[str, Any]]] = {
         "same": throughput.same,

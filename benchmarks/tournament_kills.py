@@ -1,4 +1,4 @@
-"""Kill parts of the stack at random while tournaments run; count games and compare pairings with unbroken runs."""
+"""Kill parts of the stack at random while tournaments run; count games and compare pairings with undisturbed runs."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ FORMATS = {"swiss": 24, "round_robin": 12}
 
 
 def spec_of(game: str, format_: str, games: int) -> dict[str, Any]:
-    """One tournament; the same seed for the broken and the unbroken one."""
+    """One tournament; the interrupted and the undisturbed one have the same seed."""
     entrants = [f"bot:{bot}" for bot in BOTS[game][: FORMATS[format_]]]
     return {"game": {"id": game}, "format": format_, "entrants": entrants, "games": games, "seed": 11}
 
@@ -41,14 +41,14 @@ def hold(stack: LocalStack, spec: dict[str, Any]) -> str:
 
 
 def wait(stack: LocalStack, tournament: str, pairings: int | None = None, patience: float = 600) -> None:
-    """Until the tournament is over, or so many pairings are recorded."""
+    """Wait until the tournament is over, or this many pairings are recorded."""
     deadline = time.monotonic() + patience
     while time.monotonic() < deadline:
         row = stack.call("GET", f"/tournaments/{tournament}", patience=120)
         if row["finished_at"] or (pairings is not None and row["pairings_played"] >= pairings):
             return
         time.sleep(0.2)
-    raise TimeoutError(f"tournament {tournament} did not get so far within {patience:g} s")
+    raise TimeoutError(f"tournament {tournament} did not reach this state within {patience:g} s")
 
 
 def kill(stack: LocalStack, kind: str) -> None:

@@ -20,7 +20,7 @@ from orchestrator.catalog import Component
 from workers.bots.minimax import value
 from workers.games.tic_tac_toe import HAS_LINE
 from workers.matches.play import play_match
-from workers.matches.task import Entrant, MatchTask, Variety
+from workers.matches.task import Entrant, MatchTask, Randomness
 
 SKILLS = tuple(round(1 - share / 10, 1) for share in range(10))
 """Minimax with a share p = 0, 0.1 .. 0.9 of random moves."""
@@ -38,8 +38,8 @@ def exact_scores(first: float, second: float) -> tuple[float, float, float]:
 
 @cache
 def _outcomes(mine: int, theirs: int, mover: float, other: float, ply: int) -> tuple[float, float, float]:
-    """From the view of seat 0; the mover has `mine`, and the first plies are random for everyone."""
-    if HAS_LINE[theirs]:  # the one who moved last has won: seat 0 moves at even plies
+    """Outcome probabilities for seat 0; the mover has skill `mine`, and the first plies are random."""
+    if HAS_LINE[theirs]:  # the last mover has won; seat 0 moves at even plies
         return (0.0, 0.0, 1.0) if ply % 2 == 0 else (1.0, 0.0, 0.0)
     if mine | theirs == FULL:
         return 0.0, 1.0, 0.0
@@ -55,7 +55,7 @@ def _outcomes(mine: int, theirs: int, mover: float, other: float, ply: int) -> t
 
 
 def true_ratings() -> Ratings:
-    """Bradley-Terry of endless games between every two, which is what the fits of finite ones aim at."""
+    """Bradley-Terry ratings of infinitely many games of every pair: the true values that finite fits estimate."""
     tallies = {}
     for a, b in combinations(range(len(SKILLS)), 2):
         won, drawn, lost = exact_scores(SKILLS[a], SKILLS[b])
@@ -64,7 +64,7 @@ def true_ratings() -> Ratings:
 
 
 def held(format_: str, seed: int, games: int, artifacts: ArtifactStore) -> list[Result]:
-    """One tournament of real games, by the league's own rules."""
+    """Play one tournament of real games by the league's rules."""
     names = [str(each) for each in range(len(SKILLS))]
     results: list[Result] = []
     while left := next_pairings(format_, names, results, {"games": games}):
@@ -74,7 +74,7 @@ def held(format_: str, seed: int, games: int, artifacts: ArtifactStore) -> list[
                 entrants=tuple(_entrant(name) for name in (pairing.first, pairing.second)),
                 pairs=games // 2,
                 seed=abs(hash((seed, pairing.round, pairing.index))),
-                variety=Variety(opening_plies=OPENING),
+                randomness=Randomness(opening_plies=OPENING),
             )
             scores = [game.score(0) for game in play_match(task, store=artifacts).games]
             wins, draws = scores.count(1.0), scores.count(0.5)

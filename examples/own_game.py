@@ -1,4 +1,4 @@
-"""A game of your own in one file: Nim. Whoever takes the last stone wins.
+"""A game of your own in one file: Nim. The seat that takes the last stone wins.
 
 With this file on PYTHONPATH a trial file names it: `game: {id: "own_game:Nim", most: 21}`.
 """
@@ -20,7 +20,7 @@ class Nim(VectorGame):
             actions=3,
             observation_shape=(most + 1,),
             max_steps=most,
-            chance=True,  # the heap is drawn, so no two games need begin alike
+            chance=True,  # the heap is drawn from the seed, so games differ
             action_names=("one", "two", "three"),
         )
         super().__init__(spec, tables)

@@ -61,7 +61,7 @@ def decide_snapshot(
     payoff: PayoffView,
     steps_since_snapshot: int,
 ) -> Decision:
-    """Decide whether the learner is snapshotted now. Without opponents it is not, before `max_steps`."""
+    """Decide whether the learner is snapshotted now. Without opponents, only `max_steps` leads to a snapshot."""
     players = Roster(roster)
     role = players.member(learner).role
     if not role.learns:
@@ -88,14 +88,14 @@ def _snapshot_verdict(
     rule: SnapshotRule, steps: int, hardest: PlayerId | None, bounds: dict[PlayerId, float]
 ) -> tuple[str, str]:
     if steps >= rule.max_steps:
-        return SNAPSHOT, f"{steps} steps since the last snapshot reach the most allowed, {rule.max_steps}"
+        return SNAPSHOT, f"{steps} steps since the last snapshot reach max_steps, {rule.max_steps}"
     if steps < rule.min_steps:
         return KEEP, f"only {steps} of at least {rule.min_steps} steps since the last snapshot"
     if hardest is None:
         return KEEP, "there is no opponent yet whose win rate could be judged"
     bound = bounds[hardest]
     if bound > rule.win_rate:
-        return SNAPSHOT, f"the win rate is surely above {rule.win_rate:g}: at least {bound:.3f}, against {hardest}"
+        return SNAPSHOT, f"every win rate is above {rule.win_rate:g}: lowest bound {bound:.3f}, against {hardest}"
     return KEEP, f"against {hardest} the win rate may be as low as {bound:.3f}, not above {rule.win_rate:g}"
 
 
@@ -150,7 +150,7 @@ def decide_promotion(*, candidate: VersionId, champion: VersionId | None, verdic
         return Decision(
             kind=DecisionKind.PROMOTION,
             verdict=PROMOTE,
-            reason="there is no champion yet: the first one stands unopposed",
+            reason="there is no champion yet: the first candidate is promoted unopposed",
             evidence={"candidate": candidate, "champion": None, "unopposed": True},
         )
     if verdict is None:

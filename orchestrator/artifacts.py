@@ -157,7 +157,7 @@ class ArtifactStore:
         """Whether there is a file for the reference; only `get` checks its bytes."""
         return bool(self._fs.exists(self._path(ref)))
 
-    def has_its_size(self, ref: CheckpointRef) -> bool:
+    def has_expected_size(self, ref: CheckpointRef) -> bool:
         """Whether there is a file of the right size: finds missing and truncated files without reading them."""
         path = self._path(ref)
         try:
@@ -174,7 +174,7 @@ class ArtifactStore:
             if _SHA256.fullmatch(name):
                 yield CheckpointRef(uri=self._uri(path), sha256=name, size=int(info["size"]))
 
-    def aged(self, older_than: timedelta, *, now: datetime | None = None) -> list[StoredFile]:
+    def files_older_than(self, older_than: timedelta, *, now: datetime | None = None) -> list[StoredFile]:
         """All files older than `older_than`, including partial files of killed writers; candidates for `remove`."""
         limit = (now or datetime.now(UTC)) - older_than
         return [
@@ -196,7 +196,7 @@ class ArtifactStore:
 
         The age must exceed the longest time between a put and the commit that refers to it.
         """
-        unnamed = [file for file in self.aged(older_than, now=now) if file.name not in referenced]
+        unnamed = [file for file in self.files_older_than(older_than, now=now) if file.name not in referenced]
         return self.remove(unnamed, older_than, now=now)
 
     def _modified(self, path: str, info: Mapping[str, Any]) -> datetime | None:
@@ -222,7 +222,7 @@ class ArtifactStore:
         return True
 
     def _files(self) -> Iterator[tuple[str, Mapping[str, Any]]]:
-        """Artifacts and partial files; other files under the root belong to somebody else."""
+        """Artifacts and partial files; other files under the root are not part of the store."""
         self._fs.invalidate_cache()  # some file systems cache listings in spite of the option
         found = self._fs.find(self._root, detail=True) if self._fs.exists(self._root) else {}
         for path, info in sorted(found.items()):

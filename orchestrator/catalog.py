@@ -97,8 +97,8 @@ _BUILT_INS: Mapping[Kind, Mapping[str, _BuiltIn]] = {
         "vtrace": _BuiltIn("workers.algorithms.vtrace:Vtrace", "V-trace (IMPALA), corrects for stale samples"),
     },
     Kind.BOT: {
-        "random": _BuiltIn("workers.bots.simple:RandomBot", "Any legal move, uniformly"),
-        "first-legal": _BuiltIn("workers.bots.simple:FirstLegalBot", "The legal move with the lowest number"),
+        "random": _BuiltIn("workers.bots.fixed_strategies:RandomBot", "Any legal move, uniformly"),
+        "first-legal": _BuiltIn("workers.bots.fixed_strategies:FirstLegalBot", "The legal move with the lowest number"),
         "minimax": _BuiltIn("workers.bots.minimax:MinimaxBot", "Exact play in tic-tac-toe"),
         "minimax-random": _BuiltIn(
             "workers.bots.minimax:MinimaxBot", "Exact play in tic-tac-toe, ties at random", {"ties": "random"}
@@ -110,14 +110,14 @@ _BUILT_INS: Mapping[Kind, Mapping[str, _BuiltIn]] = {
         ),
         "mcts-<simulations:int>": _BuiltIn("workers.bots.mcts:MctsBot", "Monte Carlo tree search, nothing hidden"),
         "mixed-<probabilities:numbers>": _BuiltIn(
-            "workers.bots.simple:MixedBot", "A fixed probability for each action"
+            "workers.bots.fixed_strategies:MixedBot", "A fixed probability for each action"
         ),
-        "always-<action:word>": _BuiltIn("workers.bots.simple:always", "One action, by name or number"),
+        "always-<action:word>": _BuiltIn("workers.bots.fixed_strategies:always", "One action, by name or number"),
     },
     Kind.MATCHMAKER: {
-        "self_play": _BuiltIn("league.matchmaking.simple:self_play", "The latest self only"),
-        "fictitious": _BuiltIn("league.matchmaking.simple:fictitious", "Uniform over the past"),
-        "pfsp": _BuiltIn("league.matchmaking.simple:prioritised", "Prioritised by win rate"),
+        "self_play": _BuiltIn("league.matchmaking.self_play:self_play", "The latest self only"),
+        "fictitious": _BuiltIn("league.matchmaking.self_play:fictitious", "Uniform over the past"),
+        "pfsp": _BuiltIn("league.matchmaking.self_play:prioritised", "Prioritised by win rate"),
         "alphastar": _BuiltIn("league.matchmaking.alphastar:alphastar", "Mains, main and league exploiters"),
         "openai_five": _BuiltIn("league.matchmaking.openai_five:openai_five", "80 % latest, 20 % past by quality"),
         "psro": _BuiltIn("league.matchmaking.psro:psro", "The meta-game's equilibrium over the pool"),

@@ -23,7 +23,7 @@ class GamesLost(Exception):
     """The file of a batch's games is missing or damaged; the same request produces the same games again."""
 
 
-def sent(games: Sequence[PlayedGame], artifacts: ArtifactStore) -> PlayOutcome:
+def pack_games(games: Sequence[PlayedGame], artifacts: ArtifactStore) -> PlayOutcome:
     """The games as a small message; stores them in a file if they are large."""
     data = json.dumps([vars(game) for game in games], separators=(",", ":")).encode()
     if len(data) <= MOST_BYTES:
@@ -31,7 +31,7 @@ def sent(games: Sequence[PlayedGame], artifacts: ArtifactStore) -> PlayOutcome:
     return PlayOutcome(games=[], stored=artifacts.put(zlib.compress(data), kind=GAMES_KIND))
 
 
-def received(outcome: PlayOutcome, artifacts: ArtifactStore) -> list[PlayedGame]:
+def unpack_games(outcome: PlayOutcome, artifacts: ArtifactStore) -> list[PlayedGame]:
     """The games of a message; raises GamesLost."""
     if outcome.stored is None:
         return outcome.games

@@ -39,7 +39,7 @@ Labels = tuple[tuple[str, str], ...]
 
 
 def make_runtime(metrics: PrometheusConfig | MetricBuffer | None = None) -> Runtime:
-    """An SDK runtime whose own log lines stay at errors. It owns a thread pool: make one a process."""
+    """An SDK runtime whose own log lines stay at errors. It owns a thread pool: make one per process."""
     quiet = LoggingConfig(filter=TelemetryFilter(core_level="ERROR", other_level="ERROR"))
     return Runtime(telemetry=TelemetryConfig(logging=quiet, metrics=metrics))
 

@@ -26,7 +26,7 @@ Result = TypeVar("Result")
 
 RPC_TIMEOUT = timedelta(seconds=5)
 LOOK_AGAIN = 60.0
-"""Seconds after which missing attributes are looked for again: somebody may have registered them."""
+"""Seconds after which missing attributes are looked up again: they may have been registered meanwhile."""
 _CANNOT_TELL = frozenset({RPCStatusCode.PERMISSION_DENIED, RPCStatusCode.UNAUTHENTICATED, RPCStatusCode.UNIMPLEMENTED})
 
 
@@ -63,7 +63,7 @@ async def missing_search_attributes(client: Client) -> list[str]:
 
 
 class SearchAttributeCheck:
-    """Whether workflows may be started with Lanista's search attributes; asks the server once, then now and then."""
+    """Whether workflows may be started with Lanista's search attributes; asks again at intervals if not."""
 
     def __init__(self, client: Client) -> None:
         self._client = client

@@ -136,7 +136,7 @@ def check_weights(found: Mapping[str, Tensor], expected: Mapping[str, Tensor]) -
 
 
 def _metadata(data: bytes) -> dict[str, Any]:
-    """Our JSON from the safetensors header (8-byte length, then JSON), which its reader does not hand out."""
+    """Our JSON from the safetensors header (8-byte length, then JSON), which the safetensors reader does not expose."""
     if len(data) < 8 or (length := struct.unpack_from("<Q", data)[0]) > len(data) - 8:
         raise UnreadableCheckpoint(f"not a safetensors file ({len(data)} bytes)")
     try:
@@ -151,7 +151,7 @@ def _metadata(data: bytes) -> dict[str, Any]:
 
 
 def _packed(tensor: Tensor) -> Tensor:
-    """The tensor alone: one that shares its storage would drag the rest along or be refused."""
+    """A contiguous copy: safetensors refuses tensors that share storage."""
     return tensor.detach().cpu().clone(memory_format=torch.contiguous_format)
 
 

@@ -16,7 +16,7 @@ from api.store.ratings.online import rate_online_after_tournament
 from api.store.trials.spec import spec_of
 from orchestrator.artifacts import ArtifactStore
 from orchestrator.contracts import play as contracts
-from orchestrator.played_games import received
+from orchestrator.played_games import unpack_games
 
 
 class EvaluationActivities:
@@ -49,7 +49,7 @@ class EvaluationActivities:
     def record_evaluation(self, report: contracts.EvaluationReport) -> contracts.TargetState:
         """Record the games once, fit the ratings, and return the win rate."""
         with map_errors():
-            games = received(report.outcome, self._artifacts)
+            games = unpack_games(report.outcome, self._artifacts)
             with self._sessions.begin() as session:
                 measured = record_evaluation(session, report.trial, report.player, report.generation, games)
                 held = evaluation_tournament(session, report.trial, report.player, report.generation)

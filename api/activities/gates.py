@@ -13,7 +13,7 @@ from api.store.players.contenders import contender
 from api.store.trials.spec import spec_of
 from orchestrator.artifacts import ArtifactStore
 from orchestrator.contracts import play as contracts
-from orchestrator.played_games import received
+from orchestrator.played_games import unpack_games
 
 
 class GateActivities:
@@ -34,7 +34,7 @@ class GateActivities:
     def record_gate_batch(self, batch: contracts.GateBatch) -> contracts.GateBrief:
         """Record the batch and evaluate the test; on a pass the alias moves in the same transaction."""
         with map_errors():
-            games = received(batch.outcome, self._artifacts)
+            games = unpack_games(batch.outcome, self._artifacts)
             with self._sessions.begin() as session:
                 return self._brief(record_gate_batch(session, batch.gate, batch.batch, games))
 

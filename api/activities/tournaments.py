@@ -26,7 +26,7 @@ from api.store.tournaments.withdrawals import withdraw_damaged
 from orchestrator.artifacts import ArtifactStore
 from orchestrator.contracts import tournaments as contracts
 from orchestrator.contracts.play import PlayRequest
-from orchestrator.played_games import received
+from orchestrator.played_games import unpack_games
 from orchestrator.spec.game import GameChoice
 
 _GAME: TypeAdapter[GameChoice] = TypeAdapter(GameChoice)
@@ -68,7 +68,7 @@ class TournamentActivities:
     def record_pairing(self, report: contracts.PairingReport) -> None:
         """All games of a pairing in one transaction; a second delivery finds them there."""
         with map_errors():
-            games = received(report.outcome, self._artifacts)
+            games = unpack_games(report.outcome, self._artifacts)
             with self._sessions.begin() as session:
                 record_pairing(session, report.tournament, (report.round, report.pair), games)
 

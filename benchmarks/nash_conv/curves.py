@@ -14,7 +14,7 @@ from benchmarks.nash_conv.pools import Point
 COLOURS = {"self_play": "#c2410c", "pfsp": "#2563eb", "psro": "#15803d"}
 WIDTH, HEIGHT, LEFT, TOP, GAP = 400, 260, 62, 56, 70
 LOWEST, HIGHEST = 0.005, 4.0
-"""Ends of the logarithmic axis; what lies beyond is drawn at its end."""
+"""Ends of the logarithmic axis; values outside are drawn at the nearer end."""
 
 
 @dataclass(frozen=True, kw_only=True)

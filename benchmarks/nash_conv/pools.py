@@ -33,7 +33,7 @@ from workers.inference.policy import Policy
 
 @dataclass(frozen=True, kw_only=True)
 class Point:
-    """NashConv after so many steps: of the version trained last, and of the pool's mixture."""
+    """NashConv after a number of steps: of the version trained last, and of the pool's mixture."""
 
     steps: int
     last: float
@@ -89,7 +89,7 @@ class LeagueReader:
 
 
 def _trained(session: Session, trial_id: str) -> Sequence[ModelVersion]:
-    """What the main's generations brought forth, in order."""
+    """The versions that the main's generations trained, in order."""
     return session.scalars(
         select(ModelVersion)
         .where(ModelVersion.trial_id == trial_id, ModelVersion.origin == VersionOrigin.TRAINED)

@@ -14,7 +14,7 @@ from workers.crews.task import GenerationResult, GenerationTask, Progress
 
 
 class UnfairRun(RuntimeError):
-    """The run did less than what was to be measured."""
+    """The run did less work than it should have."""
 
 
 class LanistaPeer:
@@ -35,7 +35,7 @@ class LanistaPeer:
         self._generation = 0
 
     def train(self, seconds: float) -> Slice:
-        # The first slice is a guess; later ones last about as long as asked.
+        # The size of the first slice is a guess; later slices last about as long as requested.
         done = self._learn(max(1, int((self._rate or 20_000.0) * seconds)))
         self._rate = done.rate
         return done
@@ -62,7 +62,7 @@ class LanistaPeer:
 
 
 def _ignore(progress: Progress) -> None:
-    """Nobody watches."""
+    """Progress is not reported."""
 
 
 def _never() -> bool:

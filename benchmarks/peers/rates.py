@@ -1,4 +1,4 @@
-"""Measuring rates side by side: short slices in turn, so that a noisy minute of the machine hits everyone alike."""
+"""Measuring rates side by side: short slices in turn, so that noise of the machine affects all peers alike."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ class Slice:
 
 
 class Peer(Protocol):
-    """Something that trains. Its actors stand when it is constructed, and stay until it is closed."""
+    """A training program to measure. Its actors run from its construction until it is closed."""
 
     def train(self, seconds: float) -> Slice:
-        """Sample and learn for about so long."""
+        """Sample and learn for about this many seconds."""
 
     def close(self) -> None:
         """End all its processes."""

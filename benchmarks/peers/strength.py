@@ -23,12 +23,12 @@ from orchestrator.catalog import Component
 from workers.checkpoints import Checkpoint, save
 from workers.crews.task import GenerationTask
 from workers.matches.play import play_match
-from workers.matches.task import Entrant, MatchTask, Variety
+from workers.matches.task import Entrant, MatchTask, Randomness
 
 GAMES = 400
 NOT_REACHED = "not reached"
 _LEAST_GAP = 0.1
-"""Seconds. Each of Lanista's slices starts fresh games: tiny ones would show openings only."""
+"""Seconds. Each of Lanista's slices starts new games: very short slices would see openings only."""
 
 BUILT_IN = Component(id="connect_four")
 OPENSPIEL = Component(id="openspiel", options={"game": "connect_four"})
@@ -49,12 +49,12 @@ def lanista_task(*, actors: int, rollout_steps: int, **ppo: float) -> Generation
 
 @dataclass(frozen=True, kw_only=True)
 class Goal:
-    """A bot to beat, how often, and the setting that each rival runs for it: of a few tried, its soonest."""
+    """A bot to beat, the win rate to reach, and each rival's settings: the fastest of a few that were tried."""
 
     bot: str
     win_rate: float
     spacing: float
-    """Growth of the training time from one evaluation to the next: as fine for one rival as for the other."""
+    """The factor of training time between two evaluations; the same for both rivals."""
     lanista: GenerationTask
     rllib: RllibSettings
 
@@ -77,22 +77,22 @@ GOALS = (
 )
 
 
-class Climber(Protocol):
+class Contestant(Protocol):
     """A learner whose play can be judged."""
 
     game: Component
 
     def train(self, seconds: float) -> Slice:
-        """Learn for about so long."""
+        """Learn for about this many seconds."""
 
     def version(self) -> CheckpointRef:
-        """What it has learnt so far."""
+        """A checkpoint of its present weights."""
 
     def close(self) -> None:
         """End all its processes."""
 
 
-class LanistaClimber(LanistaPeer):
+class LanistaContestant(LanistaPeer):
     """Lanista with its own settings."""
 
     def __init__(self, task: GenerationTask, store: ArtifactStore) -> None:
@@ -104,7 +104,7 @@ class LanistaClimber(LanistaPeer):
         return self.checkpoint
 
 
-class RllibClimber(RllibPeer):
+class RllibContestant(RllibPeer):
     """RLlib; its network has the shape of Lanista's, so its weights are judged as a Lanista checkpoint."""
 
     game = OPENSPIEL
@@ -140,14 +140,14 @@ def win_rate(game: Component, version: CheckpointRef, bot: str, store: ArtifactS
     """The share of games won, draws not counted, by greedy play from both seats."""
     entrants = (Entrant(id=VersionId("learner"), checkpoint=version), Entrant(id=VersionId(bot), bot=bot))
     task = MatchTask(
-        game=game, entrants=entrants, pairs=GAMES // 2, seed=seed, variety=Variety(sampled=False), tables=GAMES
+        game=game, entrants=entrants, pairs=GAMES // 2, seed=seed, randomness=Randomness(sampled=False), tables=GAMES
     )
     return sum(tally.wins for tally in play_match(task, store=store).tallies()) / GAMES
 
 
 @dataclass
-class Climb:
-    """When the goal was reached, in seconds of training, and the best that was seen."""
+class GoalResult:
+    """When the goal was reached, in seconds of training, and the best win rate so far."""
 
     reached: float = math.inf
     best: float = 0.0
@@ -155,10 +155,10 @@ class Climb:
     steps: int = 0
 
 
-def judge(learner: Climber, goal: Goal, store: ArtifactStore, number: int, so_far: Climb) -> float:
-    """Evaluate, and book the goal when a second evaluation on other seeds confirms the first.
+def judge(learner: Contestant, goal: Goal, store: ArtifactStore, number: int, so_far: GoalResult) -> float:
+    """Evaluate; the goal counts as reached if a second evaluation on other seeds confirms the first.
 
-    Among many evaluations just below a goal one passes by luck; without the second it would count.
+    Among many evaluations just below the goal one passes by chance; the second one rules that out.
     """
     version = learner.version()
     rate = win_rate(learner.game, version, goal.bot, store, seed=2 * number)
@@ -170,9 +170,9 @@ def judge(learner: Climber, goal: Goal, store: ArtifactStore, number: int, so_fa
     return rate
 
 
-def climb(name: str, learner: Climber, goal: Goal, store: ArtifactStore, *, limit: float) -> Climb:
+def train_to_goal(name: str, learner: Contestant, goal: Goal, store: ArtifactStore, *, limit: float) -> GoalResult:
     """Train and judge by turns until the goal is reached or the training time is up."""
-    result = Climb()
+    result = GoalResult()
     mark, number = _LEAST_GAP, 0
     while result.seconds < limit and math.isinf(result.reached):
         done = learner.train(max(min(mark, limit) - result.seconds, 0.01))
@@ -186,26 +186,26 @@ def climb(name: str, learner: Climber, goal: Goal, store: ArtifactStore, *, limi
 
 
 def measure_strength(store: ArtifactStore, *, seeds: Sequence[int], limit: float) -> dict[str, Any]:
-    """Goal by goal both rivals, seed by seed in turn."""
+    """Measure both rivals for each goal, in turn for each seed."""
     found: dict[str, Any] = {"games": GAMES, "limit_seconds": limit}
     for goal in GOALS:
-        climbs: dict[str, list[Climb]] = {"lanista": [], "rllib": []}
+        results: dict[str, list[GoalResult]] = {"lanista": [], "rllib": []}
         for seed in seeds:
-            with closing(LanistaClimber(replace(goal.lanista, seed=seed), store)) as lanista:
-                climbs["lanista"].append(climb(f"lanista, seed {seed}", lanista, goal, store, limit=limit))
-            with closing(RllibClimber(replace(goal.rllib, seed=seed), store)) as rllib:
-                climbs["rllib"].append(climb(f"rllib, seed {seed}", rllib, goal, store, limit=limit))
-        found[goal.bot] = {"win_rate": goal.win_rate, **summary(climbs)}
+            with closing(LanistaContestant(replace(goal.lanista, seed=seed), store)) as lanista:
+                results["lanista"].append(train_to_goal(f"lanista, seed {seed}", lanista, goal, store, limit=limit))
+            with closing(RllibContestant(replace(goal.rllib, seed=seed), store)) as rllib:
+                results["rllib"].append(train_to_goal(f"rllib, seed {seed}", rllib, goal, store, limit=limit))
+        found[goal.bot] = {"win_rate": goal.win_rate, **summary(results)}
     return found
 
 
-def summary(climbs: Mapping[str, Sequence[Climb]]) -> dict[str, Any]:
-    """The seconds of every seed, and how many times sooner Lanista's median was there."""
+def summary(results: Mapping[str, Sequence[GoalResult]]) -> dict[str, Any]:
+    """The seconds of every seed, and the ratio of RLlib's median to Lanista's."""
     row: dict[str, Any] = {}
-    for name, runs in climbs.items():
+    for name, runs in results.items():
         row[name] = [round(run.reached, 2) if math.isfinite(run.reached) else NOT_REACHED for run in runs]
         row[f"{name}_best_win_rate"] = [round(run.best, 4) for run in runs]
-    lanista, rllib = (statistics.median(run.reached for run in climbs[name]) for name in ("lanista", "rllib"))
+    lanista, rllib = (statistics.median(run.reached for run in results[name]) for name in ("lanista", "rllib"))
     known = math.isfinite(lanista) and math.isfinite(rllib)
     row["ratio"] = round(rllib / lanista, 2) if known else NOT_REACHED
     return row

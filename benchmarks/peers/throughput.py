@@ -43,7 +43,7 @@ SAME_LANISTA = [
     lanista_task(OPENSPIEL, actors=1, tables=250, steps=16, minibatch=512),
     lanista_task(OPENSPIEL, actors=2, tables=125, steps=16, minibatch=512),
 ]
-"""Batches of 4,000 steps, cut differently."""
+"""Batches of 4,000 steps, divided differently into tables and steps."""
 BEST_RLLIB = [
     RllibSettings(runners=2, envs=64),
     RllibSettings(runners=2, envs=64, batch=16_000, minibatch=4_000),
@@ -66,7 +66,7 @@ class Throughput:
     _best: GenerationTask | None = None
 
     def same(self) -> dict[str, float]:
-        """Identical settings on OpenSpiel's game; runners, environments and tables are each one's own."""
+        """Identical settings on OpenSpiel's game; each side has its own number of runners, environments and tables."""
         rival, task = self._fastest(RllibPeer, SAME_RLLIB), self._fastest(self._lanista, SAME_LANISTA)
         return self._beside("rllib", lambda: RllibPeer(rival), task)
 
@@ -91,7 +91,7 @@ class Throughput:
         return LanistaPeer(task, self.store, epochs=EPOCHS)
 
     def _beside(self, rival: str, make_rival: Callable[[], Peer], task: GenerationTask) -> dict[str, float]:
-        """The median rates of both and how many times the rival's Lanista's is."""
+        """The median rates of both, and the ratio of Lanista's to the rival's."""
         with ExitStack() as stack:
             peers: dict[str, Peer] = {}
             peers[rival] = stack.enter_context(closing(make_rival()))

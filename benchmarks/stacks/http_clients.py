@@ -1,7 +1,7 @@
-"""Many clients that repeat one GET over kept connections, at so little cost that the time is the server's.
+"""Many clients that repeat one GET over persistent connections, with little CPU time of their own.
 
-The requests are made of bytes once, and of an answer only the status and the length are read: on a machine
-that serves and asks at the same time, whatever the asking costs would be counted as the server's.
+Requests are encoded once, and only the status and the length of an answer are read: on a machine that runs both
+sides, the cost of the clients would be measured as the server's.
 """
 
 from __future__ import annotations
@@ -18,12 +18,12 @@ _BODILESS = frozenset({204, 304})
 
 
 class UnexpectedAnswer(RuntimeError):
-    """Another status than was asked for, or an answer whose end cannot be told."""
+    """A status that was not expected, or an answer without a length."""
 
 
 @dataclass(frozen=True)
 class Timed:
-    """Milliseconds of each request, sorted, and the processor's time that the clients took for one of them."""
+    """Latencies in milliseconds, sorted, and the clients' CPU time per request."""
 
     times: list[float]
     client_cpu: float
@@ -40,7 +40,7 @@ def request_bytes(port: int, path: str, headers: Mapping[str, str]) -> bytes:
 
 
 def time_gets(port: int, request: bytes, status: int, *, clients: int, each: int) -> Timed:
-    """So many clients at once, each with a connection of its own, which asks anew as soon as it is answered."""
+    """Run several clients at once, each with its own connection; each sends its next request after the last answer."""
     return asyncio.run(_time_gets(port, request, status, clients, each))
 
 
@@ -64,7 +64,7 @@ async def _time_gets(port: int, request: bytes, status: int, clients: int, each:
 
 
 class _Client(asyncio.Protocol):
-    """Asks, waits for the whole answer, notes the time, asks again."""
+    """Sends a request, waits for the whole answer, records the time, and repeats."""
 
     def __init__(self, request: bytes, status: int, count: int, loop: asyncio.AbstractEventLoop) -> None:
         self._request = request
@@ -103,7 +103,7 @@ class _Client(asyncio.Protocol):
         self._closed.set_result(None)
 
     async def close(self) -> None:
-        """End the connection; whatever went wrong has been told by `done`."""
+        """End the connection; `done` has already reported any error."""
         assert self._transport is not None
         self._transport.abort()
         await self._closed

@@ -30,12 +30,12 @@ class LargeLeague:
 
 
 def make_large_league(url: str) -> LargeLeague:
-    """300 players who have all met, a million matches, metrics, decisions, ratings, a gate with a path."""
+    """300 players that have all met, a million matches, metrics, decisions, ratings, a gate with a path."""
     trial, project, tournament, gate, fit, schedule = (str(uuid.uuid4()) for _ in range(6))
     players = sorted(str(uuid.uuid4()) for _ in range(PLAYERS))
     versions = sorted(str(uuid.uuid4()) for _ in range(PLAYERS))
     with psycopg.connect(url) as connection:
-        # triggers and foreign keys are proven elsewhere; without them a million rows take seconds
+        # triggers and foreign keys are tested elsewhere; without them a million rows take seconds
         connection.execute("SET session_replication_role = replica")
         _roster(connection, project, trial, players, versions)
         _payoff(connection, trial, players)
@@ -47,7 +47,7 @@ def make_large_league(url: str) -> LargeLeague:
         _history(connection, trial, players[0])
         connection.commit()
         connection.autocommit = True
-        # what the server would do in the next minutes by itself, or the first calls would be measured beside it
+        # autovacuum would do this within minutes, and would slow down the first measured calls
         connection.execute("VACUUM (ANALYZE)")
         connection.execute("CHECKPOINT")
         matches = _count(connection, "SELECT count(*) FROM matches")
@@ -162,7 +162,7 @@ def _ratings(connection: psycopg.Connection, project: str, fit: str) -> None:
 
 
 def _schedule(connection: psycopg.Connection, project: str, trial: str, schedule: str) -> None:
-    """Paused and taken, so that nothing fires; Temporal does not know it, and the API asks for it all the same."""
+    """A paused schedule, so that nothing fires. Temporal does not know it, but the API looks it up."""
     connection.execute(
         "INSERT INTO schedules (id, project_id, trial_id, name, cron, paused, tournament, workflow_started_at)"
         " VALUES (%s, %s, %s, 'nightly', '0 3 * * *', true, '{}', now())",

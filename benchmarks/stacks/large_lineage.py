@@ -13,7 +13,7 @@ def grow_lineage(url: str, league: LargeLeague) -> None:
     """Versions of the first player, one a generation, and the others' as snapshots of them."""
     main = league.players[0]
     with psycopg.connect(url) as connection:
-        # rows are append-only in earnest; here they are made up before anybody reads them
+        # real rows are append-only; these are generated before they are first read
         connection.execute("SET session_replication_role = replica")
         connection.execute(
             "INSERT INTO model_versions (id, trial_id, player_id, number, origin, parent_id, steps, uri, sha256, size,"

@@ -48,7 +48,7 @@ class LocalStack:
         self.lanista("down", check=False)
 
     def call(self, method: str, path: str, body: Any = None, patience: float = 60) -> Any:
-        """One REST call, tried again while the API is away; the key makes a repeated POST harmless."""
+        """One REST call, retried while the API is down; the idempotency key makes a repeated POST harmless."""
         token = self.home.admin_token.read_text().strip()
         headers = {"Authorization": f"Bearer {token}", "Idempotency-Key": f"{method}{path}{time.monotonic_ns()}"}
         deadline = time.monotonic() + patience
@@ -66,7 +66,7 @@ class LocalStack:
             time.sleep(0.5)
 
     def rows(self, query: str, *parameters: Any, patience: float = 60) -> list[tuple[Any, ...]]:
-        """Rows read straight from Postgres, tried again while it is away."""
+        """Rows read directly from Postgres, retried while it is down."""
         url = reach(self.home)["LANISTA_DATABASE_URL"].replace("+psycopg", "")
         deadline = time.monotonic() + patience
         while True:

@@ -51,8 +51,8 @@ def fit_ratio(observed: Floats, centred: Floats, ratio: float) -> Floats:
     """The likeliest distribution whose mean of `centred` is `ratio` times its standard deviation.
 
     With m1 and m2 the first two moments the condition is m1 = c sqrt(m2), c = ratio / sqrt(1 + ratio^2), and
-    sqrt(m2) is the least (m2/u + u) / 2 over u > 0, at u = sqrt(m2): linear in q for every u. So mean and
-    deviation are solved together by searching the one u.
+    sqrt(m2) is the minimum of (m2/u + u) / 2 over u > 0, at u = sqrt(m2): linear in q for every u. So a search
+    over u alone finds mean and deviation together.
     """
     if ratio == 0:
         return fit_mean(observed, centred)
@@ -68,7 +68,7 @@ def fit_ratio(observed: Floats, centred: Floats, ratio: float) -> Floats:
 
 
 def _search(observed: Floats, centred: Floats, slope: float, *, tightest: bool) -> Floats:
-    """Scan u coarsely, then close in on each of the best peaks: two of them may be nearly as good."""
+    """Scan u coarsely, then refine the best local maxima: two of them may be nearly equal."""
     top = math.log(np.abs(centred).max())
     # the likeliest u is about slope * |score| when nearly everything sits on the middle outcome
     grid = np.linspace(math.log(slope * np.abs(centred[centred != 0]).min()) - 3, top, COARSE)
@@ -89,7 +89,7 @@ def _search(observed: Floats, centred: Floats, slope: float, *, tightest: bool) 
 
 
 def _peaks(values: Floats) -> list[int]:
-    """Where the values are as high as at both neighbours, the highest first."""
+    """Indices of the local maxima, the highest first."""
     padded = np.concatenate([[-math.inf], values, [-math.inf]])
     peaks = np.flatnonzero((values >= padded[:-2]) & (values >= padded[2:]) & np.isfinite(values))
     return [int(peak) for peak in peaks[np.argsort(-values[peaks], kind="stable")][:PEAKS]]
@@ -98,7 +98,7 @@ def _peaks(values: Floats) -> list[int]:
 def _fits(
     observed: Floats, centred: Floats, slope: float, logarithms: Floats, *, tightest: bool
 ) -> tuple[Floats, Floats]:
-    """For every u the fitted distribution, and its likelihood turned so that higher is better."""
+    """For every u its objective (the log-likelihood, negated if `tightest`) and the fitted distribution."""
     sizes = np.exp(logarithms)[:, None]
     conditions = centred - slope * (centred**2 / sizes + sizes) / 2
     usable = (conditions.min(axis=1) < 0) & (conditions.max(axis=1) > 0)
@@ -114,9 +114,11 @@ def _fits(
 
 
 def _tilted(observed: Floats, conditions: Floats) -> Floats:
-    """For every row b of conditions p / (1 + t b), with t found by halving: the sum falls as t grows.
+    """For every row b of `conditions` the distribution p / (1 + t b); t is found by bisection.
 
-    A rare outcome drives t so close to an end of its range that 1 + t b has no digits left; so t is measured
+    The constrained sum falls as t grows, so the root is unique.
+
+    A rare outcome drives t so close to an end of its range that 1 + t b loses all its digits; so t is measured
     from the nearer end, on a logarithmic scale.
     """
     low, high = -1 / conditions.max(axis=1), -1 / conditions.min(axis=1)

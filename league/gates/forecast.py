@@ -36,7 +36,7 @@ class Forecast:
 def pair_distribution(elo: float, draw_rate: float = 0.0) -> Floats:
     """Probabilities of a pair scoring 0, 1/4, 1/2, 3/4, 1 at a true Elo, the two games being independent.
 
-    `draw_rate` is that of even players; it shrinks with the weaker one's expected score.
+    `draw_rate` is the draw rate of even players; it shrinks with the expected score of the weaker player.
     """
     score = score_of_elo(elo)
     draws = between(draw_rate, 0, 1, "draw_rate") * 2 * min(score, 1 - score)

@@ -58,7 +58,7 @@ def log_likelihood_ratio(counts: Sequence[int] | ArrayLike, elo0: float, elo1: f
 
 
 def fitted(observed: Floats, elo: float, model: str) -> Floats:
-    """The distribution closest in likelihood to the observed one among those of this Elo."""
+    """The maximum-likelihood distribution among those of this Elo."""
     scores = SCORES[observed.size]
     if model == "logistic":
         return fit_mean(observed, scores - score_of_elo(elo))

@@ -10,7 +10,7 @@ from league.errors import InvalidInput
 from league.matchmaking.mixture import Mixture, Share
 from league.matchmaking.pfsp import pfsp
 from league.matchmaking.roster import Indices, Request
-from league.matchmaking.simple import FALLBACK, fallback, live_self
+from league.matchmaking.self_play import FALLBACK, fallback, live_self
 from league.types import PlayerId, Role
 from league.validation import Floats, between, options_from
 
@@ -28,11 +28,11 @@ class AlphaStarOptions:
     exploited_below: float = 0.3
     """A main-exploiter snapshot beaten less often than this is trained against."""
     forgotten_below: float = 0.7
-    """A main's past beaten less often than this, and less than before, is trained against."""
+    """A main's own snapshot is trained against if its win rate is below this and lower than it was before."""
     main_above: float = 0.3
     """main: another main is played live while the win rate exceeds this, else its snapshots."""
     exploited_main_above: float = 0.1
-    """main_exploiter: the same."""
+    """main_exploiter: the main is played live while the win rate exceeds this, else its snapshots."""
     include_bots: bool = False
     """Whether scripted players count as historical ones."""
 
@@ -99,7 +99,7 @@ def _exploitation_check(request: Request, options: AlphaStarOptions) -> list[Sha
 
 
 def _forgetting_check(request: Request, options: AlphaStarOptions, main: PlayerId, mass: float) -> list[Share]:
-    """A main's own past, up to where win rates last rose with time, if part of it is forgotten."""
+    """A main's snapshots without the monotonic suffix of win rates, if one of them is forgotten."""
     past = request.players.snapshots_of([main])
     past = past[: without_monotonic_suffix(request.win_rates[past])]
     if past.size and request.win_rates[past].min() < options.forgotten_below:

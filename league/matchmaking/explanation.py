@@ -8,25 +8,25 @@ from league.types import MatchPlan, Opponent
 
 BRANCHES: Final[dict[str, str]] = {
     "self_play": "the learner plays its own latest version",
-    "self_play_fallback": "there was nobody of the kind this rule looks for, so the learner plays itself",
+    "self_play_fallback": "there was no player of the kind this rule looks for, so the learner plays itself",
     "past": "every frozen player is as likely as any other",
-    "pfsp": "frozen players are chosen the more, the less often the learner beats them",
-    "pfsp_squared": "frozen players are chosen by the square of how often they hold the learner off",
-    "pfsp_hard": "frozen players are chosen by a power of how often they hold the learner off",
-    "pfsp_variance": "frozen players of about the learner's strength come first",
-    "pfsp_linear": "frozen players are chosen by how often they hold the learner off",
-    "pfsp_linear_capped": "frozen players count by how often they hold the learner off, the even and stronger alike",
+    "pfsp": "frozen players that the learner beats less often are chosen more often",
+    "pfsp_squared": "frozen players are weighted by (1 - win rate)^2",
+    "pfsp_hard": "frozen players are weighted by a power of 1 - win rate",
+    "pfsp_variance": "frozen players are weighted by win rate * (1 - win rate): even opponents most",
+    "pfsp_linear": "frozen players are weighted by 1 - win rate",
+    "pfsp_linear_capped": "frozen players are weighted by 1 - win rate, at most 1/2",
     "pfsp_uniform": "every frozen player is as likely as any other",
-    "pfsp_capped": "frozen players count by how often they hold the learner off, the even and stronger alike",
+    "pfsp_capped": "frozen players are weighted by 1 - win rate, at most 1/2",
     "verification_exploiters": "a main-exploiter's snapshot still beats the learner, so those are revisited",
     "verification_forgotten": "the learner does worse than it used to against this past, so it is revisited",
     "main": "the main player as it is now",
     "main_past": "the main player is too strong at present, so its past serves as a curriculum",
     "main_without_past": "the main player is too strong at present, but has no past to practise against",
-    "past_quality": "snapshots the learner has beaten less often keep a higher quality and come more often",
+    "past_quality": "snapshots the learner has beaten less often keep a higher quality and are chosen more often",
     "meta_nash": "its weight in the Nash equilibrium of the pool's games",
-    "meta_fictitious_play": "its weight in the equilibrium that fictitious play approaches",
-    "meta_alpha_rank": "its weight in the long run of the evolution that alpha-rank describes",
+    "meta_fictitious_play": "its weight in the result of fictitious play",
+    "meta_alpha_rank": "its weight in the stationary distribution of alpha-rank",
     "meta_uniform": "every player of the pool is as likely as any other",
     "meta_projected_replicator": "its weight under projected replicator dynamics",
 }
@@ -47,7 +47,7 @@ def explain(plan: MatchPlan, most: int = 10) -> str:
 
 def _line(opponent: Opponent, plan: MatchPlan) -> str:
     reasons = "; also, ".join(
-        BRANCHES.get(branch, f"it came by the branch {branch}") for branch in opponent.branch.split("+")
+        BRANCHES.get(branch, f"it was chosen by the branch {branch}") for branch in opponent.branch.split("+")
     )
     if opponent.player == plan.learner:
         known = ""

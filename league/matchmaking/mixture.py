@@ -99,7 +99,7 @@ class Mixture:
 
 
 def full_plan(mixture: Mixture) -> MatchPlan:
-    """Every opponent of the mixture, however many."""
+    """A plan with all opponents of the mixture, without a limit."""
     probabilities = mixture.probabilities()
     return _plan(mixture, np.flatnonzero(probabilities > 0), probabilities)
 
@@ -171,7 +171,7 @@ def _plan(mixture: Mixture, positions: Indices, probabilities: Floats) -> MatchP
 
 
 def _threshold(probabilities: Floats, limit: int) -> float:
-    """The c with sum(min(p/c, 1)) = limit: below it opponents are drawn, from it on they are kept."""
+    """The c with sum(min(p/c, 1)) = limit: opponents with p < c are drawn, the others are kept."""
     ordered = np.sort(probabilities)[::-1]
     tails = ordered.sum() - np.concatenate([[0.0], np.cumsum(ordered)[:-1]])
     candidates = tails[:limit] / (limit - np.arange(limit))

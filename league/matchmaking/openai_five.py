@@ -12,7 +12,7 @@ import numpy as np
 from league.errors import InvalidInput, UnknownPlayer
 from league.matchmaking.mixture import Mixture, Share
 from league.matchmaking.roster import Request
-from league.matchmaking.simple import PastOptions, fallback, live_self
+from league.matchmaking.self_play import PastOptions, fallback, live_self
 from league.types import PlayerId
 from league.validation import Floats, between, finite, finite_array, options_from, whole_count
 
@@ -32,7 +32,7 @@ class OpenAiFiveOptions(PastOptions):
 
 
 def openai_five(request: Request) -> Mixture:
-    """Self-play for most, the rest by softmax of the snapshots' qualities; a new one counts as the best."""
+    """Self-play for most games, the rest by softmax of the snapshots' qualities; a new snapshot gets the best."""
     options = options_from(OpenAiFiveOptions, request.options, "openai_five")
     latest = between(options.latest_share, 0, 1, "latest_share")
     past = request.past(options.pool, include_bots=options.include_bots)
@@ -70,7 +70,7 @@ def qualities_after_wins(qualities: Qualities, wins: Mapping[PlayerId, int], eta
     if not players:
         return {}
     counts = np.array([whole_count(wins.get(player, 0), "wins") for player in players], dtype=np.float64)
-    # the floor binds only below exp(-DEEPEST) of the best, where p itself has no meaning left
+    # the floor applies only below exp(-DEEPEST) of the best, where p is negligible
     chances = np.maximum(_softmax(values), math.exp(-DEEPEST) / len(players))
     lowered = values - counts * eta / (len(players) * chances)
     return dict(zip(players, np.maximum(lowered, lowered.max() - DEEPEST).tolist(), strict=True))
@@ -79,7 +79,7 @@ def qualities_after_wins(qualities: Qualities, wins: Mapping[PlayerId, int], eta
 def replay_qualities(
     generations: Iterable[tuple[Iterable[PlayerId], Mapping[PlayerId, int]]], eta: float = ETA
 ) -> dict[PlayerId, float]:
-    """The qualities from the record: per generation the snapshots there were, and the wins against them."""
+    """Recompute the qualities from each generation's existing snapshots and the wins against them."""
     qualities: dict[PlayerId, float] = {}
     for snapshots, wins in generations:
         qualities = qualities_after_wins(joined_qualities(qualities, snapshots), wins, eta)

@@ -14,7 +14,7 @@ from league.errors import InvalidInput
 from league.matchmaking.meta_strategies import META_STRATEGIES
 from league.matchmaking.mixture import Mixture, Share
 from league.matchmaking.roster import Request
-from league.matchmaking.simple import PastOptions, fallback
+from league.matchmaking.self_play import PastOptions, fallback
 from league.payoff import PayoffView
 from league.types import PlayerId
 from league.validation import Floats, one_of, options_from
@@ -35,8 +35,8 @@ class PsroOptions(PastOptions):
 def psro(request: Request) -> Mixture:
     """Opponents drawn from the meta-strategy over the frozen players; pairs never played count as even.
 
-    The meta-game is one of mean returns, which is what a response learns to maximise: a rare large gain is not
-    a win. Where games were recorded without returns it is one of win rates.
+    Payoffs of the meta-game are mean returns, which a response learns to maximise: a rare large gain is not a
+    win. If games were recorded without returns, the payoffs are win rates.
     """
     options = options_from(PsroOptions, request.options, "psro")
     one_of(options.meta_strategy, META_STRATEGIES, "meta-strategy")

@@ -11,7 +11,7 @@ from league.matchmaking.mixture import Mixture
 from league.matchmaking.openai_five import openai_five
 from league.matchmaking.psro import psro
 from league.matchmaking.roster import Request
-from league.matchmaking.simple import fictitious, prioritised, self_play
+from league.matchmaking.self_play import fictitious, prioritised, self_play
 
 
 class Matchmaker(Protocol):

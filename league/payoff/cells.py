@@ -25,7 +25,7 @@ class Cell:
     @property
     def weight(self) -> float:
         """The decayed number of games, at most 1 / (1 - decay)."""
-        # decided games first: from either side it is the same sum to the last bit, and evenness exactly one half
+        # decided games first: both sides get the same sum to the last bit, and an even score is exactly one half
         return (self.wins + self.losses) + self.draws
 
     @property
@@ -54,10 +54,10 @@ def decay_of_memory(memory_games: float) -> float:
 
 
 def decayed(cell: Cell, wins: int, draws: int, losses: int, decay: float, earned: Earned | None = None) -> Cell:
-    """`cell` after a batch, counted as evenly interleaved, in closed form.
+    """`cell` after a batch whose results are taken as evenly interleaved, in closed form.
 
-    Each of W, D, L becomes old * g^n + share * (1 - g^n) / (1 - g): for equal results, n single updates. So do
-    the returns that the batch's games brought both sides, if they are known of all games.
+    Each of W, D, L becomes old * g^n + share * (1 - g^n) / (1 - g); for equal results this equals n single
+    updates. Returns of both sides are updated the same way, if they are known for all games.
     """
     wins, draws, losses = (
         whole_count(count, name) for count, name in ((wins, "wins"), (draws, "draws"), (losses, "losses"))
@@ -88,7 +88,7 @@ def _earned(before: Earned | None, kept: float, batch: Earned | None, scale: flo
 
 
 def effective_games(games: int, decay: float) -> float:
-    """How many undecayed games carry as much: (1+g)(1-g^n) / ((1-g)(1+g^n)), n itself for g = 1."""
+    """The number of undecayed games with as much information: (1+g)(1-g^n) / ((1-g)(1+g^n)), n itself for g = 1."""
     if decay == 1 or games == 0:
         return float(games)
     exponent = games * math.log1p(decay - 1)
@@ -96,7 +96,7 @@ def effective_games(games: int, decay: float) -> float:
 
 
 def wilson(rate: float, games: float, level: float = 0.95) -> tuple[float, float]:
-    """The Wilson score interval of a rate seen in `games` (effective) games; (0, 1) without any."""
+    """The Wilson score interval of a rate observed in `games` (effective) games; (0, 1) without any."""
     strictly_between(level, 0, 1, "level")
     if games <= 0:
         return 0.0, 1.0

@@ -41,7 +41,7 @@ class PayoffView(Protocol):
         """Whether enough games were played for the win rate to mean something."""
 
     def known_among(self, player: PlayerId, opponents: Sequence[PlayerId]) -> int:
-        """How many of them the player is known against."""
+        """The number of opponents against which the player's win rate is known."""
 
     def interval(self, player: PlayerId, opponent: PlayerId) -> tuple[float, float]:
         """The confidence interval of the win rate, (0, 1) while unknown."""
@@ -100,7 +100,7 @@ class Payoff:
         opponent_seat: int | None = None,
         earned: Earned | None = None,
     ) -> None:
-        """Count a batch of results from a's view. With `seat` alone the game is one of two seats."""
+        """Count a batch of results from a's view. If only `seat` is given, the game has two seats."""
         seating = _seating(seat, opponent_seat)
         before = self._cells.get(a, {}).get(b, {}).get(seating, Cell())
         self._write(a, b, seating, decayed(before, wins, draws, losses, self.decay, earned))
@@ -148,13 +148,13 @@ class Payoff:
         return opponent in self._headlines.get(player, {})
 
     def known_among(self, player: PlayerId, opponents: Sequence[PlayerId]) -> int:
-        """How many of them the player is `known` against."""
+        """The number of opponents against which the player is `known`."""
         return sum(map(self._headlines.get(player, {}).__contains__, opponents))
 
     def interval(self, player: PlayerId, opponent: PlayerId, level: float = 0.95) -> tuple[float, float]:
         """Wilson's interval of the win rate at the effective sample size; (0, 1) while it is not known.
 
-        The mean over k seatings has the effective size k^2 / sum(1/n_s): a seat seldom played widens it.
+        The mean over k seatings has the effective size k^2 / sum(1/n_s): a rarely played seat widens the interval.
         """
         if not self.known(player, opponent):
             return wilson(0.5, 0, level)
@@ -179,7 +179,7 @@ class Payoff:
             return
         self._cells.setdefault(a, {}).setdefault(b, {})[seating] = cell
         self._cells.setdefault(b, {}).setdefault(a, {})[seating[::-1]] = cell.mirrored()
-        # each side from its own view, by a sum without an order: neither names nor a reload change a single bit
+        # each side from its own view, by an order-independent sum: neither names nor a reload changes a bit
         for player, opponent in ((a, b), (b, a)):
             cells = self._cells[player][opponent].values()
             if self._enough(sum(each.games for each in cells)):

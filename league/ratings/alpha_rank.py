@@ -1,4 +1,4 @@
-"""alpha-rank: the stationary distribution of an evolving population over players; one population, constant sum."""
+"""alpha-rank of one population with constant-sum payoffs: the stationary distribution of its chain over players."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from league.errors import InvalidInput
 from league.validation import Floats, above_even, strictly_between, whole_count
 
 EVEN: Final = 1e-14
-"""Selection weaker than this counts as none."""
+"""Selection strengths below this count as 0."""
 
 
 def alpha_rank(payoff: ArrayLike, alpha: float, population: int = 50, *, epsilon: float = 0.01) -> Floats:
@@ -20,7 +20,7 @@ def alpha_rank(payoff: ArrayLike, alpha: float, population: int = 50, *, epsilon
 
     `payoff` is of constant sum: win rates (sum 1), an antisymmetric game (sum 0), or any other.
 
-    `alpha=math.inf` takes the infinite-alpha form, in which a worse player still takes over with `epsilon`,
+    `alpha=math.inf` takes the infinite-alpha form, in which a worse player still takes over with probability `epsilon`,
     so that the answer is unique even where evolution has several absorbing states.
     """
     strength = above_even(payoff)
@@ -41,7 +41,7 @@ def log_fixation(strength: Floats, alpha: float, population: int) -> Floats:
     """The logarithm of the chance that one mutant of row r takes over a population of column s.
 
     rho = (1 - e^-u) / (1 - e^-mu), and 1/m at u = 0. A losing mutant's chance, e^-(m-1)|u| or so, is kept as
-    a logarithm: as a number it would be 0, and the chain would fall apart.
+    a logarithm: as a number it would underflow to 0 and disconnect the chain.
     """
     u = np.clip(alpha * (population / (population - 1)) * strength, -1e12, 1e12)
     size = np.maximum(np.abs(u), EVEN)
@@ -53,8 +53,8 @@ def log_fixation(strength: Floats, alpha: float, population: int) -> Floats:
 def _stationary(log_rates: Floats) -> Floats:
     """The stationary distribution of a chain that goes from column to row at these rates.
 
-    States are eliminated one by one with additions only, in logarithms: exact for rates of any size. The
-    common factor 1/(n-1) and the chance to stay cancel.
+    States are eliminated one by one without subtractions (the GTH algorithm), in logarithms: accurate for all rates.
+    The common factor 1/(n-1) and the chance to stay cancel.
     """
     flows = log_rates.T.copy()
     count = len(flows)

@@ -23,9 +23,9 @@ PRIOR_GAMES: Final = 1.0
 """The prior of separable components: each one's mean strength has drawn one game with a fixed opponent."""
 
 HEAVY: Final = 1.0
-"""Pairs whose variance, times the largest covariance squared, exceeds this have their differences taken one by one.
+"""Pairs whose variance, times the largest covariance squared, exceeds this are handled one by one.
 
-In one matrix product two players whom millions of games tie, and who are tied to the others by few, would cancel:
+In one matrix product, terms of two players with millions of games between them and few against others would cancel:
 the rounding, which depends on the order of names, would be wider than the interval between the two.
 """
 
@@ -37,8 +37,8 @@ def bradley_terry(
 ) -> Ratings:
     """Ratings of `names` from tallies (a, b) -> (wins of a, draws, losses of a).
 
-    Plain maximum likelihood inside every component that has one; a stated prior between components only.
-    The anchor, the first name unless given, is put at 0, which moves no difference.
+    Maximum likelihood inside each strongly connected component; a prior (PRIOR_GAMES) only between components.
+    The anchor (by default the first name) is rated 0; this changes no difference.
     """
     given = distinct_names(names, "names")
     if anchor is None and given:
@@ -68,7 +68,7 @@ def _fit(nodes: int, edges: Edges) -> tuple[Floats, Floats, Labels]:
 
 
 def _strong_components(nodes: int, edges: Edges) -> Labels:
-    """Who is tied to whom by points in both directions; only there does a maximum exist."""
+    """Strongly connected components of the graph of points; a maximum exists only within a component."""
     if nodes == 0:
         return np.zeros(0, dtype=np.intp)
     scored = edges.wins + edges.draws > 0
@@ -104,14 +104,14 @@ def _sandwich(edges: Edges, inverse: Floats, variances: Floats) -> Floats:
 
 
 def _incidence(first: Labels, second: Labels, nodes: int) -> csr_array:
-    """A row for each edge, whose product with values at nodes is their difference across it."""
+    """The incidence matrix: one row per edge; its product with node values gives the differences across edges."""
     count = first.size
     signs, rows = np.repeat([1.0, -1.0], count), np.tile(np.arange(count), 2)
     return coo_array((signs, (rows, np.concatenate([first, second]))), shape=(count, nodes)).tocsr()
 
 
 def score_variance(edges: Edges, theta: Floats, inverse: Floats) -> Floats:
-    """Sum over an edge's games of (score - expected)^2, never below what the fit itself absorbed.
+    """Sum over an edge's games of (score - expected)^2, at least their leverage.
 
     Residuals of a game fall short of its variance by its leverage; where all of a pair's games are draws
     they vanish, and an interval of width 0 would claim certainty. The leverage is the floor.
@@ -141,14 +141,14 @@ def _join_components(theta: Floats, covariance: Floats, labels: Labels, edges: E
     players = _incidence(between.first, between.second, nodes)
     groups = _incidence(labels[between.first], labels[between.second], count)
     weights = coo_array((between.information(placed), (rows, rows)), shape=(rows.size, rows.size)).tocsr()
-    # how the offsets follow the strengths inside the components, whose games are others and so independent
+    # how the offsets depend on the strengths inside the components, which other, independent games decide
     follow = -inverse @ (groups.T @ weights @ players).toarray()
     jacobian = np.eye(nodes) + follow[labels]
     return placed, np.asarray(jacobian @ covariance @ jacobian.T + inverse[np.ix_(labels, labels)])
 
 
 def _between_components(between: Edges, labels: Labels, theta: Floats, count: int) -> Edges:
-    """The games between components, the components as nodes, and the prior's virtual opponent as the last.
+    """The games between components: components are the nodes, the prior's virtual opponent is the last node.
 
     Several pairs of players may join the same two components: each keeps its own edge through `base`.
     """

@@ -15,18 +15,18 @@ from league.validation import Floats, square_matrix, whole_count
 
 @dataclass(frozen=True)
 class Cycle:
-    """Three players each of whom beats the next, and by how much."""
+    """Three players, each of which beats the next, and their win rates."""
 
     players: tuple[Any, Any, Any]
     win_rates: tuple[float, float, float]
     strength: float
-    """The least of the win rates, above one half: a cycle is as strong as its weakest link."""
+    """How far the smallest of the win rates is above one half: a cycle is as strong as its weakest link."""
 
 
 def strongest_cycles(names: Sequence[Any], win_rates: ArrayLike, limit: int = 10) -> tuple[Cycle, ...]:
     """The `limit` strongest cycles, by the weakest link, then by the sum of links, then by order of names.
 
-    Give lower confidence bounds in place of win rates, and only cycles whose every link is sure are found.
+    With lower confidence bounds instead of win rates, only cycles of significant links are found.
     """
     rates = square_matrix(win_rates, "win rates")
     if len(names) != len(rates):

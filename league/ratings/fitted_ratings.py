@@ -25,7 +25,7 @@ class Ratings:
     """Of theta relative to the anchor, whose row and column are 0."""
     anchor: Any
     components: tuple[int, ...]
-    """Players of one component have a plain maximum-likelihood difference; between two it rests on the prior."""
+    """Players of one component have a plain maximum-likelihood difference; between components the prior matters."""
     games: tuple[int, ...]
 
     @property

@@ -35,7 +35,7 @@ class Edges:
         return Edges(*(getattr(self, name)[mask] for name in self.__dataclass_fields__))
 
     def chances(self, theta: Floats) -> tuple[Floats, Floats]:
-        """Expected score per game of the first and of the second; 1 - p would lose the small one's digits."""
+        """Expected scores of the first and the second node, each on its own: 1 - p would lose digits of a small one."""
         gaps = np.clip(theta[self.first] - theta[self.second] + self.base, -700, 700)
         return np.asarray(1 / (1 + np.exp(-gaps))), np.asarray(1 / (1 + np.exp(gaps)))
 

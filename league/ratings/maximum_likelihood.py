@@ -36,10 +36,10 @@ def maximum_likelihood(nodes: int, edges: Edges) -> Floats:
         flow = _net_flows(nodes, edges, surplus, exact=exact)
         step = solve_laplacian(nodes, edges, games * first * second, flow[:, None])[:, 0]
         # the logistic's third derivative is bounded by its second: this damping converges from anywhere,
-        # and needs no function values, whose light edges would drown in the heavy ones
+        # and needs no function values, in which light edges would be lost beside heavy ones
         largest = float(np.abs(step[edges.first] - step[edges.second]).max())
         theta += step * (np.log1p(largest) / largest if largest > 0 else 1.0)
-        # this close Newton's steps shrink quadratically: one that does not is the floor of rounding
+        # this close, Newton's steps shrink quadratically; one that does not has reached rounding precision
         if largest < SMALLEST_STEP or (last < CLOSE and largest > last / 2):
             return np.asarray(theta - theta.mean())
         last = largest
@@ -47,10 +47,10 @@ def maximum_likelihood(nodes: int, edges: Edges) -> Floats:
 
 
 def _net_flows(nodes: int, edges: Edges, values: Floats, *, exact: bool) -> Floats:
-    """What flows out of each node less what flows in.
+    """Outflow minus inflow of each node.
 
-    Among pairs of very many games rounding alone would carry more than a pair of few games does. An exact
-    sum leaves each pair's own rounding, which is the same at both of its ends and so cancels.
+    Rounding errors of pairs with very many games may exceed the whole flow of a pair with few. An exact sum
+    leaves only each pair's own rounding error, which is equal at both of its ends and cancels.
     """
     if not exact:
         return node_sums(nodes, edges.first, values) - node_sums(nodes, edges.second, values)
@@ -105,14 +105,14 @@ def _adjacency(nodes: int, edges: Edges, weights: Floats) -> Floats:
 
 
 def _eliminate(adjacency: Floats, flows: Floats) -> Floats:
-    """Node by node, adding only positive weights: exact where light edges join heavy clusters."""
+    """Eliminate node by node, adding only positive weights: accurate where light edges join heavy clusters."""
     weights, flows = adjacency.copy(), flows.copy()
     nodes = len(weights)
     degrees = np.zeros(nodes)
     for node in range(nodes - 1, 0, -1):
         degrees[node] = weights[node, :node].sum()
         if not degrees[node] > 0:
-            raise NotConverged("the results tie some players too weakly to be rated in floating point")
+            raise NotConverged("the results connect some players too weakly to be rated in floating point")
         parts = weights[node, :node] / degrees[node]
         weights[:node, :node] += np.outer(parts, weights[node, :node])
         np.fill_diagonal(weights, 0.0)

@@ -20,16 +20,16 @@ BARRIERS: Final = tuple(10.0**-power for power in range(1, 13))
 TRANSFORMS: Final = ("linear", "logit")
 
 EVEN: Final = 1e-6
-"""A payoff this small beside the largest counts as even: no data tell it from zero, nor does a solver."""
+"""A payoff this small relative to the largest counts as 0: neither data nor a solver can tell the two apart."""
 
 NEAR_ENOUGH: Final = 1e-10
 SMALLEST_VALUE: Final = 1e-16
 CLEAR: Final = 1e4
-"""The path is followed until it is this clear for everyone which of the two vanishes."""
+"""The path is followed until, for every player, x_i and its slack differ by this factor: the smaller one vanishes."""
 PATH_STEPS: Final = 300
 RANK: Final = 1e-9
 CENTRING: Final = 0.3
-"""How far each step goes down the path: no further than Newton's method follows well."""
+"""The factor by which each step lowers v: smaller factors make Newton's method converge badly."""
 
 
 def nash_average(payoff: ArrayLike, transform: str = "linear", clip: float = 1e-3) -> tuple[Floats, Floats]:
@@ -51,7 +51,7 @@ def nash_average(payoff: ArrayLike, transform: str = "linear", clip: float = 1e-
 
 
 def max_entropy_nash(game: ArrayLike) -> Floats:
-    """The equilibrium of most entropy of an antisymmetric game: unique, and the same under any renaming."""
+    """The maximum-entropy equilibrium of an antisymmetric game: unique, and independent of the order of players."""
     matrix = margins(game)
     if not len(matrix):
         return np.zeros(0)
@@ -62,7 +62,7 @@ def max_entropy_nash(game: ArrayLike) -> Floats:
     start, support = _interior_equilibrium(matrix)
     answer = np.zeros(len(matrix))
     answer[support] = _spread(matrix[:, support], support, start[support])
-    # where rounding leaves open who belongs to the set, the path's own end is the equilibrium to trust
+    # where rounding makes the support uncertain, the end of the path is the more reliable equilibrium
     for candidate in (answer, np.maximum(start, 0)):
         if candidate.sum() > 0 and (matrix @ candidate).max() < 10 * EVEN * candidate.sum():
             return np.asarray(candidate / candidate.sum())
@@ -72,7 +72,7 @@ def max_entropy_nash(game: ArrayLike) -> Floats:
 def nash_conv(
     row_payoff: ArrayLike, row: ArrayLike, column: ArrayLike, column_payoff: ArrayLike | None = None
 ) -> float:
-    """What both players of a matrix game could gain by best responses, summed; zero-sum unless told."""
+    """The sum of both players' gains by best responses; zero-sum unless `column_payoff` is given."""
     first = finite_array(row_payoff, "row_payoff", dimensions=2)
     second = -first if column_payoff is None else finite_array(column_payoff, "column_payoff", dimensions=2)
     x, y = _distribution(row, "row"), _distribution(column, "column")
@@ -98,9 +98,9 @@ def _distribution(values: ArrayLike, what: str) -> Floats:
 
 
 def _interior_equilibrium(game: Floats) -> tuple[Floats, Indices]:
-    """An equilibrium with every player that any equilibrium uses, and who they are.
+    """An equilibrium of maximal support, and that support.
 
-    The central path of the game's linear program: x_i (v - (A x)_i) = v/n, which sums to 1 by itself. It leads
+    The central path of the game's linear program: x_i (v - (A x)_i) = v/n, whose solution sums to 1. It leads
     from the uniform mixture at a large v to the middle of the set of equilibria at v = 0, where either x_i or
     v - (A x)_i vanishes, and never both.
     """
@@ -124,16 +124,16 @@ def _interior_equilibrium(game: Floats) -> tuple[Floats, Indices]:
 
 
 def _spread(columns: Floats, support: Indices, start: Floats) -> Floats:
-    """From an equilibrium inside the set of them to the one of most entropy, along the set.
+    """The maximum-entropy equilibrium, found from an interior point of the set of equilibria.
 
-    Players of the support must stay even against it; the others must not gain, which a barrier keeps.
+    Players of the support stay even against it; a barrier keeps the others from gaining.
     """
     inside = columns[support]
     outside = np.delete(columns, support, axis=0)
     even = np.vstack([inside, np.ones(support.size)])
     target = np.zeros(len(even))
     target[-1] = 1
-    # put the start, which is near the set, exactly onto it; measured in parts of itself, it stays positive
+    # project the start, which is near the set, onto it; relative to itself, so that it stays positive
     scaled = even * start
     now = start * (1 + np.linalg.lstsq(scaled, target - even @ start, rcond=RANK)[0])
     directions = start[:, None] * null_space(scaled, rcond=RANK)

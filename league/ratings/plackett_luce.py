@@ -31,7 +31,7 @@ class TeamMatch:
 
 @dataclass(frozen=True)
 class Skill:
-    """A belief about a player's skill; `ordinal` is the cautious one number to rank by."""
+    """A belief about a player's skill; `ordinal` is a conservative estimate to rank by."""
 
     mu: float
     sigma: float

@@ -20,7 +20,7 @@ from league.tournaments.pairing import Pairing, Result, outstanding, seated
 from league.validation import Floats, finite, options_from, whole_count
 
 PRIOR_GAMES: Final = 1.0
-"""While choosing, everyone has drawn one game with a fixed opponent; the reported ratings do without it."""
+"""The prior while choosing pairs: each entrant has drawn one game with a fixed opponent. Reported ratings have none."""
 
 Z95: Final = 1.959963984540054
 
@@ -35,7 +35,7 @@ class AdaptiveOptions:
     target_width: float | None = None
     """Stop once the mean 95 % interval of all differences is at most this wide, in Elo."""
     absent: Sequence[str] = field(default_factory=tuple)
-    """Entrants that were withdrawn: they are chosen no more."""
+    """Withdrawn entrants: they are no longer paired."""
 
     def __post_init__(self) -> None:
         for name in ("games", "rounds", "pairings_per_round"):
@@ -49,10 +49,10 @@ class AdaptiveOptions:
 def adaptive(
     entrants: tuple[str, ...], results: dict[tuple[int, int], Result], options: Mapping[str, Any]
 ) -> tuple[Pairing, ...]:
-    """What is left of the first round that is not over; each round follows from the ones before it alone."""
+    """The outstanding pairings of the first unfinished round; a round depends only on the rounds before it."""
     chosen = options_from(AdaptiveOptions, options, "adaptive")
     per_round = chosen.pairings_per_round or len(entrants) // 2
-    # a round that is recorded whole was planned by this same rule: only the first other one is planned
+    # a fully recorded round was planned by this rule; only the first incomplete one is planned here
     number = 0
     while number < chosen.rounds and all((number, index) in results for index in range(per_round)):
         number += 1
@@ -72,7 +72,7 @@ def mean_width(entrants: Iterable[str], results: Iterable[Result]) -> float:
 
 
 def tallies_of(results: Iterable[Result]) -> dict[tuple[str, str], tuple[int, int, int]]:
-    """Results as Bradley-Terry takes them; byes and walkovers are no games."""
+    """Results as tallies for Bradley-Terry; byes and walkovers have no games."""
     tallies: dict[tuple[str, str], tuple[int, int, int]] = {}
     for result in results:
         if result.was_played:
@@ -116,7 +116,7 @@ def _round(
 
 
 def _beliefs(entrants: tuple[str, ...], past: list[Result]) -> tuple[Floats, Floats]:
-    """Strengths and their covariance with the prior game, which makes every entrant's finite from the start."""
+    """Strengths and their covariance, with a prior game that keeps both finite from the start."""
     count = len(entrants)
     played = edges_from(entrants, tallies_of(past))
     drawn = np.full(count, PRIOR_GAMES)
@@ -135,7 +135,7 @@ def _beliefs(entrants: tuple[str, ...], past: list[Result]) -> tuple[Floats, Flo
 
 
 def _gains(covariance: Floats, information: Floats) -> Floats:
-    """How much the sum of all differences' standard errors falls, to first order, by a batch of each pair.
+    """The first-order decrease of the sum of all differences' standard errors, for a batch of each pair.
 
     Games of k against l take (C d d'C) v / (1 + v d'C d) off C, with d = e_k - e_l; a difference's error falls
     by its variance's fall over twice that error. Summed over all differences this is a quadratic form in d.

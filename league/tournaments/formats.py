@@ -14,7 +14,7 @@ from league.tournaments.swiss import swiss
 
 
 class TournamentFormat(Protocol):
-    """A format: entrants in seeding order, results by key, options; out come the pairings left to play now."""
+    """A format: maps entrants in seeding order, results by key, and options to the pairings to play now."""
 
     def __call__(
         self,
@@ -41,7 +41,7 @@ def next_pairings(
     results: Iterable[Result] = (),
     options: Mapping[str, Any] | None = None,
 ) -> tuple[Pairing, ...]:
-    """What is left to play now; empty when the tournament is over. The same for any order of the results."""
+    """The pairings to play now, for any order of the results; empty when the tournament is over."""
     if name not in FORMATS:
         raise UnknownRule("tournament format", name, FORMATS)
     names = checked_entrants(entrants)

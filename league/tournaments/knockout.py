@@ -10,7 +10,7 @@ from league.errors import InvalidInput
 from league.tournaments.pairing import Pairing, Result, checked_entrants, checked_results, outstanding
 from league.validation import options_from, whole_count
 
-NOBODY: Final = -1
+EMPTY_SLOT: Final = -1
 """An empty slot of the bracket: its opponent advances."""
 
 OPEN: Final = -2
@@ -61,11 +61,11 @@ def knockout_placings(
 
 
 def bracket(count: int) -> list[int]:
-    """Seeds in bracket order, such that the best meet last; places beyond `count` are empty."""
+    """Seeds in bracket order, such that the best meet last; slots of seeds above `count` are empty."""
     order = [0]
     while len(order) < count:
         order = [seed for pair in ((s, 2 * len(order) - 1 - s) for s in order) for seed in pair]
-    return [seed if seed < count else NOBODY for seed in order]
+    return [seed if seed < count else EMPTY_SLOT for seed in order]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -104,8 +104,8 @@ def _match(
     """One match: batches are played until one side leads; the first seat alternates with each batch."""
     if OPEN in (a, b):
         return _Match(winner=OPEN, loser=OPEN)
-    if NOBODY in (a, b):
-        return _Match(winner=max(a, b), loser=NOBODY)
+    if EMPTY_SLOT in (a, b):
+        return _Match(winner=max(a, b), loser=EMPTY_SLOT)
     better, worse = min(a, b), max(a, b)
     for batch in range(options.batches):
         first, second = (better, worse) if (number + batch) % 2 == 0 else (worse, better)

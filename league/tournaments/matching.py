@@ -60,7 +60,7 @@ class _Search:
         return FREE
 
     def _contract(self, node: int, other: int) -> list[int]:
-        """Make one node of the odd cycle that the edge closes; its inner nodes become new ends to search from."""
+        """Contract the odd cycle that the edge closes to one node; its inner nodes become new ends to search from."""
         stem = self._common_base(node, other)
         inside = [False] * len(self.mates)
         self._mark(node, stem, other, inside)

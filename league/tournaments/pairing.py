@@ -81,7 +81,7 @@ class Result:
 
 @dataclass(frozen=True, kw_only=True)
 class GameKey:
-    """One game of a tournament: its seats, and the seed that it shares with its game of swapped seats."""
+    """One game of a tournament: its seats, and the seed that it shares with the game of swapped seats."""
 
     tournament: str
     round: int
@@ -92,7 +92,7 @@ class GameKey:
 
 
 def game_keys(tournament: str, pairing: Pairing, seed: int) -> tuple[GameKey, ...]:
-    """The games of a pairing. Two and two have the same seed, hence the same opening, and swapped seats."""
+    """The games of a pairing. Consecutive games form pairs with the same seed and opening, and swapped seats."""
     if pairing.is_bye:
         return ()
     keys = []
@@ -124,7 +124,7 @@ def checked_entrants(entrants: Sequence[str]) -> tuple[str, ...]:
 
 
 def checked_results(results: Iterable[Result], entrants: Sequence[str]) -> dict[tuple[int, int], Result]:
-    """Results by key, in order of rounds whatever order they came in; one delivered twice counts once."""
+    """Results by key, sorted by round; a result that was delivered twice counts once."""
     found: dict[tuple[int, int], Result] = {}
     known = set(entrants)
     for result in results:

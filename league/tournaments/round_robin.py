@@ -36,13 +36,13 @@ class GauntletOptions(RoundRobinOptions):
 def round_robin(
     entrants: tuple[str, ...], results: dict[tuple[int, int], Result], options: Mapping[str, Any]
 ) -> tuple[Pairing, ...]:
-    """Everyone against everyone by the circle method; with an odd number one sits out each round."""
+    """Everyone against everyone by the circle method; with an odd number of entrants one sits out each round."""
     chosen = options_from(RoundRobinOptions, options, "round_robin")
     pairings = []
     for cycle in range(chosen.cycles):
         for number, pairs in enumerate(circle_rounds(len(entrants))):
             for index, (a, b) in enumerate(pairs):
-                # even or odd distance decides the seat, which balances everyone's to within one game
+                # even or odd distance decides the seat: first seats are balanced to within one game
                 first, second = (a, b) if ((a + b) % 2 == 1) == (a < b) else (b, a)
                 if cycle % 2:
                     first, second = second, first
@@ -68,7 +68,7 @@ def gauntlet(
             raise UnknownPlayer(name, "the tournament's entrants")
     field_ = [name for name in entrants if name not in chosen.challengers]
     if not chosen.challengers or not field_:
-        raise InvalidInput("a gauntlet needs a challenger, and someone who is not one")
+        raise InvalidInput("a gauntlet needs at least one challenger and one other entrant")
     pairs = [
         (row + column, challenger, opponent)
         for row, challenger in enumerate(chosen.challengers)
@@ -91,7 +91,7 @@ def rounds_of(count: int) -> int:
 
 
 def circle_rounds(count: int) -> list[list[tuple[int, int]]]:
-    """Rounds of disjoint pairs of positions: one stands still while the others turn around the table."""
+    """The circle method: rounds of disjoint pairs; one position is fixed while the others rotate."""
     table = list(range(count)) + ([-1] if count % 2 else [])
     size = len(table)
     rounds = []

@@ -27,7 +27,7 @@ class Standing:
 def standings(entrants: Sequence[str], results: Iterable[Result]) -> tuple[Standing, ...]:
     """Everyone by points, then Buchholz, then Sonneborn-Berger, then seeding.
 
-    Points are game points; a bye or a walkover gives all points of its batch. Equal in all three share a rank.
+    Points are game points; a bye or a walkover gives all points of its batch. Entrants equal in all three share a rank.
     """
     names = checked_entrants(entrants)
     played = list(checked_results(results, names).values())

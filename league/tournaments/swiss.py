@@ -35,7 +35,7 @@ class SwissOptions:
 def swiss(
     entrants: tuple[str, ...], results: dict[tuple[int, int], Result], options: Mapping[str, Any]
 ) -> tuple[Pairing, ...]:
-    """What is left of the first round that is not over; each round follows from the ones before it alone."""
+    """The outstanding pairings of the first unfinished round; a round depends only on the rounds before it."""
     chosen = options_from(SwissOptions, options, "swiss")
     rounds = math.ceil(math.log2(len(entrants))) if chosen.rounds is None else chosen.rounds
     for number in range(rounds):

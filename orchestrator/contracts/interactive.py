@@ -1,8 +1,8 @@
-"""Messages on the `interactive` queue: short requests of the API for a person who waits.
+"""Messages on the `interactive` queue: short requests of the API for a waiting user.
 
 The API knows names and rows, never a game's code: drawing a position, choosing a move and importing a user's
 `module:attr` happen in a worker. Each is a standalone activity on that queue, registered under the question's name
-with its message and its answer. What can never work is raised as a non-retryable ApplicationError of type bad_input.
+with its message and its answer. A request that can never succeed raises a non-retryable bad_input ApplicationError.
 """
 
 from __future__ import annotations
@@ -166,16 +166,16 @@ class Question(Generic[Message, Answer]):
     name: str
     message: type[Message]
     answer: type[Answer]
-    patience: timedelta = timedelta(seconds=20)
+    time_limit: timedelta = timedelta(seconds=20)
     """The time limit, including the time in the queue."""
 
 
 render_replay = Question(name="render_replay", message=ReplayRequest, answer=Replay)
-choose_move = Question(name="choose_move", message=MoveRequest, answer=MoveAnswer, patience=timedelta(seconds=60))
+choose_move = Question(name="choose_move", message=MoveRequest, answer=MoveAnswer, time_limit=timedelta(seconds=60))
 import_weights = Question(
-    name="import_weights", message=ImportWeights, answer=CheckpointRef, patience=timedelta(seconds=60)
+    name="import_weights", message=ImportWeights, answer=CheckpointRef, time_limit=timedelta(seconds=60)
 )
 """Answers with the stored checkpoint; bad_input names the shapes that do not fit."""
 check_component = Question(name="check_component", message=ComponentCheck, answer=ComponentVerdict)
-describe_ray = Question(name="describe_ray", message=RayRequest, answer=RayResources, patience=timedelta(seconds=3))
+describe_ray = Question(name="describe_ray", message=RayRequest, answer=RayResources, time_limit=timedelta(seconds=3))
 """The train worker answers, because it is Ray's driver."""

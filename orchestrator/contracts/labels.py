@@ -63,7 +63,7 @@ class WorkflowLabels:
 
     @property
     def summary(self) -> str:
-        """One line: whose workflow it is."""
+        """One line: the trial, the player or the tournament that the workflow runs."""
         league = "/".join(name for name in (self.project, self.trial) if name)
         member = f"{self.player} ({self.role})" if self.role else self.player
         return summary_line(": ".join(part for part in (league, member, self.tournament) if part))

@@ -33,9 +33,9 @@ class Queue(StrEnum):
 
 
 RETRY_FOREVER = RetryPolicy(initial_interval=timedelta(seconds=0.5), maximum_interval=timedelta(seconds=10))
-"""Outages end. An activity raises what can never succeed as non-retryable."""
+"""Outages end, so retries are unlimited. An activity raises a failure that can never succeed as non-retryable."""
 RETRY_FEW_TIMES = RetryPolicy(initial_interval=timedelta(seconds=0.5), maximum_attempts=4)
-"""For work that may also be left undone."""
+"""For optional work."""
 NO_RETRY = RetryPolicy(maximum_attempts=1)
 """The workflow decides about the next attempt: see `orchestrator.workflows.retries`."""
 

@@ -67,7 +67,7 @@ class LeagueSpec(Section):
         description="the probability of a reset after a snapshot; with psro a main is always reset unless set here",
     )
     champion_gate: GateSpec | None = Field(
-        default=GateSpec(), description="how a snapshot of a main becomes champion; null: nobody does"
+        default=GateSpec(), description="how a snapshot of a main becomes champion; null: no champion"
     )
 
     @field_validator("preset")

@@ -53,14 +53,14 @@ class PromotionSpec(Section):
 
 
 class TournamentSpec(Section):
-    """A tournament. All but the entrants, and the trial or game, has a default."""
+    """A tournament. Everything except the entrants and the trial or game has a default."""
 
     trial: Name | None = Field(
         default=None, description="trial of the project whose league takes part; it also says what is played"
     )
     game: GameChoice | None = Field(default=None, description="what is played, where no trial says it")
     name: Name = Field(default="tournament", description="name of the tournament")
-    format: Format = Field(default="round_robin", description="who meets whom")
+    format: Format = Field(default="round_robin", description="how entrants are paired")
     seed: Annotated[int, Field(strict=True, ge=0, le=LARGEST), WHOLE] | None = Field(
         default=None,
         description="source of everything random in it; the same one gives the same games; null: drawn when it is made",
@@ -70,7 +70,7 @@ class TournamentSpec(Section):
         description="rules, as latest, snapshots@other-trial, every:5/main, alias:champion, bot:random, version:<id>",
     )
     challengers: tuple[Entrant, ...] = Field(
-        default=(), description="gauntlet: rules for those who meet everyone else; the entrants are the field"
+        default=(), description="gauntlet: rules for the challengers, which meet all entrants of the field"
     )
     among_challengers: Flag | None = Field(
         default=None, description="gauntlet: challengers meet each other too (false)"
@@ -111,7 +111,7 @@ class TournamentSpec(Section):
                 takers = " and ".join(sorted(kind for kind, options in _OPTIONS.items() if name in options))
                 yield Contradiction(path=(name,), value=given[name], reason=f"is an option of {takers} only")
         if chosen == "gauntlet" and not given.get("challengers"):
-            yield Contradiction(path=("challengers",), value=..., reason="is missing: who runs the gauntlet")
+            yield Contradiction(path=("challengers",), value=..., reason="is missing: a gauntlet needs challengers")
         if (given.get("trial") is None) == (given.get("game") is None):
             yield Contradiction(path=("game",), value=..., reason="give either a trial or a game, not both or neither")
 

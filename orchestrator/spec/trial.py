@@ -1,4 +1,4 @@
-"""The whole trial: one typed tree; all but `game` has a default."""
+"""The whole trial: one typed tree; everything except `game` has a default."""
 
 from __future__ import annotations
 

@@ -86,7 +86,7 @@ def read_yaml(text: str) -> Document:
     except RecursionError:
         raise TextError(f"nested too deeply; {DEEPEST} levels are allowed") from None
     if node is None:
-        raise TextError("the file is empty; the least a trial needs is  game: {id: connect_four}")
+        raise TextError("the file is empty; a trial needs at least  game: {id: connect_four}")
     document = Document()
     document.value = _Reader(document).value(node, ())
     return document

@@ -1,7 +1,7 @@
 """Labels of a running workflow: it passes them on to its children, and its status follows its work.
 
 A workflow that was started without search attributes never sets any: they may not be registered, and the server
-would refuse the command again and again. Nor do histories from before there were labels, which so replay unchanged.
+would refuse the command again and again. Histories from before labels existed set none, so they replay unchanged.
 """
 
 from __future__ import annotations

@@ -9,7 +9,7 @@ from temporalio import workflow
 
 
 def new_run_is_due(counted: bool) -> bool:
-    """Whether the workflow's own count says so, or the server, which looks at the history's events and bytes.
+    """Whether the workflow's own count or the server, which checks the history's size, calls for a new run.
 
     The count comes first: the server suggests a new run only after some thousand events.
     """

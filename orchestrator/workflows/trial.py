@@ -49,10 +49,10 @@ class TrialWorkflow(TrialOrders):
         state = self._state
         if state.brief is None:
             await self._begin()
-            if self._budget_is_used_up() and workflow.patched("budget-before-launch"):  # by a fork's origin
+            if self._budget_is_used_up() and workflow.patched("budget-before-launch"):  # steps that a fork inherited
                 await self._keep_budget()
         elif state.status is Status.PAUSING and workflow.patched("pause-in-a-new-run"):
-            await self._follow_orders()  # the run before may have ended before it did, and no report may follow
+            await self._follow_orders()  # the previous run may have ended before this, and no report may come
         while not self._is_over():
             if state.mode is Mode.RUN and not state.launched:
                 await self._launch()

@@ -43,7 +43,7 @@ def as_stub(question: Question[Any, Any]) -> ActivityStub[Any, Any]:
         queue=Queue.INTERACTIVE,
         message=question.message,
         result=question.answer,
-        start_to_close=question.patience,
+        start_to_close=question.time_limit,
     )
 
 

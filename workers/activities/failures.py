@@ -59,8 +59,8 @@ def failure_message(error: BaseException) -> str:
 
 
 @contextmanager
-def named_failures() -> Iterator[None]:
-    """Raise every exception as an ApplicationError of its kind; only user input errors are not retryable."""
+def map_errors() -> Iterator[None]:
+    """Raise every exception as an ApplicationError of its kind; only errors in user input are non-retryable."""
     try:
         yield
     except (ApplicationError, CancelledError):

@@ -33,13 +33,13 @@ from orchestrator.contracts.interactive import (
     render_replay,
 )
 from orchestrator.contracts.play import Contender
-from workers.activities.failures import failure_message, named_failures
+from workers.activities.failures import failure_message, map_errors
 from workers.checkpoints import Checkpoint, UnreadableCheckpoint, check_weights, decode, save
 from workers.games.names import make_game
 from workers.games.protocol import GameSpec, Turn, VectorGame
 from workers.games.replay import Position, replay
 from workers.inference.cache import PolicyCache
-from workers.matches.annotate import Opinion, annotate
+from workers.matches.annotate import Annotation, annotate
 from workers.matches.players import Player, make_player
 from workers.matches.task import Entrant
 from workers.models.contract import build_model
@@ -54,29 +54,29 @@ class InteractiveActivities:
     @activity.defn(name=render_replay.name)
     def render_replay(self, request: ReplayRequest) -> Replay:
         """Every position of a recorded game, annotated by a version if the request names one."""
-        with named_failures():
+        with map_errors():
             make = _maker(request.game)
             positions = list(replay(make, request.seed, request.moves, request.seat))
-            opinions = self._opinions(request, make(1).spec)
+            annotations = self._annotations(request, make(1).spec)
             spec = make(1).spec
             return Replay(
-                positions=[_position(each, spec, opinions.get(each.ply, [])) for each in positions],
+                positions=[_position(each, spec, annotations.get(each.ply, [])) for each in positions],
                 notation=notation([name for each in positions for name in each.names], spec),
             )
 
-    def _opinions(self, request: ReplayRequest, spec: GameSpec) -> dict[int, list[Opinion]]:
+    def _annotations(self, request: ReplayRequest, spec: GameSpec) -> dict[int, list[Annotation]]:
         if request.annotator is None or request.annotator.checkpoint is None:
             return {}
         policy = PolicyCache(self._store, spec).get(request.annotator.checkpoint)
-        found: dict[int, list[Opinion]] = {}
-        for opinion in annotate(request.game, request.seed, request.moves, policy):
-            found.setdefault(opinion.ply, []).append(opinion)
+        found: dict[int, list[Annotation]] = {}
+        for annotation in annotate(request.game, request.seed, request.moves, policy):
+            found.setdefault(annotation.ply, []).append(annotation)
         return found
 
     @activity.defn(name=choose_move.name)
     def choose_move(self, request: MoveRequest) -> MoveAnswer:
         """Apply the person's action, then the opponent's, until the person is to move again."""
-        with named_failures():
+        with map_errors():
             make = _maker(request.game)
             game = make(1)
             cache = PolicyCache(self._store, game.spec)
@@ -102,7 +102,7 @@ class InteractiveActivities:
     @activity.defn(name=import_weights.name)
     def import_weights(self, request: ImportWeights) -> CheckpointRef:
         """Make a checkpoint from an uploaded checkpoint or from a safetensors file with the model's names."""
-        with named_failures():
+        with map_errors():
             weights = _weights(self._store.get(request.uploaded))
             model = build_model(request.model, _maker(request.game)(1).spec)
             check_weights(weights, model.state_dict())
@@ -178,8 +178,8 @@ def _entrant(contender: Contender) -> Entrant:
     return Entrant(id=VersionId(contender.version), checkpoint=contender.checkpoint, bot=contender.bot)
 
 
-def _position(position: Position, spec: GameSpec, opinions: Sequence[Opinion]) -> ReplayedPosition:
-    by_seat = {opinion.seat: opinion for opinion in opinions}
+def _position(position: Position, spec: GameSpec, annotations: Sequence[Annotation]) -> ReplayedPosition:
+    by_seat = {annotation.seat: annotation for annotation in annotations}
     return ReplayedPosition(
         ply=position.ply,
         seats=list(position.seats),
@@ -193,12 +193,12 @@ def _position(position: Position, spec: GameSpec, opinions: Sequence[Opinion]) -
             [_candidate(action, spec, by_seat.get(seat)) for action in actions]
             for seat, actions in zip(position.seats, position.legal, strict=True)
         ],
-        value=opinions[0].value if opinions else None,
+        value=annotations[0].value if annotations else None,
     )
 
 
-def _candidate(action: int, spec: GameSpec, opinion: Opinion | None) -> Candidate:
-    probability = None if opinion is None else opinion.probabilities[action]
+def _candidate(action: int, spec: GameSpec, annotation: Annotation | None) -> Candidate:
+    probability = None if annotation is None else annotation.probabilities[action]
     return Candidate(action=action, name=spec.action_name(action), probability=probability)
 
 

@@ -15,16 +15,16 @@ from temporalio import activity
 
 from orchestrator.artifacts import ArtifactStore, ArtifactStoreUnavailable
 from orchestrator.contracts.play import PlayedGame, PlayOutcome, PlayRequest, play_games
-from orchestrator.played_games import sent
-from workers.activities.failures import named_failures
+from orchestrator.played_games import pack_games
+from workers.activities.failures import map_errors
 from workers.activities.progress_watch import ProgressWatch
 from workers.crews.crew import raised_by
 from workers.matches.host import match_actor
 from workers.matches.result import MatchResult
-from workers.matches.task import Entrant, MatchTask, Variety
+from workers.matches.task import Entrant, MatchTask, Randomness
 
 POLL_SECONDS = 0.25
-LIVES_POLLS = 20
+ALIVE_POLLS = 20
 """Polls for an idle actor's answer before it counts as dead."""
 STORE_PATIENCE = 300.0
 """Seconds for which storing the played games is retried while the store is unavailable: they may be hours of work."""
@@ -43,7 +43,7 @@ class PlayActivities:
     def play_games(self, request: PlayRequest) -> PlayOutcome:
         """All games of the batch, played to their end."""
         watch = ProgressWatch(request.stall_seconds, "games")
-        with named_failures():
+        with map_errors():
             task = match_task(request)
             actor = self._take(watch)
             try:
@@ -53,7 +53,7 @@ class PlayActivities:
                 raise
             with self._lock:
                 self._idle.append(actor)
-            return _delivered(watch, lambda: sent(games_of(result), ArtifactStore(self._artifacts)))
+            return _retry_while_unavailable(watch, lambda: pack_games(games_of(result), ArtifactStore(self._artifacts)))
 
     def _play(self, actor: Any, task: MatchTask, watch: ProgressWatch) -> MatchResult:
         game = actor.play.remote(task)
@@ -72,7 +72,7 @@ class PlayActivities:
     def _take(self, watch: ProgressWatch) -> Any:
         """An idle actor that is alive, else a new one. Actors are checked outside the lock, with heartbeats."""
         while (actor := self._pop_idle()) is not None:
-            if _lives(actor, watch):
+            if _is_alive(actor, watch):
                 return actor
             ray.kill(actor)
         # reserves no CPU, so that games never wait for a crew, nor a crew for games
@@ -83,20 +83,20 @@ class PlayActivities:
             return self._idle.pop() if self._idle else None
 
 
-def _delivered(watch: ProgressWatch, work: Callable[[], PlayOutcome]) -> PlayOutcome:
+def _retry_while_unavailable(watch: ProgressWatch, work: Callable[[], PlayOutcome]) -> PlayOutcome:
     """The result of `work`, retried with back-off while the artifact store is unavailable."""
     deadline = time.monotonic() + STORE_PATIENCE
     for attempt in count():
         try:
-            return _alive(watch, work)
+            return _with_heartbeats(watch, work)
         except ArtifactStoreUnavailable:
             if time.monotonic() > deadline:
                 raise
         _pause(watch, _pause_after(attempt))
-    raise AssertionError("the attempts never end")
+    raise AssertionError("unreachable: the loop has no end")
 
 
-def _alive(watch: ProgressWatch, work: Callable[[], PlayOutcome]) -> PlayOutcome:
+def _with_heartbeats(watch: ProgressWatch, work: Callable[[], PlayOutcome]) -> PlayOutcome:
     """The result of `work`, with heartbeats meanwhile: packing and storing many games takes long."""
     thread = ThreadPoolExecutor(1)
     try:
@@ -137,10 +137,10 @@ def _result(game: Any) -> MatchResult:
     return result
 
 
-def _lives(actor: Any, watch: ProgressWatch) -> bool:
+def _is_alive(actor: Any, watch: ProgressWatch) -> bool:
     """Whether the actor answers within a few seconds."""
     answer = actor.progress.remote()
-    for _ in range(LIVES_POLLS):
+    for _ in range(ALIVE_POLLS):
         watch.waiting()
         if watch.should_stop():
             raise watch.stop_error()
@@ -165,7 +165,7 @@ def match_task(request: PlayRequest) -> MatchTask:
         ),
         pairs=request.pairs,
         seed=request.seed,
-        variety=Variety(sampled=request.sampled, opening_plies=request.opening_plies),
+        randomness=Randomness(sampled=request.sampled, opening_plies=request.opening_plies),
     )
 
 

@@ -12,7 +12,7 @@ from orchestrator.artifacts import ArtifactStore
 from orchestrator.contracts.generations import GenerationOutcome, GenerationPlan, train_generation
 from orchestrator.contracts.trials import InitialWeightsRequest, make_initial_weights
 from workers.activities.cpu_slots import CpuSlots
-from workers.activities.failures import named_failures
+from workers.activities.failures import map_errors
 from workers.activities.progress_watch import ProgressWatch
 from workers.checkpoints import Checkpoint, check_weights, decode, save
 from workers.crews.errors import GenerationStopped
@@ -47,7 +47,7 @@ class TrainingActivities:
                 metrics=now.metrics,
             )
 
-        with named_failures():
+        with map_errors():
             task = task_of(plan)
             try:
                 with self._cpu_slots.reserve(crew_plan(task).cpus, watch, plan.urgency):
@@ -110,7 +110,7 @@ class WeightsActivities:
     @activity.defn(name=make_initial_weights.name)
     def make_initial_weights(self, request: InitialWeightsRequest) -> CheckpointRef:
         """Random weights from the trial's seed, or the weights of a file, checked against the model."""
-        with named_failures():
+        with map_errors():
             game = make_game(request.game.id, 1, **request.game.options)
             model = build_model(request.model, game.spec, request.seed)
             weights = dict(model.state_dict())

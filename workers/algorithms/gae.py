@@ -12,7 +12,7 @@ from workers.rollout.batch import PENDING, SampleBatch
 
 @dataclass(frozen=True, kw_only=True)
 class Targets:
-    """What the value head should have said and how much better the action was than expected, per row."""
+    """Value targets and advantages, one per row."""
 
     advantages: NDArray[np.float32]
     returns: NDArray[np.float32]
@@ -21,7 +21,7 @@ class Targets:
 def gae(batch: SampleBatch, gamma: float, lam: float) -> Targets:
     """Generalised advantage estimates along every seat's own trajectory."""
     known = (batch.next_row != PENDING).astype(np.float32)
-    # One zero behind the end: TERMINAL (-1) reads it.
+    # One extra zero at the end: index TERMINAL (-1) reads it.
     values = np.append(batch.values, np.float32(0))
     advantages = np.zeros_like(values)
     errors = batch.rewards + np.float32(gamma) * values[batch.next_row] - batch.values

@@ -53,5 +53,5 @@ def value_gradient(values: Tensor, returns: Tensor, old_values: Tensor, clip: fl
         return error
     moved = values - old_values
     clipped_error = old_values + moved.clamp(-clip, clip) - returns
-    # Where the clipped error is the larger, it is constant in the value, hence no gradient.
+    # Where the clipped error is the larger, it is constant in the value: the gradient is 0.
     return error.mul_((moved.abs() <= clip) | (error.abs() >= clipped_error.abs()))

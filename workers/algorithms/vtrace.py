@@ -105,7 +105,7 @@ def vtrace(played: SampleBatch, present: SampleBatch, options: VtraceOptions) ->
     ratio = np.exp(present.log_probs - played.log_probs)
     rho = np.minimum(ratio, np.float32(options.rho_clip))
     trace = known * gamma * np.float32(options.trace_lambda) * np.minimum(ratio, np.float32(options.trace_clip))
-    # One zero behind the end: TERMINAL (-1) reads it.
+    # One extra zero at the end: index TERMINAL (-1) reads it.
     values = np.append(present.values, np.float32(0))
     errors = known * rho * (played.rewards + gamma * values[played.next_row] - present.values)
     corrections = np.zeros_like(values)

@@ -6,8 +6,8 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from workers.bots.fixed_strategies import draw
 from workers.bots.protocol import BadBot, Bot, BotInput
-from workers.bots.simple import draw
 from workers.games.protocol import GameSpec
 from workers.games.seeding import mix, uniform
 from workers.games.tic_tac_toe import HAS_LINE

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from workers.games.protocol import GameSpec, Turn, VectorGame
 from workers.games.seeding import mix
 
-_BOTS = 3  # tells the bots' draws from the games' own on the same seed
+_BOTS = 3  # separates the bots' draws from the games' own draws on the same seed
 
 
 class BadBot(ValueError):

@@ -13,13 +13,13 @@ from numpy.typing import NDArray
 from workers.games.errors import BadGame
 from workers.games.protocol import GameSpec, StepResult, Turn, VectorGame
 from workers.games.seeding import mix_ints
-from workers.games.spaces import Senses
+from workers.games.spaces import ObservationEncoder
 
 _COLOURS = re.compile(r"\x1b\[[0-9;]*m")
 
 
 @dataclass(frozen=True)
-class Shown:
+class AgentObservation:
     """The observation and info of a seat that is to act."""
 
     seat: int
@@ -30,14 +30,16 @@ class Shown:
 class EnvironmentGame(VectorGame):
     """A game whose tables are environments of other libraries. Games are truncated at `max_steps`.
 
-    An environment must be a pure function of its reset's seed and the actions, as good ones are.
+    An environment must be a pure function of its reset's seed and the actions.
     """
 
-    def __init__(self, spec: GameSpec, environments: list[Any], senses: list[Senses], counts: list[int]) -> None:
-        """`senses` and `counts` give each seat's way of observing and its number of actions."""
+    def __init__(
+        self, spec: GameSpec, environments: list[Any], encoders: list[ObservationEncoder], counts: list[int]
+    ) -> None:
+        """`encoders` and `counts` have each seat's observation encoder and number of actions."""
         super().__init__(spec, len(environments))
         self._environments = environments
-        self._senses = senses
+        self._encoders = encoders
         rows = self._rows
         self._observations = np.zeros((rows, *spec.observation_shape), np.float32)
         self._legal = np.zeros((rows, spec.actions), np.bool_)
@@ -53,7 +55,7 @@ class EnvironmentGame(VectorGame):
         """Reset the table's environment with this seed."""
 
     @abstractmethod
-    def _acting(self, table: int) -> list[Shown]:
+    def _acting(self, table: int) -> list[AgentObservation]:
         """The seats that must act at the table, in seat order."""
 
     @abstractmethod
@@ -103,7 +105,7 @@ class EnvironmentGame(VectorGame):
         return f"step {len(self._played[table])}\n{earned}"
 
     def _remember(self, actions: NDArray[np.int64]) -> None:
-        """Nothing: `advance` keeps each table's own list, as the rows of a turn may vary."""
+        """Does nothing: `advance` keeps a list per table, because the rows of a turn vary."""
 
     def _look(self) -> Turn:
         tables: list[int] = []
@@ -111,9 +113,9 @@ class EnvironmentGame(VectorGame):
         for table in range(self.tables):
             for shown in self._acting(table):
                 row = len(tables)
-                self._senses[shown.seat].write(shown.value, self._observations[row])
+                self._encoders[shown.seat].write(shown.value, self._observations[row])
                 self._legal[row] = self._own_actions[shown.seat]
-                mask = self._senses[shown.seat].mask(shown.value, shown.info)
+                mask = self._encoders[shown.seat].mask(shown.value, shown.info)
                 if mask is not None:
                     self._legal[row, : len(mask)] &= np.asarray(mask, np.bool_)
                 tables.append(table)

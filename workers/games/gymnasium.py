@@ -4,10 +4,10 @@ from typing import Any
 
 import gymnasium
 
-from workers.games.environments import EnvironmentGame, Shown, factory
+from workers.games.environments import AgentObservation, EnvironmentGame, factory
 from workers.games.errors import BadGame
 from workers.games.protocol import GameSpec
-from workers.games.spaces import action_count, senses
+from workers.games.spaces import action_count, observation_encoder
 
 
 class GymnasiumGame(EnvironmentGame):
@@ -24,29 +24,29 @@ class GymnasiumGame(EnvironmentGame):
         limit = first.spec.max_episode_steps if first.spec is not None else None
         if max_steps is None and limit is None:
             raise BadGame(f"{env}: it has no limit of steps of its own; give max_steps")
-        sense = senses(first.observation_space, env)
+        encoder = observation_encoder(first.observation_space, env)
         actions = action_count(first.action_space, env)
         spec = GameSpec(
             id=f"gymnasium/{env}",
             seats=1,
             actions=actions,
-            observation_shape=sense.shape,
+            observation_shape=encoder.shape,
             max_steps=min(steps for steps in (max_steps, limit) if steps is not None),
             scoring="returns",
         )
         others = [_make(env, options or {}) for _ in range(tables - 1)]
-        super().__init__(spec, [first, *others], [sense], [actions])
+        super().__init__(spec, [first, *others], [encoder], [actions])
 
     def _start(self, table: int, seed: int) -> None:
         value, info = self._environments[table].reset(seed=seed)
-        self._last[table] = Shown(0, value, info)
+        self._last[table] = AgentObservation(0, value, info)
 
-    def _acting(self, table: int) -> list[Shown]:
+    def _acting(self, table: int) -> list[AgentObservation]:
         return [self._last[table]]
 
     def _play(self, table: int, seats: list[int], actions: list[int]) -> tuple[dict[int, float], bool, bool]:
         value, reward, terminated, truncated, info = self._environments[table].step(actions[0])
-        self._last[table] = Shown(0, value, info)
+        self._last[table] = AgentObservation(0, value, info)
         return {0: float(reward)}, terminated or truncated, truncated and not terminated
 
 

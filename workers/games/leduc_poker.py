@@ -33,7 +33,7 @@ def _rules(stage: Stage) -> dict[int, Stage]:
 
 
 def _then(stage: Stage, action: int, pays: int) -> Stage:
-    """The mover does this, having now paid so much in all, and the other seat is next."""
+    """The stage after this action of the mover, who has then paid `pays` in total; the other seat is next."""
     paid = (pays, stage.paid[1]) if stage.mover == 0 else (stage.paid[0], pays)
     path = (*stage.path[:-1], (*stage.path[-1], action))
     return replace(stage, path=path, mover=1 - stage.mover, paid=paid)

@@ -25,7 +25,7 @@ _Dynamics, _Chance, _Information = (
 )
 _CHANCE, _TERMINAL = int(pyspiel.PlayerId.CHANCE), int(pyspiel.PlayerId.TERMINAL)
 _FEW_ACTIONS = 64
-_CHANCE_DRAWS = 2  # tells chance draws from other draws on the same seed
+_CHANCE_DRAWS = 2  # separates chance draws from other draws on the same seed
 
 
 class OpenSpielGame(VectorGame):
@@ -101,7 +101,7 @@ class OpenSpielGame(VectorGame):
         return StepResult(self._rewards, done, self._never)
 
     def _collect(self, tables: NDArray[np.int64]) -> None:
-        """The rewards of this step: what the returns of these tables grew by, nothing at others."""
+        """The rewards of this step: the increase of the returns at these tables, 0 at the others."""
         self._rewards[:] = 0
         if len(tables):
             returns = np.array([self._states[table].returns() for table in tables.tolist()], np.float32)
@@ -113,7 +113,7 @@ class OpenSpielGame(VectorGame):
         return moves
 
     def place(self, table: int, history: Sequence[int]) -> None:
-        """Put the table where this history leads; its seed then no longer names the game."""
+        """Put the table into the position after this history; its seed then no longer determines the game."""
         state = self._states[table] = self._game.new_initial_state()
         for action in history:
             state.apply_action(action)
@@ -132,16 +132,16 @@ class OpenSpielGame(VectorGame):
         return str(self._states[table].action_to_string(seat, action))
 
     def _remember(self, actions: NDArray[np.int64]) -> None:
-        """Nothing: OpenSpiel's states keep their own history."""
+        """Does nothing: OpenSpiel's states keep their own history."""
 
     def _settle(self, table: int, mover: int) -> int:
-        """Draw chance outcomes until a seat is to move or the game is over; who it is."""
+        """Draw chance outcomes until a seat is to move or the game is over; returns the seat to move."""
         state = self._states[table]
         while mover == _CHANCE:
             self._chance_seeds[table] = key = mix_ints(self._chance_seeds[table])
             outcomes, chances = zip(*state.chance_outcomes(), strict=True)
             at = bisect(list(accumulate(chances)), (key >> 11) * 2.0**-53)
-            # Probabilities may add up to a hair below 1; the draw then falls on the last outcome.
+            # Probabilities may add up to slightly less than 1; a draw above their sum takes the last outcome.
             state.apply_action(outcomes[min(at, len(outcomes) - 1)])
             mover = state.current_player()
         return mover
@@ -204,7 +204,7 @@ def _load(game: str) -> pyspiel.Game:
     if kind.dynamics == _Dynamics.MEAN_FIELD:
         raise BadGame(f"{game}: mean-field games have no seats to play; allowed: sequential, simultaneous")
     if kind.chance_mode == _Chance.SAMPLED_STOCHASTIC:
-        raise BadGame(f"{game}: it draws its own random numbers, so no seed names a game; allowed: others")
+        raise BadGame(f"{game}: it draws its own random numbers, so no seed determines a game; allowed: other games")
     return loaded
 
 

@@ -5,10 +5,10 @@ from typing import Any, Literal
 import pettingzoo
 from pettingzoo.env_registry.exceptions import PettingZooRegistryError
 
-from workers.games.environments import EnvironmentGame, Shown, factory
+from workers.games.environments import AgentObservation, EnvironmentGame, factory
 from workers.games.errors import BadGame
 from workers.games.protocol import GameSpec
-from workers.games.spaces import Senses, action_count, senses
+from workers.games.spaces import ObservationEncoder, action_count, observation_encoder
 
 
 class _PettingZooGame(EnvironmentGame):
@@ -31,41 +31,41 @@ class _PettingZooGame(EnvironmentGame):
     ) -> None:
         environments = [_make(self.kind, env, options or {}) for _ in range(tables)]
         agents = _agents(environments[0], env)
-        sees, counts = _spaces(environments[0], agents, env)
+        encoders, counts = _spaces(environments[0], agents, env)
         spec = GameSpec(
             id=f"pettingzoo/{env}",
             seats=len(agents),
             actions=max(counts),
-            observation_shape=sees[0].shape,
+            observation_shape=encoders[0].shape,
             simultaneous=self.kind == "parallel",
             hidden_information=hidden_information,
             max_steps=max_steps,
             scoring="returns" if len(agents) == 1 else "outcome",
         )
-        super().__init__(spec, environments, sees, counts)
+        super().__init__(spec, environments, encoders, counts)
         self._agents = agents
         self._seat_of = {agent: seat for seat, agent in enumerate(agents)}
 
 
 class AecGame(_PettingZooGame):
-    """A turn-based PettingZoo game (its AEC interface); seats that are out are passed over."""
+    """A turn-based PettingZoo game (its AEC interface); seats that are out of the game are skipped."""
 
     kind = "aec"
 
     def _start(self, table: int, seed: int) -> None:
         self._environments[table].reset(seed=seed)
 
-    def _acting(self, table: int) -> list[Shown]:
+    def _acting(self, table: int) -> list[AgentObservation]:
         env = self._environments[table]
         agent = env.agent_selection
-        return [Shown(self._seat_of[agent], env.observe(agent), env.infos[agent])]
+        return [AgentObservation(self._seat_of[agent], env.observe(agent), env.infos[agent])]
 
     def _play(self, table: int, seats: list[int], actions: list[int]) -> tuple[dict[int, float], bool, bool]:
         env = self._environments[table]
         env.step(actions[0])
         rewards = {self._seat_of[agent]: float(reward) for agent, reward in env.rewards.items()}
         cut = any(env.truncations.values()) and not any(env.terminations.values())
-        # PettingZoo keeps an agent that is out until it has been stepped once more, with no action.
+        # PettingZoo keeps an agent that is out of the game until it has been stepped once more, with None.
         while env.agents and _is_out(env, env.agent_selection):
             env.step(None)
         over = not env.agents
@@ -80,11 +80,11 @@ class ParallelGame(_PettingZooGame):
     def _start(self, table: int, seed: int) -> None:
         self._last[table] = self._environments[table].reset(seed=seed)
 
-    def _acting(self, table: int) -> list[Shown]:
+    def _acting(self, table: int) -> list[AgentObservation]:
         values, infos = self._last[table]
         alive = set(self._environments[table].agents)
         return [
-            Shown(seat, values[agent], infos.get(agent, {}))
+            AgentObservation(seat, values[agent], infos.get(agent, {}))
             for seat, agent in enumerate(self._agents)
             if agent in alive
         ]
@@ -124,10 +124,10 @@ def _agents(environment: Any, env: str) -> list[Any]:
     return agents
 
 
-def _spaces(environment: Any, agents: list[Any], env: str) -> tuple[list[Senses], list[int]]:
-    """Each seat's senses and number of actions; one network sees them all, so shapes must agree."""
-    sees = [senses(environment.observation_space(agent), env) for agent in agents]
-    shapes = {sense.shape for sense in sees}
+def _spaces(environment: Any, agents: list[Any], env: str) -> tuple[list[ObservationEncoder], list[int]]:
+    """Each seat's observation encoder and number of actions; all seats share one network, so shapes must agree."""
+    encoders = [observation_encoder(environment.observation_space(agent), env) for agent in agents]
+    shapes = {encoder.shape for encoder in encoders}
     if len(shapes) > 1:
         raise BadGame(f"{env}: agents observe different shapes {sorted(shapes)}; allowed: one for all")
-    return sees, [action_count(environment.action_space(agent), env) for agent in agents]
+    return encoders, [action_count(environment.action_space(agent), env) for agent in agents]

@@ -11,7 +11,7 @@ from workers.games.betting import BettingTree, Stage
 from workers.games.protocol import GameSpec, StepResult, Turn, VectorGame
 from workers.games.seeding import below, mix
 
-_DEAL = 1  # tells the draw of the deal from other draws on the same seed
+_DEAL = 1  # separates the draw of the deal from other draws on the same seed
 
 
 @dataclass(frozen=True)
@@ -19,7 +19,7 @@ class Poker:
     """A precomputed poker game: the betting tree, the deals, their winners and all observations.
 
     A card's rank is `card // suits`. Every deal, (seat 0, seat 1, public) in card numbers, is equally
-    likely; a game of one betting round never opens the public card.
+    likely; a game of one betting round never reveals the public card.
     """
 
     tree: BettingTree
@@ -29,7 +29,7 @@ class Poker:
     ranks: str
     suits: int
     choices: tuple[int, ...]
-    """The actions that can be seen in a hand that goes on."""
+    """The actions that appear in the betting of an unfinished hand."""
     has_public: bool = field(init=False)
     seen: NDArray[np.float32] = field(init=False)
     """[playable stage * deals + deal], the mover's observation."""
@@ -39,7 +39,7 @@ class Poker:
         object.__setattr__(self, "seen", self._observations())
 
     def _observations(self) -> NDArray[np.float32]:
-        """The mover's seat, its rank, the public rank once it lies open, and the betting, all one-hot."""
+        """The mover's seat, its rank, the public rank once it is revealed, and the betting, all one-hot."""
         ranks = np.eye(len(self.ranks), dtype=np.float32)[self.deals // self.suits]
         betting = self._betting()
         blocks = []
@@ -68,7 +68,7 @@ class Poker:
 class TwoSeatPoker(VectorGame):
     """One private card each and, from the second betting round on, one public card for both.
 
-    A mover observes its own card, the open one and the betting: all it may know and nothing more.
+    A mover observes its own card, the public card once it is revealed, and the betting: all it may know.
     """
 
     def __init__(self, spec: GameSpec, tables: int, poker: Poker) -> None:
@@ -119,7 +119,7 @@ class TwoSeatPoker(VectorGame):
         return moves
 
     def place(self, table: int, history: Sequence[int]) -> None:
-        """Put the table where this history leads; its seed then no longer names the game."""
+        """Put the table into the position after this history; its seed then no longer determines the game."""
         cards, stage = list(history[:2]), 0
         for move in history[2:]:
             path = self._tree.stages[stage].path

@@ -28,11 +28,11 @@ class GameSpec:
     simultaneous: bool = False
     hidden_information: bool = False
     chance: bool = False
-    """Dice, cards or the like, drawn from the seed: the same players' games differ by themselves."""
+    """Dice, cards or the like, drawn from the seed, so that games of deterministic players differ too."""
     max_steps: int
     """Upper bound on the steps of one game."""
     scoring: Literal["outcome", "returns"] = "outcome"
-    """One-seat games have nobody to beat: their returns are tallied instead of wins."""
+    """`returns` for one-seat games, which have no opponent: returns are tallied instead of wins."""
     action_names: tuple[str, ...] = ()
     """What people call the actions; empty means by number."""
     openspiel: str | None = None
@@ -47,7 +47,7 @@ class GameSpec:
 
     @property
     def open_board(self) -> bool:
-        """Several seats that move in turn and see everything: where a random opening tells nobody anything."""
+        """Whether several seats move in turn and see everything, so that random opening moves reveal nothing."""
         return not (self.simultaneous or self.hidden_information or self.seats == 1)
 
     def action_name(self, action: int) -> str:
@@ -73,7 +73,7 @@ class StepResult:
     """The result of one step. The arrays are valid until the next step: copy what you keep."""
 
     rewards: NDArray[np.float32]
-    """[tables, seats], earned in this step by every seat, whoever moved."""
+    """[tables, seats], earned in this step by every seat, not only by the mover."""
     done: NDArray[np.bool_]
     """[tables], the game ended in this step; the table has already started its next game."""
     truncated: NDArray[np.bool_]
@@ -113,7 +113,7 @@ class VectorGame(ABC):
 
     @abstractmethod
     def turn(self) -> Turn:
-        """Who must act now, what they see and what they may do."""
+        """The seats that must act now, their observations and their legal actions."""
 
     @abstractmethod
     def advance(self, actions: NDArray[np.int64]) -> StepResult:

@@ -11,7 +11,7 @@ from workers.games.protocol import Turn, VectorGame
 
 @dataclass(frozen=True, kw_only=True)
 class Position:
-    """One position of a replayed game; at the end nobody is to act and `done` is true."""
+    """One position of a replayed game; at the end no seat is to act and `done` is true."""
 
     ply: int
     seats: tuple[int, ...]

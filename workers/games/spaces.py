@@ -11,7 +11,7 @@ from workers.games.errors import BadGame
 
 
 @dataclass(frozen=True)
-class Senses:
+class ObservationEncoder:
     """Encodes an agent's observations as rows of numbers; a legal mask within them is read separately."""
 
     space: spaces.Space[Any]
@@ -28,14 +28,14 @@ class Senses:
         return shown["action_mask"] if self.masked else info.get("action_mask")
 
 
-def senses(space: spaces.Space[Any], game: str) -> Senses:
-    """A box keeps its shape; everything else is flattened, discrete parts one-hot."""
+def observation_encoder(space: spaces.Space[Any], game: str) -> ObservationEncoder:
+    """The encoder of a space: a box keeps its shape; everything else is flattened, discrete parts one-hot."""
     masked = isinstance(space, spaces.Dict) and set(space.keys()) == {"observation", "action_mask"}
     inner = space["observation"] if masked else space  # type: ignore[index]
     if isinstance(inner, spaces.Box):
-        return Senses(inner, inner.shape or (1,), masked)
+        return ObservationEncoder(inner, inner.shape or (1,), masked)
     try:
-        return Senses(inner, (spaces.flatdim(inner),), masked)
+        return ObservationEncoder(inner, (spaces.flatdim(inner),), masked)
     except (ValueError, NotImplementedError) as error:
         raise BadGame(f"{game}: observations of {inner} have no fixed size: {error}") from error
 

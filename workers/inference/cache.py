@@ -30,7 +30,7 @@ class PolicyCache:
         return len(self._policies)
 
     def get(self, ref: CheckpointRef) -> Policy:
-        """The policy of this checkpoint, read only when it is not at hand."""
+        """The policy of this checkpoint, loaded only if it is not cached."""
         policy = self._policies.pop(ref.sha256, None)
         if policy is None:
             policy = Policy.from_checkpoint(load(self._store, ref), self.spec)

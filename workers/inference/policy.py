@@ -84,7 +84,7 @@ class Policy:
 
 
 def choose(logits: Tensor, draws: NDArray[np.float32] | None) -> tuple[Tensor, Tensor]:
-    """An action a row from masked logits, by inverting the distribution at `draws`, and its log-probability."""
+    """One action per row from masked logits, by inverting the distribution at `draws`, and its log-probability."""
     # [actions, rows]: torch is many times slower at a softmax over a short last axis.
     log_probs = torch.log_softmax(logits.t().contiguous(), 0)
     if draws is None:

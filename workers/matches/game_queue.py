@@ -15,10 +15,10 @@ OPENINGS_OF_A_LENGTH = 32
 
 
 def seatings(entrants: int, seats: int) -> list[tuple[int, ...]]:
-    """The ways to seat the entrants that together are fair to them: the games of one pair.
+    """The seatings of the games of one pair, which together are fair to all entrants.
 
-    As many entrants as seats rotate. Two at a larger table: each seat in turn is the first one's, all others
-    are the second one's. At a table for one they play one after the other.
+    If there are as many entrants as seats, they rotate. If there are two and more seats, the first entrant takes
+    each seat in turn and the second all others. In a one-seat game they play one after the other.
     """
     if seats == 1:
         return [(entrant,) for entrant in range(entrants)]
@@ -51,16 +51,16 @@ class GameQueue:
         return np.where(games < len(self), games, IDLE)
 
     def keys(self, games: NDArray[np.int64]) -> NDArray[np.int64]:
-        """A number for each game as it is seeded now; a redrawn game gets another."""
+        """A number for each game and its present seed; a redrawn game gets a new number."""
         return self._attempts[games] * len(self) + games
 
     def shortened(self, plies: int, games: NDArray[np.int64]) -> NDArray[np.int64]:
-        """How long the openings of these games are: half as long each time that many of a game's have ended it."""
+        """The opening lengths of these games: halved after every OPENINGS_OF_A_LENGTH openings that ended a game."""
         shorter: NDArray[np.int64] = plies >> np.minimum(self._attempts[games] // OPENINGS_OF_A_LENGTH, 62)
         return shorter
 
     def redraw(self, games: NDArray[np.int64]) -> None:
-        """Give these games new seeds: their random openings ended them. Games of a pair redraw alike."""
+        """Give these games new seeds: their random openings ended them. All games of a pair get the same new seed."""
         self._attempts[games] += 1
         self.seeds[games] = _short(mix(self.seeds[games], self._attempts[games]))
 

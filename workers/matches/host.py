@@ -32,14 +32,12 @@ class MatchHost:
         self._rounds = 0
 
     def play(self, task: MatchTask) -> MatchResult:
-        """All games of the task; raises BadMatch where it would be one game over and over, MatchStopped when told to
-        stop meanwhile.
-        """
+        """Play all games of the task; raises BadMatch if all games would be the same, and MatchStopped after `stop`."""
         torch.set_num_threads(self._threads)  # here, because the setting belongs to the calling thread
         self._stop.clear()
         self._note(0, 0)
         policies = self._cache(task.game)
-        task.check_variety(policies.spec)
+        task.check_games_differ(policies.spec)
         return play_match(
             task,
             store=self._store,
@@ -53,7 +51,7 @@ class MatchHost:
         return self._finished, self._scheduled
 
     def rounds(self) -> int:
-        """Rounds of moves made so far, in all matches: what moves on even where a single game takes long."""
+        """Rounds of moves so far, in all matches: they show progress even while a single game takes long."""
         return self._rounds
 
     def stop(self) -> None:

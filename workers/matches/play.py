@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from orchestrator.artifacts import ArtifactStore
-from workers.bots.simple import draw
+from workers.bots.fixed_strategies import draw
 from workers.games.errors import BadGame
 from workers.games.names import make_game
 from workers.games.protocol import StepResult, Turn, VectorGame
@@ -22,7 +22,7 @@ from workers.matches.players import Player, make_player
 from workers.matches.result import GameRecord, MatchResult
 from workers.matches.task import MatchStopped, MatchTask
 
-_PLAY, _OPENING = 11, 12  # tell the players' draws and the openings' from others on the same seed
+_PLAY, _OPENING = 11, 12  # separate the draws of players and openings from other draws on the same seed
 _MOST = 1.0 - 2.0**-24  # the largest draw that is still below 1 as a float32
 
 Progress = Callable[[int, int], None]
@@ -37,14 +37,14 @@ def play_match(
     progress: Progress | None = None,
     should_stop: Callable[[], bool] | None = None,
 ) -> MatchResult:
-    """Play the task's games. `policies`, of the same game, spares reading checkpoints that were played before."""
+    """Play the task's games. `policies` is a cache for this game: its checkpoints are not loaded again."""
     cache = PolicyCache(store, make_game(task.game.id, 1, **task.game.options).spec) if policies is None else policies
     spec = cache.spec
     task.check(spec)
     queue = GameQueue(task, spec)
     game = make_game(task.game.id, min(task.tables, len(queue)), **task.game.options)
-    players = [make_player(e, game, cache, sampled=task.variety.sampled) for e in task.entrants]
-    match_tables = MatchTables(game, queue, players, opening=task.variety.plies(spec))
+    players = [make_player(e, game, cache, sampled=task.randomness.sampled) for e in task.entrants]
+    match_tables = MatchTables(game, queue, players, opening=task.randomness.plies(spec))
     finished = 0
     while finished < len(queue):
         if should_stop is not None and should_stop():
@@ -73,7 +73,7 @@ class MatchTables:
         self._start(np.arange(game.tables), queue.deal(game.tables))
 
     def step(self) -> int:
-        """One move at every table; how many games it ended."""
+        """Play one move at every table; returns how many games ended."""
         turn = self._game.turn()
         at = self._at[turn.tables]
         live = at != IDLE
@@ -115,7 +115,7 @@ class MatchTables:
         )
 
     def _choose(self, turn: Turn, at: NDArray[np.int64], live: NDArray[np.bool_]) -> NDArray[np.int64]:
-        """An action a row: the opening's, the entrants', and at idle tables any legal one."""
+        """One action per row: the opening's, the entrants', and at idle tables any legal one."""
         actions: NDArray[np.int64] = np.argmax(turn.legal, axis=1)
         plies = self._game.plies[turn.tables]
         queue = self._queue
@@ -133,7 +133,7 @@ class MatchTables:
         return actions
 
     def _finish(self, result: StepResult) -> int:
-        """Book the games that ended and start the next ones at their tables."""
+        """Record the games that ended and start the next ones at their tables."""
         tables = np.flatnonzero(result.done)
         if not len(tables):
             return 0

@@ -55,7 +55,7 @@ class PolicyPlayer:
 
 
 class BotPlayer:
-    """A scripted player. Its draws come from the seed of each game, so it needs none of ours."""
+    """A scripted player. Its draws come from the seed of each game, so `draws` is not used."""
 
     def __init__(self, bot: Bot) -> None:
         self._bot = bot

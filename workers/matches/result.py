@@ -80,9 +80,9 @@ class MatchResult:
         return sum(earned) / len(earned) if earned else None
 
     def tallies(self) -> tuple[Tally, ...]:
-        """Wins, draws, losses and returns per two entrants and seat of the first, from the first one's view.
+        """Wins, draws, losses and returns per pair of entrants and seat of the first, from the first one's view.
 
-        With more than two seats, seats are compared two by two by final order. One seat alone gives none.
+        With more than two seats, seats are compared two by two by final order. One-seat games give none.
         """
         counts: Counter[tuple[int, int, int, int]] = Counter()
         earned: dict[tuple[int, int, int], list[tuple[float, float]]] = {}

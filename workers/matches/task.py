@@ -1,4 +1,4 @@
-"""The task of a match: the game, the entrants, the number of pairs, and how games are varied.
+"""The task of a match: the game, the entrants, the number of pairs, and the sources of randomness.
 
 See docs/decisions/matches.md.
 """
@@ -12,8 +12,8 @@ from orchestrator.catalog import Component
 from workers.games.protocol import GameSpec
 
 MOST_TABLES = 256
-MOST_SUITED = 8
-"""Plies of an opening that nobody asked for: of two moves each, 256 openings; of more, far more."""
+LONGEST_DEFAULT_OPENING = 8
+"""The longest default opening, in plies: even with two legal moves per ply there are 256 such openings."""
 
 
 class BadMatch(ValueError):
@@ -38,8 +38,8 @@ class Entrant:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Variety:
-    """How games are varied, so that deterministic players do not repeat one game; both ways can be combined."""
+class Randomness:
+    """Sources of randomness, so that deterministic players do not repeat one game; the two can be combined."""
 
     sampled: bool = True
     """Policies draw from their probabilities; otherwise they play their best move."""
@@ -60,16 +60,17 @@ class Variety:
 
     def plies(self, spec: GameSpec) -> int:
         """The length of the openings in this game."""
-        return suited_opening(spec) if self.opening_plies is None else self.opening_plies
+        return default_opening_plies(spec) if self.opening_plies is None else self.opening_plies
 
 
-def suited_opening(spec: GameSpec) -> int:
-    """Random plies that make games differ and leave nearly all of them to the players; none where chance does that
-    or a move at random would tell others something.
+def default_opening_plies(spec: GameSpec) -> int:
+    """The length of a random opening that makes games differ and leaves most of the game to the players.
+
+    0 in games of chance, which differ anyway, and where a random move would reveal hidden information.
     """
     if spec.chance or not spec.open_board:
         return 0
-    return min(MOST_SUITED, max(2, spec.max_steps // 10), spec.max_steps // 2)
+    return min(LONGEST_DEFAULT_OPENING, max(2, spec.max_steps // 10), spec.max_steps // 2)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -81,7 +82,7 @@ class MatchTask:
     pairs: int
     """How many seeds; each is played once per way of seating the entrants (twice for two in two seats)."""
     seed: int
-    variety: Variety = Variety()
+    randomness: Randomness = Randomness()
     tables: int = MOST_TABLES
     """Games under way at once, at most."""
 
@@ -92,12 +93,12 @@ class MatchTask:
             raise BadMatch(f"a match's seed lies in 0 to 2**64 - 1, not {self.seed}")
 
     def check(self, spec: GameSpec) -> None:
-        """Raise BadMatch where the game does not allow what is asked."""
+        """Raise BadMatch if the game does not allow the task."""
         allowed = {1, 2} if spec.seats == 1 else {2, spec.seats}
         if len(self.entrants) not in allowed:
             counts = " or ".join(str(count) for count in sorted(allowed))
             raise BadMatch(f"{spec.id}: a match takes {counts} entrants, not {len(self.entrants)}")
-        plies = self.variety.plies(spec)
+        plies = self.randomness.plies(spec)
         if plies and not spec.open_board:
             raise BadMatch(
                 f"{spec.id}: random openings need a game of several seats that move in turn and see everything; "
@@ -109,11 +110,11 @@ class MatchTask:
                 f"at most {spec.max_steps}; allowed: up to {spec.max_steps // 2}"
             )
 
-    def check_variety(self, spec: GameSpec) -> None:
-        """Raise BadMatch where nothing but the players' own chance could make one game differ from another."""
-        varied = self.variety.sampled or spec.chance or self.variety.plies(spec) > 0
+    def check_games_differ(self, spec: GameSpec) -> None:
+        """Raise BadMatch if deterministic players would repeat one game."""
+        varied = self.randomness.sampled or spec.chance or self.randomness.plies(spec) > 0
         if self.pairs > 1 and spec.open_board and not varied:
             raise BadMatch(
-                f"{spec.id}: best moves (sampled: false) without random openings (opening_plies: 0) repeat one game "
-                "for ever; leave opening_plies out for openings that suit the game, or let the policies sample"
+                f"{spec.id}: best moves (sampled: false) without random openings (opening_plies: 0) repeat one game; "
+                "leave opening_plies out for openings that suit the game, or let the policies sample"
             )

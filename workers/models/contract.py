@@ -30,7 +30,7 @@ ILLEGAL = -1e9
 
 
 _DRAWING = threading.Lock()
-"""Torch has one source of randomness a process: two threads that draw weights at once would mix theirs up."""
+"""Torch has one random generator per process: two threads that draw weights at once would interleave draws."""
 
 
 class BadModel(ValueError):

@@ -1,4 +1,4 @@
-"""A recurrent net: an encoder, one GRU cell whose state lives per table and seat, and both heads."""
+"""A recurrent net: an encoder, one GRU cell with a state per table and seat, and both heads."""
 
 from __future__ import annotations
 

@@ -13,7 +13,7 @@ _MOST_ROWS = 10_000_000.0
 
 
 class Normalised(nn.Module):
-    """Wraps a model. The moments are buffers, hence part of every checkpoint and of what rollout actors are sent."""
+    """Wraps a model. The moments are buffers: checkpoints and the weights sent to rollout actors include them."""
 
     mean: Tensor
     square: Tensor
@@ -38,7 +38,7 @@ class Normalised(nn.Module):
 
     @torch.no_grad()
     def absorb(self, moments: Tensor, rows: int) -> None:
-        """Take the moments of so many rows into the running ones."""
+        """Merge the moments of this many rows into the running moments."""
         total = self.rows + rows
         weight = rows / total
         self.mean.lerp_(moments[0], weight)

@@ -24,7 +24,7 @@ class SampleBatch:
     log_probs: NDArray[np.float32]
     """Of the action, under the policy that took it."""
     values: NDArray[np.float32]
-    """What that policy's value head said of the position."""
+    """That policy's value estimate of the position."""
     rewards: NDArray[np.float32]
     """Everything the seat earned from this decision until its next one."""
     next_row: NDArray[np.int64]
@@ -41,7 +41,7 @@ class SampleBatch:
 
     @property
     def trainable(self) -> NDArray[np.int64]:
-        """Rows to learn from: all whose consequences are known."""
+        """Rows to train on: all whose successor is known."""
         return np.flatnonzero(self.next_row != PENDING)
 
     @property
@@ -51,7 +51,7 @@ class SampleBatch:
 
 
 def merge(batches: Sequence[SampleBatch]) -> SampleBatch:
-    """Several batches as one; their streams stay apart by their links."""
+    """Several batches as one; their links keep streams separate."""
     if len(batches) == 1:
         return batches[0]
     starts = np.cumsum([0, *(len(batch) for batch in batches[:-1])])

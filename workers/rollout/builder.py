@@ -1,7 +1,6 @@
 """Builds trajectories from decisions, rewards and ends of games.
 
-It knows no game loop. A vectorised loop feeds it a thousand rows at a time, a game that calls in over a wire
-feeds it one.
+It is independent of the game loop: a vectorised loop adds a thousand rows at a time, a remote game one.
 
 See docs/decisions/rollouts.md.
 """
@@ -35,7 +34,7 @@ _CARRIED = ("observations", "legal", "actions", "log_probs", "values", "states",
 class TrajectoryBuilder:
     """Collects decisions of many streams (one per table and seat) into batches with links along each stream.
 
-    A decision still waiting for its consequences when a batch is taken opens the next batch, so none is lost.
+    A decision whose successor is unknown when a batch is taken is carried over to the next batch, so none is lost.
     """
 
     def __init__(
@@ -123,7 +122,7 @@ class TrajectoryBuilder:
         return batch
 
     def _close(self, streams: NDArray[np.int64], link: NDArray[np.int64] | int) -> None:
-        """Tie what was earned, and what follows, to the latest decision of each stream."""
+        """Write the rewards and the link of the latest decision of each stream."""
         latest = self._last[streams]
         self._filling.next_row[latest] = link
         self._filling.rewards[latest] = self._earned[streams]

@@ -36,7 +36,7 @@ class OpeningRules:
 
 
 class Openings:
-    """Counts, per table, the random plies still to be played in the game at hand."""
+    """Counts, per table, the random plies still to be played in its present game."""
 
     def __init__(self, rules: OpeningRules, spec: GameSpec, tables: int, rng: np.random.Generator) -> None:
         self._share = rules.share

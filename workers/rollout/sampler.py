@@ -14,7 +14,7 @@ from workers.inference.policy import Decider, Policy
 from workers.rollout.batch import SampleBatch
 from workers.rollout.builder import TrajectoryBuilder
 from workers.rollout.openings import OpeningRules, Openings, random_legal
-from workers.rollout.opposition import Opposition
+from workers.rollout.opponents import Opponents
 from workers.rollout.seating import LEARNER, Seating
 from workers.rollout.tally import TallyBoard
 
@@ -41,7 +41,7 @@ class Sampler:
         self._steps = steps
         self._seats = spec.seats
         self.board = TallyBoard(seating)
-        self._opposition = Opposition(game, seating, opponents or {})
+        self._opponents = Opponents(game, seating, opponents or {})
         self._self_play_only = seating.self_play_tables == game.tables
         streams = game.tables * spec.seats
         rows = streams if spec.simultaneous else game.tables
@@ -69,7 +69,7 @@ class Sampler:
 
     def play_out(self, steps: int) -> int:
         """Play the counted games under way to their end, without recording samples; returns how many are left."""
-        self.board.last_call()
+        self.board.count_only_running_games()
         for _ in range(steps):
             if not self.board.waiting:
                 break
@@ -117,7 +117,7 @@ class Sampler:
         owner = self._seating.owner.reshape(-1)[streams]
         learning = owner == LEARNER
         if not self._self_play_only:
-            self._opposition.act(turn, owner, draws, actions)
+            self._opponents.act(turn, owner, draws, actions)
         if self._openings.active:
             opening = self._openings.left[turn.tables] > 0
             chosen = np.flatnonzero(opening)
@@ -139,7 +139,7 @@ class Sampler:
             self._end(over[~result.truncated[over]], over[result.truncated[over]])
         if self._learner.state_size:
             self._states[self._streams(over)] = 0.0
-        self._opposition.finish(over)
+        self._opponents.finish(over)
         self._openings.begin(over[over < self._seating.self_play_tables])
 
     def _end(self, ended: NDArray[np.int64], cut: NDArray[np.int64]) -> None:

@@ -23,11 +23,11 @@ class Seating:
     owner: NDArray[np.int64]
     """[tables, seats]: LEARNER or the opponent's number."""
     blocks: tuple[int, ...]
-    """Owner of each block of consecutive tables; LEARNER for live self-play, which stands first."""
+    """Owner of each block of consecutive tables; LEARNER for live self-play, which comes first."""
 
     @property
     def edges(self) -> NDArray[np.int64]:
-        """Where each block begins, and last the number of tables."""
+        """The first table of each block, then the number of tables."""
         return np.concatenate(([0], np.cumsum(block_sizes(len(self.owner)))))
 
     @property
@@ -36,7 +36,7 @@ class Seating:
 
 
 def block_sizes(tables: int) -> NDArray[np.int64]:
-    """Tables of each block: up to 64 blocks, the first of them a table larger where it does not come out even."""
+    """Tables of each block: up to 64 blocks; if there is a remainder, the first blocks have one table more."""
     blocks = min(MOST_BLOCKS, tables)
     return tables // blocks + (np.arange(blocks) < tables % blocks)
 
@@ -50,14 +50,14 @@ def seat(
     tables is exactly its share and the real one is within a block of it.
     """
     sizes = block_sizes(tables)
-    # In blocks of the mean size, all parts' blocks in turn: a larger block covers more of the ladder.
+    # Block sizes in units of the mean, parts interleaved: a larger block covers more of the cumulative shares.
     weights = np.repeat(sizes * (len(sizes) / tables), parts)
     starts = np.cumsum(weights) - weights
     ladder = np.cumsum(np.asarray(shares, np.float64))
     ticks = (starts + weights * rng.random()) * (ladder[-1] / len(weights))
     drawn = np.minimum(np.searchsorted(ladder, ticks, side="right"), len(shares) - 1)[part::parts] - 1
     owner = np.repeat(drawn, sizes)[:, None].repeat(seats, axis=1)
-    # Every seat is learnt from equally often: neighbours at one block's tables take turns.
+    # The learner's seat rotates over neighbouring tables, so that every seat is learnt equally often.
     rows = np.arange(tables)
     owner[rows, rows % seats] = LEARNER
     return Seating(owner=owner, blocks=tuple(int(block) for block in drawn))

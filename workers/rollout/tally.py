@@ -54,13 +54,13 @@ class TallyBoard:
         self._sum = 0.0
 
     def step(self, rewards: NDArray[np.float32], done: NDArray[np.bool_]) -> None:
-        """Take in one step of all tables."""
+        """Add one step of all tables."""
         self._returns += rewards
         self._length += 1
         if done.any():
             self._finish(np.flatnonzero(done))
 
-    def last_call(self) -> None:
+    def count_only_running_games(self) -> None:
         """From here on count, at each table whose games have results, only the game now under way."""
         if not self._closing:
             self._closing = True

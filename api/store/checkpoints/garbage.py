@@ -46,7 +46,7 @@ def collect_garbage(sessions: sessionmaker[Session], artifacts: ArtifactStore, *
     freed = 0
     with sessions() as session:
         check_sole_installation(session, artifacts)
-        candidates = _unnamed(session, artifacts.aged(older_than))
+        candidates = _unnamed(session, artifacts.files_older_than(older_than))
         begun = _oldest_open(session)
     candidates = [file for file in candidates if not _is_awaited(file, begun, older_than)]
     for few in _few_at_once(candidates):

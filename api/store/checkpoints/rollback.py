@@ -112,7 +112,7 @@ def _is_damaged(
     heartbeat()
     if is_called_unreadable(checkpoint.sha256, problem):
         return True
-    return not (checkpoint_is_intact(artifacts, checkpoint) if read else artifacts.has_its_size(checkpoint))
+    return not (checkpoint_is_intact(artifacts, checkpoint) if read else artifacts.has_expected_size(checkpoint))
 
 
 def _rollback_target(

@@ -20,7 +20,7 @@ def with_openings_played(settings: dict[str, Any], played: int) -> dict[str, Any
     return {**settings, "opening_plies": played} if settings["opening_plies"] is None else settings
 
 
-def check_variety(spec: TournamentSpec, game_id: str) -> None:
+def check_games_differ(spec: TournamentSpec, game_id: str) -> None:
     """Refuse a tournament that would repeat one game forever; raises InvalidTrial."""
     suitable = game_opening_plies(game_id)
     if not spec.sampled and spec.opening_plies == 0 and suitable:

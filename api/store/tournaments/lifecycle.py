@@ -15,7 +15,7 @@ from api.store.core.clock import now
 from api.store.core.errors import Conflict, NotFound
 from api.store.core.events import NewEvent, append_events
 from api.store.core.ids import new_id
-from api.store.matches.openings import check_variety
+from api.store.matches.openings import check_games_differ
 from api.store.tables import Pairing, Project, Schedule, Tournament, TournamentEntrant, Trial
 from api.store.tournaments.entrants import Arena, Candidate, by_rating, resolve_entrants
 from api.store.tournaments.promotion import promote_leader
@@ -121,7 +121,7 @@ def find_arena(session: Session, project: str, spec: TournamentSpec) -> Arena:
     """The project, game and trial that a tournament names."""
     if spec.trial is None:
         assert spec.game is not None, "the spec holds one of the two"
-        check_variety(spec, spec.game.id)
+        check_games_differ(spec, spec.game.id)
         return Arena(project_id=ensure_project(session, project), game=spec.game, trial=None)
     trial = session.scalars(
         select(Trial)
@@ -131,7 +131,7 @@ def find_arena(session: Session, project: str, spec: TournamentSpec) -> Arena:
     if trial is None:
         raise NotFound(f"project {project!r} has no trial named {spec.trial!r}")
     game = spec_of(trial).game
-    check_variety(spec, game.id)
+    check_games_differ(spec, game.id)
     return Arena(project_id=trial.project_id, game=game, trial=trial)
 
 

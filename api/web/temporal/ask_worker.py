@@ -38,8 +38,8 @@ async def ask(temporal: Client, question: Question[Message, Answer], message: Me
             task_queue=Queue.INTERACTIVE,
             result_type=question.answer,
             schedule_to_start_timeout=START_TIMEOUT,
-            schedule_to_close_timeout=question.patience,
-            start_to_close_timeout=question.patience,
+            schedule_to_close_timeout=question.time_limit,
+            start_to_close_timeout=question.time_limit,
             retry_policy=RETRY_ONCE,
         )
     except ActivityFailureError as error:

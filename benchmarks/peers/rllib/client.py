@@ -18,7 +18,7 @@ BUILD = ROOT / "build"
 
 @dataclass(frozen=True, kw_only=True)
 class RllibSettings:
-    """RLlib's PPO, with settings it learns this game well with."""
+    """Settings of RLlib's PPO that work well for this game."""
 
     runners: int = 2
     envs: int = 64
@@ -41,7 +41,7 @@ class RllibSettings:
 
 
 class RllibFailed(RuntimeError):
-    """The rival's process ended; the message holds its last words."""
+    """The rival's process ended; the message has its last lines of output."""
 
 
 class RllibPeer:
@@ -50,7 +50,7 @@ class RllibPeer:
     def __init__(self, settings: RllibSettings) -> None:
         python = ensure_python(BUILD / "rllib-venv")
         self._log = BUILD / "rllib-peer.log"
-        # A Ray of its own: whatever cluster this process is told of is not the rival's.
+        # Its own Ray: the rival must not join the cluster that this process is configured for.
         variables = {key: value for key, value in os.environ.items() if not key.startswith("RAY_")}
         variables |= {"PYTHONPATH": str(ROOT), "PYTHONWARNINGS": "ignore"}
         with self._log.open("w") as log:

@@ -11,7 +11,7 @@ OBSERVATION = 126
 ACTIONS = 7
 
 Rows = dict[Any, Any]
-"""Something for each agent."""
+"""A value for each agent."""
 
 
 class ConnectFourEnv(MultiAgentEnv):

@@ -12,7 +12,7 @@ from benchmarks.peers.rllib.game import ACTIONS, OBSERVATION
 
 
 class MaskedMlp(TorchRLModule, ValueFunctionAPI):
-    """Trunk of `model_config["hidden"]` units with relu; illegal moves get a logit that no softmax picks."""
+    """Trunk of `model_config["hidden"]` units with relu; illegal moves get a logit whose probability is 0."""
 
     def setup(self) -> None:
         super().setup()  # type: ignore[no-untyped-call]

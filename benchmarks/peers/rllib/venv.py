@@ -1,4 +1,4 @@
-"""The rival's own virtual environment, made on first use from the versions that this one runs."""
+"""The rival's own virtual environment, created on first use, with the versions of this environment."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _SAME_VERSIONS = ("ray[rllib]", "torch", "numpy", "open_spiel")
 
 
 class VenvFailed(RuntimeError):
-    """RLlib could not be installed; the message holds pip's last words."""
+    """RLlib could not be installed; the message has pip's last lines of output."""
 
 
 def ensure_python(folder: Path) -> Path:

@@ -114,7 +114,9 @@ async def test_a_question_that_nobody_answers_is_a_problem_and_not_a_hang(
 ) -> None:
     monkeypatch.setattr(asking, "Queue", SimpleNamespace(INTERACTIVE="a queue without a worker"))
     client = await Client.connect(temporal_address, data_converter=pydantic_data_converter)
-    nobody: Question[str, str] = Question(name="nobody", message=str, answer=str, patience=timedelta(milliseconds=300))
+    nobody: Question[str, str] = Question(
+        name="nobody", message=str, answer=str, time_limit=timedelta(milliseconds=300)
+    )
     with pytest.raises(asking.ProblemError) as refused:
         await asyncio.wait_for(asking.ask(client, nobody, "?"), 60)
     assert refused.value.status == 409
@@ -126,7 +128,7 @@ async def test_a_long_answer_is_not_waited_for_where_nobody_hears_the_question(
     monkeypatch.setattr(asking, "START_TIMEOUT", timedelta(milliseconds=300))
     monkeypatch.setattr(asking, "Queue", SimpleNamespace(INTERACTIVE="a queue without a worker"))
     client = await Client.connect(temporal_address, data_converter=pydantic_data_converter)
-    slow: Question[str, str] = Question(name="slow", message=str, answer=str, patience=timedelta(minutes=5))
+    slow: Question[str, str] = Question(name="slow", message=str, answer=str, time_limit=timedelta(minutes=5))
     with pytest.raises(asking.ProblemError, match="no train worker answers"):
         await asyncio.wait_for(asking.ask(client, slow, "?"), 60)
 

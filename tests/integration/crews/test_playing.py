@@ -18,7 +18,7 @@ from orchestrator.artifacts import ArtifactStore, ArtifactStoreFull
 from orchestrator.catalog import Component
 from orchestrator.contracts.errors import Failure
 from orchestrator.contracts.play import Contender, PlayedGame, PlayOutcome, PlayRequest
-from orchestrator.played_games import sent
+from orchestrator.played_games import pack_games
 from workers.activities import playing
 from workers.activities.playing import PlayActivities
 from workers.activities.progress_watch import ProgressWatch
@@ -68,11 +68,11 @@ def test_actors_that_died_or_hang_are_passed_over_with_a_beating_heart(
 def test_waiting_for_an_actor_holds_up_nobody_else(activities: PlayActivities, monkeypatch: pytest.MonkeyPatch) -> None:
     held: list[bool] = []
 
-    def lives(actor: Any, watch: ProgressWatch) -> bool:
+    def is_alive(actor: Any, watch: ProgressWatch) -> bool:
         held.append(activities._lock.locked())
         return False
 
-    monkeypatch.setattr(playing, "_lives", lives)
+    monkeypatch.setattr(playing, "_is_alive", is_alive)
     activities._idle.append(Deaf.remote())
     ActivityEnvironment().run(activities.play_games, request(TIC_TAC_TOE))
     assert held == [False]
@@ -116,12 +116,12 @@ class Store:
         if self.asked <= self.refusals:
             self.refused.set()
             raise ArtifactStoreFull(artifacts.root_url, "No space left on device")
-        return sent(games, artifacts)
+        return pack_games(games, artifacts)
 
 
 def test_games_that_were_played_wait_for_the_store(activities: PlayActivities, monkeypatch: pytest.MonkeyPatch) -> None:
     store = Store(refusals=2)
-    monkeypatch.setattr(playing, "sent", store)
+    monkeypatch.setattr(playing, "pack_games", store)
     monkeypatch.setattr("workers.activities.progress_watch.HEARTBEAT_SECONDS", 0.1)
     environment = ActivityEnvironment()
     beats: list[bool] = []
@@ -135,7 +135,7 @@ def test_a_store_that_never_takes_them_is_told_in_the_end(
     activities: PlayActivities, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     store = Store(refusals=100)
-    monkeypatch.setattr(playing, "sent", store)
+    monkeypatch.setattr(playing, "pack_games", store)
     monkeypatch.setattr(playing, "STORE_PATIENCE", 0.5)
     with pytest.raises(ApplicationError) as failure:
         ActivityEnvironment().run(activities.play_games, request(TIC_TAC_TOE))
@@ -154,7 +154,7 @@ def test_nobody_waits_for_the_games_of_a_cancelled_batch(
             over.wait(60)
         raise ArtifactStoreFull(artifacts.root_url, "No space left on device")
 
-    monkeypatch.setattr(playing, "sent", refuse)
+    monkeypatch.setattr(playing, "pack_games", refuse)
     monkeypatch.setattr(playing, "_pause_after", lambda attempt: 60.0)
     environment = ActivityEnvironment()
     canceller = threading.Thread(target=lambda: asked.wait(60) and environment.cancel())

@@ -14,7 +14,7 @@ from api.store.core.clock import now
 from api.store.tables import Match, Tournament
 from league.types import CheckpointRef, Stream
 from orchestrator.contracts.play import EvaluationKey, EvaluationReport, GateBatch, PlayOutcome, PlayRequest
-from orchestrator.played_games import MOST_BYTES, received, sent
+from orchestrator.played_games import MOST_BYTES, pack_games, unpack_games
 from tests.integration.league_store.driver import League, Store, league_file
 from tests.integration.league_store.games import played
 from tests.integration.league_store.test_gates import brief_of, found, opened
@@ -42,7 +42,7 @@ def report(league: League, request: PlayRequest, outcome: PlayOutcome) -> Evalua
 
 
 def in_a_file(store: Store, request: PlayRequest) -> tuple[PlayOutcome, CheckpointRef]:
-    outcome = sent(played(request).games, store.artifacts)
+    outcome = pack_games(played(request).games, store.artifacts)
     assert outcome.stored is not None and outcome.games == []
     return outcome, outcome.stored
 
@@ -51,11 +51,11 @@ def test_what_is_read_is_what_was_sent(store: Store) -> None:
     _, request = measured(store)
     games = played(request).games
     outcome, file = in_a_file(store, request)
-    assert received(outcome, store.artifacts) == games and file.size < len(games) * 40
-    few = sent(games[:10], store.artifacts)
-    assert few == PlayOutcome(games=games[:10]) and received(few, store.artifacts) == games[:10]
+    assert unpack_games(outcome, store.artifacts) == games and file.size < len(games) * 40
+    few = pack_games(games[:10], store.artifacts)
+    assert few == PlayOutcome(games=games[:10]) and unpack_games(few, store.artifacts) == games[:10]
     long = replace(games[0], moves=[1] * MOST_BYTES)
-    assert sent([long], store.artifacts).stored is not None
+    assert pack_games([long], store.artifacts).stored is not None
 
 
 def test_an_evaluation_and_a_gate_are_recorded_from_files(store: Store) -> None:
@@ -67,7 +67,7 @@ def test_an_evaluation_and_a_gate_are_recorded_from_files(store: Store) -> None:
     gate = brief_of(store, opened(found(store)).gate)
     assert gate.request is not None
     games = [replace(game, moves=[0] * 1000) for game in played(gate.request, [1.0, 0.0]).games]
-    batch = GateBatch(gate=gate.gate, batch=1, outcome=sent(games, store.artifacts))
+    batch = GateBatch(gate=gate.gate, batch=1, outcome=pack_games(games, store.artifacts))
     assert batch.outcome.stored is not None
     assert store("record_gate_batch", batch).next_batch == 2
 

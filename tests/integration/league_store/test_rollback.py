@@ -307,7 +307,7 @@ def test_what_is_named_between_listing_and_removal_stays(fresh_store: Store, mon
         return few
 
     with fresh_store.sessions() as session:
-        candidates = garbage._unnamed(session, fresh_store.artifacts.aged(timedelta(seconds=-1)))
+        candidates = garbage._unnamed(session, fresh_store.artifacts.files_older_than(timedelta(seconds=-1)))
     assert [file.name for file in candidates] == [named.outcome.checkpoint.sha256]
     monkeypatch.setattr(garbage, "_unnamed", once_stale(garbage._unnamed, candidates))
     monkeypatch.setattr(garbage, "_few_at_once", recorded_meanwhile)

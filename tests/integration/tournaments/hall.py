@@ -26,7 +26,7 @@ from orchestrator.artifacts import ArtifactStore
 from orchestrator.contracts import Queue
 from orchestrator.contracts.play import PlayOutcome, PlayRequest, play_games
 from orchestrator.contracts.tournaments import TournamentState, tournament_workflow_id
-from orchestrator.played_games import sent
+from orchestrator.played_games import pack_games
 from orchestrator.spec.tournament import check_tournament
 from workers.activities.playing import games_of, match_task
 from workers.matches.host import MatchHost
@@ -71,7 +71,7 @@ class Hall:
         try:
             self.before_game(request)
             played = MatchHost(self.artifacts.root_url).play(match_task(request))
-            outcome = sent(games_of(played), self.artifacts)
+            outcome = pack_games(games_of(played), self.artifacts)
         finally:
             with self._lock:
                 self._playing[request.occasion] -= 1

@@ -14,7 +14,7 @@ from api.store.tables import Event, Match
 from orchestrator.artifacts import ArtifactStore
 from orchestrator.contracts.play import PlayedGame, PlayOutcome, PlayRequest
 from orchestrator.contracts.tournaments import tournament_workflow_id
-from orchestrator.played_games import GAMES_KIND, sent
+from orchestrator.played_games import GAMES_KIND, pack_games
 from tests.integration.tournaments import hall as hall_module
 from tests.integration.tournaments.hall import Hall, lost_worker
 
@@ -31,10 +31,10 @@ def outcomes(monkeypatch: pytest.MonkeyPatch) -> list[PlayOutcome]:
     seen: list[PlayOutcome] = []
 
     def spied(games: Sequence[PlayedGame], artifacts: ArtifactStore) -> PlayOutcome:
-        seen.append(sent(games, artifacts))
+        seen.append(pack_games(games, artifacts))
         return seen[-1]
 
-    monkeypatch.setattr(hall_module, "sent", spied)
+    monkeypatch.setattr(hall_module, "pack_games", spied)
     return seen
 
 
@@ -58,14 +58,14 @@ async def test_games_that_are_lost_before_they_are_recorded_are_played_again(
     lost: list[Path] = []
 
     def losing(games: Sequence[PlayedGame], artifacts: ArtifactStore) -> PlayOutcome:
-        outcome = sent(games, artifacts)
+        outcome = pack_games(games, artifacts)
         assert outcome.stored is not None
         if not lost:
             lost.append(Path(outcome.stored.uri.removeprefix("file://")))
             lost[0].unlink()
         return outcome
 
-    monkeypatch.setattr(hall_module, "sent", losing)
+    monkeypatch.setattr(hall_module, "pack_games", losing)
     tournament = hall.make(game=LONG, entrants=BOTS, games=20, opening_plies=1)
     assert await hall.hold(temporal, tournament) == ["completed"]
     assert hall.count(Match, Match.tournament_id == tournament) == 30
@@ -84,7 +84,7 @@ async def test_games_that_are_lost_after_another_failure_are_told_of_too(
             raise lost_worker()
 
     def losing(games: Sequence[PlayedGame], artifacts: ArtifactStore) -> PlayOutcome:
-        outcome = sent(games, artifacts)
+        outcome = pack_games(games, artifacts)
         assert outcome.stored is not None
         if troubles:
             troubles.pop(0)
@@ -92,7 +92,7 @@ async def test_games_that_are_lost_after_another_failure_are_told_of_too(
         return outcome
 
     monkeypatch.setattr(hall, "before_game", dying)
-    monkeypatch.setattr(hall_module, "sent", losing)
+    monkeypatch.setattr(hall_module, "pack_games", losing)
     tournament = hall.make(game=LONG, entrants=BOTS, games=20, opening_plies=1, seed=9)
     assert await hall.hold(temporal, tournament) == ["completed"]
     told = hall.rows(Event, Event.type == "pairing.retried", Event.payload["tournament_id"].astext == tournament)
@@ -102,7 +102,9 @@ async def test_games_that_are_lost_after_another_failure_are_told_of_too(
 async def test_a_store_that_is_not_shared_ends_the_tournament_with_the_reason(
     hall: Hall, temporal: Client, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    monkeypatch.setattr(hall_module, "sent", lambda games, artifacts: sent(games, ArtifactStore(str(tmp_path))))
+    monkeypatch.setattr(
+        hall_module, "pack_games", lambda games, artifacts: pack_games(games, ArtifactStore(str(tmp_path)))
+    )
     monkeypatch.setattr("orchestrator.workflows.tournament.MAX_UNREADABLE_RUNS", 1)
     tournament = hall.make(game=LONG, entrants=BOTS, games=20, opening_plies=1, seed=8)
     assert await hall.hold(temporal, tournament) == ["failed"]

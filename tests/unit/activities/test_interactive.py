@@ -43,7 +43,7 @@ def test_a_replay_shows_every_position_and_numbers_the_moves(answers: Interactiv
     assert all(position.svg.startswith("<svg") for position in shown.positions)
 
 
-def test_a_version_gives_its_opinion_of_each_decision(answers: InteractiveActivities, store: ArtifactStore) -> None:
+def test_a_version_annotates_each_decision(answers: InteractiveActivities, store: ArtifactStore) -> None:
     request = InitialWeightsRequest(trial="t", game=CONNECT_FOUR, model=MODEL, seed=1)
     checkpoint = WeightsActivities(store).make_initial_weights(request)
     annotator = Contender(version="v", player="p", checkpoint=checkpoint)

@@ -85,10 +85,10 @@ def test_a_damaged_artifact_is_refused_by_name_and_hashes(local: ArtifactStore, 
 
 def test_what_is_missing_or_cut_short_is_seen_unread(store: ArtifactStore) -> None:
     ref = store.put(b"weights", kind="checkpoint")
-    assert store.has_its_size(ref)
-    assert not store.has_its_size(replace(ref, size=8))
+    assert store.has_expected_size(ref)
+    assert not store.has_expected_size(replace(ref, size=8))
     store.collect(set(), timedelta(0), now=datetime.now(UTC) + timedelta(days=1))
-    assert not store.has_its_size(ref)
+    assert not store.has_expected_size(ref)
 
 
 def test_putting_again_repairs_a_damaged_copy(local: ArtifactStore) -> None:
@@ -184,7 +184,7 @@ def test_what_was_put_again_since_it_was_found_old_is_not_removed(tmp_path: Path
     ref = store.put(b"weights", kind="checkpoint")
     file = Path(ref.uri.removeprefix("file://"))
     os.utime(file, (1, 1))
-    aged = store.aged(timedelta(hours=1))
+    aged = store.files_older_than(timedelta(hours=1))
     assert [found.name for found in aged] == [ref.sha256]
     store.put(b"weights", kind="checkpoint")
     assert store.remove(aged, timedelta(hours=1)).uris == () and file.exists()
@@ -218,7 +218,7 @@ def test_what_another_process_put_again_is_not_removed(listed: ArtifactStore) ->
     path = ref.uri.removeprefix(f"{PROTOCOL}://")
     BUCKET.objects[path] = (b"weights", datetime(2020, 1, 1, tzinfo=UTC))
     BUCKET.heads = 0
-    aged = listed.aged(timedelta(hours=1))
+    aged = listed.files_older_than(timedelta(hours=1))
     assert [file.name for file in aged] == [ref.sha256]
     assert BUCKET.heads <= 1, "the listing has the times; only the root is looked up"
     BUCKET.objects[path] = (b"weights", datetime.now(UTC))

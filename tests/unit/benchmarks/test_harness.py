@@ -11,7 +11,7 @@ from benchmarks import selfplay
 from benchmarks.peers import strength
 from benchmarks.peers.rates import Slice, interleave
 from benchmarks.peers.rllib.venv import requirements
-from benchmarks.peers.strength import NOT_REACHED, Climb, climb, summary, translate
+from benchmarks.peers.strength import NOT_REACHED, GoalResult, summary, train_to_goal, translate
 from league.types import CheckpointRef
 from orchestrator.artifacts import ArtifactStore
 from orchestrator.catalog import Component
@@ -61,15 +61,15 @@ def test_a_goal_counts_when_other_seeds_confirm_it(tmp_path: Path, monkeypatch: 
 
     monkeypatch.setattr(strength, "win_rate", play)
     random_play, search = strength.GOALS
-    result = climb("student", student, random_play, ArtifactStore(str(tmp_path)), limit=150.0)
+    result = train_to_goal("student", student, random_play, ArtifactStore(str(tmp_path)), limit=150.0)
     assert 90.0 <= result.reached <= 90.0 * 1.1
     assert result.seconds == result.reached
-    beaten = climb("student", student, search, ArtifactStore(str(tmp_path)), limit=150.0)
+    beaten = train_to_goal("student", student, search, ArtifactStore(str(tmp_path)), limit=150.0)
     assert beaten.best == 0.1 and beaten.seconds == pytest.approx(150.0)
 
 
 def test_what_is_not_reached_is_said() -> None:
-    there, late, never = Climb(reached=2.0, best=0.95), Climb(reached=40.0, best=0.91), Climb(best=0.8)
+    there, late, never = GoalResult(reached=2.0, best=0.95), GoalResult(reached=40.0, best=0.91), GoalResult(best=0.8)
     found = summary({"lanista": [there] * 3, "rllib": [late, late, never]})
     assert found["lanista"] == [2.0, 2.0, 2.0]
     assert found["rllib"] == [40.0, 40.0, NOT_REACHED]

@@ -8,10 +8,10 @@ import pytest
 from open_spiel.python.algorithms.minimax import alpha_beta_search
 
 from tests.unit.bots.matches import play_out
+from workers.bots.fixed_strategies import RandomBot, draw
 from workers.bots.minimax import MinimaxBot, value
 from workers.bots.names import make_bot
 from workers.bots.protocol import bot_input
-from workers.bots.simple import RandomBot, draw
 from workers.games.connect_four import ConnectFour
 from workers.games.kuhn_poker import KuhnPoker
 from workers.games.leduc_poker import LeducPoker

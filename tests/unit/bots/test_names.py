@@ -4,11 +4,11 @@ from argparse import Namespace
 
 import pytest
 
+from workers.bots.fixed_strategies import FirstLegalBot, MixedBot, RandomBot
 from workers.bots.mcts import MctsBot
 from workers.bots.minimax import MinimaxBot
 from workers.bots.names import make_bot
 from workers.bots.protocol import BadBot
-from workers.bots.simple import FirstLegalBot, MixedBot, RandomBot
 from workers.games.connect_four import ConnectFour
 from workers.games.kuhn_poker import KuhnPoker
 from workers.games.rock_paper_scissors import RockPaperScissors
@@ -37,7 +37,7 @@ def test_names_make_the_bots_they_say() -> None:
 
 
 def test_a_bot_of_ones_own_goes_by_its_import_path() -> None:
-    assert isinstance(make_bot("workers.bots.simple:RandomBot", RPS), RandomBot)
+    assert isinstance(make_bot("workers.bots.fixed_strategies:RandomBot", RPS), RandomBot)
     with pytest.raises(BadBot, match="makes a Namespace"):
         make_bot("tests.unit.bots.test_names:not_a_bot", RPS)
 

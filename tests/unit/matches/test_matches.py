@@ -20,13 +20,13 @@ from workers.matches.annotate import annotate
 from workers.matches.game_queue import GameQueue
 from workers.matches.host import MatchHost
 from workers.matches.play import play_match
-from workers.matches.task import BadMatch, Entrant, MatchStopped, MatchTask, Variety
+from workers.matches.task import BadMatch, Entrant, MatchStopped, MatchTask, Randomness
 
 CONNECT_FOUR = Component(id="connect_four")
 KUHN = Component(id="kuhn_poker")
 THREE_SEATS = Component(id="openspiel", options={"game": "leduc_poker(players=3)"})
 HEX = Component(id="openspiel", options={"game": "hex(board_size=9)"})
-LEFT_OPEN = Variety(opening_plies=None)
+LEFT_OPEN = Randomness(opening_plies=None)
 CART_POLE = Component(id="gymnasium", options={"env": "CartPole-v1"})
 
 
@@ -50,7 +50,7 @@ def test_every_game_replays_from_its_seed_and_moves(store: ArtifactStore, versio
 
 @pytest.mark.parametrize("sampled", [True, False])
 def test_a_match_is_a_function_of_its_entrants_and_seeds(store: ArtifactStore, version, sampled: bool) -> None:
-    task = match(CONNECT_FOUR, version(CONNECT_FOUR, 1), bot("random"), variety=Variety(sampled=sampled))
+    task = match(CONNECT_FOUR, version(CONNECT_FOUR, 1), bot("random"), randomness=Randomness(sampled=sampled))
     again = play_match(task, store=store).games
     assert play_match(task, store=store).games == again
     assert play_match(replace(task, seed=6), store=store).games != again
@@ -143,13 +143,13 @@ def test_a_game_beyond_its_bound_is_refused(store: ArtifactStore) -> None:
 
 
 def test_random_openings_are_shared_within_a_pair_and_differ_between_pairs(store: ArtifactStore, version) -> None:
-    variety = Variety(sampled=False, opening_plies=4)
+    randomness = Randomness(sampled=False, opening_plies=4)
     entrants = version(CONNECT_FOUR, 1), version(CONNECT_FOUR, 2)
-    result = play_match(match(CONNECT_FOUR, *entrants, variety=variety), store=store)
+    result = play_match(match(CONNECT_FOUR, *entrants, randomness=randomness), store=store)
     openings = [{game.moves[:4] for game in pair} for pair in result.pairs()]
     assert all(len(pair) == 1 for pair in openings)
     assert len(set.union(*openings)) > 15
-    assert str(variety) == "greedy, random openings of 4 plies"
+    assert str(randomness) == "greedy, random openings of 4 plies"
 
 
 @pytest.mark.parametrize(
@@ -170,9 +170,9 @@ def test_random_openings_are_shared_within_a_pair_and_differ_between_pairs(store
 )
 def test_openings_suit_the_game(game: Component, plies: int) -> None:
     spec = make_game(game.id, 1, **game.options).spec
-    assert Variety(opening_plies=None).plies(spec) == plies
+    assert Randomness(opening_plies=None).plies(spec) == plies
     assert game_opening_plies(game.id) in (plies, None), "the catalog says the same by name"
-    MatchTask(game=game, entrants=(bot("random"), bot("random")), pairs=2, seed=1, variety=LEFT_OPEN).check(spec)
+    MatchTask(game=game, entrants=(bot("random"), bot("random")), pairs=2, seed=1, randomness=LEFT_OPEN).check(spec)
 
 
 def test_every_built_in_game_has_the_openings_that_the_catalog_says() -> None:
@@ -180,31 +180,31 @@ def test_every_built_in_game_has_the_openings_that_the_catalog_says() -> None:
     plain = set(built_in_names(Kind.GAME)) - adapters
     assert len(plain) >= 5
     for game in plain:
-        assert Variety(opening_plies=None).plies(make_game(game, 1).spec) == game_opening_plies(game)
+        assert Randomness(opening_plies=None).plies(make_game(game, 1).spec) == game_opening_plies(game)
 
 
 def test_deterministic_bots_differ_from_pair_to_pair_by_openings_that_suit_the_game(store: ArtifactStore) -> None:
-    def different(variety: Variety) -> int:
-        result = play_match(match(HEX, bot("first-legal"), bot("first-legal"), variety=variety), store=store)
-        assert {game.opening for game in result.games} == {variety.opening_plies or 8 * (variety is LEFT_OPEN)}
+    def different(randomness: Randomness) -> int:
+        result = play_match(match(HEX, bot("first-legal"), bot("first-legal"), randomness=randomness), store=store)
+        assert {game.opening for game in result.games} == {randomness.opening_plies or 8 * (randomness is LEFT_OPEN)}
         return len({(game.seating, game.moves) for game in result.games})
 
     assert different(LEFT_OPEN) == 40
-    assert different(Variety()) == 2
+    assert different(Randomness()) == 2
     assert str(LEFT_OPEN) == "sampled, random openings where they suit the game"
 
 
 def test_openings_grow_shorter_where_each_would_end_the_game(store: ArtifactStore) -> None:
     """The game's bound is 20 moves, and its games last for three."""
     short = Component(id="tests.unit.training.samples:Countdown", options={"length": 3, "bound": 20})
-    task = match(short, bot("random"), bot("first-legal"), pairs=4, variety=Variety(opening_plies=8))
+    task = match(short, bot("random"), bot("first-legal"), pairs=4, randomness=Randomness(opening_plies=8))
     result = play_match(task, store=store)
     assert {(game.opening, game.length) for game in result.games} == {(2, 3)}
     assert all(len({game.seed for game in pair}) == 1 for pair in result.pairs())
 
 
 @pytest.mark.parametrize("game", [CONNECT_FOUR, HEX], ids=["connect_four", "hex"])
-def test_rating_games_without_any_variety_are_refused(game: Component, store: ArtifactStore) -> None:
+def test_rating_games_that_would_repeat_one_game_are_refused(game: Component, store: ArtifactStore) -> None:
     host = MatchHost(store.root_url)
     sides = [Contender(version=name, player=name, bot=name) for name in ("first-legal", "always-0")]
     asked = PlayRequest(trial="", occasion="", game=game, contenders=sides, pairs=2, seed=1, sampled=False)
@@ -217,7 +217,7 @@ def test_rating_games_without_any_variety_are_refused(game: Component, store: Ar
 def test_an_opening_that_ends_the_game_is_drawn_again(store: ArtifactStore) -> None:
     """One pile of two stones: half of all first moves take both and end the game at once."""
     nim = Component(id="openspiel", options={"game": "nim(pile_sizes=2;0)"})
-    task = match(nim, bot("random"), bot("random"), pairs=60, variety=Variety(opening_plies=1))
+    task = match(nim, bot("random"), bot("random"), pairs=60, randomness=Randomness(opening_plies=1))
     result = play_match(task, store=store)
     scheduled = [int(seed) for seed in GameQueue(task, make_game(nim.id, 1, **nim.options).spec).seeds]
     redrawn = [game.seed != seed for game, seed in zip(result.games, scheduled, strict=True)]
@@ -233,17 +233,17 @@ def test_recurrent_policies_remember_their_game_only(store: ArtifactStore, versi
     assert play_match(replace(task, tables=80), store=store).games == few
 
 
-def test_opinions_follow_the_record(store: ArtifactStore, version) -> None:
+def test_annotations_follow_the_record(store: ArtifactStore, version) -> None:
     entrant = version(CONNECT_FOUR, 1)
-    task = match(CONNECT_FOUR, entrant, bot("random"), pairs=1, variety=Variety(sampled=False))
+    task = match(CONNECT_FOUR, entrant, bot("random"), pairs=1, randomness=Randomness(sampled=False))
     record = play_match(task, store=store).games[0]
     policy = Policy.from_checkpoint(load(store, entrant.checkpoint), make_game("connect_four", 1).spec)
-    opinions = annotate(CONNECT_FOUR, record.seed, record.moves, policy)
-    assert [opinion.action for opinion in opinions] == list(record.moves)
-    assert all(sum(opinion.probabilities) == pytest.approx(1) for opinion in opinions)
-    mine = [opinion for opinion in opinions if opinion.seat == record.seat_of(0)]
-    assert all(int(np.argmax(opinion.probabilities)) == opinion.action for opinion in mine)
-    assert len({opinion.value for opinion in opinions}) > 1
+    annotations = annotate(CONNECT_FOUR, record.seed, record.moves, policy)
+    assert [annotation.action for annotation in annotations] == list(record.moves)
+    assert all(sum(annotation.probabilities) == pytest.approx(1) for annotation in annotations)
+    mine = [annotation for annotation in annotations if annotation.seat == record.seat_of(0)]
+    assert all(int(np.argmax(annotation.probabilities)) == annotation.action for annotation in mine)
+    assert len({annotation.value for annotation in annotations}) > 1
 
 
 def test_a_match_that_is_told_to_stop_has_no_result(store: ArtifactStore) -> None:
@@ -264,8 +264,8 @@ def test_progress_ends_with_every_game(store: ArtifactStore) -> None:
     [
         (CONNECT_FOUR, 3, {}, "takes 2 entrants, not 3"),
         (CART_POLE, 3, {}, "takes 1 or 2 entrants"),
-        (KUHN, 2, {"variety": Variety(opening_plies=1)}, "let the policies sample"),
-        (CONNECT_FOUR, 2, {"variety": Variety(opening_plies=22)}, "up to 21"),
+        (KUHN, 2, {"randomness": Randomness(opening_plies=1)}, "let the policies sample"),
+        (CONNECT_FOUR, 2, {"randomness": Randomness(opening_plies=22)}, "up to 21"),
     ],
 )
 def test_what_the_game_does_not_allow_is_refused(

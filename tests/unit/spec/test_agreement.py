@@ -18,7 +18,7 @@ from league.matchmaking.meta_strategies import META_STRATEGIES
 from league.matchmaking.openai_five import OpenAiFiveOptions
 from league.matchmaking.pfsp import WEIGHTINGS
 from league.matchmaking.psro import PsroOptions
-from league.matchmaking.simple import NoOptions, PastOptions, PfspOptions
+from league.matchmaking.self_play import NoOptions, PastOptions, PfspOptions
 from league.payoff import Payoff
 from orchestrator import catalog
 from orchestrator.catalog import Kind

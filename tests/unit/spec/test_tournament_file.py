@@ -62,7 +62,7 @@ def test_wrong_entrant_rules_say_what_is_allowed(text: str, words: str) -> None:
         ({"game": GAME, "trial": "a"}, "game", "either a trial or a game"),
         ({}, "game", "either a trial or a game"),
         ({"game": GAME, "format": "swiss", "cycles": 2}, "cycles", "gauntlet and round_robin only"),
-        ({"game": GAME, "format": "gauntlet"}, "challengers", "who runs the gauntlet"),
+        ({"game": GAME, "format": "gauntlet"}, "challengers", "a gauntlet needs challengers"),
         ({"game": GAME, "games": 5}, "games", "even"),
         ({"game": GAME, "games": 2000}, "games", "1000"),
         ({"game": GAME, "format": "swis"}, "format", "swiss"),

@@ -18,7 +18,7 @@ from orchestrator.catalog import Component
 from orchestrator.contracts.errors import Failure
 from tests.unit.training.generation_task import TASK
 from workers.activities import playing
-from workers.activities.failures import named_failures
+from workers.activities.failures import map_errors
 from workers.activities.user_traceback import user_traceback
 from workers.algorithms.contract import BadAlgorithm
 from workers.bots.names import make_bot
@@ -36,7 +36,7 @@ from workers.rollout.openings import BadOpenings
 
 
 def failure_of(error: Exception) -> tuple[str | None, bool]:
-    with pytest.raises(ApplicationError) as named, named_failures():
+    with pytest.raises(ApplicationError) as named, map_errors():
         raise error
     return named.value.type, named.value.non_retryable
 
@@ -76,14 +76,14 @@ def test_bad_input_is_never_retried(error: Exception) -> None:
 
 def test_a_mistyped_option_is_bad_input() -> None:
     task = replace(TASK, algorithm=Component(id="ppo", options={"learning_rat": 0.1}))
-    with pytest.raises(ApplicationError, match="has no option learning_rat") as named, named_failures():
+    with pytest.raises(ApplicationError, match="has no option learning_rat") as named, map_errors():
         FusedCrew(crew_plan(task), ArtifactStore("memory://"))
     assert (named.value.type, named.value.non_retryable) == (Failure.BAD_INPUT, True)
 
 
 def test_a_bot_whose_factory_takes_other_options_is_bad_input() -> None:
     with pytest.raises(BadBot, match="missing a required argument"):
-        make_bot("workers.bots.simple:FirstLegalBot.act", make_game("tic_tac_toe", 1).spec)
+        make_bot("workers.bots.fixed_strategies:FirstLegalBot.act", make_game("tic_tac_toe", 1).spec)
 
 
 def broken_code() -> None:
@@ -91,7 +91,7 @@ def broken_code() -> None:
 
 
 def test_an_error_of_the_users_code_shows_the_users_frames_and_no_others() -> None:
-    with pytest.raises(ApplicationError) as named, named_failures():
+    with pytest.raises(ApplicationError) as named, map_errors():
         broken_code()
     first, *frames = named.value.message.splitlines()
     assert first == "ZeroDivisionError: a user's bug"
@@ -112,7 +112,7 @@ def test_the_frames_of_a_ray_actor_are_shown() -> None:
     )
     cause = ZeroDivisionError("division by zero")
     error = RayTaskError("advance", remote, cause, proctitle="p", pid=1, ip="127.0.0.1").as_instanceof_cause()
-    with pytest.raises(ApplicationError) as named, named_failures():
+    with pytest.raises(ApplicationError) as named, map_errors():
         raise raised_by(error) from error
     assert 'File "/home/someone/my_game.py", line 12, in advance\n    return 1 / 0' in named.value.message
     assert "sampler.py" not in named.value.message
@@ -133,7 +133,7 @@ def test_errors_pass_between_processes(error: Exception) -> None:
 
 
 def test_a_cancelled_attempt_ends_as_cancelled() -> None:
-    with pytest.raises(CancelledError), named_failures():
+    with pytest.raises(CancelledError), map_errors():
         raise CancelledError("stopped on request")
 
 
@@ -149,6 +149,6 @@ def test_an_error_of_the_game_is_no_lost_actor(
         raise error
 
     monkeypatch.setattr(ray, "get", get)
-    with pytest.raises(ApplicationError) as named, named_failures():
+    with pytest.raises(ApplicationError) as named, map_errors():
         playing._result(object())
     assert named.value.type == kind

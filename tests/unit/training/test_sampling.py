@@ -22,7 +22,7 @@ from workers.models.gru import GruNet
 from workers.models.mlp import Mlp
 from workers.rollout.batch import PENDING, TERMINAL
 from workers.rollout.openings import OpeningRules, Openings, random_legal
-from workers.rollout.opposition import Opposition
+from workers.rollout.opponents import Opponents
 from workers.rollout.sampler import Sampler
 from workers.rollout.seating import LEARNER, block_sizes, seat
 from workers.rollout.tally import TallyBoard
@@ -93,7 +93,7 @@ def test_uneven_blocks_play_as_their_own_opponents_would(
         return batch.actions, sampler.board.counts().outcomes
 
     together = collected()
-    monkeypatch.setattr(Opposition, "_make_groups", lambda self, seating: [])
+    monkeypatch.setattr(Opponents, "_make_groups", lambda self, seating: [])
     alone = collected()
     assert len(together[0]) == len(alone[0])
     assert (together[0] == alone[0]).mean() > 0.99, "up to the last bit of a sum"
@@ -244,7 +244,7 @@ def test_short_games_are_not_favoured() -> None:
         deal(np.arange(8))
         for _ in range(12):
             step()
-        board.last_call()
+        board.count_only_running_games()
         while board.waiting:
             step()
         outcome = board.counts().outcomes.sum((0, 1, 2))
@@ -288,9 +288,9 @@ def test_grouped_opponents_play_as_they_do_one_by_one() -> None:
         game = ConnectFour(tables=64)
         opponents: dict[int, Policy | Bot] = {0: policy_for(game, seed=1), 1: policy_for(game, seed=2)}
         sampler = sampler_for(game, [0.0, 0.5, 0.5], opponents)
-        assert len(sampler._opposition._groups) == 1
+        assert len(sampler._opponents._groups) == 1
         if not grouped:
-            sampler._opposition._groups = []
+            sampler._opponents._groups = []
         batches.append(sampler.collect())
     np.testing.assert_array_equal(batches[0].observations, batches[1].observations)
     np.testing.assert_array_equal(batches[0].actions, batches[1].actions)

@@ -5,8 +5,8 @@ all others have published the same step, and adds the slots in rank order: every
 sets of slots alternate, so that a fast process never overwrites what a slow one still reads: it cannot pass the next
 step before the slow one has published it, and by then the slow one has read the last.
 
-The memory is an anonymous file (memfd) of the first process. The others open it through /proc, so that it vanishes
-with its processes, however they end.
+The memory is an anonymous file (memfd) of the first process. The others open it through /proc, so that the kernel
+frees it when its processes have ended.
 """
 
 from __future__ import annotations
@@ -25,14 +25,14 @@ from workers.crews.errors import CrewLost
 
 CACHE_LINE = 64
 SLOT_BYTES = 1 << 20
-"""Of one process and one step; a longer tensor travels in several steps."""
+"""Bytes of one process in one step; a longer tensor is averaged in several steps."""
 SPINS = 2_000
-"""Looks at the others' steps before this process lets others have its core."""
+"""Checks of the others' steps before this process yields its core."""
 YIELDS = 2_000
-"""Times that it lets others have its core before it sleeps between looks."""
+"""Checks with a yield of the core before it sleeps between checks."""
 SLEEP_SECONDS = 100e-6
 ALIVE_SECONDS = 0.5
-"""How often a waiting process looks whether the others are alive."""
+"""How often a waiting process checks that the others are alive."""
 
 _fence_lock = threading.Lock()
 _needs_fence = platform.machine() not in ("x86_64", "AMD64")
@@ -105,7 +105,7 @@ class SharedMemoryAllReduce:
         _fence()  # the slots are read after the steps
 
     def _pauses(self) -> Iterator[None]:
-        """Each item is a longer pause than the last: a spin, a yield, a sleep with a look at the others' processes."""
+        """Pauses that grow: spins, then yields of the core, then sleeps with checks that the others are alive."""
         for _ in range(SPINS):
             yield
         for _ in range(YIELDS):
@@ -121,11 +121,11 @@ class SharedMemoryAllReduce:
 
     def _check_alive(self) -> None:
         for rank, pid in enumerate(self._pids):
-            if not _lives(pid):
+            if not _is_alive(pid):
                 raise CrewLost(f"rank {self._rank} lost rank {rank} (process {pid}) in an all-reduce")
 
 
-def _lives(pid: int) -> bool:
+def _is_alive(pid: int) -> bool:
     """Whether the process is there and not a zombie."""
     try:
         with open(f"/proc/{pid}/stat", "rb") as file:

@@ -1,4 +1,4 @@
-"""Bots that look at nothing but the legal moves: random, first legal, and fixed mixed strategies."""
+"""Bots with a fixed strategy, which use only the legal mask: random, first legal, and mixed strategies."""
 
 from collections.abc import Sequence
 

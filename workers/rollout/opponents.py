@@ -15,7 +15,7 @@ from workers.inference.policy import Policy
 from workers.rollout.seating import LEARNER, Seating
 
 
-class Opposition:
+class Opponents:
     """Decides for all opponents of a seating: perceptrons as one group, other policies and bots one by one."""
 
     def __init__(self, game: VectorGame, seating: Seating, players: Mapping[int, Policy | Bot]) -> None:
@@ -54,7 +54,7 @@ class Opposition:
     def _act_grouped(
         self, turn: Turn, owner: NDArray[np.int64], draws: NDArray[np.float32], actions: NDArray[np.int64]
     ) -> None:
-        # Learning seats' rows run along: fixed shapes and no gathering cost less than leaving them out.
+        # Rows of learning seats are computed too: that costs less than gathering rows and changing shapes.
         width = len(turn.tables) // len(self._owner)
         for group, start, end in self._groups:
             rows = slice(start * width, end * width)
@@ -81,7 +81,7 @@ class Opposition:
         return decided.actions
 
     def _make_groups(self, seating: Seating) -> list[tuple[PolicyGroup, int, int]]:
-        """A group with its first table and end for each size of blocks, of which there are two at most."""
+        """One group per block size (there are at most two), with its first table and its end."""
         players = list(self._players.values())
         policies = [player for player in players if isinstance(player, Policy)]
         if len(players) < 2 or len(policies) < len(players) or not groupable(policies):

@@ -1,4 +1,4 @@
-"""The plain matchmakers: self-play, fictitious self-play, and prioritised fictitious self-play."""
+"""Self-play, fictitious self-play, and prioritised fictitious self-play (PFSP)."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ FALLBACK = "self_play_fallback"
 
 @dataclass(frozen=True, kw_only=True)
 class NoOptions:
-    """Self-play has nothing to set."""
+    """Self-play has no options."""
 
 
 @dataclass(frozen=True, kw_only=True)
