@@ -175,13 +175,13 @@ def _threshold(probabilities: Floats, limit: int) -> float:
     ordered = np.sort(probabilities)[::-1]
     tails = ordered.sum() - np.concatenate([[0.0], np.cumsum(ordered)[:-1]])
     candidates = tails[:limit] / (limit - np.arange(limit))
-    # keeping k is right for the first k whose next opponent falls below the weight the others would share
+    # keep the first k opponents such that the next one is below the equal weight of the drawn ones
     keep = int(np.argmax(ordered[:limit] < candidates))
     return float(candidates[keep])
 
 
 def _systematic(probabilities: Floats, count: int, rng: np.random.Generator) -> Indices:
-    """`count` distinct positions, each with chance proportional to its probability, from one uniform."""
+    """`count` distinct positions, each with a chance proportional to its probability, from one uniform draw."""
     edges = np.cumsum(probabilities) * (count / probabilities.sum())
     points = np.arange(count) + rng.random()
     return np.asarray(np.minimum(np.searchsorted(edges, points, side="right"), probabilities.size - 1))

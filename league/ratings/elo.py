@@ -40,7 +40,7 @@ def elo_online(
     count = 0
     for a, b, score in games:
         if a == b:
-            raise InvalidInput(f"{a!r} against itself is no rating game")
+            raise InvalidInput(f"{a!r} against itself is not a rating game")
         between(score, 0, 1, "score")
         first, second = now.setdefault(a, start), now.setdefault(b, start)
         change = k * (score - elo_expected(first, second))

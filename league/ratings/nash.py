@@ -120,7 +120,7 @@ def _interior_equilibrium(game: Floats) -> tuple[Floats, Indices]:
         change = missing - game @ step
         length = min(1.0, 0.9 / max(float((-step / x).max()), float((-change / slack).max()), 1e-300))
         x, slack = x + length * step, slack + length * change
-    raise NotConverged("the path to the equilibrium was lost")
+    raise NotConverged("the central path did not converge to an equilibrium")
 
 
 def _spread(columns: Floats, support: Indices, start: Floats) -> Floats:

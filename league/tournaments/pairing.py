@@ -64,7 +64,7 @@ class Result:
     def of_walkover(cls, pairing: Pairing, present: str) -> Result:
         """The result where the other side was withdrawn: all points to the one that is present, no game."""
         if pairing.is_bye or present not in (pairing.first, pairing.second):
-            raise InvalidInput(f"{present!r} has no opponent in pairing {pairing.key} who could be withdrawn")
+            raise InvalidInput(f"{present!r} has no opponent in pairing {pairing.key} that could be withdrawn")
         won = pairing.games if present == pairing.first else 0
         return cls(pairing=pairing, wins=won, draws=0, losses=pairing.games - won, walkover=True)
 

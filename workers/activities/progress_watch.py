@@ -14,7 +14,7 @@ HEARTBEAT_SECONDS = 1.0
 
 
 class ProgressWatch:
-    """Polled by the driver several times a second, and sends the activity's heartbeats from there.
+    """The driver polls it several times a second; these polls send the activity's heartbeats.
 
     A driver that hangs does not poll, so its heartbeats end and the Temporal server notices.
     """

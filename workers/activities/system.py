@@ -29,7 +29,7 @@ async def _prove_ray(part: str, size: int) -> PartReport:
         activity.heartbeat("waiting for Ray")
     value = ray.get(pending)
     if value != float(size):
-        raise ArithmeticError(f"a Ray process answered {value} where {size} was due")
+        raise ArithmeticError(f"a Ray process answered {value}, expected {size}")
     cpus = ray.cluster_resources().get("CPU", 0)
     return PartReport(
         part=part,

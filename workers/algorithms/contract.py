@@ -61,7 +61,7 @@ class AlgorithmOptions:
     def _share(self, name: str) -> None:
         value = getattr(self, name)
         if isinstance(value, bool) or not isinstance(value, int | float) or not 0.0 <= value <= 1.0:
-            raise BadAlgorithm(f"{name} must lie in 0 to 1, not {value!r}")
+            raise BadAlgorithm(f"{name} must lie between 0 and 1, not {value!r}")
 
 
 class Algorithm(ABC):
@@ -89,7 +89,7 @@ def algorithm_class(component: Component) -> type[Algorithm]:
     """The algorithm class of this id."""
     found = load(Kind.ALGORITHM, component.id)
     if not (isinstance(found, type) and issubclass(found, Algorithm)):
-        raise BadAlgorithm(f"algorithm {component.id!r} is not a subclass of workers.algorithms.Algorithm")
+        raise BadAlgorithm(f"algorithm {component.id!r} is not a subclass of workers.algorithms.contract.Algorithm")
     return found
 
 

@@ -18,11 +18,11 @@ class MctsBot(Bot):
     def __init__(self, spec: GameSpec, *, simulations: int) -> None:
         super().__init__(spec)
         if simulations < 2:
-            raise BadBot(f"mcts: at least 2 simulations a move, not {simulations}")
+            raise BadBot(f"mcts needs at least 2 simulations per move, not {simulations}")
         if spec.openspiel is None:
-            raise BadBot(f"mcts searches OpenSpiel's games and the built-ins that equal one, not {spec.id}")
+            raise BadBot(f"mcts plays only games that OpenSpiel has too, not {spec.id}")
         if spec.simultaneous or spec.hidden_information:
-            raise BadBot(f"mcts needs turns and nothing hidden, or it would look at the cards: not {spec.id}")
+            raise BadBot(f"mcts plays only turn-based games without hidden information, not {spec.id}")
         self.simulations = simulations
         self._game = pyspiel.load_game(spec.openspiel)
 

@@ -78,7 +78,7 @@ class GenerationTask:
         if self.opponents and not math.isclose(total, 1.0, abs_tol=1e-6):
             raise BadTask(f"the opponents' probabilities must sum to 1, they sum to {total}")
         if self.trainers > 1 and self.topology == Topology.FUSED:
-            raise BadTask(f"a fused crew has no trainers of its own, so not {self.trainers}; say split")
+            raise BadTask(f"a fused crew has no separate trainers, but trainers is {self.trainers}; use split")
         if self.rollout_actors % self.trainers:
             raise BadTask(f"{self.rollout_actors} rollout actors cannot be shared by {self.trainers} trainers evenly")
 

@@ -53,7 +53,7 @@ class ConnectFour(TwoPlayerBoard):
 
     def _landing(self, actions: NDArray[np.int64], occupied: NDArray[np.uint64]) -> NDArray[np.uint64]:
         stack = occupied & _COLUMN[actions]
-        # A stack moved up one row and put on its column's floor differs from itself by the next free cell.
+        # Shifted up one row, with the bottom cell filled in, a column differs from itself by its next free cell.
         return ((stack << _ROW) | _BOTTOM[actions]) ^ stack
 
     def _wins(self, stones: NDArray[np.uint64]) -> NDArray[np.bool_]:

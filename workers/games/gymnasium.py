@@ -23,7 +23,7 @@ class GymnasiumGame(EnvironmentGame):
         first = _make(env, options or {})
         limit = first.spec.max_episode_steps if first.spec is not None else None
         if max_steps is None and limit is None:
-            raise BadGame(f"{env}: it has no limit of steps of its own; give max_steps")
+            raise BadGame(f"{env}: it has no step limit of its own; set max_steps")
         encoder = observation_encoder(first.observation_space, env)
         actions = action_count(first.action_space, env)
         spec = GameSpec(

@@ -120,7 +120,7 @@ def _make(kind: Literal["aec", "parallel"], env: str, options: dict[str, Any]) -
 def _agents(environment: Any, env: str) -> list[Any]:
     agents = list(getattr(environment, "possible_agents", []))
     if not agents:
-        raise BadGame(f"{env}: it names no possible_agents, so its seats are unknown")
+        raise BadGame(f"{env}: it has no possible_agents, so its seats are unknown")
     return agents
 
 

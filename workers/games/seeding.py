@@ -36,7 +36,7 @@ def game_seeds(table_seeds: NDArray[np.uint64], games: NDArray[np.int64]) -> NDA
 
 
 def uniform(keys: NDArray[np.uint64]) -> NDArray[np.float64]:
-    """One number in [0, 1) from each key made by `mix` (a bare seed is no key: small ones all give 0)."""
+    """One number in [0, 1) from each key made by `mix` (a raw seed is not a key: small seeds all give 0)."""
     return (keys >> np.uint64(11)).astype(np.float64) * 2.0**-53
 
 

@@ -32,7 +32,7 @@ class PolicyServer:
         legal: NDArray[np.bool_],
         draws: NDArray[np.float32] | None,
     ) -> PolicyOutput:
-        """One decision a row, each by its named policy; rows of one policy run together."""
+        """One decision per row, by the policy that the row names; rows of one policy run together."""
         unknown = sorted(set(names) - set(self._policies))
         if unknown:
             raise KeyError(f"no policy {', '.join(unknown)}; served: {', '.join(sorted(self._policies))}")
@@ -52,7 +52,7 @@ class PolicyServer:
         return answer
 
     def forget(self, streams: Sequence[Hashable]) -> None:
-        """The games of these streams are over."""
+        """Drop the recurrent states of these streams: their games are over."""
         for stream in streams:
             self._states.pop(stream, None)
 

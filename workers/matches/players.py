@@ -16,15 +16,15 @@ from workers.matches.task import Entrant
 
 
 class Player(Protocol):
-    """Moves for one entrant, at all tables it plays at."""
+    """Chooses the actions of one entrant, at all tables where it plays."""
 
     def begin(self, tables: NDArray[np.int64]) -> None:
-        """New games start at these tables."""
+        """Forget the previous games at these tables: new ones start."""
 
     def act(
         self, game: VectorGame, turn: Turn, rows: NDArray[np.int64], draws: NDArray[np.float32]
     ) -> NDArray[np.int64]:
-        """One action for each of these rows of the turn; `draws` are uniform in [0, 1), one a row."""
+        """One action for each of these rows of the turn; `draws` are uniform in [0, 1), one per row."""
 
 
 class PolicyPlayer:
@@ -61,7 +61,7 @@ class BotPlayer:
         self._bot = bot
 
     def begin(self, tables: NDArray[np.int64]) -> None:
-        """Bots remember nothing."""
+        """Does nothing: bots keep no state between decisions."""
 
     def act(
         self, game: VectorGame, turn: Turn, rows: NDArray[np.int64], draws: NDArray[np.float32]
@@ -70,7 +70,7 @@ class BotPlayer:
 
 
 def make_player(entrant: Entrant, game: VectorGame, policies: PolicyCache, *, sampled: bool) -> Player:
-    """The entrant, ready to sit at the game's tables."""
+    """The player of an entrant in this game."""
     if entrant.bot is not None:
         return BotPlayer(make_bot(entrant.bot, game.spec))
     assert entrant.checkpoint is not None

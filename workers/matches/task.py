@@ -90,7 +90,7 @@ class MatchTask:
         if self.pairs < 1 or self.tables < 1:
             raise BadMatch(f"pairs and tables must be at least 1, not {self.pairs} and {self.tables}")
         if not 0 <= self.seed < 1 << 64:
-            raise BadMatch(f"a match's seed lies in 0 to 2**64 - 1, not {self.seed}")
+            raise BadMatch(f"a match's seed must lie between 0 and 2**64 - 1, not {self.seed}")
 
     def check(self, spec: GameSpec) -> None:
         """Raise BadMatch if the game does not allow the task."""

@@ -100,12 +100,12 @@ class TrajectoryBuilder:
             self._earned[streams] += rewards
 
     def end(self, streams: NDArray[np.int64]) -> None:
-        """The games of these streams are over by their rules."""
+        """End these streams: their games are over by the rules."""
         self._close(streams, TERMINAL)
         self._last[streams] = self._none
 
     def cut(self, streams: NDArray[np.int64]) -> None:
-        """The games of these streams were cut off: their last decision bootstraps the ones before it."""
+        """End these streams: their games were truncated, so the last decision only bootstraps the one before it."""
         self._close(streams, PENDING)
         self._last[streams] = self._none
 

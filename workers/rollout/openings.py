@@ -24,7 +24,7 @@ class OpeningRules:
 
     def __post_init__(self) -> None:
         if not 0.0 <= self.share <= 1.0:
-            raise BadOpenings(f"the share of random openings must lie in 0 to 1, not {self.share}")
+            raise BadOpenings(f"the share of random openings must lie between 0 and 1, not {self.share}")
         if self.plies is not None and self.plies < 0:
             raise BadOpenings(f"random opening plies must be 0 or more, not {self.plies}")
 
@@ -50,14 +50,14 @@ class Openings:
         return self._longest > 0
 
     def begin(self, tables: NDArray[np.int64]) -> None:
-        """A new game starts at these tables."""
+        """Draw the openings of the new games at these tables."""
         if self.active:
             plies = self._rng.integers(1, self._longest + 1, len(tables))
             self.left[tables] = np.where(self._rng.random(len(tables)) < self._share, plies, 0)
 
 
 def random_legal(legal: NDArray[np.bool_], draws: NDArray[np.float32]) -> NDArray[np.int64]:
-    """One legal action a row, each equally likely."""
+    """One legal action per row, each equally likely."""
     ladder = legal.cumsum(1)
     wanted = (draws * ladder[:, -1]).astype(np.int64) + 1
     chosen: NDArray[np.int64] = (ladder < wanted[:, None]).sum(1)

@@ -61,7 +61,7 @@ def test_unknown_names_are_refused_with_the_allowed_ones(name: str) -> None:
         ("minimax", CONNECT_FOUR, "minimax plays tic_tac_toe only, not connect_four"),
         ("minimax-1.5", TIC_TAC_TOE, "between 0 and 1, not 1.5"),
         ("mcts-1", CONNECT_FOUR, "at least 2 simulations"),
-        ("mcts-50", KUHN, "would look at the cards: not kuhn_poker"),
+        ("mcts-50", KUHN, "without hidden information, not kuhn_poker"),
         ("mcts-50", RPS, "needs turns"),
         ("mixed-0.5-0.5", RPS, "2 probabilities; rock_paper_scissors has 3 actions"),
         ("mixed-0.5-0.5-0.5", RPS, "add up to 1"),

@@ -71,7 +71,7 @@ def test_an_optimiser_of_another_model_is_refused() -> None:
     ("options", "says"),
     [
         ({"gama": 1.0}, "no option gama; allowed: clip"),
-        ({"gamma": 1.5}, "gamma must lie in 0 to 1"),
+        ({"gamma": 1.5}, "gamma must lie between 0 and 1"),
         ({"epochs": 1.5}, "epochs must be a whole number of at least 1, not 1.5"),
         ({"rollout_steps": "16"}, "rollout_steps must be a whole number"),
         ({"epochs": 0}, "epochs must be a whole number of at least 1"),
