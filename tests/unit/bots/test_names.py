@@ -62,7 +62,7 @@ def test_unknown_names_are_refused_with_the_allowed_ones(name: str) -> None:
         ("minimax-1.5", TIC_TAC_TOE, "between 0 and 1, not 1.5"),
         ("mcts-1", CONNECT_FOUR, "at least 2 simulations"),
         ("mcts-50", KUHN, "without hidden information, not kuhn_poker"),
-        ("mcts-50", RPS, "needs turns"),
+        ("mcts-50", RPS, "turn-based games"),
         ("mixed-0.5-0.5", RPS, "2 probabilities; rock_paper_scissors has 3 actions"),
         ("mixed-0.5-0.5-0.5", RPS, "add up to 1"),
         ("always-lizard", RPS, "no action 'lizard'; allowed: rock, paper, scissors"),

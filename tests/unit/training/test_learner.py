@@ -118,7 +118,7 @@ def sat(probability: float, **given: Any) -> TaskOpponent:
         ({"opponents": (sat(0.5),)}, "sum to 1, they sum to 0.5"),
         ({"opponents": (sat(1.0, checkpoint=REF, bot="random"),)}, "both a checkpoint and a bot"),
         ({"opponents": (sat(math.nan),)}, "probability nan"),
-        ({"rollout_actors": 2, "trainers": 2, "topology": Topology.FUSED}, "no trainers of its own"),
+        ({"rollout_actors": 2, "trainers": 2, "topology": Topology.FUSED}, "no separate trainers"),
         ({"rollout_actors": 3, "trainers": 2}, "cannot be shared by 2 trainers"),
     ],
 )
