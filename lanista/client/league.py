@@ -35,6 +35,9 @@ class League:
         """The aliases that point at the player's present version."""
         return [alias.name for alias in self.aliases if alias.version_id == player.version_id]
 
+    names_of = aliases_of
+    """The earlier name."""
+
     def to_frame(self) -> pandas.DataFrame:
         """One row for each player, with its rating; needs pandas."""
         from lanista.client.frames import league_frame

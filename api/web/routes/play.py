@@ -7,7 +7,7 @@ import secrets
 from fastapi import APIRouter, Response
 from starlette.concurrency import run_in_threadpool
 
-from api.schemas.play import Game, NewGame, PersonMove
+from api.schemas.games import Game, NewGame, PersonMove
 from api.store.core.engine import Session
 from api.store.core.ids import new_id
 from api.store.matches.move_requests import first_request, next_request

@@ -9,8 +9,8 @@ from uuid import UUID
 from fastapi import APIRouter, Query
 from starlette.concurrency import run_in_threadpool
 
+from api.schemas.games import Position, Replay
 from api.schemas.matches import MatchSummary
-from api.schemas.replays import Position, Replay
 from api.store.matches.move_requests import opponent_of
 from api.store.matches.reads import read_match
 from api.web.auth.scopes import Viewer

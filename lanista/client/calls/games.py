@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from api.schemas.play import Game
-from api.schemas.replays import Replay
+from api.schemas.games import Game, Replay
 from lanista.client.calls.call import Call, change, get, path_to
 
 

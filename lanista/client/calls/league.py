@@ -40,11 +40,14 @@ def ratings(
     method: RatingMethod | str = RatingMethod.BRADLEY_TERRY,
     against: str | None = None,
     limit: int | None = None,
+    most: int | None = None,
 ) -> Steps[Ratings]:
     """The newest fit over rating games, the best first; all of it, or the best `limit`.
 
     With `against`, the id of a version of the fit, each has its difference to that version and the 95 % interval.
+    `most` is the earlier name of `limit`.
     """
+    limit = most if limit is None else limit
     found: Ratings | None = None
     cursor: str | None = None
     while True:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 FOLDER = ROOT / "docs" / "decisions"
 INDEX = FOLDER / "README.md"
 PAGES = sorted(path for path in FOLDER.glob("*.md") if path != INDEX)

@@ -22,7 +22,7 @@ from api.store.core.records import fields_of
 from api.store.tables import ApiToken
 from orchestrator.catalog import Kind, built_in_names
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 
 
 ONE_MORE_GAME = """

@@ -20,7 +20,7 @@ from lanista.cli import app
 from lanista.settings import ALL_SETTINGS, INTERNAL
 from orchestrator.settings import LanistaSettings, environment_name
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md"))]
 
 

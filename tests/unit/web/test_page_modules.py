@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-PAGE = Path(__file__).parents[2] / "api/web/page"
+PAGE = Path(__file__).parents[3] / "api/web/page"
 STATIC = PAGE / "static"
 MODULES = sorted(STATIC.rglob("*.js"))
 IMPORT = re.compile(r'^(?:import|export) [^;=(]*?from "([^"]+)";', re.MULTILINE)
