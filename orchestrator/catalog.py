@@ -1,7 +1,8 @@
 """The catalog of what a trial may name: games, models, algorithms, bots and matchmakers, as name -> `module:attr`.
 
-Built-ins are listed in one table; a built-in game is added by one row of it. Other packages add theirs by entry points
-(`lanista.games`, ...), and an import path `module:attr` is a name too. Nothing is imported until `load`.
+Built-ins are listed in one table: a built-in game is a class in `workers/games/` and one row here (CONTRIBUTING.md has
+the checklist). Other packages add theirs by entry points (`lanista.games`, ...), and an import path `module:attr` is a
+name too. Nothing is imported until `load`.
 
     CatalogError
     ├── UnknownName     no such name; says what is allowed and what is nearest

@@ -1,4 +1,4 @@
-"""Settings of the train worker."""
+"""Settings of the train worker. A new field needs a row in docs/guides/settings.md."""
 
 from __future__ import annotations
 

@@ -1,5 +1,7 @@
 """Follows a stream of Server-Sent Events across connections. `httpx-sse` parses it; this module resumes it.
 
+The loops that connect again are `Client.events` in `blocking` and `AsyncClient.events` in `asynchronous`.
+
 See docs/decisions/client.md.
 """
 

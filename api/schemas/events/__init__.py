@@ -1,7 +1,8 @@
 """Every kind of event: its payload, its sentence, and how much it matters. Pydantic only.
 
-To add a kind, define one class with `kind="..."` in the module of its subject and write it with `append_events`. The
-stream, the page, the command line and the OpenAPI document take it from here.
+To add a kind, define one subclass of `EventPayload` with `kind="..."` and `text` in the module of its subject, export
+it here, write it with `append_events`, and add its row to docs/guides/rest.md. The stream, the page, the command line
+and the OpenAPI document take it from here.
 """
 
 from api.schemas.events.base import KINDS, EventPayload, Level
