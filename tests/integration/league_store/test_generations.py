@@ -221,7 +221,7 @@ def test_nobody_to_beat_is_no_reason_for_a_snapshot(store: Store) -> None:
     rule = {"min_steps": STEPS, "max_steps": 50 * STEPS, "win_rate": 0.7}
     league = store.found(league_file("pfsp", snapshot=rule))
     assert league.live("main", 3).snapshot is None
-    assert "nobody" in league.decisions(DecisionKind.SNAPSHOT)[-1].reason
+    assert "no opponent yet" in league.decisions(DecisionKind.SNAPSHOT)[-1].reason
 
 
 def test_the_trial_file_says_how_likely_a_reset_is(store: Store) -> None:
