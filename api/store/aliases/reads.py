@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from sqlalchemy import select, tuple_
+from collections.abc import Sequence
+from typing import Any
+
+from sqlalchemy import Select, select, tuple_
 from sqlalchemy.orm import Session
 
 from api.schemas.aliases import Alias as AliasAnswer
@@ -37,16 +40,28 @@ def list_moves(session: Session, alias: Alias, *, before: int | None, limit: int
 
 def find_alias(session: Session, project_id: str, name: str, game: str | None) -> Alias:
     """The alias of this name; the game is required if several games have an alias of this name."""
-    query = select(Alias).where(Alias.project_id == project_id, Alias.name == name).order_by(Alias.game)
-    if game is not None:
-        query = query.where(Alias.game == game)
-    found = session.scalars(query).all()
-    if not found:
+    found: Sequence[Alias] = session.scalars(_named(select(Alias), project_id, name, game)).all()
+    return found[_only([alias.game for alias in found], name, game)]
+
+
+def find_alias_record(session: Session, project_id: str, name: str, game: str | None) -> Record:
+    """The same alias, as answers show it."""
+    found = read_records(session, _named(_ALIASES, project_id, name, game))
+    return found[_only([alias["game"] for alias in found], name, game)]
+
+
+def _named(query: Select[Any], project_id: str, name: str, game: str | None) -> Select[Any]:
+    query = query.where(Alias.project_id == project_id, Alias.name == name).order_by(Alias.game)
+    return query if game is None else query.where(Alias.game == game)
+
+
+def _only(games: Sequence[str], name: str, game: str | None) -> int:
+    """The index of the one alias that was found, by the games of all."""
+    if not games:
         raise NotFound(f"there is no alias {name!r}" + (f" for {game}" if game else "") + " in this project")
-    if len(found) > 1:
-        games = ", ".join(alias.game for alias in found)
-        raise Conflict(f"several games have an alias {name!r}; choose one with ?game=: {games}")
-    return found[0]
+    if len(games) > 1:
+        raise Conflict(f"several games have an alias {name!r}; choose one with ?game=: {', '.join(games)}")
+    return 0
 
 
 def project_and_game_of(session: Session, version_id: str) -> tuple[str, str]:

@@ -10,7 +10,14 @@ from fastapi import APIRouter, Path, Query, Response
 from api.schemas.aliases import Alias, Move, PutAlias, Rollback
 from api.schemas.base import Page
 from api.store.aliases.moves import AliasKey, Promotion, move_alias, roll_back_alias
-from api.store.aliases.reads import find_alias, list_aliases, list_moves, project_and_game_of, read_alias
+from api.store.aliases.reads import (
+    find_alias,
+    find_alias_record,
+    list_aliases,
+    list_moves,
+    project_and_game_of,
+    read_alias,
+)
 from api.store.core.engine import Session
 from api.store.core.errors import Conflict
 from api.store.tables import Alias as AliasRow
@@ -54,9 +61,8 @@ def list_all(
 def get_one(name: ProjectName, alias: AliasName, services: Api, principal: Viewer, game: GameQuery = None) -> Response:
     """The alias and its version. The ETag is its revision."""
     with services.reads() as session:
-        found = find_alias(session, project_id(session, name), alias, game)
-        record = read_alias(session, found)
-    return record_response(record, Alias, etag(found.revision))
+        record = find_alias_record(session, project_id(session, name), alias, game)
+    return record_response(record, Alias, etag(record["revision"]))
 
 
 @router.put("/{alias}", summary="Point an alias at a version", response_model=Alias)
