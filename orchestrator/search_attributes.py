@@ -27,7 +27,6 @@ Result = TypeVar("Result")
 RPC_TIMEOUT = timedelta(seconds=5)
 LOOK_AGAIN = 60.0
 """Seconds after which missing attributes are looked up again: they may have been registered meanwhile."""
-_CANNOT_TELL = frozenset({RPCStatusCode.PERMISSION_DENIED, RPCStatusCode.UNAUTHENTICATED, RPCStatusCode.UNIMPLEMENTED})
 
 
 async def register_search_attributes(client: Client) -> bool:
@@ -105,9 +104,9 @@ class SearchAttributeCheck:
         try:
             missing = await missing_search_attributes(self._client)
         except RPCError as error:
-            if error.status in _CANNOT_TELL:
-                return True  # they are tried, and a refused request is repeated without them
-            raise
+            if error.status is RPCStatusCode.UNAVAILABLE:
+                raise  # a start would fail as well
+            return True  # they are tried, and a refused request is repeated without them
         if missing:
             log.warning("search attributes are missing; workflows are started with a memo only", missing=missing)
         return not missing

@@ -58,6 +58,7 @@ class GateWorkflow:
             return await self._play_batches(state)
         except ActivityError:
             # the store refuses the gate; its trial must not wait for it
+            show_status("failed")
             failed = Report(happening=ReportKind.GATE_ENDED, sender=state.gate, detail="failed")
             await report_to_trial(state.trial, failed)
             raise

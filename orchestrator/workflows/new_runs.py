@@ -13,4 +13,7 @@ def new_run_is_due(counted: bool) -> bool:
 
     The count comes first: the server suggests a new run only after some thousand events.
     """
-    return counted or workflow.info().is_continue_as_new_suggested()
+    if counted:
+        return True
+    # runs of an earlier release did not ask the server, and their histories may hold its suggestion already
+    return workflow.info().is_continue_as_new_suggested() and workflow.patched("continue-when-suggested")

@@ -36,6 +36,20 @@ async def test_recorded_history_replays(path: Path) -> None:
     await replayer.replay_workflow(load(path))
 
 
+@pytest.mark.parametrize("kind", ["PlayerWorkflow", "TrialWorkflow", "GateWorkflow", "TournamentWorkflow"])
+async def test_a_suggestion_that_an_earlier_release_ignored_is_ignored_again(kind: str) -> None:
+    """The server's suggestion to continue as new is in histories of runs that did not ask for it."""
+    replayer = Replayer(workflows=WORKFLOWS, workflow_runner=sandbox(), data_converter=pydantic_data_converter)
+    recorded = [path for path in HISTORIES if workflow_type(path) == kind]
+    for path in recorded:
+        history = json.loads(path.read_text())
+        for event in history["events"]:
+            if "workflowTaskStartedEventAttributes" in event:
+                event["workflowTaskStartedEventAttributes"]["suggestContinueAsNew"] = True
+        await replayer.replay_workflow(WorkflowHistory.from_json(path.stem, json.dumps(history)))
+    assert recorded
+
+
 def test_every_workflow_has_a_recorded_history() -> None:
     assert {workflow_type(path) for path in HISTORIES} == {each.__name__ for each in WORKFLOWS}
 

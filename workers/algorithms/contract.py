@@ -55,8 +55,10 @@ class AlgorithmOptions:
 
     def _whole(self, name: str, least: int) -> None:
         value = getattr(self, name)
-        if isinstance(value, bool) or not isinstance(value, int) or value < least:
+        whole = isinstance(value, int) or (isinstance(value, float) and value.is_integer())
+        if isinstance(value, bool) or not whole or value < least:
             raise BadAlgorithm(f"{name} must be a whole number of at least {least}, not {value!r}")
+        object.__setattr__(self, name, int(value))
 
     def _share(self, name: str) -> None:
         value = getattr(self, name)

@@ -76,15 +76,15 @@ class CrewActor(ABC):
         """Where this process runs."""
         return this_process()
 
-    def host_all_reduce(self, members: Sequence[Member]) -> Rendezvous:
+    def host_all_reduce(self, members: Sequence[Member], shared_memory: bool) -> Rendezvous:
         """Open the rendezvous of the all-reduce group; called on rank 0."""
         assert self._all_reduce is not None
-        return self._all_reduce.host(members)
+        return self._all_reduce.host(members, shared_memory=shared_memory)
 
-    def join_all_reduce(self, rendezvous: Rendezvous) -> None:
-        """Join the all-reduce group."""
+    def join_all_reduce(self, rendezvous: Rendezvous) -> str | None:
+        """Join the all-reduce group; returns why memory cannot be shared."""
         assert self._all_reduce is not None
-        self._all_reduce.join(rendezvous)
+        return self._all_reduce.join(rendezvous)
 
 
 class FusedActor(CrewActor):

@@ -13,6 +13,7 @@ from dataclasses import replace
 from typing import Any
 
 import ray
+import structlog
 from ray.exceptions import RayError, RayTaskError
 from ray.util.placement_group import PlacementGroup, placement_group, placement_group_table, remove_placement_group
 from ray.util.scheduling_strategies import PlacementGroupSchedulingStrategy
@@ -26,6 +27,8 @@ from workers.crews.plan import CrewPlan
 from workers.crews.results import game_metrics, single_seat_returns, tallies
 from workers.crews.task import GenerationResult, GenerationTask, Progress
 from workers.rollout.tally import Counts
+
+log = structlog.get_logger()
 
 OnProgress = Callable[[Progress], None]
 """Called after every call to the actors."""
@@ -143,10 +146,15 @@ class Crew(ABC):
             raise CrewUnavailable(f"the crew needs {needed}, each process on one node; Ray's nodes have {each} CPUs")
 
     def _connect_all_reduce(self, actors: Sequence[ActorHandle]) -> None:
-        if len(actors) > 1:
-            members = self._wait([actor.member.remote() for actor in actors])
-            rendezvous = self._wait([actors[0].host_all_reduce.remote(members)])[0]
-            self._wait([actor.join_all_reduce.remote(rendezvous) for actor in actors])
+        if len(actors) < 2:
+            return
+        members = self._wait([actor.member.remote() for actor in actors])
+        for shared_memory in (True, False):
+            rendezvous = self._wait([actors[0].host_all_reduce.remote(members, shared_memory)])[0]
+            problems = self._wait([actor.join_all_reduce.remote(rendezvous) for actor in actors])
+            if not any(problems):
+                break
+            log.warning("processes of a crew cannot share memory; gradients go over gloo", problems=problems)
 
     def _wait(self, refs: Sequence[Any]) -> list[Any]:
         """The results of these calls; polls for a stop meanwhile, and raises what a call raised."""

@@ -64,3 +64,12 @@ def merge(batches: Sequence[SampleBatch]) -> SampleBatch:
     return SampleBatch(
         **columns, next_row=np.concatenate(links), offsets=np.concatenate([np.zeros(1, np.int64), *steps])
     )
+
+
+def __getattr__(name: str) -> object:
+    """`gae` and `Targets` under their earlier address, for users' own algorithms."""
+    if name in ("gae", "Targets"):
+        from workers.algorithms import gae  # imports this module
+
+        return getattr(gae, name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

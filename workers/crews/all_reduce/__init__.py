@@ -12,10 +12,13 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import ray
+import structlog
 from torch import Tensor
 
 from workers.crews.all_reduce.gloo import GlooAllReduce
 from workers.crews.all_reduce.shared_memory import SharedMemoryAllReduce
+
+log = structlog.get_logger()
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -51,21 +54,28 @@ class GradientAllReduce:
         self._shared_memory = SharedMemoryAllReduce(rank, size)
         self._joined: GlooAllReduce | SharedMemoryAllReduce | None = None
 
-    def host(self, members: Sequence[Member]) -> Rendezvous:
+    def host(self, members: Sequence[Member], *, shared_memory: bool = True) -> Rendezvous:
         """Open the rendezvous of these members, by rank; rank 0 does this before any process joins."""
-        if len({member.machine for member in members}) == 1:
-            return Rendezvous(path=self._shared_memory.host(), pids=tuple(member.pid for member in members))
+        if shared_memory and len({member.machine for member in members}) == 1:
+            try:
+                return Rendezvous(path=self._shared_memory.host(), pids=tuple(member.pid for member in members))
+            except OSError as error:  # a sandbox may forbid it
+                log.warning("memory cannot be shared; gradients go over gloo", problem=str(error))
         address, port = self._gloo.host(members[0].address)
         return Rendezvous(address=address, port=port)
 
-    def join(self, rendezvous: Rendezvous) -> None:
-        """Join the group; with gloo this returns when all ranks have joined."""
+    def join(self, rendezvous: Rendezvous) -> str | None:
+        """Join the group; with gloo this returns when all ranks have joined. Returns why memory cannot be shared."""
         if rendezvous.path:
-            self._shared_memory.join(rendezvous.path, rendezvous.pids)
+            try:
+                self._shared_memory.join(rendezvous.path, rendezvous.pids)
+            except OSError as error:
+                return str(error)
             self._joined = self._shared_memory
         else:
             self._gloo.join(rendezvous.address, rendezvous.port)
             self._joined = self._gloo
+        return None
 
     def average(self, tensor: Tensor) -> None:
         """Average the tensor over all ranks, in place."""

@@ -31,6 +31,8 @@ SPINS = 2_000
 YIELDS = 2_000
 """Checks with a yield of the core before it sleeps between checks."""
 SLEEP_SECONDS = 100e-6
+PATIENCE_SECONDS = 600.0
+"""How long a process waits for others that are alive; the watchdog of a generation is usually sooner."""
 ALIVE_SECONDS = 0.5
 """How often a waiting process checks that the others are alive."""
 
@@ -111,13 +113,14 @@ class SharedMemoryAllReduce:
         for _ in range(YIELDS):
             os.sched_yield()
             yield
-        looked = time.monotonic()
-        while True:
+        began = looked = time.monotonic()
+        while time.monotonic() - began < PATIENCE_SECONDS:
             time.sleep(SLEEP_SECONDS)
             if time.monotonic() - looked > ALIVE_SECONDS:
                 self._check_alive()
                 looked = time.monotonic()
             yield
+        raise CrewLost(f"rank {self._rank} waited {PATIENCE_SECONDS:g} s for the other processes in an all-reduce")
 
     def _check_alive(self) -> None:
         for rank, pid in enumerate(self._pids):
