@@ -16,6 +16,10 @@ from concurrent.futures import Future
 from dataclasses import dataclass
 from typing import Generic, TypeVar
 
+import structlog
+
+log = structlog.get_logger()
+
 Value = TypeVar("Value")
 
 
@@ -84,8 +88,11 @@ class Cache(Generic[Value]):
         try:
             return await asyncio.wait_for(self.get_async(key, compute), wait)
         except TimeoutError:
-            entry = self._entries.get(key)
-            return None if entry is None else entry.value
+            pass
+        except Exception:
+            log.exception("a value cannot be computed; the last one is used", key=key)
+        entry = self._entries.get(key)
+        return None if entry is None else entry.value
 
     def peek(self, key: Hashable, *, state: Hashable = None) -> Value | None:
         """The current value, if it is here; computes nothing and takes no lock."""

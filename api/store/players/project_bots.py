@@ -85,7 +85,7 @@ def _bot_holder(session: Session, project_id: str, game: GameChoice) -> Trial:
             finished_at=func.now(),
             archived_at=func.now(),
         )
-        .on_conflict_do_nothing(index_elements=[Trial.project_id, Trial.name])
+        .on_conflict_do_nothing()
         .returning(Trial.id)
     )
     if made is not None:

@@ -6,6 +6,7 @@ import asyncio
 from typing import Any
 
 import structlog
+from pydantic import ValidationError
 from starlette.concurrency import run_in_threadpool
 from temporalio.api.workflow.v1 import PendingActivityInfo
 from temporalio.client import Client
@@ -65,7 +66,10 @@ class ProgressPoller:
             if activity.activity_type.name == train_generation.name:
                 details = await self._details(activity)
                 about = {"player_id": player_id, "player": name, "generation": generation + 1}
-                return GenerationProgress.model_validate({**about, **details})
+                try:
+                    return GenerationProgress.model_validate({**about, **details})
+                except ValidationError:  # an algorithm of a user's own may report what does not fit
+                    return GenerationProgress.model_validate({**about, "attempt": activity.attempt})
         return None
 
     async def _details(self, activity: PendingActivityInfo) -> dict[str, Any]:

@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from api.schemas.events import KINDS, Event, Progress, UnknownEvent, read_event
+from api.schemas.events import KINDS, Event, EventPayload, Progress, UnknownEvent, read_event
 from api.schemas.events.base import ID
 from api.settings import ApiSettings
 from api.web.app import create_app
@@ -209,3 +209,15 @@ def test_the_page_names_only_kinds_that_exist() -> None:
     scripts = sorted((ROOT / "api" / "web" / "page").rglob("*.js"))
     named = {kind for path in scripts for kind in literal.findall(path.read_text(encoding="utf-8"))}
     assert named and named - set(KINDS) - {"evaluation.schedule"} == set()
+
+
+def test_a_kind_whose_sentence_raises_does_not_break_the_stream() -> None:
+    class Broken(EventPayload, kind="plug-in.broken"):
+        @property
+        def text(self) -> str:
+            raise KeyError("no such field")
+
+    try:
+        assert read_event("plug-in.broken", {"name": "mine"}).text == "mine: plug-in broken"
+    finally:
+        KINDS.pop("plug-in.broken")

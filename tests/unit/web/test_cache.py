@@ -162,3 +162,17 @@ async def test_a_thread_waits_for_a_task() -> None:
     await asyncio.sleep(0.02)
     go_on.set()
     assert (await task, await thread) == (1, 1)
+
+
+async def test_a_value_that_cannot_be_computed_leaves_the_last_one() -> None:
+    cache = Cache[int](max_entries=1, ttl=0)
+
+    async def first() -> int:
+        return 1
+
+    async def broken() -> int:
+        raise ValueError("a bug")
+
+    assert await cache.get_or_stale("a", broken, wait=5) is None
+    assert await cache.get_or_stale("a", first, wait=5) == 1
+    assert await cache.get_or_stale("a", broken, wait=5) == 1
