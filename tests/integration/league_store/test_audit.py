@@ -124,8 +124,8 @@ LOST, DOUBLED, ORPHANED, DISAGREEING = (
         # payoffs and tallies
         (DOUBLED, "the tallies have", f"DELETE FROM tallies WHERE {ONE_TALLY}"),
         (LOST, "the tallies have", f"UPDATE tallies SET wins = wins + 1 WHERE {ONE_TALLY}"),
-        (DOUBLED, "games are kept", "UPDATE payoffs SET raw_wins = raw_wins * 2, raw_losses = raw_losses * 2"),
-        (LOST, "0 games are kept", "DELETE FROM payoffs WHERE seat = 0"),
+        (DOUBLED, "games are stored", "UPDATE payoffs SET raw_wins = raw_wins * 2, raw_losses = raw_losses * 2"),
+        (LOST, "0 games are stored", "DELETE FROM payoffs WHERE seat = 0"),
         (DISAGREEING, "decayed wins", "UPDATE payoffs SET wins = wins * 0.99999 WHERE wins > 0"),
         (DISAGREEING, "decayed returns", "UPDATE payoffs SET returns = returns + 0.00001"),
         (DISAGREEING, "decayed returns", "UPDATE payoffs SET returns = NULL, opponent_returns = NULL"),

@@ -102,13 +102,13 @@ def test_only_new_games_are_read(league: League, monkeypatch: pytest.MonkeyPatch
     learnt: list[int] = []
     rule = METHODS[RatingMethod.OPENSKILL]
 
-    def learn(
+    def update(
         standings: online_ratings.PolicyRatings, games: list[online_ratings.OrderedGame]
     ) -> online_ratings.PolicyRatings:
         learnt.append(len(games))
-        return rule.learn(standings, games)
+        return rule.update(standings, games)
 
-    counting = {RatingMethod.OPENSKILL: online_ratings.OnlineMethod(**{**vars(rule), "learn": learn})}
+    counting = {RatingMethod.OPENSKILL: online_ratings.OnlineMethod(**{**vars(rule), "update": update})}
     monkeypatch.setattr(online_ratings, "METHODS", counting)
     evaluate(league, [0.5])
     assert learnt == [20]

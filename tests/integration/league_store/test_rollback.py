@@ -280,7 +280,7 @@ def test_what_is_named_while_garbage_is_collected_stays(fresh_store: Store, monk
     league = fresh_store.found(league_file("self_play"))
     plan = league.plan("main")
     named, lost = (league.report(plan, weights=attempt) for attempt in range(2))
-    listed = fresh_store.artifacts.aged
+    listed = fresh_store.artifacts.files_older_than
 
     def recorded_meanwhile(older_than: timedelta) -> list[StoredFile]:
         found = listed(older_than)
@@ -288,7 +288,7 @@ def test_what_is_named_while_garbage_is_collected_stays(fresh_store: Store, monk
         fresh_store("record_generation", named)
         return found
 
-    monkeypatch.setattr(fresh_store.artifacts, "aged", recorded_meanwhile)
+    monkeypatch.setattr(fresh_store.artifacts, "files_older_than", recorded_meanwhile)
     collected = collect_garbage(fresh_store.sessions, fresh_store.artifacts, older_than=timedelta(seconds=-1))
     assert [Path(uri).name for uri in collected.uris] == [lost.outcome.checkpoint.sha256]
     assert fresh_store.artifacts.exists(named.outcome.checkpoint)
