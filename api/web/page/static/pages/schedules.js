@@ -11,7 +11,14 @@ export const onEvent = (event) => /^(schedule|tournament)\./.test(event.type);
 
 export async function load() {
   const [schedules, trials] = await Promise.all([getAll("/schedules"), getAll("/trials")]);
-  return { schedules: await Promise.all(schedules.map((each) => get(`/schedules/${each.id}`))), trials };
+  const found = await Promise.all(schedules.map((each) => get(`/schedules/${each.id}`).catch(ignoreDeleted)));
+  return { schedules: found.filter(Boolean), trials };
+}
+
+/** A schedule may be deleted after the list was read. */
+function ignoreDeleted(problem) {
+  if (problem.status !== 404) throw problem;
+  return null;
 }
 
 export function view({ schedules, trials }, context) {
