@@ -47,7 +47,7 @@ class Watched:
         assert self.hosts <= {"127.0.0.1", ""}, "data: addresses have no host; every other one is this machine"
 
     def _console(self, message: ConsoleMessage) -> None:
-        if message.type in ("error", "warning") and not _may_fail(message.location.get("url", "")):
+        if message.type in ("error", "warning") and not _is_expected(message.text, message.location.get("url", "")):
             self.complaints.append(f"console: {message.text}")
 
     def _failed(self, request: Request) -> None:
@@ -55,16 +55,17 @@ class Watched:
             self.complaints.append(f"failed: {request.url}: {request.failure}")
 
     def _response(self, response: Response) -> None:
-        if response.status >= 400 and not _may_fail(response.url):
+        if response.status >= 400 and not _is_expected(str(response.status), response.url):
             self.complaints.append(f"{response.status}: {response.url}")
 
     def _request(self, request: Request) -> None:
         self.hosts.add(urlsplit(request.url).hostname or "")
 
 
-def _may_fail(url: str) -> bool:
-    """Whether the page expects a failure: a part that is down, or a schedule deleted since the page read the list."""
-    return _asks_for_health(url) or bool(re.search(r"/api/v1/schedules/[0-9a-f-]{36}$", url))
+def _is_expected(problem: str, url: str) -> bool:
+    """Whether the page handles it: a part that is down, or a schedule deleted since the page read the list."""
+    deleted = "404" in problem and re.search(r"/api/v1/schedules/[0-9a-f-]{36}$", url)
+    return _asks_for_health(url) or bool(deleted)
 
 
 def _asks_for_health(address: str) -> bool:

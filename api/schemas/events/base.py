@@ -5,6 +5,7 @@ See docs/decisions/events-and-live-view.md.
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
@@ -51,9 +52,9 @@ class EventPayload(BaseModel):
         return self.KIND
 
     @property
+    @abstractmethod
     def text(self) -> str:
         """The event as one sentence, with names instead of ids."""
-        raise NotImplementedError
 
     @property
     def level(self) -> Level:
