@@ -7,7 +7,8 @@ name too. Nothing is imported until `load`.
     CatalogError
     ├── UnknownName     no such name; says what is allowed and what is nearest
     ├── AmbiguousName   two sources claim the name
-    └── BrokenTarget    the name is known but its target does not import
+    ├── BrokenTarget    the name is known but its target does not import
+    └── WrongTarget     the import path names something of another kind
 """
 
 from __future__ import annotations
@@ -24,6 +25,8 @@ from itertools import zip_longest
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
+from orchestrator.makers import described, makes
+
 _IMPORT_PATH = re.compile(r"[A-Za-z_][\w.]*:[A-Za-z_][\w.]*")
 _PLACE = re.compile(r"<(\w+):(\w+)>")
 _NUMBER = r"\d+(?:\.\d+)?"
@@ -38,6 +41,8 @@ _PARAMETERS: Mapping[str, tuple[str, Callable[[str], Any]]] = {
 
 BUILT_IN = "built-in"
 """The source of entries that come with Lanista; other sources are a package, or an import path."""
+IMPORT_PATH = "import path"
+"""The source of names of the form `module:attr`: code that whoever sends a trial chooses."""
 
 
 class Kind(StrEnum):
@@ -143,6 +148,10 @@ class BrokenTarget(CatalogError):
     """The name is known, but what it stands for does not import."""
 
 
+class WrongTarget(CatalogError):
+    """The import path names something that does not make what is wanted; it is not called."""
+
+
 @dataclass(frozen=True, kw_only=True)
 class Component:
     """A name of the catalog and the options to make it with."""
@@ -211,7 +220,7 @@ def game_opening_plies(game: str) -> int | None:
 def resolve(kind: Kind, name: str) -> Resolved:
     """The entry a name stands for, unimported; raises UnknownName or AmbiguousName."""
     if _IMPORT_PATH.fullmatch(name):
-        entry = Entry(kind=kind, form=name, target=name, description="import path", source="import path")
+        entry = Entry(kind=kind, form=name, target=name, description="import path", source=IMPORT_PATH)
         return Resolved(entry=entry, options={})
     found = [(entry, options) for entry in _entries(kind) if (options := entry.parse(name)) is not None]
     if not found:
@@ -234,6 +243,17 @@ def load(kind: Kind, name: str) -> Any:
     except (Exception, SystemExit) as error:  # a user's module may raise anything
         problem = f"{type(error).__name__}: {error}"
         raise BrokenTarget(f"{kind} {name!r} ({entry.target}) does not import: {problem}") from error
+    return target
+
+
+def load_maker(kind: Kind, name: str, made: type, *, wanted: str) -> Any:
+    """Like `load`; what an import path names must be known to make a `made` before anybody calls it.
+
+    Targets of the catalog come with installed packages and are called as they are.
+    """
+    target = load(kind, name)
+    if resolve(kind, name).entry.source == IMPORT_PATH and not makes(target, made):
+        raise WrongTarget(f"{kind} {name!r} is {described(target)}; allowed: {wanted}")
     return target
 
 

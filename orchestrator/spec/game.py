@@ -51,7 +51,7 @@ class GymnasiumGame(Choice):
 
     kind: ClassVar[Kind] = Kind.GAME
     id: Literal["gymnasium"] = Field(description="name of the adapter")
-    env: str = Field(min_length=1, description="registered id, or factory module:attr: CartPole-v1")
+    env: str = Field(min_length=1, description="registered id, or module:attr of a class: CartPole-v1")
     options: dict[str, JsonValue] = Field(default={}, description="arguments of the environment")
     max_steps: Positive | None = Field(default=None, description="longest game; null: the environment's own limit")
 
@@ -61,7 +61,7 @@ class PettingZooGame(Choice):
 
     kind: ClassVar[Kind] = Kind.GAME
     id: Literal["pettingzoo_aec", "pettingzoo_parallel"] = Field(description="name of the adapter")
-    env: str = Field(min_length=1, description="registered id, or factory module:attr: classic/tictactoe_v3")
+    env: str = Field(min_length=1, description="registered id, or module:attr of a class: classic/tictactoe_v3")
     options: dict[str, JsonValue] = Field(default={}, description="arguments of the environment")
     max_steps: Positive = Field(default=1000, description="longest game")
     hidden_information: Flag = Field(default=True, description="whether seats see different things")

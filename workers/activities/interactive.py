@@ -15,7 +15,7 @@ from torch import Tensor
 
 from league.types import CheckpointRef, VersionId
 from orchestrator.artifacts import ArtifactStore
-from orchestrator.catalog import CatalogError, Component, Kind, load
+from orchestrator.catalog import CatalogError, Component, Kind
 from orchestrator.contracts.errors import Failure
 from orchestrator.contracts.interactive import (
     Candidate,
@@ -33,7 +33,10 @@ from orchestrator.contracts.interactive import (
     render_replay,
 )
 from orchestrator.contracts.play import Contender
+from orchestrator.matchmakers import load_matchmaker
 from workers.activities.failures import failure_message, map_errors
+from workers.algorithms.contract import algorithm_class
+from workers.bots.names import bot_maker
 from workers.checkpoints import Checkpoint, UnreadableCheckpoint, check_weights, decode, save
 from workers.games.names import make_game
 from workers.games.protocol import GameSpec, Turn, VectorGame
@@ -42,7 +45,7 @@ from workers.inference.cache import PolicyCache
 from workers.matches.annotate import Annotation, annotate
 from workers.matches.players import Player, make_player
 from workers.matches.task import Entrant
-from workers.models.contract import build_model
+from workers.models.contract import build_model, model_maker
 
 
 class InteractiveActivities:
@@ -89,10 +92,7 @@ class InteractiveActivities:
     def check_component(self, check: ComponentCheck) -> ComponentVerdict:
         """Import the component. A game is also made; the other kinds need a game to be made for."""
         try:
-            if check.kind is Kind.GAME:
-                make_game(check.component.id, 1, **check.component.options)
-            else:
-                load(check.kind, check.component.id)
+            _load(check)
         except CatalogError as error:
             return ComponentVerdict(usable=False, problem=str(error))
         except (Exception, SystemExit) as error:  # user code may raise anything; that is the verdict
@@ -164,6 +164,20 @@ def notation(names: Sequence[str], spec: GameSpec) -> str:
     if spec.seats != 2 or spec.simultaneous:
         return " ".join(names)
     return " ".join(f"{i // 2 + 1}. {name}" if i % 2 == 0 else name for i, name in enumerate(names))
+
+
+def _load(check: ComponentCheck) -> None:
+    match check.kind:
+        case Kind.GAME:
+            make_game(check.component.id, 1, **check.component.options)
+        case Kind.MODEL:
+            model_maker(check.component.id)
+        case Kind.ALGORITHM:
+            algorithm_class(check.component)
+        case Kind.BOT:
+            bot_maker(check.component.id)
+        case Kind.MATCHMAKER:
+            load_matchmaker(check.component.id)
 
 
 def _maker(game: Component) -> partial[VectorGame]:

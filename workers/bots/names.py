@@ -1,20 +1,24 @@
 """Bots by name, as trial files and tournaments write them: `random`, `mcts-100`, `minimax-0.3`, ..."""
 
 import inspect
+from typing import Any
 
-from orchestrator.catalog import CatalogError, Kind, load, resolve
+from orchestrator.catalog import CatalogError, Kind, load_maker, resolve
 from workers.bots.protocol import BadBot, Bot
 from workers.games.protocol import GameSpec
 
 
-def make_bot(name: str, spec: GameSpec) -> Bot:
-    """The bot the catalog knows by this name (or a `module:attr`), for this game."""
+def bot_maker(name: str) -> Any:
+    """What makes the bot of this name; not called yet."""
     try:
-        make, options = load(Kind.BOT, name), resolve(Kind.BOT, name).options
+        return load_maker(Kind.BOT, name, Bot, wanted=f"a subclass of {Bot.__qualname__}")
     except CatalogError as error:
         raise BadBot(str(error)) from error
-    if not callable(make):
-        raise BadBot(f"bot {name!r} is a {type(make).__name__}; allowed: a subclass of {Bot.__qualname__}")
+
+
+def make_bot(name: str, spec: GameSpec) -> Bot:
+    """The bot the catalog knows by this name (or a `module:attr`), for this game."""
+    make, options = bot_maker(name), resolve(Kind.BOT, name).options
     try:
         inspect.signature(make).bind(spec, **options)
     except TypeError as error:

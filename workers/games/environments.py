@@ -1,15 +1,17 @@
 """Base of the adapters for Python environments: one environment per table, stepped one by one."""
 
 import importlib
+import inspect
 import re
 from abc import abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
+from orchestrator.makers import described, makes
 from workers.games.errors import BadGame
 from workers.games.protocol import GameSpec, StepResult, Turn, VectorGame
 from workers.games.seeding import mix_ints
@@ -129,11 +131,20 @@ class EnvironmentGame(VectorGame):
         )
 
 
-def factory(path: str) -> Callable[..., Any]:
-    """The callable named by `module:attr`."""
+def factory(path: str, made: type, functions: frozenset[str] = frozenset()) -> Callable[..., Any]:
+    """What `module:attr` names, if it is known to make a `made`; else BadGame, and nothing is called.
+
+    That is a subclass, a Python function annotated to return one, or a Python function of one of the names `functions`.
+    """
     module, _, attribute = path.partition(":")
     try:
-        made: Callable[..., Any] = getattr(importlib.import_module(module), attribute)
+        found: Any = getattr(importlib.import_module(module), attribute)
     except (Exception, SystemExit) as error:  # user code may raise anything
         raise BadGame(f"environment {path!r} does not import: {type(error).__name__}: {error}") from error
-    return made
+    if makes(found, made) or (attribute in functions and inspect.isfunction(found)):
+        return cast("Callable[..., Any]", found)
+    named = f", or a function named {' or '.join(sorted(functions))}" if functions else ""
+    raise BadGame(
+        f"environment {path!r} is {described(found)}; allowed: a subclass of {made.__name__}, "
+        f"a function annotated to return one{named}"
+    )

@@ -11,7 +11,8 @@ from workers.games.spaces import action_count, observation_encoder
 
 
 class GymnasiumGame(EnvironmentGame):
-    """`env` is a registered id ("CartPole-v1") or a factory `module:attr`; `options` go to it.
+    """`env` is a registered id ("CartPole-v1") or `module:attr`, a subclass of
+    `gymnasium.Env` or a function annotated to return one; `options` go to it.
 
     `max_steps` cuts games short; it may be left out where the environment has a limit of its own. An
     `action_mask` in the info is the legal mask.
@@ -52,7 +53,7 @@ class GymnasiumGame(EnvironmentGame):
 
 def _make(env: str, options: dict[str, Any]) -> gymnasium.Env[Any, Any]:
     if ":" in env:
-        made = factory(env)(**options)
+        made = factory(env, gymnasium.Env)(**options)
         if not isinstance(made, gymnasium.Env):
             raise BadGame(f"{env} makes a {type(made).__name__}; allowed: gymnasium.Env")
         return made

@@ -3,7 +3,7 @@
 import inspect
 from typing import Any
 
-from orchestrator.catalog import Kind, load
+from orchestrator.catalog import Kind, load_maker
 from workers.games.errors import BadGame
 from workers.games.protocol import VectorGame
 
@@ -13,9 +13,7 @@ def make_game(id: str, tables: int, **options: Any) -> VectorGame:
 
     An unknown id raises the catalog's error, which lists the known ones.
     """
-    make = load(Kind.GAME, id)
-    if not callable(make):
-        raise BadGame(f"game {id!r} is a {type(make).__name__}; allowed: a subclass of VectorGame")
+    make = load_maker(Kind.GAME, id, VectorGame, wanted="a subclass of VectorGame")
     try:
         inspect.signature(make).bind(tables=tables, **options)
     except TypeError as error:

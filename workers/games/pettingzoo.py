@@ -10,9 +10,15 @@ from workers.games.errors import BadGame
 from workers.games.protocol import GameSpec
 from workers.games.spaces import ObservationEncoder, action_count, observation_encoder
 
+_FUNCTIONS = frozenset({"env", "raw_env", "parallel_env"})
+"""What PettingZoo's own modules call the functions that make an environment; they have no annotation."""
+
 
 class _PettingZooGame(EnvironmentGame):
-    """`env` is a registered id ("classic/tictactoe_v3") or a factory `module:attr`; `options` go to it.
+    """`env` is a registered id ("classic/tictactoe_v3") or `module:attr`; `options` go to it.
+
+    `module:attr` is a subclass of AECEnv or ParallelEnv, a function annotated to return one, or a function that is
+    named as PettingZoo names its own: env, raw_env, parallel_env.
 
     Seats are the environment's `possible_agents`, in their order. Games are cut off at `max_steps`.
     PettingZoo does not say whether players see everything, so hidden information is assumed.
@@ -104,14 +110,14 @@ def _is_out(env: Any, agent: Any) -> bool:
 
 
 def _make(kind: Literal["aec", "parallel"], env: str, options: dict[str, Any]) -> Any:
+    wanted = pettingzoo.AECEnv if kind == "aec" else pettingzoo.ParallelEnv
     if ":" in env:
-        made = factory(env)(**options)
+        made = factory(env, wanted, _FUNCTIONS)(**options)
     else:
         try:
             made = pettingzoo.make(kind, env, **options)
         except PettingZooRegistryError as error:
             raise BadGame(f"PettingZoo cannot make {env!r} as {kind}: {error}") from error
-    wanted = pettingzoo.AECEnv if kind == "aec" else pettingzoo.ParallelEnv
     if not isinstance(made, wanted):
         raise BadGame(f"{env} makes a {type(made).__name__}; allowed: {wanted.__name__}")
     return made

@@ -1,6 +1,7 @@
 """The interface of a model, and how a model is built and checked from its name.
 
-A model is made by `factory(observation_shape=..., actions=..., **options)` and is any `nn.Module` with
+A model is any subclass of `nn.Module` (or a function annotated to return one) that is made by
+`factory(observation_shape=..., actions=..., **options)` and has
 
     forward(observations, legal) -> (logits, value)
 
@@ -16,12 +17,13 @@ with float32 states [rows, state_size], all zeros at the start of a game. The op
 from __future__ import annotations
 
 import threading
+from collections.abc import Callable
 from typing import cast
 
 import torch
 from torch import Tensor, nn
 
-from orchestrator.catalog import Component, Kind, load
+from orchestrator.catalog import Component, Kind, load_maker
 from workers.games.protocol import GameSpec
 from workers.models.normalised import Normalised
 
@@ -47,9 +49,15 @@ def state_size(model: nn.Module) -> int:
     return int(getattr(model, "state_size", 0))
 
 
+def model_maker(name: str) -> Callable[..., object]:
+    """What makes the model of this name; not called yet."""
+    made: Callable[..., object] = load_maker(Kind.MODEL, name, nn.Module, wanted="a subclass of torch.nn.Module")
+    return made
+
+
 def build_model(component: Component, spec: GameSpec, seed: int = 0) -> nn.Module:
     """Make the named model for a game, its weights drawn from the seed, and check that it keeps the contract."""
-    factory = load(Kind.MODEL, component.id)
+    factory = model_maker(component.id)
     options = dict(component.options)
     normalise = bool(options.pop("normalise", False))
     with _DRAWING, torch.random.fork_rng(devices=[]):

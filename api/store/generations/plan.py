@@ -39,8 +39,8 @@ from league.matchmaking import (
     mix,
 )
 from league.types import DecisionKind, MatchPlan, PlayerId, Role
-from orchestrator import catalog
-from orchestrator.catalog import Component, Kind
+from orchestrator.catalog import Component
+from orchestrator.matchmakers import load_matchmaker
 from orchestrator.spec.league import LeagueSpec
 
 WHOLE_PAYOFF = frozenset({"psro"})
@@ -222,7 +222,7 @@ def _mixture(
 
 def _mix_by_plug_in(preset: str, request: Request) -> Mixture:
     """The mixture of a plug-in matchmaker; its errors are not retried."""
-    rule = catalog.load(Kind.MATCHMAKER, preset)
+    rule = load_matchmaker(preset)
     try:
         return mix(preset, request, {preset: rule})
     except Exception as error:

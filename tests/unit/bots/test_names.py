@@ -38,7 +38,7 @@ def test_names_make_the_bots_they_say() -> None:
 
 def test_a_bot_of_ones_own_goes_by_its_import_path() -> None:
     assert isinstance(make_bot("workers.bots.fixed_strategies:RandomBot", RPS), RandomBot)
-    with pytest.raises(BadBot, match="makes a Namespace"):
+    with pytest.raises(BadBot, match="is a function that returns Namespace; allowed: a subclass of Bot"):
         make_bot("tests.unit.bots.test_names:not_a_bot", RPS)
 
 

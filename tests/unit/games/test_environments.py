@@ -130,11 +130,11 @@ def test_rows_of_a_parallel_game_follow_the_agents_still_in_it() -> None:
     [
         (GymnasiumGame, {"env": "NoSuchGame-v0"}, "Gymnasium cannot make 'NoSuchGame-v0'"),
         (GymnasiumGame, {"env": f"{HERE}:Nothing"}, "does not import"),
-        (GymnasiumGame, {"env": f"{HERE}:Survivors"}, "makes a Survivors; allowed: gymnasium.Env"),
+        (GymnasiumGame, {"env": f"{HERE}:Survivors"}, "Survivors; allowed: a subclass of Env"),
         (GymnasiumGame, {"env": f"{HERE}:Guess"}, "no step limit of its own; set max_steps"),
         (GymnasiumGame, {"env": f"{HERE}:continuous", "max_steps": 5}, "allowed: Discrete"),
         (AecGame, {"env": "classic/no_such_v0"}, "PettingZoo cannot make 'classic/no_such_v0' as aec"),
-        (AecGame, {"env": f"{HERE}:Survivors"}, "makes a Survivors; allowed: AECEnv"),
+        (AecGame, {"env": f"{HERE}:Survivors"}, "Survivors; allowed: a subclass of AECEnv"),
         (
             ParallelGame,
             {"env": f"{HERE}:Survivors", "options": {"shapes": (2, 2, 3)}},

@@ -5,7 +5,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from orchestrator.catalog import Kind, UnknownName, names
+from orchestrator.catalog import Kind, UnknownName, WrongTarget, names
 from tests.unit.games.conftest import play
 from workers.games.errors import BadGame
 from workers.games.names import make_game
@@ -36,9 +36,9 @@ def test_names_and_options_are_checked() -> None:
         make_game("connect_four", 1, width=8)
     with pytest.raises(BadGame, match=r"'game'; options: game \(required\), sight"):
         make_game("openspiel", 1)
-    with pytest.raises(BadGame, match="makes a Namespace; allowed: a subclass of VectorGame"):
+    with pytest.raises(WrongTarget, match=r"is the class argparse.Namespace; allowed: a subclass of VectorGame"):
         make_game("argparse:Namespace", 1)
-    with pytest.raises(BadGame, match="is a str; allowed: a subclass of VectorGame"):
+    with pytest.raises(WrongTarget, match="is a str; allowed: a subclass of VectorGame"):
         make_game("string:digits", 1)
 
 
