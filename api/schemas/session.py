@@ -47,5 +47,5 @@ class BrowserSession(Answer):
     scope: Scope = Field(description="scope of the token")
     expires_at: Utc | None = Field(description="when the session expires; null: a bearer token that does not expire")
     csrf_token: str | None = Field(
-        description="send it as X-CSRF-Token with every change a browser makes; null for a bearer token"
+        description="send it as X-CSRF-Token with every request of this session, reads too; null for a bearer token"
     )

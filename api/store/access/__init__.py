@@ -1,1 +1,1 @@
-"""API tokens and one-time sign-in codes."""
+"""API tokens, browser sessions and one-time sign-in codes."""

@@ -1,6 +1,6 @@
 """The typed models, one file per subject. Importing this package fills `Base.metadata` with every table."""
 
-from api.store.tables.access import ApiToken, AuditEntry, IdempotencyKey
+from api.store.tables.access import ApiToken, AuditEntry, BrowserSession, IdempotencyKey
 from api.store.tables.aliases import Alias, AliasEvent
 from api.store.tables.base import Base
 from api.store.tables.decisions import Decision
@@ -24,6 +24,7 @@ __all__ = [
     "ApiToken",
     "AuditEntry",
     "Base",
+    "BrowserSession",
     "Commit",
     "Decision",
     "Event",

@@ -1,4 +1,4 @@
-"""API tokens, idempotency keys and the audit log."""
+"""API tokens, browser sessions, idempotency keys and the audit log."""
 
 from __future__ import annotations
 
@@ -31,6 +31,23 @@ class ApiToken(Base):
     expires_at: Mapped[datetime | None]
     revoked_at: Mapped[datetime | None]
     last_used_at: Mapped[datetime | None]
+
+
+class BrowserSession(Base):
+    """A browser that signed in. Its cookie names this row and is signed: the row alone opens nothing."""
+
+    __tablename__ = "browser_sessions"
+    __table_args__ = (
+        CheckConstraint("expires_at > created_at", name="expires_later"),
+        CheckConstraint("ended_at >= created_at", name="ended_later"),
+        Index(None, "expires_at"),
+    )
+
+    id: Mapped[EntityId]
+    token_id: Mapped[Ref] = mapped_column(ForeignKey("api_tokens.id"))
+    created_at: Mapped[CreatedAt]
+    expires_at: Mapped[datetime]
+    ended_at: Mapped[datetime | None]
 
 
 class IdempotencyKey(Base):

@@ -5,7 +5,6 @@ See docs/decisions/authentication.md.
 
 from __future__ import annotations
 
-from dataclasses import replace
 from urllib.parse import urlsplit
 
 from starlette.concurrency import run_in_threadpool
@@ -81,19 +80,20 @@ class Authentication:
         return await self._by_cookie(request, tokens, cookie)
 
     async def _by_cookie(self, request: Request, tokens: TokenLookup, cookie: str) -> Principal | Response:
-        token_id = self._signer.token_id(cookie)
-        if token_id is None:
-            return problem(401, "this session is over; sign in again", headers=CHALLENGE)
-        found = await run_in_threadpool(tokens.by_id, token_id)
+        """The session's principal. The CSRF token is needed on reads too: a cookie reaches every port of its host."""
+        session_id = self._signer.session_id(cookie)
+        found = None if session_id is None else await run_in_threadpool(tokens.by_session, session_id)
         if found is None:
-            return problem(401, "the token of this session is expired or revoked", headers=CHALLENGE)
-        if request.method not in SAFE:
-            refused = _foreign_origin(request)
-            if refused is not None:
-                return refused
-            if not self._signer.is_csrf_token(cookie, request.headers.get(CSRF_HEADER, "")):
-                return problem(403, f"a change by a browser session needs the header {CSRF_HEADER} of this session")
-        return replace(found, by_cookie=True)
+            return problem(401, "this session is over; sign in again", headers=CHALLENGE)
+        refused = _foreign_origin(request)
+        if refused is not None:
+            return refused
+        if not self._signer.is_csrf_token(cookie, request.headers.get(CSRF_HEADER, "")):
+            if request.method in SAFE:
+                detail = f"the session cookie needs the header {CSRF_HEADER} of its session beside it; sign in again"
+                return problem(401, detail, headers=CHALLENGE)
+            return problem(403, f"a change by a browser session needs the header {CSRF_HEADER} of this session")
+        return found
 
 
 async def _find_principal(tokens: TokenLookup, secret: str) -> Principal | None:
@@ -106,7 +106,12 @@ def _gave_credentials(request: Request) -> bool:
 
 
 def _foreign_origin(request: Request) -> Response | None:
-    """403 for a request from another site's page: browsers name the page's site in `Origin`."""
+    """403 for a request of another origin's page. Browsers name it in `Origin`, on reads only in `Sec-Fetch-Site`.
+
+    Another port of the same host is `same-site`, and is another origin all the same.
+    """
+    if request.headers.get("sec-fetch-site") in ("cross-site", "same-site"):
+        return problem(403, "this request comes from a page of another site")
     origin = request.headers.get("origin")
     if origin is None or urlsplit(origin).netloc.lower() == request.headers.get("host", "").lower():
         return None

@@ -1,6 +1,8 @@
-"""Browser sessions: a signed cookie that names a token and an expiry, and the session's CSRF token.
+"""Browser sessions: a signed cookie that names a recorded session and its expiry, and the session's CSRF token.
 
-The cookie holds no secret of the token, and the database holds nothing from which a session could be forged.
+The cookie holds no secret of the token, and the database holds nothing from which a session could be forged. Browsers
+send a cookie to every port of its host, so the cookie alone opens nothing: each request also carries the CSRF token,
+which the page keeps where only its own origin, port included, can read it.
 
 See docs/decisions/authentication.md.
 """
@@ -28,20 +30,20 @@ class SessionSigner:
         )
         self.seconds = seconds
 
-    def issue(self, token_id: str) -> str:
+    def issue(self, session_id: str) -> str:
         """The cookie's value for a session that begins now."""
-        return self.sign("session", f"{token_id}.{int(time.time()) + self.seconds}")
+        return self.sign("session", f"{session_id}.{int(time.time()) + self.seconds}")
 
-    def token_id(self, cookie: str) -> str | None:
-        """The id of the session's token; None if the cookie is forged, damaged or expired."""
+    def session_id(self, cookie: str) -> str | None:
+        """The session's id; None if the cookie is forged, damaged or expired."""
         content = self.unsign("session", cookie)
         if content is None:
             return None
-        token_id, _, expires = content.rpartition(".")
-        return token_id if int(expires) > time.time() else None
+        session_id, _, expires = content.rpartition(".")
+        return session_id if int(expires) > time.time() else None
 
     def csrf_token(self, cookie: str) -> str:
-        """The token that a page must send in a header with every change: only scripts of our origin can read it."""
+        """The token that a page must send in a header with every request: only scripts of our origin can read it."""
         return self.signature("csrf", cookie)
 
     def is_csrf_token(self, cookie: str, given: str) -> bool:

@@ -5,10 +5,11 @@ from __future__ import annotations
 import hashlib
 import secrets
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 
 from api.schemas.enums import Scope
+from api.store.access.browser_sessions import token_of_session
 from api.store.access.tokens import find_token, token_by_id, touch_token
 from api.store.core.engine import Session, Sessions
 from api.store.tables import ApiToken
@@ -34,13 +35,19 @@ def token_hash(token: str) -> str:
 
 @dataclass(frozen=True, kw_only=True)
 class Principal:
-    """The caller of a request: its token, and whether it came by a session cookie."""
+    """The caller of a request: its token, and the browser session that it came by."""
 
     token_id: str
     name: str
     scope: Scope
     expires_at: datetime | None = None
-    by_cookie: bool = False
+    session_id: str | None = None
+    """The browser session; None for a bearer token."""
+
+    @property
+    def by_cookie(self) -> bool:
+        """Whether the caller is a browser session."""
+        return self.session_id is not None
 
     def may(self, scope: Scope) -> bool:
         """Whether the caller has this scope; each scope includes the lower ones."""
@@ -64,11 +71,22 @@ class TokenLookup:
         return self._look_up(token_hash(token), find_token)
 
     def by_id(self, token_id: str) -> Principal | None:
-        """The principal of a browser session, by the id of its token."""
+        """The principal of a token's id."""
         return self._look_up(token_id, token_by_id)
 
+    def by_session(self, session_id: str) -> Principal | None:
+        """The principal of a browser session; None if the session is over or its token is not valid."""
+        found = self._look_up(session_id, token_of_session)
+        return None if found is None else replace(found, session_id=session_id)
+
+    def is_valid(self, principal: Principal) -> bool:
+        """Whether the principal's session and token are still valid."""
+        if principal.session_id is not None:
+            return self.by_session(principal.session_id) is not None
+        return self.by_id(principal.token_id) is not None
+
     def clear_cache(self) -> None:
-        """Clear the cache, after a revocation in this process."""
+        """Clear the cache, after a revocation or a sign-out in this process."""
         self._cache.clear()
 
     def _look_up(self, key: str, find: Callable[[Session, str], ApiToken | None]) -> Principal | None:

@@ -27,7 +27,7 @@ router = APIRouter(route_class=SerializingRoute, prefix="/api/v1", tags=["events
 
 IDLE_SECONDS = 10.0
 TRUSTED_SECONDS = 10.0
-"""A stream ends within this many seconds after its token was revoked or expired, however much there is to send."""
+"""A stream ends within this many seconds after its session or token did, however much there is to send."""
 LastEventId = Annotated[
     int | None,
     Header(alias="Last-Event-ID", ge=0, le=LARGEST, description="the last event you have seen; a browser sends it"),
@@ -144,8 +144,8 @@ async def _frames(
     try:
         async for frame in services.feed.follow(after, trial_id, IDLE_SECONDS, named=named):
             if not frame or clock() - looked_at >= TRUSTED_SECONDS:
-                if await run_in_threadpool(services.tokens.by_id, principal.token_id) is None:
-                    return  # the token was revoked or has expired
+                if not await run_in_threadpool(services.tokens.is_valid, principal):
+                    return  # the session is over, or the token was revoked or has expired
                 looked_at = clock()
             yield frame or b": still here\n\n"
     except (FeedUnavailable, psycopg.OperationalError):

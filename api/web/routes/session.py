@@ -8,8 +8,10 @@ from fastapi import APIRouter, Request, Response
 from starlette.concurrency import run_in_threadpool
 
 from api.schemas.session import BrowserSession, CodeExpiry, OneTimeCode, SignIn
+from api.store.access.browser_sessions import end_session, open_session
 from api.store.access.used_codes import use_code
 from api.store.core.audit_log import add_audit_entry
+from api.store.core.engine import Session
 from api.web.auth.authentication import CHALLENGE
 from api.web.auth.rate_limits import RateLimit
 from api.web.auth.scopes import Viewer
@@ -43,7 +45,8 @@ async def sign_in(
         failures.wait_for(address)
         raise ProblemError(401, UNKNOWN_TOKEN if sign_in.code is None else USED_CODE, headers=CHALLENGE)
     signer = services.signer
-    cookie = signer.issue(principal.token_id)
+    used = "token" if sign_in.code is None else "code"
+    cookie = signer.issue(await run_in_threadpool(_open, services, principal, address, used))
     response.set_cookie(
         COOKIE,
         cookie,
@@ -54,9 +57,6 @@ async def sign_in(
         path="/",
     )
     response.headers["Cache-Control"] = "no-store"
-
-    used = "token" if sign_in.code is None else "code"
-    await run_in_threadpool(_audit, services, principal, address, "session.open", {"with": used})
     return _shown(principal, _end(principal, signer.seconds), signer.csrf_token(cookie))
 
 
@@ -92,25 +92,34 @@ async def who_am_i(request: Request, services: Api, principal: Viewer) -> Browse
 
 
 @router.delete("", summary="Sign out", status_code=204)
-async def sign_out(principal: Viewer, change: Change) -> Response:
-    """Delete the browser's cookie."""
+async def sign_out(services: Api, principal: Viewer, change: Change) -> Response:
+    """End the session and delete the browser's cookie. A copy of the cookie is refused from then on."""
     audit = AuditLine(action="session.close", target=f"token/{principal.token_id}")
-    response = await change.commit(lambda session: Reply(status=204, audit=audit))
+
+    def end(session: Session) -> Reply:
+        if principal.session_id is not None:
+            end_session(session, principal.session_id)
+        return Reply(status=204, audit=audit)
+
+    response = await change.commit(end)
+    services.tokens.clear_cache()
     response.delete_cookie(COOKIE, path="/", httponly=True, samesite="strict")
     return response
 
 
-def _audit(services: Services, principal: Principal, address: str, action: str, detail: dict[str, str]) -> None:
+def _open(services: Services, principal: Principal, address: str, used: str) -> str:
+    """Record the new session, with its line in the audit log; returns its id."""
     with services.sessions.begin() as session:
         add_audit_entry(
             session,
             actor=principal.name,
             token_id=principal.token_id,
-            action=action,
+            action="session.open",
             target=f"token/{principal.token_id}",
-            detail=detail,
+            detail={"with": used},
             remote_address=address,
         )
+        return open_session(session, principal.token_id, timedelta(seconds=services.signer.seconds))
 
 
 def _principal(services: Services, sign_in: SignIn, idempotency_key: str | None) -> Principal | None:

@@ -11,6 +11,7 @@ from datetime import timedelta
 import structlog
 from starlette.concurrency import run_in_threadpool
 
+from api.store.access.browser_sessions import delete_expired_sessions
 from api.store.core.idempotency import delete_keys
 from api.store.matches.people_games import delete_expired_people_games
 from api.store.tournaments.schedules import sync_trial_schedules, unsynced_schedules
@@ -55,3 +56,4 @@ class Reconciler:
         with self._services.sessions.begin() as session:
             delete_keys(session, timedelta(hours=self._services.settings.idempotency_hours))
             delete_expired_people_games(session)
+            delete_expired_sessions(session)

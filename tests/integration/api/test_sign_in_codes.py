@@ -30,7 +30,8 @@ def test_a_code_opens_one_session_of_its_maker(api: Served, scope: Scope) -> Non
     with httpx.Client(base_url=api.base, **PLAIN) as browser:
         signed_in = browser.post("/api/v1/session", json={"code": code})
         assert signed_in.status_code == 201 and "HttpOnly" in signed_in.headers["set-cookie"]
-        assert browser.get("/api/v1/session").json()["scope"] == scope
+        word = {"X-CSRF-Token": signed_in.json()["csrf_token"]}
+        assert browser.get("/api/v1/session", headers=word).json()["scope"] == scope
     again = httpx.post(f"{api.base}/api/v1/session", json={"code": code}, **PLAIN)
     assert again.status_code == 401 and "was used before" in again.json()["detail"]
 

@@ -13,6 +13,7 @@ from api.store.tables import (
     ApiToken,
     AuditEntry,
     Base,
+    BrowserSession,
     Commit,
     Decision,
     Event,
@@ -351,6 +352,7 @@ class World:
         self.add(
             token,
             IdempotencyKey(token_id=token.id, method="POST", path="/trials", key="k", request_sha256=SHA),
+            BrowserSession(id=new_id(), token_id=token.id, expires_at=datetime(2100, 1, 1, tzinfo=UTC)),
             AuditEntry(token_id=token.id, actor="admin", action="trial.create"),
             Event(trial_id=self.trial.id, type="trial.created"),
             Event(type="pairing.retried", payload={"key": "once"}),

@@ -16,18 +16,18 @@ SECRET = "s" * 40
 
 
 def hmac_sha256(text: str) -> str:
-    """A signature as it was made before the library did it."""
+    """A signature as the standard library makes it."""
     digest = hmac.new(SECRET.encode(), text.encode(), hashlib.sha256).digest()
     return base64.urlsafe_b64encode(digest).decode().rstrip("=")
 
 
-def test_a_cookie_names_its_token_until_it_expires(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_cookie_names_its_session_until_it_expires(monkeypatch: pytest.MonkeyPatch) -> None:
     signer, token = SessionSigner(SECRET, 60), new_id()
     cookie = signer.issue(token)
-    assert signer.token_id(cookie) == token
+    assert signer.session_id(cookie) == token
     later = time.time() + 61
     monkeypatch.setattr(time, "time", lambda: later)
-    assert signer.token_id(cookie) is None
+    assert signer.session_id(cookie) is None
 
 
 def test_a_cookie_is_read_with_its_secret_alone_and_whole() -> None:
@@ -36,9 +36,9 @@ def test_a_cookie_is_read_with_its_secret_alone_and_whole() -> None:
     content, _, signature = cookie.rpartition(".")
     later = f"{token}.{int(time.time()) + 10_000}"
     wrong = ("", ".", "..", cookie[1:], cookie[:-1], f"{cookie}x", content, f"{later}.{signature}", "é.é", "\ud800.x")
-    assert [signer.token_id(each) for each in wrong] == [None] * len(wrong)
-    assert SessionSigner("t" * 40, 60).token_id(cookie) is None
-    assert SessionSigner(None, 60).token_id(cookie) is None
+    assert [signer.session_id(each) for each in wrong] == [None] * len(wrong)
+    assert SessionSigner("t" * 40, 60).session_id(cookie) is None
+    assert SessionSigner(None, 60).session_id(cookie) is None
 
 
 def test_a_signature_is_valid_for_its_purpose_alone() -> None:
@@ -51,9 +51,9 @@ def test_a_signature_is_valid_for_its_purpose_alone() -> None:
     assert signer.unsign("code", signer.sign("session", "x.1")) is None
 
 
-def test_cookies_and_csrf_tokens_made_before_the_upgrade_stay_valid() -> None:
-    signer, token = SessionSigner(SECRET, 60), new_id()
-    content = f"{token}.{int(time.time()) + 60}"
+def test_a_signature_is_an_hmac_of_purpose_and_content() -> None:
+    signer, session = SessionSigner(SECRET, 60), new_id()
+    content = f"{session}.{int(time.time()) + 60}"
     cookie = f"{content}.{hmac_sha256(f'session:{content}')}"
-    assert signer.token_id(cookie) == token
+    assert signer.session_id(cookie) == session
     assert signer.is_csrf_token(cookie, hmac_sha256(f"csrf:{cookie}"))

@@ -1,5 +1,5 @@
 // The entry point: finds the page for an address, loads it, shows it, and refreshes it when events arrive.
-import { resumeSession, session, signIn, signOut, takeSignInCode } from "./core/api.js";
+import { openFile, resumeSession, session, signIn, signOut, takeSignInCode } from "./core/api.js";
 import { drawCharts } from "./charts/line_charts.js";
 import { h, patchChildren } from "./core/dom.js";
 import { zone } from "./core/format.js";
@@ -245,7 +245,7 @@ async function confirmNewSession() {
 }
 
 async function start() {
-  interceptLinks(go);
+  interceptLinks(go, (path, how) => openFile(path, how).catch((problem) => toast(problem.message, "bad")));
   window.addEventListener("popstate", () => open());
   document.addEventListener("visibilitychange", () => document.visibilityState === "visible" && current && refresh());
   matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => redraw());

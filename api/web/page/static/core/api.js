@@ -1,8 +1,13 @@
-// Calls of the REST API: JSON in and out, error answers as exceptions, the session's CSRF token on changes.
+// Calls of the REST API: JSON in and out, error answers as exceptions, the session's CSRF token on every call.
 const ROOT = "/api/v1";
-const SIGNED_IN = "lanista-signed-in"; // the session itself is a cookie that scripts cannot read
+// The session is a cookie that scripts cannot read, and which the browser sends to every port of this host. So the API also
+// wants the CSRF token. It is kept here because the browser keeps this storage apart for each port.
+const CSRF_TOKEN = "lanista-csrf-token";
 
-export const session = { user: null, csrf: null, error: "" };
+export const session = { user: null, error: "" };
+
+/** The header that proves that a request comes from this origin; read each time, since another tab may sign in anew. */
+export const credentials = () => ({ "X-CSRF-Token": localStorage.getItem(CSRF_TOKEN) ?? "" });
 
 /** An error answer of the API; the message is the API's own. */
 export class Problem extends Error {
@@ -18,7 +23,7 @@ let reading = new AbortController(); // signing out aborts the reads of the sess
 
 export async function get(path, parameters = {}, signal = undefined) {
   const ends = signal ? AbortSignal.any([signal, reading.signal]) : reading.signal;
-  return read(await fetch(address(path, parameters), { signal: ends }));
+  return read(await fetch(address(path, parameters), { signal: ends, headers: credentials() }));
 }
 
 /** All items of a paginated list, up to a maximum. */
@@ -36,7 +41,7 @@ export async function getAll(path, parameters = {}, { maximum = 2000, signal } =
 /** A request that changes something. The idempotency key makes a retry safe. */
 export async function send(method, path, body = undefined, headers = {}) {
   const key = method === "POST" ? { "Idempotency-Key": crypto.randomUUID?.() ?? String(Math.random()) } : {};
-  const options = { method, headers: { "Content-Type": "application/json", "X-CSRF-Token": session.csrf ?? "", ...key, ...headers } };
+  const options = { method, headers: { "Content-Type": "application/json", ...credentials(), ...key, ...headers } };
   if (body !== undefined) options.body = JSON.stringify(body);
   return read(await fetch(ROOT + path, options));
 }
@@ -67,9 +72,21 @@ async function read(answer) {
   throw new Problem(answer.status, body);
 }
 
+/** A file of the API: saved under the name that the API gives it, or shown in a tab of its own. */
+export async function openFile(path, { save }) {
+  const answer = await fetch(path, { headers: credentials() });
+  if (!answer.ok) return read(answer);
+  const file = URL.createObjectURL(await answer.blob());
+  if (save) {
+    const name = /filename="([^"]+)"/.exec(answer.headers.get("Content-Disposition") ?? "")?.[1] ?? "";
+    Object.assign(document.createElement("a"), { href: file, download: name }).click();
+  } else window.open(file);
+  setTimeout(() => URL.revokeObjectURL(file), 60_000); // by then it is saved or shown
+}
+
 /** Resume the browser's session, if there is one. */
 export async function resumeSession() {
-  if (!localStorage.getItem(SIGNED_IN)) return;
+  if (!localStorage.getItem(CSRF_TOKEN)) return;
   try {
     storeSession(await get("/session"));
   } catch (problem) {
@@ -99,7 +116,11 @@ export function takeSignInCode() {
 export async function signOut() {
   reading.abort();
   reading = new AbortController();
-  await send("DELETE", "/session");
+  try {
+    await send("DELETE", "/session");
+  } catch (problem) {
+    if (problem.status !== 401) throw problem; // else the session is over already
+  }
   clearSession();
 }
 
@@ -108,12 +129,11 @@ export const hasScope = (scope) =>
 
 function storeSession(answer) {
   session.user = answer;
-  session.csrf = answer.csrf_token;
   session.error = "";
-  localStorage.setItem(SIGNED_IN, "yes");
+  localStorage.setItem(CSRF_TOKEN, answer.csrf_token);
 }
 
 function clearSession() {
-  session.user = session.csrf = null;
-  localStorage.removeItem(SIGNED_IN);
+  session.user = null;
+  localStorage.removeItem(CSRF_TOKEN);
 }

@@ -26,9 +26,17 @@ export function withQuery(changes) {
   return location.pathname + (text ? `?${text}` : "");
 }
 
-/** Follow links within the page without reloading the document. */
-export function interceptLinks(go) {
+/** Follow links within the page without reloading the document; the API's files need a header, which no link can send. */
+export function interceptLinks(go, openFile) {
+  const opensFile = (event) => {
+    const link = event.target.closest?.("a[href^='/api/']");
+    if (!link || event.button > 1) return;
+    event.preventDefault();
+    openFile(link.getAttribute("href"), { save: link.hasAttribute("download") });
+  };
+  document.addEventListener("auxclick", opensFile);
   document.addEventListener("click", (event) => {
+    opensFile(event);
     const link = event.target.closest?.("a[href]");
     if (!link || event.defaultPrevented || event.button || event.metaKey || event.ctrlKey || event.shiftKey) return;
     const url = new URL(link.href);

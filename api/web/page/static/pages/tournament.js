@@ -47,12 +47,7 @@ export function view({ tournament, pairings, report }, context) {
       h(
         "div",
         { class: "row" },
-        over &&
-          h(
-            "a",
-            { class: "button plain", href: `/api/v1/tournaments/${tournament.id}/report?format=html`, "data-outside": true },
-            "Report",
-          ),
+        over && h("a", { class: "button plain", href: `/api/v1/tournaments/${tournament.id}/report?format=html` }, "Report"),
         !over && hasScope("operator") && h("button", { class: "plain", onclick: () => cancel(tournament, context) }, "Cancel"),
       ),
     ),
