@@ -91,7 +91,7 @@ class Earned:
 
 @dataclass(frozen=True, kw_only=True)
 class ReturnTally:
-    """Returns of single-seat games: their number, their mean, and the sum of squared deviations from it."""
+    """Returns of games of one team: their number, their mean, and the sum of squared deviations from it."""
 
     games: int
     mean: float
@@ -100,7 +100,10 @@ class ReturnTally:
 
 @dataclass(frozen=True, kw_only=True)
 class Tally:
-    """Results of one model version against another in one seat, from the first version's view."""
+    """Results of one model version against another in one team, from the first version's view.
+
+    `seat` is the number of the team; where each seat is a team of its own, that is the seat.
+    """
 
     learner: VersionId
     opponent: VersionId
@@ -109,7 +112,7 @@ class Tally:
     draws: int = 0
     losses: int = 0
     opponent_seat: int | None = None
-    """None in a game of two seats, where it is the other seat."""
+    """The other's team; None in a game of two teams, where it is the other one."""
     earned: Earned | None = None
     """Returns of both sides in these games; None where they were not recorded."""
 

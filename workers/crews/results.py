@@ -15,15 +15,15 @@ from workers.crews.task import GenerationTask
 from workers.rollout.tally import Counts
 
 Matchup = tuple[int, int, int]
-"""The opponent's number, the learner's seat and the opponent's seat."""
+"""The opponent's number, the learner's team and the opponent's team."""
 
 
 def sum_counts(counts: Sequence[Counts]) -> dict[Matchup, tuple[NDArray[np.int64], NDArray[np.float64]]]:
     """(wins, draws, losses) and both sides' summed returns of every matchup that was played."""
     sums: dict[Matchup, tuple[NDArray[np.int64], NDArray[np.float64]]] = {}
     for count in counts:
-        for opponent, seat, other in np.argwhere(count.outcomes.sum(3) > 0).tolist():
-            matchup = (opponent, seat, other)
+        for opponent, team, other in np.argwhere(count.outcomes.sum(3) > 0).tolist():
+            matchup = (opponent, team, other)
             outcomes, earned = sums.get(matchup, (np.zeros(3, np.int64), np.zeros(2)))
             sums[matchup] = outcomes + count.outcomes[matchup], earned + count.earned[matchup]
     return sums
@@ -35,32 +35,32 @@ def tallies(task: GenerationTask, counts: Sequence[Counts]) -> tuple[Tally, ...]
         Tally(
             learner=VersionId(task.version),
             opponent=VersionId(task.others[opponent].version),
-            seat=seat,
+            seat=team,
             wins=int(wins),
             draws=int(draws),
             losses=int(losses),
             opponent_seat=other,
             earned=Earned(own=float(own), other=float(others)),
         )
-        for (opponent, seat, other), ((wins, draws, losses), (own, others)) in sorted(
+        for (opponent, team, other), ((wins, draws, losses), (own, others)) in sorted(
             sum_counts(counts).items(), key=lambda item: item[0]
         )
     )
 
 
-def single_seat_returns(counts: Sequence[Counts]) -> ReturnTally | None:
-    """The returns of a single-seat game; None if no game ended or the game has more seats."""
-    found = (count.single_seat_returns for count in counts if count.single_seat_returns is not None)
+def single_team_returns(counts: Sequence[Counts]) -> ReturnTally | None:
+    """The returns of a game of one team; None if no game ended or the game has more teams."""
+    found = (count.single_team_returns for count in counts if count.single_team_returns is not None)
     merged = reduce(Returns.merged, found, Returns())
     return ReturnTally(**asdict(merged)) if merged.games else None
 
 
 def game_metrics(counts: Sequence[Counts]) -> dict[str, float]:
-    """The number of finished games, their mean length and the learner's mean return."""
+    """The number of finished games, their mean length and the mean return of the learner's teams."""
     games = sum(count.games for count in counts)
-    seats = sum(count.seats_played for count in counts)
+    teams = sum(count.teams_played for count in counts)
     metrics = {"games": float(games)}
     if games:
         metrics["game_length"] = sum(count.steps for count in counts) / games
-        metrics["return_mean"] = sum(count.returns for count in counts) / max(1, seats)
+        metrics["return_mean"] = sum(count.returns for count in counts) / max(1, teams)
     return metrics

@@ -40,9 +40,9 @@ class RolloutContext:
         spec, parts = self.game.spec, self._plan.rollout_actors
         seats_rng = np.random.default_rng([task.seed, 1])
         rng = np.random.default_rng([task.seed, 2, self._part])
-        shares = task.shares if spec.seats > 1 else [1.0]
+        shares = task.shares if spec.team_count > 1 else [1.0]
         seating = seat(
-            tables=self.game.tables, seats=spec.seats, shares=shares, rng=seats_rng, part=self._part, parts=parts
+            tables=self.game.tables, teams=spec.teams, shares=shares, rng=seats_rng, part=self._part, parts=parts
         )
         self.game.reset(rng.integers(0, 2**64, self.game.tables, dtype=np.uint64))
         return Sampler(

@@ -125,4 +125,4 @@ class GenerationResult:
     """Of every game against an opponent that began in the generation; unfinished ones were played out, untrained."""
     metrics: dict[str, float]
     returns: ReturnTally | None = None
-    """Of every game of one seat that began in the generation; None in games of more seats."""
+    """Of every game of one team that began in the generation; None in games of more teams."""

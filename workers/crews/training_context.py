@@ -89,7 +89,7 @@ def initial_weights(plan: CrewPlan, game: VectorGame, seed: int) -> dict[str, Te
 
 def expected_rows(task: GenerationTask, spec: GameSpec, rollout_steps: int) -> int:
     """The mean number of the learner's decisions in one update of the whole crew."""
-    live = task.shares[0] if spec.seats > 1 else 1.0
-    learning = live + (1.0 - live) / spec.seats
+    live = task.shares[0] if spec.team_count > 1 else 1.0
+    learning = live + (1.0 - live) / spec.team_count
     width = spec.seats if spec.simultaneous else 1
     return round(rollout_steps * task.tables * task.rollout_actors * width * learning)

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from workers.games import seeding
 from workers.games.errors import BadGame, IllegalAction
 from workers.games.svg import text_svg
+from workers.games.teams import checked_teams
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -31,8 +32,10 @@ class GameSpec:
     """Dice, cards or the like, drawn from the seed, so that games of deterministic players differ too."""
     max_steps: int
     """Upper bound on the steps of one game."""
+    teams: tuple[int, ...] = ()
+    """The team of each seat, numbered from 0: seats that win and lose together. By default each seat is a team."""
     scoring: Literal["outcome", "returns"] = "outcome"
-    """`returns` for one-seat games, which have no opponent: returns are tallied instead of wins."""
+    """`returns` for games of one team, which have no opponent: returns are tallied instead of wins."""
     action_names: tuple[str, ...] = ()
     """What people call the actions; empty means by number."""
     openspiel: str | None = None
@@ -42,8 +45,16 @@ class GameSpec:
         for name in ("seats", "actions", "max_steps"):
             if getattr(self, name) < 1:
                 raise BadGame(f"{self.id}: {name} must be at least 1, not {getattr(self, name)}")
+        object.__setattr__(self, "teams", checked_teams(self.teams or range(self.seats), self.seats, self.id))
+        if self.team_count == 1:
+            object.__setattr__(self, "scoring", "returns")
         if self.action_names and len(self.action_names) != self.actions:
             raise BadGame(f"{self.id}: {len(self.action_names)} action names for {self.actions} actions")
+
+    @property
+    def team_count(self) -> int:
+        """The number of teams; 1 in one-seat games and in fully cooperative ones."""
+        return max(self.teams) + 1
 
     @property
     def open_board(self) -> bool:

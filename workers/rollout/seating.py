@@ -1,4 +1,4 @@
-"""Seating: tables in blocks of nearly equal size, one opponent per block, seats divided evenly within a block.
+"""Seating: tables in blocks of nearly equal size, one opponent per block, teams divided evenly within a block.
 
 See docs/decisions/rollouts.md.
 """
@@ -22,6 +22,8 @@ class Seating:
 
     owner: NDArray[np.int64]
     """[tables, seats]: LEARNER or the opponent's number."""
+    teams: tuple[int, ...]
+    """The team of each seat."""
     blocks: tuple[int, ...]
     """Owner of each block of consecutive tables; LEARNER for live self-play, which comes first."""
 
@@ -42,9 +44,17 @@ def block_sizes(tables: int) -> NDArray[np.int64]:
 
 
 def seat(
-    *, tables: int, seats: int, shares: Sequence[float], rng: np.random.Generator, part: int = 0, parts: int = 1
+    *,
+    tables: int,
+    teams: Sequence[int],
+    shares: Sequence[float],
+    rng: np.random.Generator,
+    part: int = 0,
+    parts: int = 1,
 ) -> Seating:
     """Seat a mixture: `shares[0]` is the share of live self-play, the rest that of each opponent.
+
+    `teams` has the team of each seat. The learner takes all seats of one team, the opponent all others.
 
     Blocks are drawn by systematic sampling over all parts (processes), so the expected number of an opponent's
     tables is exactly its share and the real one is within a block of it.
@@ -56,8 +66,8 @@ def seat(
     ladder = np.cumsum(np.asarray(shares, np.float64))
     ticks = (starts + weights * rng.random()) * (ladder[-1] / len(weights))
     drawn = np.minimum(np.searchsorted(ladder, ticks, side="right"), len(shares) - 1)[part::parts] - 1
-    owner = np.repeat(drawn, sizes)[:, None].repeat(seats, axis=1)
-    # The learner's seat rotates over neighbouring tables, so that every seat is learnt equally often.
-    rows = np.arange(tables)
-    owner[rows, rows % seats] = LEARNER
-    return Seating(owner=owner, blocks=tuple(int(block) for block in drawn))
+    owner = np.repeat(drawn, sizes)[:, None].repeat(len(teams), axis=1)
+    # The learner's team rotates over neighbouring tables, so that every team is learnt equally often.
+    mine = np.arange(tables) % (max(teams) + 1)
+    owner[np.asarray(teams) == mine[:, None]] = LEARNER
+    return Seating(owner=owner, teams=tuple(teams), blocks=tuple(int(block) for block in drawn))

@@ -1,4 +1,4 @@
-"""Counts results and returns per opponent and seat, from rewards and ends of games.
+"""Counts results and returns per opponent and team, from rewards and ends of games.
 
 See docs/decisions/rollouts.md.
 """
@@ -16,41 +16,47 @@ from workers.rollout.seating import LEARNER, Seating
 
 @dataclass(frozen=True, kw_only=True)
 class Counts:
-    """What was played: [opponents, own seat, other's seat, (wins, draws, losses)], and sums over the games."""
+    """What was played: [opponents, own team, other's team, (wins, draws, losses)], and sums over the games.
+
+    Where each seat is a team of its own, a team's number is its seat's.
+    """
 
     outcomes: NDArray[np.int64]
     earned: NDArray[np.float64]
-    """[opponents, own seat, other's seat, (own, other's)]: returns in the same games, summed."""
-    single_seat_returns: Returns | None
-    """Returns of a single-seat game; None in games of more seats."""
+    """[opponents, own team, other's team, (own, other's)]: returns in the same games, summed."""
+    single_team_returns: Returns | None
+    """Returns of a game of one team; None in games of more teams."""
     games: int
     steps: int
     """Steps of the games that ended, summed."""
     returns: float
-    """Returns of the learning seats in those games, summed; with `seats_played` this gives their mean."""
-    seats_played: int
+    """Returns of the learning teams in those games, summed; with `teams_played` this gives their mean."""
+    teams_played: int
 
 
 class TallyBoard:
-    """Follows every table's returns and counts each finished game once, from the learning seats' view.
+    """Follows every table's returns and counts each finished game once, from the learning team's view.
 
-    A game of the learner against itself is no result. With more than two seats the learner is compared with
-    each opponent at the table by final order.
+    A team's return is the sum of its seats'. A game of the learner against itself is no result. With more than two
+    teams the learner's is compared with each other team at the table by final order.
     """
 
     def __init__(self, seating: Seating) -> None:
-        self._owner = seating.owner
         tables, seats = seating.owner.shape
+        teams = max(seating.teams) + 1
+        self._seats_of = [np.flatnonzero(np.asarray(seating.teams) == team) for team in range(teams)]
+        self._owner = np.stack([seating.owner[:, sat[0]] for sat in self._seats_of], axis=1)
+        """[tables, teams]: all seats of a team have one owner."""
         self._returns = np.zeros((tables, seats), np.float64)
         self._length = np.zeros(tables, np.int64)
-        self._outcomes = np.zeros((int(seating.owner.max()) + 1, seats, seats, 3), np.int64)
+        self._outcomes = np.zeros((int(seating.owner.max()) + 1, teams, teams, 3), np.int64)
         self._earned = np.zeros((*self._outcomes.shape[:3], 2), np.float64)
-        self._single_seat_returns = Returns() if seats == 1 else None
-        # a game of one seat has its result in its return; live self-play has none
-        self._rated = (seating.owner != LEARNER).any(axis=1) | (seats == 1)
+        self._single_team_returns = Returns() if teams == 1 else None
+        # a game of one team has its result in its return; live self-play has none
+        self._rated = (seating.owner != LEARNER).any(axis=1) | (teams == 1)
         self._closing = False
         self._waiting = np.zeros(tables, np.bool_)
-        self._games = self._steps = self._seats_played = 0
+        self._games = self._steps = self._teams_played = 0
         self._sum = 0.0
 
     def step(self, rewards: NDArray[np.float32], done: NDArray[np.bool_]) -> None:
@@ -75,11 +81,11 @@ class TallyBoard:
         return Counts(
             outcomes=self._outcomes.copy(),
             earned=self._earned.copy(),
-            single_seat_returns=self._single_seat_returns,
+            single_team_returns=self._single_team_returns,
             games=self._games,
             steps=self._steps,
             returns=self._sum,
-            seats_played=self._seats_played,
+            teams_played=self._teams_played,
         )
 
     def _finish(self, tables: NDArray[np.int64]) -> None:
@@ -92,15 +98,16 @@ class TallyBoard:
         self._returns[tables] = 0.0
         self._length[tables] = 0
 
-    def _count(self, owner: NDArray[np.int64], returns: NDArray[np.float64]) -> None:
-        seats = owner.shape[1]
+    def _count(self, owner: NDArray[np.int64], by_seat: NDArray[np.float64]) -> None:
+        returns = np.stack([by_seat[:, sat].sum(axis=1) for sat in self._seats_of], axis=1)
+        teams = owner.shape[1]
         learning = owner == LEARNER
         self._sum += float(returns[learning].sum())
-        self._seats_played += int(learning.sum())
-        if self._single_seat_returns is not None:
-            self._single_seat_returns = self._single_seat_returns.plus(returns[:, 0])
-        for mine in range(seats):
-            for other in range(seats):
+        self._teams_played += int(learning.sum())
+        if self._single_team_returns is not None:
+            self._single_team_returns = self._single_team_returns.plus(returns[:, 0])
+        for mine in range(teams):
+            for other in range(teams):
                 games = learning[:, mine] & ~learning[:, other]
                 if mine == other or not games.any():
                     continue

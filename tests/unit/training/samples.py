@@ -93,3 +93,41 @@ class Endless(Solitaire):
     def advance(self, actions: Any) -> StepResult:
         never = np.zeros(self.tables, np.bool_)
         return StepResult(super().advance(actions).rewards, never, never)
+
+
+class Relay(VectorGame):
+    """Teams at once, by default two against two; the team whose actions add up to most gets 1, split 3:1."""
+
+    def __init__(self, *, tables: int, teams: tuple[int, ...] = (0, 1, 0, 1)) -> None:
+        seats = len(teams)
+        spec = GameSpec(
+            id="relay", seats=seats, actions=3, observation_shape=(1,), simultaneous=True, max_steps=1, teams=teams
+        )
+        super().__init__(spec, tables)
+
+    def begin(self, tables: Any) -> None:
+        """Every game starts alike."""
+
+    def turn(self) -> Turn:
+        rows, seats = self.tables * self.spec.seats, self.spec.seats
+        return Turn(
+            np.repeat(np.arange(self.tables), seats),
+            np.tile(np.arange(seats), self.tables),
+            np.ones((rows, 1), np.float32),
+            np.ones((rows, 3), np.bool_),
+        )
+
+    def advance(self, actions: Any) -> StepResult:
+        chosen = actions.reshape(self.tables, -1)
+        member = np.eye(self.spec.team_count)[list(self.spec.teams)]
+        sums = chosen @ member
+        won = sums == sums.max(axis=1, keepdims=True)
+        won &= (won.sum(axis=1) == 1)[:, None]
+        # the first seat of a team gets three quarters of what it earns: what one seat gets says little of the team
+        part = np.where([self.spec.teams.index(team) == seat for seat, team in enumerate(self.spec.teams)], 0.75, 0.25)
+        rewards = (np.where(won, 1.0, 0.0) @ member.T * part).astype(np.float32)
+        done = np.ones(self.tables, np.bool_)
+        return StepResult(rewards, done, ~done)
+
+    def render_text(self, table: int, seat: int | None = None) -> str:
+        return "relay"

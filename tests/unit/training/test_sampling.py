@@ -44,7 +44,7 @@ def sampler_for(
 ) -> Sampler:
     rng = np.random.default_rng(seed)
     game.reset(rng.integers(0, 2**63, game.tables).astype(np.uint64))
-    seating = seat(tables=game.tables, seats=game.spec.seats, shares=shares, rng=rng)
+    seating = seat(tables=game.tables, teams=game.spec.teams, shares=shares, rng=rng)
     learner = learner or policy_for(game)
     return Sampler(
         game=game, seating=seating, learner=learner, opponents=opponents, steps=steps, rng=rng, openings=openings
@@ -63,7 +63,7 @@ def test_a_prime_number_of_tables_seats_the_whole_mixture(tables: int) -> None:
     shares = [0.2, *([0.8 / 40] * 40)]
     sat = np.zeros(41)
     for seed in range(300):
-        seating = seat(tables=tables, seats=2, shares=shares, rng=np.random.default_rng(seed))
+        seating = seat(tables=tables, teams=(0, 1), shares=shares, rng=np.random.default_rng(seed))
         other = np.where(seating.owner[:, 0] == LEARNER, seating.owner[:, 1], seating.owner[:, 0])
         counts = np.bincount(other + 1, minlength=41)
         assert counts[0] == seating.self_play_tables
@@ -75,7 +75,9 @@ def test_a_prime_number_of_tables_seats_the_whole_mixture(tables: int) -> None:
 def test_a_larger_block_is_drawn_by_its_size_over_all_parts() -> None:
     # 65 tables of two parts: the first block of each has two tables, so the first opponent's share covers one of them
     shares = [0.0, 2 / 130, 128 / 130]
-    parts = [seat(tables=65, seats=2, shares=shares, rng=np.random.default_rng(3), part=p, parts=2) for p in (0, 1)]
+    parts = [
+        seat(tables=65, teams=(0, 1), shares=shares, rng=np.random.default_rng(3), part=p, parts=2) for p in (0, 1)
+    ]
     assert [part.blocks.count(0) for part in parts] == [1, 0]
 
 
@@ -102,7 +104,7 @@ def test_uneven_blocks_play_as_their_own_opponents_would(
 
 def test_every_share_gets_its_tables_and_seats_take_turns() -> None:
     shares = [0.25, 0.5, 0.0, 0.25]
-    seating = seat(tables=128, seats=2, shares=shares, rng=np.random.default_rng(0))
+    seating = seat(tables=128, teams=(0, 1), shares=shares, rng=np.random.default_rng(0))
     assert seating.self_play_tables == 32
     assert [seating.blocks.count(number) for number in (LEARNER, 0, 1, 2)] == [16, 32, 0, 16]
     opposed = seating.owner[32:]
@@ -114,7 +116,7 @@ def test_small_shares_come_as_often_as_they_should_over_many_draws() -> None:
     shares = np.array([0.9, 0.001, 0.099])
     drawn = np.zeros(3)
     for seed in range(2000):
-        seating = seat(tables=64, seats=2, shares=shares.tolist(), rng=np.random.default_rng(seed))
+        seating = seat(tables=64, teams=(0, 1), shares=shares.tolist(), rng=np.random.default_rng(seed))
         drawn += np.bincount(np.array(seating.blocks) + 1, minlength=3)
     np.testing.assert_allclose(drawn / drawn.sum(), shares, atol=0.0006)
 
@@ -122,7 +124,8 @@ def test_small_shares_come_as_often_as_they_should_over_many_draws() -> None:
 def test_the_parts_of_a_crew_share_one_draw() -> None:
     shares = [0.0, *([1 / 32] * 32)]
     parts = [
-        seat(tables=16, seats=2, shares=shares, rng=np.random.default_rng(3), part=part, parts=2) for part in (0, 1)
+        seat(tables=16, teams=(0, 1), shares=shares, rng=np.random.default_rng(3), part=part, parts=2)
+        for part in (0, 1)
     ]
     assert sorted(parts[0].blocks + parts[1].blocks) == list(range(32))
 
@@ -171,7 +174,7 @@ def test_returns_are_summed_for_both_sides_beside_the_results() -> None:
     sampler = sampler_for(game, [0.0, 0.5, 0.5], bots, steps=40)
     sampler.collect()
     counts = sampler.board.counts()
-    assert counts.single_seat_returns is None
+    assert counts.single_team_returns is None
     assert counts.earned.shape == (2, 2, 2, 2)
     own, other = counts.earned[..., 0], counts.earned[..., 1]
     assert (own == -other).all(), "the game is zero-sum"
@@ -197,7 +200,7 @@ def test_a_game_of_one_seat_counts_the_returns_of_all_games_begun() -> None:
     sampler.collect()
     while sampler.play_out(2):
         pass
-    alone = sampler.board.counts().single_seat_returns
+    alone = sampler.board.counts().single_team_returns
     # games of 1 to 4 steps return their length: in 3 steps each table began the games that these have to be
     lengths = [length for table in range(8) for length in begun(1 + table % 4, 3)]
     assert alone is not None
@@ -223,7 +226,7 @@ def test_short_games_are_not_favoured() -> None:
     rng = np.random.default_rng(1)
     wins = games = 0
     for _ in range(400):
-        seating = seat(tables=8, seats=2, shares=[0.0, 1.0], rng=rng)
+        seating = seat(tables=8, teams=(0, 1), shares=[0.0, 1.0], rng=rng)
         board = TallyBoard(seating)
         left, won = np.zeros(8, np.int64), np.zeros(8, np.bool_)
 
