@@ -8,7 +8,7 @@ import tomllib
 from pathlib import Path
 from typing import Any, Self
 
-from pydantic import Field, SecretStr, model_validator
+from pydantic import Field, SecretStr, field_validator, model_validator
 
 from api.settings import ApiSettings, DatabaseUrl, StoreSettings
 from orchestrator.settings import (
@@ -55,6 +55,24 @@ class StackSettings(TemporalSettings, LogSettings):
     ray_object_store_mb: int = Field(
         default=512, ge=80, le=1_000_000, description="memory of Ray's object store, in megabytes"
     )
+
+    worker_env: str = Field(
+        default="",
+        pattern=r"^(\s*[A-Za-z_][A-Za-z0-9_]*\s*(,|$))*$",
+        description="names of environment variables, separated by commas, that Ray and the train worker get besides "
+        "those they need; user code can read them; no name may begin with LANISTA_",
+    )
+
+    @field_validator("worker_env")
+    @classmethod
+    def _no_settings_of_other_parts(cls, names: str) -> str:
+        if any(name.strip().startswith(ENV_PREFIX) for name in names.split(",")):
+            raise ValueError(f"{ENV_PREFIX}... are settings; each part gets its own and no others")
+        return names
+
+    @property
+    def worker_env_names(self) -> frozenset[str]:
+        return frozenset(name.strip() for name in self.worker_env.split(",") if name.strip())
 
     @model_validator(mode="after")
     def _embedded_temporal_speaks_no_tls(self) -> Self:

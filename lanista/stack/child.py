@@ -12,14 +12,14 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any
 
+from lanista.stack.child_environment import base_environment
 from lanista.stack.errors import StillStarting
 from lanista.stack.home import ChildState, Home
 from lanista.stack.leftovers import MARK, kill_group
 from lanista.stack.logs import rotate_log
 
-SESSION_SECRET = "LANISTA_SESSION_SECRET"
-NOT_INHERITED = frozenset({SESSION_SECRET})
-"""Variables that a child gets only if its spec names them: workers run users' code, which must not sign sessions."""
+PRIVATE = 0o077
+"""The umask of every part: what it writes is for its own user only."""
 FIRST_DELAY, LONGEST_DELAY = 0.25, 10.0
 HEALTHY_AFTER = 60.0
 """Seconds. After a run this long the back-off starts from the first delay."""
@@ -36,7 +36,7 @@ class ChildSpec:
     is_ready: Callable[[], Awaitable[bool]]
     """May raise StillStarting, which restarts the part's timeout."""
     environment: dict[str, str] = field(default_factory=dict)
-    """Variables in addition to the supervisor's environment without NOT_INHERITED."""
+    """Variables in addition to `base_environment`; everything else of the supervisor's environment stays out."""
     needs: tuple[str, ...] = ()
     follows: str = ""
     """The child after whose restart this one is restarted as well."""
@@ -153,7 +153,7 @@ class Child:
         ready_file = self._home.ready_file(self.spec.name)
         ready_file.unlink(missing_ok=True)
         environment = {
-            **{name: value for name, value in os.environ.items() if name not in NOT_INHERITED},
+            **base_environment(os.environ),
             **self.spec.environment,
             MARK: str(self._home.root),
             "LANISTA_READY_FILE": str(ready_file),
@@ -167,7 +167,7 @@ class Child:
                 stdout=log_file,
                 stderr=log_file,
                 start_new_session=True,
-                **self.spec.identity,
+                **{"umask": PRIVATE, **self.spec.identity},
             )
 
     def restart(self) -> None:

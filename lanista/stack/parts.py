@@ -17,16 +17,26 @@ from pathlib import Path
 import httpx
 from temporalio.api.workflowservice.v1 import GetSystemInfoRequest
 
-from api.settings import ApiSettings
+from api.settings import ApiSettings, StoreSettings
 from lanista.settings import StackSettings
-from lanista.stack.child import SESSION_SECRET, ChildSpec
+from lanista.stack.child import ChildSpec
+from lanista.stack.child_environment import (
+    COMPUTE_PREFIXES,
+    DATABASE_PREFIXES,
+    as_environment,
+    chosen,
+    storage_prefixes,
+    variables_of,
+)
 from lanista.stack.home import Home
 from lanista.stack.ports import answers, choose_ports
 from lanista.stack.postgres import EmbeddedPostgres
 from orchestrator.search_attributes import register_search_attributes
 from orchestrator.settings import TemporalSettings
 from orchestrator.temporal import TemporalUnreachable, connect
+from workers.settings import WorkerSettings
 
+SESSION_SECRET = "LANISTA_SESSION_SECRET"
 PORTS = ("postgres", "temporal", "temporal_ui", "ray", "ray_client", "ray_agent", "tensorboard")
 LOCAL = "127.0.0.1"
 
@@ -56,21 +66,22 @@ class Parts:
         )
         self.temporal_address = settings.temporal_address or f"{LOCAL}:{self.ports['temporal']}"
         self.ray_address = settings.ray_address or f"{LOCAL}:{self.ports['ray']}"
+        self.artifacts = settings.artifacts or str(self.home.artifacts)
         self.page = page_of(settings)
         self.links = {"tensorboard": f"http://{LOCAL}:{self.ports['tensorboard']}"}
         if settings.temporal_ui and not settings.temporal_address:
             self.links["temporal"] = f"http://{LOCAL}:{self.ports['temporal_ui']}"
 
     def environment(self) -> dict[str, str]:
-        """Environment of every child. Secrets are here and never in arguments, which every local user can read.
+        """Environment of the API and the store worker. Arguments hold no secrets: every local user can read them.
 
-        The secret that signs browser sessions is not here: only the API gets it, since workers run users' code.
+        The secret that signs browser sessions is not here: only the API gets it.
         """
         values = {
             "LANISTA_HOME": str(self.home.root),
             "LANISTA_DATABASE_URL": self.database_url,
             "LANISTA_TEMPORAL_ADDRESS": self.temporal_address,
-            "LANISTA_ARTIFACTS": self.settings.artifacts or str(self.home.artifacts),
+            "LANISTA_ARTIFACTS": self.artifacts,
             "LANISTA_TENSORBOARD_DIR": str(self.home.tensorboard),
             "LANISTA_TENSORBOARD_URL": self.links["tensorboard"],
             "LANISTA_TEMPORAL_UI_URL": self.links.get("temporal", ""),
@@ -81,6 +92,29 @@ class Parts:
             "PYTHONUNBUFFERED": "1",
         }
         return {**values, **self._ray_environment()}
+
+    def _store_environment(self, settings: type[StoreSettings]) -> dict[str, str]:
+        """For the API and the store worker: their own settings, and credentials of Postgres and the artifact store."""
+        own = variables_of(settings) - {SESSION_SECRET} | {"LANISTA_CONFIG"}
+        prefixes = (*DATABASE_PREFIXES, *storage_prefixes(self.artifacts))
+        return {**chosen(os.environ, own, prefixes), **self.environment()}
+
+    def _compute_environment(self) -> dict[str, str]:
+        """For Ray, whose actors run users' code: no settings, but what the user passes on by LANISTA_WORKER_ENV."""
+        prefixes = (*COMPUTE_PREFIXES, *storage_prefixes(self.artifacts))
+        return {**chosen(os.environ, self.settings.worker_env_names, prefixes), **self._ray_environment()}
+
+    def _train_environment(self) -> dict[str, str]:
+        """For the train worker: its own settings by value, so that it need not read lanista.toml."""
+        shared = self.environment()
+        needed = ("LANISTA_TEMPORAL_ADDRESS", "LANISTA_ARTIFACTS", "LANISTA_TENSORBOARD_DIR", "RAY_ADDRESS")
+        return {
+            **self._compute_environment(),
+            **as_environment(WorkerSettings.load()),
+            **{name: shared[name] for name in needed},
+            "PYTHONUNBUFFERED": "1",
+            "LANISTA_CONFIG": os.devnull,
+        }
 
     def _session_secret(self) -> str:
         """The user's setting, else a secret kept in the data folder: browsers stay signed in when the API restarts."""
@@ -196,33 +230,35 @@ class Parts:
         return ChildSpec(
             name="ray",
             command=[str(ray), "start", "--head", "--block", "--disable-usage-stats", *flags],
-            environment=self._ray_environment(),
+            environment=self._compute_environment(),
             prepare=lambda: shutil.rmtree(self.home.scratch / "ray", ignore_errors=True),
             is_ready=_connects(ports["ray"]),
             stop_signal=signal.SIGKILL,  # it has no state to save, and its own shutdown takes half a minute
             address=self.ray_address,
         )
 
-    def _role(self, name: str, *arguments: str, needs: tuple[str, ...]) -> ChildSpec:
+    def _role(self, name: str, *arguments: str, needs: tuple[str, ...], environment: dict[str, str]) -> ChildSpec:
         return ChildSpec(
             name=name,
             command=[sys.executable, "-m", "lanista", *arguments],
-            environment=self.environment(),
+            environment=environment,
             needs=needs,
             is_ready=_exists(self.home.ready_file(name)),
         )
 
     def _store_worker(self) -> ChildSpec:
-        return self._role("store-worker", "worker", "store", needs=("postgres", "temporal"))
+        environment = self._store_environment(StoreSettings)
+        return self._role("store-worker", "worker", "store", needs=("postgres", "temporal"), environment=environment)
 
     def _train_worker(self) -> ChildSpec:
-        spec = self._role("train-worker", "worker", "train", needs=("temporal", "ray"))
+        environment = self._train_environment()
+        spec = self._role("train-worker", "worker", "train", needs=("temporal", "ray"), environment=environment)
         spec.follows = "ray"
         return spec
 
     def _api(self) -> ChildSpec:
-        spec = self._role("api", "api", needs=("postgres", "temporal"))
-        spec.environment = {**spec.environment, SESSION_SECRET: self._session_secret()}
+        environment = {**self._store_environment(ApiSettings), SESSION_SECRET: self._session_secret()}
+        spec = self._role("api", "api", needs=("postgres", "temporal"), environment=environment)
         spec.is_ready = self._api_answers
         spec.address = self.page
         return spec

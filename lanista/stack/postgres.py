@@ -20,6 +20,7 @@ import psycopg
 import structlog
 from psycopg import sql
 
+from lanista.stack.child_environment import base_environment
 from lanista.stack.errors import StackError, StillStarting
 from lanista.stack.home import Home, write_atomically
 from lanista.stack.leftovers import MARK
@@ -118,7 +119,7 @@ class EmbeddedPostgres:
         command = [str(binaries() / "initdb"), "-D", str(building), "-U", "lanista", "-A", "scram-sha-256"]
         command += [f"--pwfile={password_file}", "--encoding=UTF8", "--no-locale"]
         marked = {
-            **os.environ,
+            **base_environment(os.environ),
             MARK: str(self.home.root),
         }  # so that the next `up` ends an initdb that outlived its supervisor
         try:

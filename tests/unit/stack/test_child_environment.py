@@ -1,0 +1,132 @@
+"""Each part gets the variables that it needs: user code finds no secret of another part, and not the user's own."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from lanista.settings import StackSettings
+from lanista.stack.child import ChildSpec
+from lanista.stack.child_environment import as_environment, base_environment, storage_prefixes
+from lanista.stack.home import Home
+from lanista.stack.parts import Parts
+from orchestrator.settings import SettingsError
+from workers.settings import WorkerSettings
+
+OTHERS = {
+    "GITHUB_TOKEN": "of somebody else",
+    "WANDB_API_KEY": "of the user",
+    "AWS_SECRET_ACCESS_KEY": "of the cloud",
+    "GOOGLE_APPLICATION_CREDENTIALS": "/of/the/cloud",
+    "PGPASSWORD": "of Postgres",
+    "LANISTA_TOKEN": "of an admin",
+    "LANISTA_SESSION_SECRET": "signs the sessions of all browsers",
+}
+USER_CODE = ("train-worker", "ray")
+
+
+@pytest.fixture
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Home]:
+    """A data folder, no settings from outside, and an environment full of secrets."""
+    for variable in list(os.environ):
+        if variable.startswith(("LANISTA_", "RAY_")):
+            monkeypatch.delenv(variable)
+    for name, value in OTHERS.items():
+        monkeypatch.setenv(name, value)
+    monkeypatch.setenv("OMP_NUM_THREADS", "3")
+    monkeypatch.setenv("LC_ALL", "C.UTF-8")
+    monkeypatch.chdir(tmp_path)
+    made = Home(tmp_path / "home")
+    made.create()
+    yield made
+
+
+def environments(home: Home, **settings: str) -> dict[str, dict[str, str]]:
+    """What each part finds in its environment."""
+    parts = Parts(StackSettings.load(home=home.root, **settings), home)
+    specs: list[ChildSpec] = parts.specs(migrate=lambda: None)
+    return {spec.name: {**base_environment(os.environ), **spec.environment} for spec in specs}
+
+
+def test_user_code_finds_no_secret_of_another_part(home: Home) -> None:
+    found = environments(home)
+    password = (home.root / "postgres.password").read_text()
+    for part in USER_CODE:
+        text = "\n".join(found[part].values())
+        assert password not in text
+        assert OTHERS["LANISTA_SESSION_SECRET"] not in text
+        assert not set(OTHERS) & set(found[part])
+        assert "LANISTA_DATABASE_URL" not in found[part]
+    assert found["train-worker"]["OMP_NUM_THREADS"] == found["ray"]["OMP_NUM_THREADS"] == "3"
+
+
+def test_every_part_gets_the_machines_settings_and_no_part_the_rest(home: Home) -> None:
+    found = environments(home)
+    assert len(found) == 7
+    for part, environment in found.items():
+        assert {"PATH", "LC_ALL"} <= set(environment)
+        assert not {"GITHUB_TOKEN", "WANDB_API_KEY", "LANISTA_TOKEN"} & set(environment), part
+        assert ("PGPASSWORD" in environment) == (part in ("api", "store-worker"))
+        assert ("LANISTA_DATABASE_URL" in environment) == (part in ("api", "store-worker"))
+        assert ("OMP_NUM_THREADS" in environment) == (part in USER_CODE)
+
+
+@pytest.mark.parametrize(
+    ("artifacts", "expected"),
+    [
+        ("s3://bucket/lanista", "AWS_SECRET_ACCESS_KEY"),
+        ("gs://bucket/lanista", "GOOGLE_APPLICATION_CREDENTIALS"),
+        ("", None),
+    ],
+)
+def test_credentials_of_a_cloud_go_where_its_artifact_store_is_used(
+    home: Home, artifacts: str, expected: str | None
+) -> None:
+    for part, environment in environments(home, artifacts=artifacts).items():
+        uses_it = part in (*USER_CODE, "api", "store-worker")
+        passed = {"AWS_SECRET_ACCESS_KEY", "GOOGLE_APPLICATION_CREDENTIALS"} & set(environment)
+        assert passed == ({expected} if uses_it and expected else set()), part
+
+
+def test_a_user_adds_variables_by_name(home: Home) -> None:
+    for part, environment in environments(home, worker_env="WANDB_API_KEY, MISSING").items():
+        assert ("WANDB_API_KEY" in environment) == (part in USER_CODE)
+    for wrong in ("LANISTA_DATABASE_URL", "A,LANISTA_TOKEN", "no-name"):
+        with pytest.raises(SettingsError, match="worker-env"):
+            StackSettings.load(worker_env=wrong)
+
+
+def test_the_train_worker_gets_its_settings_by_value_and_reads_no_file(
+    home: Home, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "lanista.toml").write_text('train_slots = 3\nlog_level = "debug"\ntensorboard_dir = "elsewhere"\n')
+    found = environments(home)["train-worker"]
+    assert found["LANISTA_CONFIG"] == os.devnull
+    for name, value in found.items():
+        monkeypatch.setenv(name, value)
+    settings = WorkerSettings.load()
+    assert (settings.train_slots, settings.log_level) == (3, "debug")
+    assert settings.tensorboard_dir == str(home.tensorboard)
+
+
+def test_settings_survive_the_way_through_the_environment(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "client.pem").write_text("")
+    given = WorkerSettings.load(
+        temporal_tls=True,
+        temporal_api_key="secret",
+        temporal_tls_cert=tmp_path / "client.pem",
+        temporal_tls_key=tmp_path / "client.pem",
+        crew_idle_seconds=2.5,
+    )
+    for name, value in as_environment(given).items():
+        monkeypatch.setenv(name, value)
+    monkeypatch.setenv("LANISTA_CONFIG", os.devnull)
+    assert WorkerSettings.load() == given
+
+
+def test_a_folder_needs_no_credentials() -> None:
+    assert storage_prefixes("/data/artifacts") == ()
+    assert storage_prefixes("memory://here") == ("FSSPEC_",)
