@@ -6,6 +6,7 @@ from typing import Annotated
 
 from pydantic import AfterValidator, Field, SecretStr
 
+from api.addresses import read_networks
 from orchestrator.settings import METRICS_ADDRESS, LogSettings, TemporalSettings
 
 
@@ -20,6 +21,11 @@ def _require_postgres(value: SecretStr) -> SecretStr:
         database_url(value.get_secret_value())
     except InvalidDatabaseUrl as error:
         raise ValueError(str(error)) from None
+    return value
+
+
+def _require_networks(value: str) -> str:
+    read_networks(value)
     return value
 
 
@@ -69,6 +75,40 @@ class ApiSettings(StoreSettings):
     allowed_hosts: str = Field(
         default="",
         description="host names the API answers to besides loopback and its own, separated by commas; * for any",
+    )
+    trusted_proxies: Annotated[str, AfterValidator(_require_networks)] = Field(
+        default="",
+        description="addresses or networks (CIDR) of reverse proxies, separated by commas: X-Forwarded-For and "
+        "X-Forwarded-Proto count only in their requests",
+    )
+    max_connections: int = Field(
+        default=1_000, ge=10, le=100_000, description="connections open at once; above it idle ones end, else 503"
+    )
+    connections_per_address: int = Field(
+        default=100,
+        ge=1,
+        le=100_000,
+        description="connections open at once from one address (IPv6: one /64), except this machine and trusted "
+        "proxies; above it 429",
+    )
+    streams_per_token: int = Field(
+        default=250, ge=1, le=100_000, description="event streams open at once with one token; above it 429"
+    )
+    max_header_bytes: int = Field(
+        default=32_768, ge=4096, le=1 << 20, description="largest request line with headers, bytes; above it 431"
+    )
+    header_seconds: float = Field(
+        default=20.0, ge=0.5, le=3600, description="seconds within which a connection must send a request's headers"
+    )
+    transfer_seconds: float = Field(
+        default=30.0,
+        ge=0.5,
+        le=3600,
+        description="seconds after which a connection ends whose peer reads nothing of an answer, or sends less than "
+        "500 bytes per second of a body",
+    )
+    keep_alive_seconds: int = Field(
+        default=5, ge=1, le=3600, description="seconds that a connection stays open between two requests"
     )
     max_body_bytes: int = Field(default=1_048_576, ge=1024, le=1 << 30, description="largest body of a request, bytes")
     max_upload_bytes: int = Field(default=1 << 30, ge=1024, le=1 << 40, description="largest weights file, bytes")

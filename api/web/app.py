@@ -8,22 +8,25 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
 from importlib.metadata import version
 
-import uvicorn
 from anyio import to_thread
 from fastapi import FastAPI
 from temporalio.client import Client
 
+from api.addresses import read_networks
 from api.settings import ApiSettings
 from api.store.core.engine import Engine, connections_in_use, create_store_engine, database_url, session_factory
 from api.web import routes
 from api.web.auth.authentication import Authentication
+from api.web.auth.failed_sign_ins import FailedSignIns
 from api.web.auth.rate_limits import RateLimit
 from api.web.auth.sessions import SessionSigner
 from api.web.auth.tokens import TokenLookup
 from api.web.live.cluster_status import ClusterStatus
 from api.web.live.feed import EventFeed
 from api.web.live.health_checks import HealthChecks
+from api.web.live.open_streams import OpenStreams
 from api.web.live.progress import ProgressPoller
+from api.web.middleware.caller_address import CallerAddress
 from api.web.middleware.host_and_size import HostAndSizeChecks, allowed_hosts
 from api.web.middleware.request_metrics import HttpMetrics, ObserveRequests
 from api.web.openapi import install_openapi
@@ -32,6 +35,7 @@ from api.web.problems import install_problem_handlers
 from api.web.reports.payoff_documents import PayoffDocuments
 from api.web.reports.tournament_cache import TournamentReports
 from api.web.services import Services
+from api.web.serving.server import raise_file_limit, serve, server_config
 from api.web.temporal.reconcile import Reconciler
 from api.web.temporal.schedules import TemporalSchedules
 from api.web.temporal.start_workflows import TOURNAMENTS, TRIALS, WorkflowStarter
@@ -128,13 +132,13 @@ def make_services(settings: ApiSettings, engine: Engine, temporal: Client, signe
         reports=TournamentReports(),
         artifacts=ArtifactStore(settings.artifacts),
         cluster=ClusterStatus(temporal),
+        streams=OpenStreams(settings.streams_per_token),
     )
 
 
 def _add_middleware(app: FastAPI, settings: ApiSettings, signer: SessionSigner) -> None:
     """The middleware added last sees a request first."""
-    per_minute = settings.failed_sign_ins
-    app.state.failed_sign_ins = RateLimit(per_minute / 60, max(1, int(per_minute)))
+    app.state.failed_sign_ins = FailedSignIns(settings.failed_sign_ins)
     app.add_middleware(
         Authentication,
         signer=signer,
@@ -148,6 +152,7 @@ def _add_middleware(app: FastAPI, settings: ApiSettings, signer: SessionSigner) 
         uploads={"/api/v1/versions": settings.max_upload_bytes},
     )
     app.add_middleware(ObserveRequests, metrics=app.state.metrics)
+    app.add_middleware(CallerAddress, trusted=read_networks(settings.trusted_proxies))
 
 
 def _signer(settings: ApiSettings) -> SessionSigner:
@@ -162,13 +167,5 @@ def run_api(settings: ApiSettings) -> None:
     # imported modules are never garbage: without the freeze a collection that scans them halts all requests for 0.2 s
     gc.collect()
     gc.freeze()
-    uvicorn.run(
-        app,
-        host=settings.host,
-        port=settings.port,
-        log_config=None,
-        access_log=False,
-        server_header=False,
-        # event streams hold their connections open; their clients reconnect by themselves
-        timeout_graceful_shutdown=SHUTDOWN_SECONDS,
-    )
+    raise_file_limit(settings.max_connections)
+    serve(server_config(app, settings, shutdown_seconds=SHUTDOWN_SECONDS))

@@ -15,6 +15,7 @@ from api.web.auth.sessions import SessionSigner
 from api.web.auth.tokens import TokenLookup
 from api.web.live.cluster_status import ClusterStatus
 from api.web.live.feed import EventFeed
+from api.web.live.open_streams import OpenStreams
 from api.web.reports.payoff_documents import PayoffDocuments
 from api.web.reports.tournament_cache import TournamentReports
 from api.web.temporal.schedules import TemporalSchedules
@@ -40,6 +41,7 @@ class Services:
     reports: TournamentReports
     artifacts: ArtifactStore
     cluster: ClusterStatus
+    streams: OpenStreams
 
     @cached_property
     def reads(self) -> Sessions:

@@ -13,7 +13,8 @@ from starlette.responses import Response
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from api.store.core.errors import OperationalError
-from api.web.auth.rate_limits import RateLimit
+from api.web.auth.failed_sign_ins import FailedSignIns
+from api.web.auth.rate_limits import RateLimit, too_many
 from api.web.auth.sessions import COOKIE, CSRF_HEADER, SessionSigner
 from api.web.auth.tokens import Principal, TokenLookup, token_hash
 from api.web.problems import problem
@@ -31,7 +32,7 @@ class Authentication:
     Authorization happens in the routes: each names the scope that it requires.
     """
 
-    def __init__(self, app: ASGIApp, signer: SessionSigner, requests: RateLimit, failures: RateLimit) -> None:
+    def __init__(self, app: ASGIApp, signer: SessionSigner, requests: RateLimit, failures: FailedSignIns) -> None:
         self._app = app
         self._signer = signer
         self._requests = requests
@@ -50,15 +51,12 @@ class Authentication:
 
     async def _admit(self, request: Request) -> Response | None:
         """None if the request is admitted, with its principal in `request.state`; else the response that refuses it."""
-        address = request.client.host if request.client else "unknown"
-        if wait := self._failures.wait_for(address, take=False):
-            return too_many(wait, "too many failed attempts to sign in from this address")
         if (request.method, request.url.path) in OPEN:
             return _foreign_origin(request)
         found = await self._identify(request)
         if isinstance(found, Response):
             if found.status_code == 401 and _gave_credentials(request):
-                self._failures.wait_for(address)
+                return self._failures.refusal(request) or found
             return found
         if wait := self._requests.wait_for(found.token_id):
             return too_many(wait, "this token's rate limit is used up")
@@ -72,12 +70,17 @@ class Authentication:
             kind, _, secret = header.partition(" ")
             if kind.lower() != "bearer" or not secret.strip():
                 return problem(401, "send `Authorization: Bearer <token>`", headers=CHALLENGE)
-            found = await _find_principal(tokens, secret.strip())
+            found = await self._find_principal(request, tokens, secret.strip())
             return found or problem(401, "this token is unknown, expired or revoked", headers=CHALLENGE)
         cookie = request.cookies.get(COOKIE)
         if cookie is None:
             return problem(401, "sign in, or send `Authorization: Bearer <token>`", headers=CHALLENGE)
         return await self._by_cookie(request, tokens, cookie)
+
+    async def _find_principal(self, request: Request, tokens: TokenLookup, secret: str) -> Principal | None:
+        """The principal of a secret, from the cache if possible: only a query needs a thread."""
+        known = tokens.cached(token_hash(secret))
+        return known or await self._failures.look_up(request, lambda: tokens.by_secret(secret))
 
     async def _by_cookie(self, request: Request, tokens: TokenLookup, cookie: str) -> Principal | Response:
         """The session's principal. The CSRF token is needed on reads too: a cookie reaches every port of its host."""
@@ -96,11 +99,6 @@ class Authentication:
         return found
 
 
-async def _find_principal(tokens: TokenLookup, secret: str) -> Principal | None:
-    """The principal of a secret, from the cache if possible: only a query needs a thread."""
-    return tokens.cached(token_hash(secret)) or await run_in_threadpool(tokens.by_secret, secret)
-
-
 def _gave_credentials(request: Request) -> bool:
     return "authorization" in request.headers or COOKIE in request.cookies
 
@@ -116,9 +114,3 @@ def _foreign_origin(request: Request) -> Response | None:
     if origin is None or urlsplit(origin).netloc.lower() == request.headers.get("host", "").lower():
         return None
     return problem(403, "this request comes from a page of another site")
-
-
-def too_many(wait: float, detail: str) -> Response:
-    """429, with the seconds to wait."""
-    seconds = max(1, round(wait + 0.5))
-    return problem(429, f"{detail}; try again in {seconds} s", headers={"Retry-After": str(seconds)})

@@ -6,6 +6,10 @@ import time
 from collections import OrderedDict
 from collections.abc import Callable
 
+from starlette.responses import Response
+
+from api.web.problems import problem
+
 MAX_CALLERS = 10_000
 
 
@@ -30,3 +34,9 @@ class RateLimit:
         if len(self._buckets) > MAX_CALLERS:
             self._buckets.popitem(last=False)
         return 0.0 if allowed else (1 - permits) / self._per_second
+
+
+def too_many(wait: float, detail: str) -> Response:
+    """429, with the seconds to wait."""
+    seconds = max(1, round(wait + 0.5))
+    return problem(429, f"{detail}; try again in {seconds} s", headers={"Retry-After": str(seconds)})

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Annotated, Any
 
@@ -123,6 +124,7 @@ async def follow_trial(
 async def _stream(
     services: Services, principal: Principal, beginning: StreamStart, trial_id: str | None, named: bool
 ) -> StreamingResponse:
+    services.streams.require_free(principal.token_id)
     try:
         after = await beginning.position(services.feed, trial_id)
     except psycopg.OperationalError:
@@ -138,15 +140,14 @@ MEDIA_TYPE = "text/event-stream"
 async def _frames(
     services: Services, principal: Principal, after: int | None, trial_id: str | None, named: bool
 ) -> AsyncIterator[bytes]:
-    yield b"retry: 1000\n\n"
     clock = asyncio.get_running_loop().time
     looked_at = clock()
-    try:
+    with services.streams.opened(principal.token_id), suppress(FeedUnavailable, psycopg.OperationalError):
+        yield b"retry: 1000\n\n"
+        # when the feed or the database is gone, the stream ends: clients reconnect with the last id they have
         async for frame in services.feed.follow(after, trial_id, IDLE_SECONDS, named=named):
             if not frame or clock() - looked_at >= TRUSTED_SECONDS:
                 if not await run_in_threadpool(services.tokens.is_valid, principal):
                     return  # the session is over, or the token was revoked or has expired
                 looked_at = clock()
             yield frame or b": still here\n\n"
-    except (FeedUnavailable, psycopg.OperationalError):
-        return  # clients reconnect with the last id they have

@@ -13,7 +13,7 @@ from api.store.access.used_codes import use_code
 from api.store.core.audit_log import add_audit_entry
 from api.store.core.engine import Session
 from api.web.auth.authentication import CHALLENGE
-from api.web.auth.rate_limits import RateLimit
+from api.web.auth.failed_sign_ins import FailedSignIns
 from api.web.auth.scopes import Viewer
 from api.web.auth.sessions import COOKIE
 from api.web.auth.sign_in_codes import SECONDS, issue_code, read_code
@@ -29,20 +29,27 @@ UNKNOWN_TOKEN = "this token is unknown, expired or revoked"
 USED_CODE = "this code was used before, or is too old; `lanista up` prints a new link"
 
 
-@router.post("", summary="Sign in", status_code=201, responses={401: {"description": "The token is not valid"}})
+@router.post(
+    "",
+    summary="Sign in",
+    status_code=201,
+    response_model=BrowserSession,
+    responses={401: {"description": "The token is not valid"}},
+)
 async def sign_in(
     request: Request, response: Response, sign_in: SignIn, services: Api, idempotency_key: KeyHeader = None
-) -> BrowserSession:
+) -> BrowserSession | Response:
     """Exchange a token or a one-time code for an HttpOnly, SameSite=Strict cookie.
 
     Signing in again with a token makes another session; a code works once. If its answer was lost, the same code is
     accepted again for a minute with the same Idempotency-Key, if that has 20 characters or more (such as a UUID).
     """
-    address = request.client.host if request.client else "unknown"
-    principal = await run_in_threadpool(_principal, services, sign_in, idempotency_key)
+    address = request.client.host if request.client else None
+    failures: FailedSignIns = request.app.state.failed_sign_ins
+    principal = await failures.look_up(request, lambda: _principal(services, sign_in, idempotency_key))
     if principal is None:
-        failures: RateLimit = request.app.state.failed_sign_ins
-        failures.wait_for(address)
+        if refusal := failures.refusal(request):
+            return refusal
         raise ProblemError(401, UNKNOWN_TOKEN if sign_in.code is None else USED_CODE, headers=CHALLENGE)
     signer = services.signer
     used = "token" if sign_in.code is None else "code"
@@ -107,7 +114,7 @@ async def sign_out(services: Api, principal: Viewer, change: Change) -> Response
     return response
 
 
-def _open(services: Services, principal: Principal, address: str, used: str) -> str:
+def _open(services: Services, principal: Principal, address: str | None, used: str) -> str:
     """Record the new session, with its line in the audit log; returns its id."""
     with services.sessions.begin() as session:
         add_audit_entry(

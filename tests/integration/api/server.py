@@ -31,6 +31,7 @@ from api.store.core.engine import create_store_engine, session_factory
 from api.web.app import create_app
 from api.web.auth.tokens import new_token, token_hash
 from api.web.live import cluster_status, health_checks
+from api.web.serving.server import server_config
 from api.web.temporal import ask_worker, schedules, start_workflows
 from api.web.temporal import messages as updates
 from api.worker import WORKFLOWS, sandbox
@@ -165,9 +166,7 @@ def running_api(url: str, temporal_address: str, folder: Path, **settings: Any) 
         database_url=url, temporal_address=temporal_address, artifacts=str(folder), port=port, **values
     )
     engine = create_store_engine(url)
-    server = uvicorn.Server(
-        uvicorn.Config(create_app(configured), port=port, log_config=None, timeout_graceful_shutdown=1)
-    )
+    server = uvicorn.Server(server_config(create_app(configured), configured, shutdown_seconds=1))
     thread = threading.Thread(target=server.run, daemon=True)
     thread.start()
     try:

@@ -82,7 +82,7 @@ def test_rates_are_limited_per_token_and_failures_per_address(
         for _ in range(2):
             assert other.post("/api/v1/session", json={"token": "guessed"}).status_code == 401
         assert other.post("/api/v1/session", json={"token": "guessed"}).status_code == 429
-        assert other.get("/api/v1/session").status_code == 429
+        assert other.get("/api/v1/session").status_code == 200, "a valid token is not refused for invalid ones"
 
 
 def test_a_bucket_fills_at_its_rate() -> None:
