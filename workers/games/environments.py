@@ -13,9 +13,9 @@ from numpy.typing import NDArray
 
 from orchestrator.makers import described, makes
 from workers.games.errors import BadGame
+from workers.games.observation_encoder import ObservationEncoder
 from workers.games.protocol import GameSpec, StepResult, Turn, VectorGame
 from workers.games.seeding import mix_ints
-from workers.games.spaces import ObservationEncoder
 
 _COLOURS = re.compile(r"\x1b\[[0-9;]*m")
 

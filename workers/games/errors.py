@@ -19,10 +19,10 @@ class BadGame(GameError, ValueError):
 class IllegalAction(GameError, ValueError):
     """A player chose an action that is not legal in its position."""
 
-    def __init__(self, game: str, table: int, seat: int, action: int, allowed: list[int]) -> None:
+    def __init__(self, game: str, table: int, seat: int, action: object, allowed: object) -> None:
         self.game, self.table, self.seat, self.action, self.allowed = game, table, seat, action, allowed
         super().__init__(f"{game}: seat {seat} at table {table} chose action {action}; legal there: {allowed}")
 
-    def __reduce__(self) -> tuple[type[IllegalAction], tuple[str, int, int, int, list[int]]]:
+    def __reduce__(self) -> tuple[type[IllegalAction], tuple[str, int, int, object, object]]:
         """Pickled by its arguments: it must pass from a Ray actor to its driver."""
         return type(self), (self.game, self.table, self.seat, self.action, self.allowed)

@@ -6,8 +6,8 @@ import gymnasium
 
 from workers.games.environments import AgentObservation, EnvironmentGame, factory
 from workers.games.errors import BadGame
+from workers.games.observation_encoder import action_count, observation_encoder
 from workers.games.protocol import GameSpec
-from workers.games.spaces import action_count, observation_encoder
 
 
 class GymnasiumGame(EnvironmentGame):

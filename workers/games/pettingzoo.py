@@ -7,8 +7,8 @@ from pettingzoo.env_registry.exceptions import PettingZooRegistryError
 
 from workers.games.environments import AgentObservation, EnvironmentGame, factory
 from workers.games.errors import BadGame
+from workers.games.observation_encoder import ObservationEncoder, action_count, observation_encoder
 from workers.games.protocol import GameSpec
-from workers.games.spaces import ObservationEncoder, action_count, observation_encoder
 
 _FUNCTIONS = frozenset({"env", "raw_env", "parallel_env"})
 """What PettingZoo's own modules call the functions that make an environment; they have no annotation."""

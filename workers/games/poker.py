@@ -78,11 +78,12 @@ class TwoSeatPoker(VectorGame):
         self._stage = np.zeros(tables, np.int64)
         self._rewards = np.zeros((tables, 2), np.float32)
         self._never = np.zeros(tables, np.bool_)
+        self._legal = np.zeros((tables, spec.actions), np.bool_)
         self._turn = Turn(
             np.arange(tables),
             np.zeros(tables, np.int64),
             np.zeros((tables, *spec.observation_shape), np.float32),
-            np.zeros((tables, spec.actions), np.bool_),
+            self._legal,
         )
 
     def begin(self, tables: NDArray[np.int64]) -> None:
@@ -93,7 +94,7 @@ class TwoSeatPoker(VectorGame):
         turn = self._turn
         # Indices are in range by construction; "clip" only spares numpy its buffered checking copy.
         np.take(self._tree.mover, self._stage, out=turn.seats, mode="clip")
-        np.take(self._tree.legal, self._stage, axis=0, out=turn.legal, mode="clip")
+        np.take(self._tree.legal, self._stage, axis=0, out=self._legal, mode="clip")
         point = self._stage * len(self._poker.deals) + self._deal
         np.take(self._poker.seen, point, axis=0, out=turn.observations, mode="clip")
         return turn

@@ -4,52 +4,118 @@ See docs/decisions/games-and-adapters.md.
 """
 
 from abc import ABC, abstractmethod
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
+from gymnasium import spaces
 from numpy.typing import NDArray
 
 from workers.games import seeding
+from workers.games import spaces as game_spaces
 from workers.games.errors import BadGame, IllegalAction
+from workers.games.spaces import ActionLayout, ActionValue, Legal, Observations, Part
 from workers.games.svg import text_svg
 from workers.games.teams import checked_teams
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, init=False)
 class GameSpec:
-    """The fixed properties of a game."""
+    """The fixed properties of a game.
+
+    `observation` and `action` are spaces of Gymnasium. The short form is `observation_shape=(2, 3)` for a box of
+    float32, and `actions=9` for `Discrete(9)`.
+    """
 
     id: str
     seats: int
-    actions: int
-    """Size of the action set; legal masks have this width."""
-    observation_shape: tuple[int, ...]
-    """Shape of one observation; always float32, always from the acting seat's point of view."""
+    observation: spaces.Space[Any]
+    """What a seat sees, always from its own point of view: see `workers.games.spaces.observation_parts`."""
+    action: spaces.Space[Any]
+    """What a seat may do: see `workers.games.spaces.check_action`."""
+    max_steps: int
+    """Upper bound on the steps of one game."""
     simultaneous: bool = False
     hidden_information: bool = False
     chance: bool = False
     """Dice, cards or the like, drawn from the seed, so that games of deterministic players differ too."""
-    max_steps: int
-    """Upper bound on the steps of one game."""
     teams: tuple[int, ...] = ()
     """The team of each seat, numbered from 0: seats that win and lose together. By default each seat is a team."""
     scoring: Literal["outcome", "returns"] = "outcome"
     """`returns` for games of one team, which have no opponent: returns are tallied instead of wins."""
     action_names: tuple[str, ...] = ()
-    """What people call the actions; empty means by number."""
+    """What people call the actions of a Discrete space; empty means by number."""
     openspiel: str | None = None
     """OpenSpiel's name of the same game, whose states `history` replays; None where there is none."""
 
-    def __post_init__(self) -> None:
-        for name in ("seats", "actions", "max_steps"):
+    def __init__(
+        self,
+        *,
+        id: str,
+        seats: int,
+        max_steps: int,
+        observation: spaces.Space[Any] | None = None,
+        action: spaces.Space[Any] | None = None,
+        observation_shape: Sequence[int] | None = None,
+        actions: int | None = None,
+        simultaneous: bool = False,
+        hidden_information: bool = False,
+        chance: bool = False,
+        teams: tuple[int, ...] = (),
+        scoring: Literal["outcome", "returns"] = "outcome",
+        action_names: tuple[str, ...] = (),
+        openspiel: str | None = None,
+    ) -> None:
+        values = {
+            "id": id,
+            "seats": seats,
+            "observation": game_spaces.observation_space(id, observation, observation_shape),
+            "action": game_spaces.action_space(id, action, actions),
+            "max_steps": max_steps,
+            "simultaneous": simultaneous,
+            "hidden_information": hidden_information,
+            "chance": chance,
+            "teams": teams,
+            "scoring": scoring,
+            "action_names": action_names,
+            "openspiel": openspiel,
+        }
+        for name, value in values.items():
+            object.__setattr__(self, name, value)
+        for name in ("seats", "max_steps"):
             if getattr(self, name) < 1:
-                raise BadGame(f"{self.id}: {name} must be at least 1, not {getattr(self, name)}")
-        object.__setattr__(self, "teams", checked_teams(self.teams or range(self.seats), self.seats, self.id))
+                raise BadGame(f"{id}: {name} must be at least 1, not {getattr(self, name)}")
+        object.__setattr__(self, "teams", checked_teams(teams or range(seats), seats, id))
         if self.team_count == 1:
             object.__setattr__(self, "scoring", "returns")
-        if self.action_names and len(self.action_names) != self.actions:
-            raise BadGame(f"{self.id}: {len(self.action_names)} action names for {self.actions} actions")
+        if action_names and len(action_names) != self.actions:
+            raise BadGame(f"{id}: {len(action_names)} action names for {self.actions} actions")
+
+    @property
+    def actions(self) -> int:
+        """The number of actions of a Discrete space; other action spaces have none."""
+        if not isinstance(self.action, spaces.Discrete):
+            raise BadGame(f"{self.id}: actions are {self.action}; only Discrete actions have a number")
+        return int(self.action.n)
+
+    @property
+    def observation_shape(self) -> tuple[int, ...]:
+        """The shape of an observation that is one array; a Dict or Tuple has named parts instead."""
+        parts = self.observation_parts
+        if list(parts) != [""]:
+            raise BadGame(f"{self.id}: observations have the parts {', '.join(parts)}, not one shape")
+        return parts[""].shape
+
+    @property
+    def observation_parts(self) -> dict[str, Part]:
+        """The arrays of an observation by name; one array has the name ""."""
+        return game_spaces.observation_parts(self.observation)
+
+    @property
+    def discrete(self) -> bool:
+        """Whether an action is one number of 0 to n-1."""
+        return isinstance(self.action, spaces.Discrete)
 
     @property
     def team_count(self) -> int:
@@ -59,10 +125,15 @@ class GameSpec:
     @property
     def open_board(self) -> bool:
         """Whether several seats move in turn and see everything, so that random opening moves reveal nothing."""
-        return not (self.simultaneous or self.hidden_information or self.seats == 1)
+        return self.discrete and not (self.simultaneous or self.hidden_information or self.seats == 1)
 
-    def action_name(self, action: int) -> str:
-        return self.action_names[action] if self.action_names else str(action)
+    def action_name(self, action: ActionValue) -> str:
+        """What people call an action: its name, or its number or numbers."""
+        if self.action_names:
+            return self.action_names[int(action)]  # type: ignore[arg-type]
+        if isinstance(action, list | tuple):
+            return "(" + ", ".join(f"{number:.4g}" for number in action) + ")"
+        return str(action)
 
 
 @dataclass(slots=True)
@@ -75,8 +146,11 @@ class Turn:
 
     tables: NDArray[np.int64]
     seats: NDArray[np.int64]
-    observations: NDArray[np.float32]
-    legal: NDArray[np.bool_]
+    observations: Observations
+    """One array [rows, ...] of the space's type, or a dict of them by the names of `GameSpec.observation_parts`."""
+    legal: Legal
+    """[rows, actions]; None where all of the action space is allowed. Discrete and MultiDiscrete spaces have masks,
+    the latter one mask with the masks of its parts side by side."""
 
 
 @dataclass(slots=True)
@@ -106,6 +180,7 @@ class VectorGame(ABC):
             raise BadGame(f"{spec.id}: tables must be at least 1, not {tables}")
         self.spec = spec
         self.tables = tables
+        self.layout = ActionLayout(spec.action)
         self.table_seeds = np.zeros(tables, np.uint64)
         self.games = np.zeros(tables, np.int64)
         """How many games each table has finished since `reset`."""
@@ -127,8 +202,11 @@ class VectorGame(ABC):
         """The seats that must act now, their observations and their legal actions."""
 
     @abstractmethod
-    def advance(self, actions: NDArray[np.int64]) -> StepResult:
-        """Play one action per row of `turn()`; finished tables keep their last position."""
+    def advance(self, actions: NDArray[Any]) -> StepResult:
+        """Play one action per row of `turn()`, as `ActionLayout` lays them out; those of a Box lie within its bounds.
+
+        Finished tables keep their last position.
+        """
 
     @abstractmethod
     def render_text(self, table: int, seat: int | None = None) -> str:
@@ -138,7 +216,7 @@ class VectorGame(ABC):
         """The position as an SVG image; by default its text."""
         return text_svg(self.render_text(table, seat), title=self.spec.id)
 
-    def action_text(self, table: int, seat: int, action: int) -> str:
+    def action_text(self, table: int, seat: int, action: Any) -> str:
         """What people call this action of a seat at this table; by default its name in the spec."""
         return self.spec.action_name(action)
 
@@ -161,13 +239,18 @@ class VectorGame(ABC):
         self.plies[tables] = 0
         self.begin(tables)
 
-    def step(self, actions: NDArray[np.int64]) -> StepResult:
-        """Play one action per row of `turn()` and start the next game wherever one ended."""
-        if actions.dtype != np.int64 or actions.shape != (self._rows,):
+    def step(self, actions: NDArray[Any]) -> StepResult:
+        """Play one action per row of `turn()` and start the next game wherever one ended.
+
+        Numbers of a Box beyond its bounds are clipped to them.
+        """
+        if actions.dtype != self.layout.dtype or actions.shape != (self._rows, *self.layout.shape):
             raise BadGame(
-                f"{self.spec.id}: step takes int64 actions of shape ({self._rows},), one per row of turn(), "
-                f"not {actions.dtype} of shape {actions.shape}"
+                f"{self.spec.id}: step takes {self.layout.dtype} actions of shape {(self._rows, *self.layout.shape)}, "
+                f"one per row of turn(), not {actions.dtype} of shape {actions.shape}"
             )
+        if self.layout.continuous:
+            actions = self.layout.clip(actions)
         result = self.advance(actions)
         self._remember(actions)
         self.plies += 1
@@ -188,32 +271,62 @@ class VectorGame(ABC):
         return seeding.game_seeds(self.table_seeds, self.games)
 
     def history(self, table: int) -> list[int]:
-        """The actions of the game at this table so far, chance outcomes included, in OpenSpiel's order."""
+        """The actions of the game at this table so far, chance outcomes included, in OpenSpiel's order.
+
+        Actions of other spaces than Discrete are written as `ActionLayout.numbers` does.
+        """
         if self._moves is None:
             return []
         steps = np.arange(self._clock - self.plies[table], self._clock) % len(self._moves)
-        width = self._rows // self.tables
+        width = self._moves.shape[1] // self.tables
         moves: list[int] = self._moves[steps, table * width : (table + 1) * width].ravel().tolist()
         return moves
 
-    def _remember(self, actions: NDArray[np.int64]) -> None:
+    def _remember(self, actions: NDArray[Any]) -> None:
         """Keep the actions of this step in a ring of `max_steps` rows: no game is longer than that."""
+        if not self.spec.discrete:
+            actions = self.layout.numbers(actions).ravel()
         if self._moves is None:
-            small = np.uint8 if self.spec.actions <= 256 else np.int32
-            self._moves = np.zeros((self.spec.max_steps, self._rows), small)
+            small = np.uint8 if self.spec.discrete and self.spec.actions <= 256 else np.int32
+            self._moves = np.zeros((self.spec.max_steps, len(actions)), small)
         self._moves[self._clock % len(self._moves)] = actions
         self._clock += 1
 
-    def refuse_illegal(self, actions: NDArray[np.int64], turn: Turn) -> None:
-        """Raise IllegalAction for the first row whose action its mask forbids."""
-        inside = (actions >= 0) & (actions < self.spec.actions)
-        legal = inside & turn.legal[np.arange(len(actions)), np.where(inside, actions, 0)]
+    def refuse_illegal(self, actions: NDArray[Any], turn: Turn) -> None:
+        """Raise IllegalAction for the first row whose action is not in the space, or which its mask forbids."""
+        legal = self._is_legal(actions, turn)
         if not legal.all():
             row = int(np.argmin(legal))
             raise IllegalAction(
                 self.spec.id,
                 int(turn.tables[row]),
                 int(turn.seats[row]),
-                int(actions[row]),
-                np.flatnonzero(turn.legal[row]).tolist(),
+                self.layout.value(actions[row]),
+                self._allowed(turn, row),
             )
+
+    def legal_of(self, turn: Turn) -> Legal:
+        """The legal mask of a turn, all true where the game gives none; None for spaces without masks."""
+        width = self.layout.mask_width
+        if turn.legal is not None or width is None:
+            return turn.legal
+        return np.ones((len(turn.tables), width), np.bool_)
+
+    def _is_legal(self, actions: NDArray[Any], turn: Turn) -> NDArray[np.bool_]:
+        """[rows], whether each action is in the space and its mask allows it."""
+        rows = np.arange(len(actions))
+        if self.spec.discrete:
+            inside = (actions >= 0) & (actions < self.spec.actions)
+            return np.asarray(inside if turn.legal is None else inside & turn.legal[rows, np.where(inside, actions, 0)])
+        legal = self.layout.inside(actions)
+        if turn.legal is not None:
+            for number, at in zip(self.layout.flat(actions).T, self.layout.mask_slices(), strict=True):
+                legal &= turn.legal[rows, at.start + np.where(legal, number, 0)]
+        return legal
+
+    def _allowed(self, turn: Turn, row: int) -> object:
+        """The legal actions of a row, for an error message."""
+        if turn.legal is None:
+            return list(range(self.spec.actions)) if self.spec.discrete else str(self.spec.action)
+        parts = [np.flatnonzero(turn.legal[row, at]).tolist() for at in self.layout.mask_slices()]
+        return parts[0] if self.spec.discrete else parts

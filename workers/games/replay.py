@@ -17,9 +17,9 @@ class Position:
     seats: tuple[int, ...]
     """The seats to act here, none at the end."""
     legal: tuple[tuple[int, ...], ...]
-    """The legal actions of each of `seats`."""
+    """The legal actions of each of `seats`; empty for each where actions are not Discrete."""
     actions: tuple[int, ...]
-    """The recorded actions of `seats` here; empty at the last recorded position."""
+    """The recorded actions of `seats` here, as `ActionLayout.numbers`; empty at the last recorded position."""
     names: tuple[str, ...]
     """What people call `actions`."""
     returns: tuple[float, ...]
@@ -44,16 +44,16 @@ def replay(
     used, done, ply = 0, False, 0
     while True:
         turn = None if done else game.turn()
-        rows = 0 if turn is None else len(turn.seats)
-        now = tuple(int(a) for a in actions[used : used + rows])
-        if len(now) not in (0, rows):
+        numbers = 0 if turn is None else len(turn.seats) * game.layout.width
+        now = tuple(int(a) for a in actions[used : used + numbers])
+        if len(now) not in (0, numbers):
             raise BadGame(f"{game.spec.id}: the record ends in the middle of move {ply}")
         if done and used < len(actions):
             raise BadGame(f"{game.spec.id}: the game ended after {used} of {len(actions)} recorded actions")
         yield Position(
             ply=ply,
             seats=() if turn is None else tuple(turn.seats.tolist()),
-            legal=() if turn is None else tuple(tuple(np.flatnonzero(row).tolist()) for row in turn.legal),
+            legal=() if turn is None else _legal(game, turn),
             actions=now,
             names=() if turn is None else _names(game, turn, now),
             returns=tuple(returns.tolist()),
@@ -63,11 +63,18 @@ def replay(
         )
         if not now:
             return
-        result = game.step(np.array(now, np.int64))
+        result = game.step(game.layout.from_numbers(now))
         returns += result.rewards[0]
-        used, done, ply = used + rows, bool(result.done[0]), ply + 1
+        used, done, ply = used + numbers, bool(result.done[0]), ply + 1
 
 
 def _names(game: VectorGame, turn: Turn, actions: tuple[int, ...]) -> tuple[str, ...]:
-    acting = zip(turn.seats.tolist(), actions, strict=False)
-    return tuple(game.action_text(0, seat, action) for seat, action in acting)
+    chosen = [game.layout.value(action) for action in game.layout.from_numbers(actions)]
+    return tuple(game.action_text(0, seat, action) for seat, action in zip(turn.seats.tolist(), chosen, strict=False))
+
+
+def _legal(game: VectorGame, turn: Turn) -> tuple[tuple[int, ...], ...]:
+    legal = game.legal_of(turn) if game.spec.discrete else None
+    if legal is None:
+        return ((),) * len(turn.seats)
+    return tuple(tuple(np.flatnonzero(row).tolist()) for row in legal)
