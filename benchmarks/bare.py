@@ -25,7 +25,7 @@ from workers.crews.all_reduce.shared_memory import SharedMemoryAllReduce
 from workers.games.connect_four import ConnectFour
 from workers.inference.policy import choose
 from workers.models.mlp import Mlp
-from workers.rollout.batch import PENDING, TERMINAL, SampleBatch
+from workers.rollout.batch import PENDING, TERMINAL, Experience
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -94,7 +94,7 @@ class BareLoop:
         self._own[step] = result.rewards[turn.tables, turn.seats]
         self._done[step] = result.done
 
-    def _batch(self) -> SampleBatch:
+    def _batch(self) -> Experience:
         """Two movers in turn: a decision is followed by the one two steps on, unless the game ended in between."""
         steps, tables = self._actions.shape
         rows = np.arange(steps * tables).reshape(steps, tables)
@@ -111,17 +111,20 @@ class BareLoop:
         ended_by_other = self._done[1:] & ~self._done[:-1]
         rewards[:-1][ended_by_other] = -self._own[1:][ended_by_other]
         count = steps * tables
-        return SampleBatch(
-            observations=self._observations.reshape(count, *self._observations.shape[2:]),
-            legal=self._legal.reshape(count, -1),
-            actions=self._actions.reshape(-1),
-            log_probs=self._log_probs.reshape(-1),
-            values=self._values.reshape(-1),
-            rewards=rewards.reshape(-1),
+        return Experience(
+            columns={
+                "obs": self._observations.reshape(count, *self._observations.shape[2:]),
+                "legal": self._legal.reshape(count, -1),
+                "action": self._actions.reshape(-1),
+                "log_prob": self._log_probs.reshape(-1),
+                "value": self._values.reshape(-1),
+                "reward": rewards.reshape(-1),
+            },
             next_row=links.reshape(-1),
             offsets=np.arange(0, count + 1, tables),
             streams=rows.reshape(-1),
-            states=np.empty((count, 0), np.float32),
+            acted_by=np.zeros(count, np.int64),
+            tables=count,
         )
 
 

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from orchestrator.catalog import Component, Kind, load
 from workers.algorithms.learner import Learner
-from workers.rollout.batch import SampleBatch
+from workers.rollout.batch import Experience
 
 
 class BadAlgorithm(ValueError):
@@ -80,7 +80,7 @@ class Algorithm(ABC):
         self.minibatches = max(1, round(expected_rows / options.minibatch))
 
     @abstractmethod
-    def update(self, batch: SampleBatch, rng: np.random.Generator) -> dict[str, float]:
+    def update(self, batch: Experience, rng: np.random.Generator) -> dict[str, float]:
         """Train on the batch; returns the update's metrics, each a mean over the update or one of `count_metrics`."""
 
 

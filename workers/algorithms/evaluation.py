@@ -17,7 +17,7 @@ from torch import Tensor, nn
 from workers.algorithms.learner import Learner
 from workers.models.contract import ILLEGAL, state_size
 from workers.models.mlp import Mlp
-from workers.rollout.batch import PENDING, SampleBatch
+from workers.rollout.batch import PENDING, Experience
 
 Rows = NDArray[np.int64]
 
@@ -25,7 +25,7 @@ Rows = NDArray[np.int64]
 class Evaluation(ABC):
     """One batch under one model: call `forward`, then `backward` with the gradients at its outputs."""
 
-    def __init__(self, learner: Learner, batch: SampleBatch) -> None:
+    def __init__(self, learner: Learner, batch: Experience) -> None:
         self.learner = learner
         self.model: nn.Module = learner.model
         self.batch = batch
@@ -45,7 +45,7 @@ class Evaluation(ABC):
         """Set the learner's gradient from those at the logits and values of the last `forward`."""
 
 
-def evaluate(learner: Learner, batch: SampleBatch) -> Evaluation:
+def evaluate(learner: Learner, batch: Experience) -> Evaluation:
     """The evaluation that fits the model."""
     if state_size(learner.model):
         return RecurrentEvaluation(learner, batch)
@@ -69,7 +69,7 @@ class AutogradEvaluation(Evaluation):
 class RecurrentEvaluation(Evaluation):
     """Recurrent models: each sequence is one seat's decisions in one game, from the state stored at its start."""
 
-    def __init__(self, learner: Learner, batch: SampleBatch) -> None:
+    def __init__(self, learner: Learner, batch: Experience) -> None:
         super().__init__(learner, batch)
         self._states = torch.from_numpy(batch.states)
         trained = batch.next_row != PENDING
@@ -112,7 +112,7 @@ class DirectEvaluation(Evaluation):
 
     model: Mlp
 
-    def __init__(self, learner: Learner, batch: SampleBatch) -> None:
+    def __init__(self, learner: Learner, batch: Experience) -> None:
         super().__init__(learner, batch)
         self.observations = self.observations.flatten(1)
         linears = self.model.linears()

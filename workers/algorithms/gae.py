@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from workers.rollout.batch import PENDING, SampleBatch
+from workers.rollout.batch import PENDING, Experience
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -18,7 +18,7 @@ class Targets:
     returns: NDArray[np.float32]
 
 
-def gae(batch: SampleBatch, gamma: float, lam: float) -> Targets:
+def gae(batch: Experience, gamma: float, lam: float) -> Targets:
     """Generalised advantage estimates along every seat's own trajectory."""
     known = (batch.next_row != PENDING).astype(np.float32)
     # One extra zero at the end: index TERMINAL (-1) reads it.

@@ -14,7 +14,7 @@ from workers.algorithms.evaluation import Rows, evaluate
 from workers.algorithms.gae import gae
 from workers.algorithms.heads import logit_gradient, policy_terms, value_gradient
 from workers.algorithms.metrics import Measured, minibatch_means
-from workers.rollout.batch import SampleBatch
+from workers.rollout.batch import Experience
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -58,7 +58,7 @@ class Ppo(Algorithm):
     options_class: ClassVar[type[AlgorithmOptions]] = PpoOptions
     options: PpoOptions
 
-    def update(self, batch: SampleBatch, rng: np.random.Generator) -> dict[str, float]:
+    def update(self, batch: Experience, rng: np.random.Generator) -> dict[str, float]:
         options = self.options
         targets = gae(batch, options.gamma, options.gae_lambda)
         trainable = batch.trainable
@@ -76,7 +76,7 @@ class Ppo(Algorithm):
         metrics["rows"] = float(len(trainable))
         return metrics
 
-    def _epochs(self, batch: SampleBatch, columns: _Columns, rng: np.random.Generator) -> dict[str, float]:
+    def _epochs(self, batch: Experience, columns: _Columns, rng: np.random.Generator) -> dict[str, float]:
         options = self.options
         evaluation = evaluate(self.learner, batch)
         measured: Measured = []

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
@@ -14,7 +14,7 @@ from workers.algorithms.evaluation import Evaluation, evaluate
 from workers.algorithms.gae import Targets
 from workers.algorithms.heads import logit_gradient, policy_terms, value_gradient
 from workers.algorithms.metrics import Measured, MetricMeans, minibatch_means
-from workers.rollout.batch import PENDING, SampleBatch
+from workers.rollout.batch import PENDING, Experience
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -43,13 +43,13 @@ class Vtrace(Algorithm):
     options_class: ClassVar[type[AlgorithmOptions]] = VtraceOptions
     options: VtraceOptions
 
-    def update(self, batch: SampleBatch, rng: np.random.Generator) -> dict[str, float]:
+    def update(self, batch: Experience, rng: np.random.Generator) -> dict[str, float]:
         epochs, rows = MetricMeans(), len(batch.trainable)
         for _ in range(self.options.epochs):
             epochs.add(self._epoch(batch, rng), rows)
         return epochs.values() | {"rows": float(rows)}
 
-    def _epoch(self, batch: SampleBatch, rng: np.random.Generator) -> dict[str, float]:
+    def _epoch(self, batch: Experience, rng: np.random.Generator) -> dict[str, float]:
         evaluation = evaluate(self.learner, batch)
         present, divergence = self._present(evaluation, batch, rng)
         targets = vtrace(batch, present, self.options)
@@ -82,9 +82,7 @@ class Vtrace(Algorithm):
         }
 
     @torch.no_grad()
-    def _present(
-        self, evaluation: Evaluation, batch: SampleBatch, rng: np.random.Generator
-    ) -> tuple[SampleBatch, float]:
+    def _present(self, evaluation: Evaluation, batch: Experience, rng: np.random.Generator) -> tuple[Experience, float]:
         """The batch under the current policy, and the KL divergence from the policy that played it."""
         log_probs, values = batch.log_probs.copy(), batch.values.copy()
         for rows in evaluation.minibatches(self.minibatches, rng):
@@ -95,10 +93,10 @@ class Vtrace(Algorithm):
                 values[rows] = now.numpy()
         shift = log_probs - batch.log_probs
         divergence = float((np.expm1(shift) - shift).sum()) / max(1, len(batch.trainable))
-        return replace(batch, log_probs=log_probs, values=values), divergence
+        return batch.with_columns({"log_prob": log_probs, "value": values}), divergence
 
 
-def vtrace(played: SampleBatch, present: SampleBatch, options: VtraceOptions) -> Targets:
+def vtrace(played: Experience, present: Experience, options: VtraceOptions) -> Targets:
     """V-trace targets for the current policy (`present`) from games of an older one (`played`)."""
     gamma = np.float32(options.gamma)
     known = (played.next_row != PENDING).astype(np.float32)

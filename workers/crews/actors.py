@@ -26,7 +26,7 @@ from workers.crews.task import GenerationTask
 from workers.crews.training_context import TrainingContext
 from workers.games.errors import BadGame
 from workers.models.contract import BadModel, build_model
-from workers.rollout.batch import SampleBatch, merge
+from workers.rollout.batch import Experience, merge
 from workers.rollout.sampler import Sampler
 from workers.rollout.tally import Counts
 
@@ -137,7 +137,7 @@ class RolloutActor(CrewActor):
         """Reset the tables."""
         self._sampler = self._rollout.sampler(task, self._model, self._steps)
 
-    def sample(self, weights: Weights) -> tuple[SampleBatch, int]:
+    def sample(self, weights: Weights) -> tuple[Experience, int]:
         """One batch under these weights, and the environment steps it took."""
         self._load(weights)
         before = self._sampler.steps
@@ -170,7 +170,7 @@ class TrainerActor(CrewActor):
         self._training.prepare(task, reload, self._rank)
         return self._weights()
 
-    def train(self, *batches: SampleBatch) -> tuple[Weights, CallReport]:
+    def train(self, *batches: Experience) -> tuple[Weights, CallReport]:
         """Train on these batches, merged into one; returns the new weights."""
         metrics = MetricMeans()
         self._training.update(merge(batches), metrics)

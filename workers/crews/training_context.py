@@ -18,7 +18,7 @@ from workers.crews.task import GenerationTask
 from workers.games.protocol import GameSpec, VectorGame
 from workers.models.contract import build_model
 from workers.models.normalised import Normalised
-from workers.rollout.batch import SampleBatch
+from workers.rollout.batch import Experience
 
 
 class TrainingContext:
@@ -53,7 +53,7 @@ class TrainingContext:
         self._rows = expected_rows(task, self._game.spec, self.options.rollout_steps)
         self.algorithm = algorithm_class(self._plan.algorithm)(self.learner, self.options, self._rows)
 
-    def update(self, batch: SampleBatch, means: MetricMeans) -> None:
+    def update(self, batch: Experience, means: MetricMeans) -> None:
         """Train on one batch; adds the update's metrics to `means`."""
         model = self.learner.model
         if isinstance(model, Normalised):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
 import torch
@@ -12,6 +12,7 @@ from torch import Tensor, nn
 
 from workers.checkpoints import Checkpoint, check_weights
 from workers.games.protocol import GameSpec
+from workers.inference.actor import STATE, Columns
 from workers.models.contract import build_model, state_size
 
 _BELOW_ONE = 1.0 - 1e-6
@@ -59,6 +60,21 @@ class Policy:
         model.load_state_dict(dict(checkpoint.weights))
         model.eval()
         return cls(model)
+
+    @property
+    def state_shapes(self) -> dict[str, tuple[int, ...]]:
+        """See `Actor`."""
+        return {STATE: (self.state_size,)} if self.state_size else {}
+
+    def act(self, rows: Columns, draws: NDArray[np.float32] | None, explore: float = 0.0) -> Columns:
+        """See `Actor`; an actor-critic policy explores by its own distribution."""
+        decided = self.decide(rows["obs"], rows["legal"], draws, rows.get(STATE))
+        columns: dict[str, NDArray[Any]] = {
+            "action": decided.actions,
+            "log_prob": decided.log_probs,
+            "value": decided.values,
+        }
+        return columns if decided.states is None else {**columns, STATE: decided.states}
 
     @property
     def size(self) -> int:

@@ -7,49 +7,42 @@ See docs/decisions/rollouts.md.
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 
-from workers.rollout.batch import PENDING, TERMINAL, SampleBatch
+from workers.inference.actor import Columns
+from workers.rollout.batch import PENDING, TERMINAL, Experience
 
 
 class _Rows:
     """The buffers of one batch. The row after the last absorbs writes for streams without a decision."""
 
-    def __init__(self, capacity: int, shape: tuple[int, ...], actions: int, state_size: int) -> None:
-        self.observations = np.empty((capacity, *shape), np.float32)
-        self.legal = np.empty((capacity, actions), np.bool_)
-        self.actions = np.empty(capacity, np.int64)
-        self.log_probs = np.empty(capacity, np.float32)
-        self.values = np.empty(capacity, np.float32)
-        self.states = np.empty((capacity, state_size), np.float32)
+    def __init__(self, capacity: int) -> None:
+        self.columns: dict[str, NDArray[Any]] = {}
         self.streams = np.empty(capacity, np.int64)
+        self.acted_by = np.empty(capacity, np.int64)
         self.rewards = np.zeros(capacity + 1, np.float32)
         self.next_row = np.full(capacity + 1, PENDING, np.int64)
 
-
-_CARRIED = ("observations", "legal", "actions", "log_probs", "values", "states", "streams")
+    def allocate(self, like: Columns) -> None:
+        """Make the columns for rows like these."""
+        capacity = len(self.streams)
+        self.columns = {name: np.empty((capacity, *rows.shape[1:]), rows.dtype) for name, rows in like.items()}
 
 
 class TrajectoryBuilder:
     """Collects decisions of many streams (one per table and seat) into batches with links along each stream.
 
-    A decision whose successor is unknown when a batch is taken is carried over to the next batch, so none is lost.
+    A decision whose successor is unknown when a batch is taken is carried over to the next batch, so none is lost. The
+    first decisions added say which columns there are.
     """
 
-    def __init__(
-        self,
-        *,
-        streams: int,
-        capacity: int,
-        observation_shape: tuple[int, ...],
-        actions: int,
-        state_size: int = 0,
-    ) -> None:
+    def __init__(self, *, streams: int, capacity: int, teams: tuple[int, ...] = (0,)) -> None:
         # Two sets of rows in turn: a batch stays valid while the next one is being filled.
-        self._filling, self._spare = (
-            _Rows(capacity + streams, observation_shape, actions, state_size) for _ in range(2)
-        )
+        self._filling, self._spare = _Rows(capacity + streams), _Rows(capacity + streams)
+        self._teams = teams
         self.capacity = capacity
         self._none = capacity + streams
         self._last = np.full(streams, self._none, np.int64)
@@ -62,30 +55,18 @@ class TrajectoryBuilder:
         """Decisions added since the last batch was taken."""
         return self._count - self._carried
 
-    def add(
-        self,
-        streams: NDArray[np.int64],
-        *,
-        observations: NDArray[np.float32],
-        legal: NDArray[np.bool_],
-        actions: NDArray[np.int64],
-        log_probs: NDArray[np.float32],
-        values: NDArray[np.float32],
-        states: NDArray[np.float32] | None = None,
-    ) -> None:
+    def add(self, streams: NDArray[np.int64], columns: Columns, acted_by: int = 0) -> None:
         """Record one decision for each of these streams, all different."""
         start, end = self._count, self._count + len(streams)
         if end > self._none:
             raise ValueError(f"room for {self.capacity} decisions, {end - self._carried} were added")
         into = self._filling
-        into.observations[start:end] = observations
-        into.legal[start:end] = legal
-        into.actions[start:end] = actions
-        into.log_probs[start:end] = log_probs
-        into.values[start:end] = values
+        if into.columns.keys() != columns.keys():
+            self._allocate(columns)
+        for name, rows in columns.items():
+            into.columns[name][start:end] = rows
         into.streams[start:end] = streams
-        if states is not None:
-            into.states[start:end] = states
+        into.acted_by[start:end] = acted_by
         rows = np.arange(start, end)
         self._close(streams, rows)
         self._last[streams] = rows
@@ -109,17 +90,29 @@ class TrajectoryBuilder:
         self._close(streams, PENDING)
         self._last[streams] = self._none
 
-    def take(self) -> SampleBatch:
+    def take(self) -> Experience:
         """The batch so far, valid until the second `take` from now."""
         rows, count = self._filling, self._count
-        batch = SampleBatch(
-            **{name: getattr(rows, name)[:count] for name in _CARRIED},
-            rewards=rows.rewards[:count],
+        columns = {name: column[:count] for name, column in rows.columns.items()}
+        batch = Experience(
+            columns={**columns, "reward": rows.rewards[:count]},
             next_row=rows.next_row[:count],
             offsets=np.array(self._offsets, np.int64),
+            streams=rows.streams[:count],
+            acted_by=rows.acted_by[:count],
+            carried=np.arange(self._carried),
+            tables=len(self._last) // len(self._teams),
+            teams=self._teams,
         )
         self._carry_over()
         return batch
+
+    def _allocate(self, columns: Columns) -> None:
+        had = self._filling.columns
+        if had:
+            raise ValueError(f"the first decisions had the columns {', '.join(had)}; these have {', '.join(columns)}")
+        self._filling.allocate(columns)
+        self._spare.allocate(columns)
 
     def _close(self, streams: NDArray[np.int64], link: NDArray[np.int64] | int) -> None:
         """Write the rewards and the link of the latest decision of each stream."""
@@ -133,8 +126,10 @@ class TrajectoryBuilder:
         rows = self._last[waiting]
         source, target = self._filling, self._spare
         count = len(waiting)
-        for name in _CARRIED:
-            getattr(target, name)[:count] = getattr(source, name)[rows]
+        for name, column in source.columns.items():
+            target.columns[name][:count] = column[rows]
+        target.streams[:count] = source.streams[rows]
+        target.acted_by[:count] = source.acted_by[rows]
         target.next_row[:] = PENDING
         target.rewards[:] = 0.0
         self._last[waiting] = np.arange(count)

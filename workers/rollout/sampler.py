@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,8 +11,9 @@ from numpy.typing import NDArray
 from workers.bots.protocol import Bot
 from workers.games.errors import BadGame
 from workers.games.protocol import StepResult, Turn, VectorGame
-from workers.inference.policy import Decider, Policy
-from workers.rollout.batch import SampleBatch
+from workers.inference.actor import Actor
+from workers.inference.policy import Policy
+from workers.rollout.batch import Experience
 from workers.rollout.builder import TrajectoryBuilder
 from workers.rollout.openings import OpeningRules, Openings, random_legal
 from workers.rollout.opponents import Opponents
@@ -30,7 +32,7 @@ class Sampler:
         *,
         game: VectorGame,
         seating: Seating,
-        learner: Decider,
+        learner: Actor,
         opponents: Mapping[int, Policy | Bot] | None = None,
         steps: int,
         rng: np.random.Generator,
@@ -45,14 +47,9 @@ class Sampler:
         self._self_play_only = seating.self_play_tables == game.tables
         streams = game.tables * spec.seats
         rows = streams if spec.simultaneous else game.tables
-        self._builder = TrajectoryBuilder(
-            streams=streams,
-            capacity=steps * rows,
-            observation_shape=spec.observation_shape,
-            actions=spec.actions,
-            state_size=learner.state_size,
-        )
-        self._states = np.zeros((streams, learner.state_size), np.float32)
+        teams = tuple(range(spec.seats))
+        self._builder = TrajectoryBuilder(streams=streams, capacity=steps * rows, teams=teams)
+        self._states = {name: np.zeros((streams, *shape), np.float32) for name, shape in learner.state_shapes.items()}
         rules = OpeningRules(share=0.0) if openings is None else openings
         self._openings = Openings(rules, spec, game.tables, rng)
         # Results against others count for the payoff, so those games are played from the real start.
@@ -60,8 +57,12 @@ class Sampler:
         self._played_out = 0
         self.steps = 0
         """Environment steps taken, one a table and turn; random opening moves are not counted."""
+        self.explore = 0.0
+        """The learner's exploration rate."""
+        self.acted_by = 0
+        """The learner's update whose weights decide now."""
 
-    def collect(self) -> SampleBatch:
+    def collect(self) -> Experience:
         """Play the fixed number of steps at every table."""
         for _ in range(self._steps):
             self._step(record=True)
@@ -85,25 +86,20 @@ class Sampler:
         draws = self._rng.random(rows, dtype=np.float32)
         streams = turn.tables * self._seats + turn.seats
         mine, actions = self._assign(turn, streams, draws)
-        observations, legal = turn.observations, turn.legal
+        shown = observed(turn)
         if isinstance(mine, np.ndarray):
-            observations, legal, draws, streams = observations[mine], legal[mine], draws[mine], streams[mine]
+            shown = {name: column[mine] for name, column in shown.items()}
+            draws, streams = draws[mine], streams[mine]
         if len(streams):
-            before = self._states[streams] if self._learner.state_size else None
-            decided = self._learner.decide(observations, legal, draws, before)
-            actions[mine] = decided.actions
-            if before is not None:
-                self._states[streams] = decided.states
+            for name, states in self._states.items():
+                shown[name] = states[streams]
+            decided = self._learner.act(shown, draws, self.explore)
+            actions[mine] = decided["action"]
+            for name, states in self._states.items():
+                states[streams] = decided[name]
             if record:
-                self._builder.add(
-                    streams,
-                    observations=observations,
-                    legal=legal,
-                    actions=decided.actions,
-                    log_probs=decided.log_probs,
-                    values=decided.values,
-                    states=before,
-                )
+                # the state before the decision takes the place of the one after it
+                self._builder.add(streams, {**decided, **shown}, self.acted_by)
         self._take_in(self._game.step(actions), record)
 
     def _assign(
@@ -137,8 +133,8 @@ class Sampler:
         over = np.flatnonzero(result.done)
         if record:
             self._end(over[~result.truncated[over]], over[result.truncated[over]])
-        if self._learner.state_size:
-            self._states[self._streams(over)] = 0.0
+        for states in self._states.values():
+            states[self._streams(over)] = 0.0
         self._opponents.finish(over)
         self._openings.begin(over[over < self._seating.self_play_tables])
 
@@ -149,3 +145,8 @@ class Sampler:
 
     def _streams(self, tables: NDArray[np.int64]) -> NDArray[np.int64]:
         return (tables[:, None] * self._seats + np.arange(self._seats)).reshape(-1)
+
+
+def observed(turn: Turn) -> dict[str, NDArray[Any]]:
+    """What the rows of this turn show, as columns."""
+    return {"obs": turn.observations, "legal": turn.legal}

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from workers.algorithms.contract import Algorithm, AlgorithmOptions
 from workers.games.protocol import StepResult
 from workers.games.tic_tac_toe import TicTacToe
-from workers.rollout.batch import SampleBatch
+from workers.rollout.batch import Experience
 
 
 class SlowGame(TicTacToe):
@@ -79,7 +79,7 @@ class NumberedUpdates(Algorithm):
     count_metrics = frozenset({"updates"})
     number = 0
 
-    def update(self, batch: SampleBatch, rng: np.random.Generator) -> dict[str, float]:
+    def update(self, batch: Experience, rng: np.random.Generator) -> dict[str, float]:
         self.number += 1
         self.learner.gradient.zero_()
         self.learner.step(0.0, 0.0)

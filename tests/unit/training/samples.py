@@ -7,10 +7,10 @@ from typing import Any
 import numpy as np
 
 from workers.games.protocol import GameSpec, StepResult, Turn, VectorGame
-from workers.rollout.batch import PENDING, TERMINAL, SampleBatch
+from workers.rollout.batch import PENDING, TERMINAL, Experience
 
 
-def random_batch(rows: int = 48, actions: int = 5, width: int = 6, states: int = 0, seed: int = 0) -> SampleBatch:
+def random_batch(rows: int = 48, actions: int = 5, width: int = 6, states: int = 0, seed: int = 0) -> Experience:
     """Four streams in turn, a game end now and then, the last decision of each stream pending."""
     rng = np.random.default_rng(seed)
     streams = np.arange(rows) % 4
@@ -19,17 +19,25 @@ def random_batch(rows: int = 48, actions: int = 5, width: int = 6, states: int =
     next_row[next_row >= rows] = PENDING
     legal = rng.random((rows, actions)) < 0.7
     legal[:, 0] = True
-    return SampleBatch(
-        observations=rng.random((rows, width), np.float32),
-        legal=legal,
-        actions=np.array([rng.choice(np.flatnonzero(row)) for row in legal]),
-        log_probs=-2.0 * rng.random(rows, np.float32),
-        values=rng.standard_normal(rows).astype(np.float32),
-        rewards=rng.standard_normal(rows).astype(np.float32),
+    observations = rng.random((rows, width), np.float32)
+    actions_taken = np.array([rng.choice(np.flatnonzero(row)) for row in legal])
+    columns = {
+        "obs": observations,
+        "legal": legal,
+        "action": actions_taken,
+        "log_prob": -2.0 * rng.random(rows, np.float32),
+        "value": rng.standard_normal(rows).astype(np.float32),
+        "reward": rng.standard_normal(rows).astype(np.float32),
+    }
+    if states:
+        columns["state"] = rng.standard_normal((rows, states)).astype(np.float32)
+    return Experience(
+        columns=columns,
         next_row=next_row,
         offsets=np.arange(0, rows + 1, 2),
         streams=streams,
-        states=rng.standard_normal((rows, states)).astype(np.float32),
+        acted_by=np.zeros(rows, np.int64),
+        tables=4,
     )
 
 

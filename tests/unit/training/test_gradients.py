@@ -1,7 +1,5 @@
 """The gradients written in closed form equal those of autograd on the written-out losses."""
 
-from dataclasses import replace
-
 import numpy as np
 import pytest
 import torch
@@ -115,7 +113,7 @@ def test_on_policy_vtrace_without_clipping_is_gae_with_lambda_one() -> None:
 
 def test_vtrace_cuts_the_weight_of_decisions_the_policy_would_not_take() -> None:
     batch = random_batch()
-    unlikely = replace(batch, log_probs=batch.log_probs - 50.0)
+    unlikely = batch.with_columns({"log_prob": batch.log_probs - 50.0})
     targets = vtrace(batch, unlikely, VtraceOptions())
     np.testing.assert_allclose(targets.returns, batch.values, atol=1e-6)
     np.testing.assert_allclose(targets.advantages, 0.0, atol=1e-6)
@@ -125,7 +123,7 @@ def test_vtrace_cuts_the_weight_of_decisions_the_policy_would_not_take() -> None
 def test_algorithms_raise_what_pays(recurrent: bool) -> None:
     """Action 0 always pays, the others never: after some updates it is the likeliest by far."""
     batch = random_batch(rows=200, states=3 if recurrent else 0)
-    paid = replace(batch, rewards=(batch.actions == 0).astype(np.float32))
+    paid = batch.with_columns({"reward": (batch.actions == 0).astype(np.float32)})
     for kind, options in (
         (Ppo, PpoOptions(learning_rate=0.02, gamma=0.0, target_kl=0.0)),
         (Vtrace, VtraceOptions(learning_rate=0.02, gamma=0.0)),
@@ -145,7 +143,7 @@ def test_algorithms_raise_what_pays(recurrent: bool) -> None:
             log_probs, old_values = paid.log_probs.copy(), paid.values.copy()
             log_probs[rows] = policy_terms(logits, torch.from_numpy(paid.actions[rows]).unsqueeze(0)).taken.numpy()
             old_values[rows] = values.numpy()
-            paid = replace(paid, log_probs=log_probs, values=old_values)
+            paid = paid.with_columns({"log_prob": log_probs, "value": old_values})
             algorithm.update(paid, np.random.default_rng(0))
         logits, _ = evaluation(learner, paid).forward(rows)
         assert float(torch.softmax(logits, 0)[0].mean()) > 0.8

@@ -20,16 +20,18 @@ def ids(*streams: int) -> np.ndarray:
 def decide(builder: TrajectoryBuilder, stream: int, value: float) -> None:
     builder.add(
         ids(stream),
-        observations=np.full((1, 1), value, np.float32),
-        legal=np.ones((1, 2), np.bool_),
-        actions=ids(0),
-        log_probs=np.zeros(1, np.float32),
-        values=np.array([value], np.float32),
+        {
+            "obs": np.full((1, 1), value, np.float32),
+            "legal": np.ones((1, 2), np.bool_),
+            "action": ids(0),
+            "log_prob": np.zeros(1, np.float32),
+            "value": np.array([value], np.float32),
+        },
     )
 
 
 def builder_of(streams: int, capacity: int = 100) -> TrajectoryBuilder:
-    return TrajectoryBuilder(streams=streams, capacity=capacity, observation_shape=(1,), actions=2)
+    return TrajectoryBuilder(streams=streams, capacity=capacity)
 
 
 def test_a_seat_is_paid_for_an_end_on_the_others_move() -> None:
@@ -124,9 +126,7 @@ def test_games_that_call_in_need_no_vector_game(recurrent: bool) -> None:
     kind = GruNet if recurrent else Mlp
     learner = Policy(kind(observation_shape=(1,), actions=2))
     server = PolicyServer({"learner": learner, "past": Policy(Mlp(observation_shape=(1,), actions=2))})
-    builder = TrajectoryBuilder(
-        streams=1, capacity=10, observation_shape=(1,), actions=2, state_size=learner.state_size
-    )
+    builder = TrajectoryBuilder(streams=1, capacity=10)
     state = np.zeros((1, learner.state_size), np.float32)
     for tick in range(6):
         name = "learner" if tick % 2 == 0 else "past"
@@ -137,15 +137,15 @@ def test_games_that_call_in_need_no_vector_game(recurrent: bool) -> None:
         if name == "learner":
             expected = learner.decide(observations, legal, None, state if recurrent else None)
             assert decided.values[0] == expected.values[0]
-            builder.add(
-                ids(0),
-                observations=observations,
-                legal=legal,
-                actions=decided.actions,
-                log_probs=decided.log_probs,
-                values=decided.values,
-                states=state,
-            )
+            columns = {
+                "obs": observations,
+                "legal": legal,
+                "action": decided.actions,
+                "log_prob": decided.log_probs,
+                "value": decided.values,
+                "state": state,
+            }
+            builder.add(ids(0), columns)
             state = state if expected.states is None else expected.states
     builder.earn(np.array([1.0], np.float32), ids(0))
     builder.end(ids(0))
@@ -161,3 +161,49 @@ def test_an_unknown_policy_is_named() -> None:
     server = PolicyServer({"past": Policy(Mlp(observation_shape=(1,), actions=2))})
     with pytest.raises(KeyError, match="no policy future; served: past"):
         server.decide(["future"], [0], np.zeros((1, 1), np.float32), np.ones((1, 2), np.bool_), None)
+
+
+def test_other_columns_than_the_first_are_refused() -> None:
+    builder = builder_of(1)
+    builder.add(ids(0), {"obs/board": np.zeros((1, 2, 2), np.uint8), "action": np.zeros((1, 3), np.float32)})
+    with pytest.raises(ValueError, match="had the columns obs/board, action; these have obs"):
+        builder.add(ids(0), {"obs": np.zeros((1, 4))})
+    batch = builder.take()
+    assert batch.columns["obs/board"].dtype == np.uint8 and batch.actions.shape == (1, 3)
+    assert list(batch.observations) == ["board"]
+
+
+def test_transitions_hold_the_successors_observations() -> None:
+    batch = random_batch()
+    alone = batch.transitions()
+    rows = batch.trainable
+    assert len(alone) == len(rows) < len(batch)
+    ended = batch.next_row[rows] == TERMINAL
+    np.testing.assert_array_equal(alone.columns["terminal"], ended)
+    np.testing.assert_array_equal(alone.columns["next/obs"][~ended], batch.observations[batch.next_row[rows][~ended]])
+    assert not alone.columns["next/obs"][ended].any()
+    assert not np.shares_memory(alone.columns["obs"], batch.columns["obs"])
+
+
+def test_joint_columns_have_all_seats_of_a_table_side_by_side() -> None:
+    builder = TrajectoryBuilder(streams=4, capacity=100, teams=(0, 1))
+    for step in range(3):
+        order = ids(2, 0, 3, 1)  # rows may come in any order
+        builder.add(order, {"obs": 10.0 * step + order})
+    batch = builder.take()
+    assert batch.team.tolist() == [0, 0, 1, 1] * 3
+    assert batch.joint()["obs"][1].tolist() == [[10.0, 11.0], [12.0, 13.0]]
+    builder.add(ids(0), {"obs": np.zeros(1)})
+    with pytest.raises(ValueError, match="every seat"):
+        builder.take().joint()
+
+
+def test_carried_rows_and_tables_stay_apart_in_a_merged_batch() -> None:
+    builders = [builder_of(2), builder_of(2)]
+    for builder in builders:
+        decide(builder, 1, 0.5)
+        builder.take()
+        decide(builder, 1, 0.7)
+    whole = merge([builder.take() for builder in builders])
+    assert whole.carried.tolist() == [0, 2]
+    assert whole.streams.tolist() == [1, 1, 3, 3] and whole.tables == 4

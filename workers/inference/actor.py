@@ -1,0 +1,30 @@
+"""Actors: what turns rows of observations into rows of actions, in rollouts, matches and serving."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+Columns = Mapping[str, NDArray[Any]]
+"""Named arrays of equal length. Observations are "obs" or, of several parts, "obs/<part>"; masks are "legal"."""
+
+STATE = "state"
+"""Name, or first part of the names, of the columns that hold a recurrent state."""
+
+
+class Actor(Protocol):
+    """Decides rows; no row depends on another."""
+
+    @property
+    def state_shapes(self) -> Mapping[str, tuple[int, ...]]:
+        """The recurrent state's columns and the shape of a row of each; empty for an actor without memory."""
+
+    def act(self, rows: Columns, draws: NDArray[np.float32] | None, explore: float = 0.0) -> Columns:
+        """One "action" a row, and whatever else a learner wants to see again ("log_prob", "value", ...).
+
+        `rows` are observations, masks and the state before; the state after comes back under the same names. `draws`
+        are uniform in [0, 1); None chooses the best action. `explore` is the exploration rate of actors that have one.
+        """
