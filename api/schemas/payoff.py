@@ -35,14 +35,14 @@ class Payoff(Answer):
     decay: float = Field(description="factor by which a game decays the weight of earlier games", examples=[0.99995])
     min_games: int = Field(description="with fewer games, a win rate counts as 0.5", examples=[8])
     players: list[PayoffPlayer] = Field(description="the players, in the order of rows and columns")
-    win_rate: Matrix = Field(description="decayed win rate, the mean over seats; null where the two never met")
+    win_rate: Matrix = Field(description="decayed win rate, the mean over teams; null where the two never met")
     low: Matrix = Field(description="lower end of its 95 % interval")
     high: Matrix = Field(description="upper end of its 95 % interval")
     wins: Counts = Field(description="games won, not decayed")
     draws: Counts = Field(description="games drawn, not decayed")
     losses: Counts = Field(description="games lost, not decayed")
     mean_return: Matrix = Field(
-        description="the row player's mean return per game, decayed, the mean over seats; null where the two never met "
+        description="the row player's mean return per game, decayed, the mean over teams; null where the two never met "
         "or their games were counted without returns"
     )
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, field
 from datetime import timedelta
 
 from league.types import CheckpointRef
@@ -48,6 +50,32 @@ class PlayedGame:
     returns: list[float]
     moves: list[int]
     opening: int = 0
+    teams: list[int] = field(default_factory=list)
+    """The team of each seat; empty where each seat is a team of its own."""
+
+    @property
+    def sides(self) -> tuple[TeamResult, ...]:
+        """Every team's contender and return, in the order of the teams."""
+        return team_results(self.seating, self.returns, self.teams)
+
+
+@dataclass(frozen=True, kw_only=True)
+class TeamResult:
+    """One team of a finished game: the contender in its seats, and the sum of their returns."""
+
+    entrant: int
+    earned: float
+
+
+def team_results(seating: Sequence[int], returns: Sequence[float], teams: Sequence[int]) -> tuple[TeamResult, ...]:
+    """The teams of a game in order; without `teams` each seat is one. All seats of a team have one contender."""
+    if not teams:
+        return tuple(TeamResult(entrant=who, earned=got) for who, got in zip(seating, returns, strict=True))
+    found = []
+    for team in range(max(teams) + 1):
+        seats = [seat for seat, of in enumerate(teams) if of == team]
+        found.append(TeamResult(entrant=seating[seats[0]], earned=math.fsum(returns[seat] for seat in seats)))
+    return tuple(found)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -175,6 +175,7 @@ def games_of(result: MatchResult) -> list[PlayedGame]:
         PlayedGame(
             pair=game.pair,
             seating=list(game.seating),
+            teams=list(game.teams),
             seed=game.seed,
             returns=list(game.returns),
             moves=list(game.moves),

@@ -1,6 +1,8 @@
-"""The queue of a match's games: pairs, seats and seeds; tables take the next game from it."""
+"""The queue of a match's games: pairs, teams and seeds; tables take the next game from it."""
 
 from __future__ import annotations
+
+from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,17 +16,21 @@ OPENINGS_OF_A_LENGTH = 32
 """Openings drawn for a game before shorter ones are tried: in some games every opening of a length ends the game."""
 
 
-def seatings(entrants: int, seats: int) -> list[tuple[int, ...]]:
+def seatings(entrants: int, teams: Sequence[int]) -> list[tuple[int, ...]]:
     """The seatings of the games of one pair, which together are fair to all entrants.
 
-    If there are as many entrants as seats, they rotate. If there are two and more seats, the first entrant takes
-    each seat in turn and the second all others. In a one-seat game they play one after the other.
+    An entrant takes all seats of a team. If there are as many entrants as teams, they rotate. If there are two and
+    more teams, the first entrant takes each team in turn and the second all others. In a game of one team they play
+    one after the other.
     """
-    if seats == 1:
-        return [(entrant,) for entrant in range(entrants)]
-    if entrants == seats:
-        return [tuple((seat + turn) % seats for seat in range(seats)) for turn in range(seats)]
-    return [tuple(0 if seat == mine else 1 for seat in range(seats)) for mine in range(seats)]
+    count = max(teams) + 1
+    if count == 1:
+        ways: list[tuple[int, ...]] = [(entrant,) for entrant in range(entrants)]
+    elif entrants == count:
+        ways = [tuple((team + turn) % count for team in range(count)) for turn in range(count)]
+    else:
+        ways = [tuple(0 if team == mine else 1 for team in range(count)) for mine in range(count)]
+    return [tuple(way[team] for team in teams) for way in ways]
 
 
 class GameQueue:
@@ -34,7 +40,7 @@ class GameQueue:
     """
 
     def __init__(self, task: MatchTask, spec: GameSpec) -> None:
-        ways = np.array(seatings(len(task.entrants), spec.seats), np.int64)
+        ways = np.array(seatings(len(task.entrants), spec.teams), np.int64)
         self.pair = np.repeat(np.arange(task.pairs), len(ways))
         self.seating = np.tile(ways, (task.pairs, 1))
         self.seeds = _short(mix(task.seed, np.arange(task.pairs)))[self.pair]

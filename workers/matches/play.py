@@ -100,10 +100,13 @@ class MatchTables:
         final = queue.keys(np.arange(len(queue)))
         openings = queue.shortened(self._opening, np.arange(len(queue)))
         starts, ends = np.searchsorted(keys, final), np.searchsorted(keys, final, side="right")
+        spec = self._game.spec
+        teams = spec.teams if spec.team_count < spec.seats else ()
         return tuple(
             GameRecord(
                 pair=int(queue.pair[game]),
                 seating=tuple(queue.seating[game].tolist()),
+                teams=teams,
                 seed=int(queue.seeds[game]),
                 returns=tuple(self._returns[game].tolist()),
                 length=int(self._lengths[game]),

@@ -6,9 +6,11 @@ import math
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import combinations, groupby
 
 from league.types import Earned, Tally
+from orchestrator.contracts.play import TeamResult, team_results
 from workers.matches.task import MatchTask
 
 
@@ -23,6 +25,8 @@ class GameRecord:
     """The game's own seed, shared within the pair."""
     returns: tuple[float, ...]
     """What each seat earned."""
+    teams: tuple[int, ...] = ()
+    """The team of each seat; empty where each seat is a team of its own."""
     length: int
     """Steps of the game, its opening included."""
     moves: tuple[int, ...]
@@ -31,21 +35,26 @@ class GameRecord:
     """How many of the steps were a random opening."""
     truncated: bool = False
 
+    @cached_property
+    def sides(self) -> tuple[TeamResult, ...]:
+        """Every team's entrant and return, in the order of the teams."""
+        return team_results(self.seating, self.returns, self.teams)
+
     def seat_of(self, entrant: int) -> int:
         """The first seat this entrant sat in."""
         return self.seating.index(entrant)
 
     def score(self, entrant: int) -> float | None:
-        """Mean of 1, 1/2, 0 over everyone else at the table by final order; None when it sat alone."""
-        mine = [r for r, e in zip(self.returns, self.seating, strict=True) if e == entrant]
-        others = [r for r, e in zip(self.returns, self.seating, strict=True) if e != entrant]
+        """Mean of 1, 1/2, 0 over all other teams by final order; None when the entrant sat alone."""
+        mine = [side.earned for side in self.sides if side.entrant == entrant]
+        others = [side.earned for side in self.sides if side.entrant != entrant]
         if not mine or not others:
             return None
         return sum((a > b) + (a == b) / 2 for a in mine for b in others) / (len(mine) * len(others))
 
     def earned(self, entrant: int) -> float | None:
-        """The mean return of the entrant's seats; None when it did not play."""
-        mine = [r for r, e in zip(self.returns, self.seating, strict=True) if e == entrant]
+        """The mean return of the entrant's teams; None when it did not play."""
+        mine = [side.earned for side in self.sides if side.entrant == entrant]
         return sum(mine) / len(mine) if mine else None
 
 
@@ -63,14 +72,14 @@ class MatchResult:
 
     @property
     def pentanomial(self) -> tuple[int, int, int, int, int] | None:
-        """Pairs by the first entrant's score 0, 1/4, 1/2, 3/4, 1; None unless two played in two seats."""
-        if len(self.task.entrants) != 2 or len(self.games[0].seating) != 2:
+        """Pairs by the first entrant's score 0, 1/4, 1/2, 3/4, 1; None unless two played in two teams."""
+        if len(self.task.entrants) != 2 or len(self.games[0].sides) != 2:
             return None
         counts = Counter(round(2 * sum(game.score(0) or 0.0 for game in pair)) for pair in self.pairs())
         return counts[0], counts[1], counts[2], counts[3], counts[4]
 
     def mean_score(self, entrant: int = 0) -> float | None:
-        """The entrant's mean score over all games; None in games of one seat."""
+        """The entrant's mean score over all games; None in games of one team."""
         scores = [score for game in self.games if (score := game.score(entrant)) is not None]
         return sum(scores) / len(scores) if scores else None
 
@@ -80,35 +89,34 @@ class MatchResult:
         return sum(earned) / len(earned) if earned else None
 
     def tallies(self) -> tuple[Tally, ...]:
-        """Wins, draws, losses and returns per pair of entrants and seat of the first, from the first one's view.
+        """Wins, draws, losses and returns per pair of entrants and team of the first, from the first one's view.
 
-        With more than two seats, seats are compared two by two by final order. One-seat games give none.
+        With more than two teams, teams are compared two by two by final order. Games of one team give none.
         """
         counts: Counter[tuple[int, int, int, int]] = Counter()
         earned: dict[tuple[int, int, int], list[tuple[float, float]]] = {}
         for game in self.games:
             for a, b in combinations(range(len(self.task.entrants)), 2):
-                for seat, other in game_seats(game, a, b):
-                    mine, theirs = game.returns[seat], game.returns[other]
-                    counts[a, b, seat, (mine > theirs) - (mine < theirs)] += 1
-                    earned.setdefault((a, b, seat), []).append((mine, theirs))
+                for team, mine, theirs in _meetings(game, a, b):
+                    counts[a, b, team, (mine > theirs) - (mine < theirs)] += 1
+                    earned.setdefault((a, b, team), []).append((mine, theirs))
         return tuple(
             Tally(
                 learner=self.task.entrants[a].id,
                 opponent=self.task.entrants[b].id,
-                seat=seat,
-                wins=counts[a, b, seat, 1],
-                draws=counts[a, b, seat, 0],
-                losses=counts[a, b, seat, -1],
+                seat=team,
+                wins=counts[a, b, team, 1],
+                draws=counts[a, b, team, 0],
+                losses=counts[a, b, team, -1],
                 earned=Earned(*map(math.fsum, zip(*both, strict=True))),
             )
-            for (a, b, seat), both in sorted(earned.items())
+            for (a, b, team), both in sorted(earned.items())
         )
 
 
-def game_seats(game: GameRecord, a: int, b: int) -> Iterator[tuple[int, int]]:
-    """Every (seat of a, seat of b) of one game."""
-    for seat, entrant in enumerate(game.seating):
-        for other, opponent in enumerate(game.seating):
-            if entrant == a and opponent == b:
-                yield seat, other
+def _meetings(game: GameRecord, a: int, b: int) -> Iterator[tuple[int, float, float]]:
+    """Every meeting of a team of a with a team of b in one game: a's team, its return, and the other's."""
+    for team, side in enumerate(game.sides):
+        for other in game.sides:
+            if side.entrant == a and other.entrant == b:
+                yield team, side.earned, other.earned

@@ -26,7 +26,7 @@ class MatchStopped(Exception):
 
 @dataclass(frozen=True, kw_only=True)
 class Entrant:
-    """One side of a match: a model version by its checkpoint, or a bot by its name in the catalog."""
+    """One side of a match, in all seats of its team: a model version by its checkpoint, or a bot by its name."""
 
     id: VersionId
     checkpoint: CheckpointRef | None = None
@@ -80,7 +80,7 @@ class MatchTask:
     game: Component
     entrants: tuple[Entrant, ...]
     pairs: int
-    """How many seeds; each is played once per way of seating the entrants (twice for two in two seats)."""
+    """How many seeds; each is played once per way of seating the entrants (twice for two in two teams)."""
     seed: int
     randomness: Randomness = Randomness()
     tables: int = MOST_TABLES
@@ -94,7 +94,7 @@ class MatchTask:
 
     def check(self, spec: GameSpec) -> None:
         """Raise BadMatch if the game does not allow the task."""
-        allowed = {1, 2} if spec.seats == 1 else {2, spec.seats}
+        allowed = {1, 2} if spec.team_count == 1 else {2, spec.team_count}
         if len(self.entrants) not in allowed:
             counts = " or ".join(str(count) for count in sorted(allowed))
             raise BadMatch(f"{spec.id}: a match takes {counts} entrants, not {len(self.entrants)}")

@@ -27,7 +27,7 @@ from api.store.core.events import NewEvent, append_events
 from api.store.core.ids import new_id
 from api.store.core.seeds import derived_seed
 from api.store.matches.openings import opening_plies, with_openings_played
-from api.store.matches.scoring import Contest, longest_opening, match_row, score_games, seat_results
+from api.store.matches.scoring import Contest, longest_opening, match_row, results_by_team, score_games
 from api.store.payoffs.cells import CellKey, Results, update_payoff
 from api.store.players.roster import find_target, player_of
 from api.store.players.versions import playing_version
@@ -225,7 +225,7 @@ def _record(session: Session, evaluation: Evaluation, found: list[Contest]) -> N
     session.refresh(pairing)
     occasion = {"tournament_id": tournament.id, "trial_id": trial.id, "round": ROUND, "pair": PAIR}
     session.execute(insert(Match), [match_row(contest, first, second, **occasion) for contest in found])
-    _count(session, trial, commit, first, second, seat_results(found))
+    _count(session, trial, commit, first, second, results_by_team(found))
     tournament.spec = with_openings_played(tournament.spec, longest_opening(found))
     tournament.status, tournament.finished_at = TournamentStatus.COMPLETED, moment
 
@@ -238,7 +238,7 @@ def _count(
     second: ModelVersion,
     totals: dict[tuple[int, int], Results],
 ) -> None:
-    """Tallies and payoff of the rating stream. One-seat games have no opponent: only their matches are recorded."""
+    """Tallies and payoff of the rating stream. Games of one team have no opponent: only their matches are recorded."""
     if not totals:
         return
     tallies = [

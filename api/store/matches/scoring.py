@@ -19,17 +19,18 @@ FIRST, SECOND = 0, 1
 
 @dataclass(frozen=True, kw_only=True)
 class Contest:
-    """One comparison of two sides: one game, or in one-seat games the two games of the same seed."""
+    """One comparison of two sides: one game, or in games of one team the two games of the same seed."""
 
     pair: int
     seat: int
+    """The first side's team; where each seat is a team of its own, its seat."""
     seed: int
     score: float
-    """The first side's score: 1, 1/2 or 0 by final order; with more than two seats, the mean over all opponents."""
+    """The first side's score: 1, 1/2 or 0 by final order; with more than two teams, the mean over all others."""
     moves: list[int]
     opening: int
     results: dict[tuple[int, int], Results]
-    """Results by the seats of the first and the second side; empty in one-seat games."""
+    """Results by the teams of the first and the second side; empty in games of one team."""
 
     @property
     def result(self) -> MatchResult:
@@ -51,7 +52,7 @@ def score_games(games: Iterable[PlayedGame], pairs: int) -> list[Contest]:
 
 
 def pentanomial(found: Sequence[Contest]) -> tuple[int, ...]:
-    """Pairs by the first side's mean score 0, 1/4, 1/2, 3/4, 1; exact in games of one or two seats."""
+    """Pairs by the first side's mean score 0, 1/4, 1/2, 3/4, 1; exact in games of one or two teams."""
     counts = [0, 0, 0, 0, 0]
     for _, pair in groupby(found, key=lambda contest: contest.pair):
         scores = [contest.score for contest in pair]
@@ -60,7 +61,7 @@ def pentanomial(found: Sequence[Contest]) -> tuple[int, ...]:
 
 
 def count_distinct_games(found: Sequence[Contest]) -> int:
-    """The number of distinct games: by their moves and the first side's seat."""
+    """The number of distinct games: by their moves and the first side's team."""
     return len({(contest.seat, tuple(contest.moves)) for contest in found})
 
 
@@ -69,13 +70,13 @@ def longest_opening(found: Sequence[Contest]) -> int:
     return max((contest.opening for contest in found), default=0)
 
 
-def seat_results(found: Sequence[Contest]) -> dict[tuple[int, int], Results]:
-    """Results of the first side and returns of both sides, by the seats of both."""
-    by_seats: dict[tuple[int, int], list[Results]] = {}
+def results_by_team(found: Sequence[Contest]) -> dict[tuple[int, int], Results]:
+    """Results of the first side and returns of both sides, by the teams of both."""
+    by_teams: dict[tuple[int, int], list[Results]] = {}
     for contest in found:
-        for seats, results in contest.results.items():
-            by_seats.setdefault(seats, []).append(results)
-    return {seats: Results.sum_of(several) for seats, several in by_seats.items()}
+        for teams, results in contest.results.items():
+            by_teams.setdefault(teams, []).append(results)
+    return {teams: Results.sum_of(several) for teams, several in by_teams.items()}
 
 
 def match_row(contest: Contest, first: ModelVersion, second: ModelVersion, **occasion: Any) -> dict[str, Any]:
@@ -96,24 +97,24 @@ def match_row(contest: Contest, first: ModelVersion, second: ModelVersion, **occ
 
 
 def _contests_of_pair(games: list[PlayedGame]) -> Iterator[Contest]:
-    if any(len(game.seating) == 1 for game in games):
-        yield _one_seat_contest(games)
+    if any(len(game.sides) == 1 for game in games):
+        yield _one_team_contest(games)
         return
     for game in games:
         yield _shared_table_contest(game)
 
 
-def _one_seat_contest(games: list[PlayedGame]) -> Contest:
+def _one_team_contest(games: list[PlayedGame]) -> Contest:
     """Each side plays the same seed by itself; the higher return wins."""
-    by_side = {game.seating[0]: game for game in games}
+    by_side = {game.sides[0].entrant: game for game in games}
     if set(by_side) != {FIRST, SECOND}:
-        raise Conflict("a pair of games of one seat needs one game of each side")
+        raise Conflict("a pair of games of one team needs one game of each side")
     first, second = by_side[FIRST], by_side[SECOND]
     return Contest(
         pair=first.pair,
         seat=0,
         seed=first.seed,
-        score=_score(first.returns[0], second.returns[0]),
+        score=_score(first.sides[0].earned, second.sides[0].earned),
         moves=first.moves,
         opening=first.opening,
         results={},
@@ -123,18 +124,18 @@ def _one_seat_contest(games: list[PlayedGame]) -> Contest:
 def _shared_table_contest(game: PlayedGame) -> Contest:
     results: dict[tuple[int, int], Results] = {}
     scores = []
-    for seat, side in enumerate(game.seating):
-        for other, opponent in enumerate(game.seating):
-            if (side, opponent) == (FIRST, SECOND):
-                earned = Earned(game.returns[seat], game.returns[other])
+    for team, side in enumerate(game.sides):
+        for other, opponent in enumerate(game.sides):
+            if (side.entrant, opponent.entrant) == (FIRST, SECOND):
+                earned = Earned(side.earned, opponent.earned)
                 score = _score(earned.own, earned.other)
                 scores.append(score)
-                results[seat, other] = Results(wins=score == 1, draws=score == 0.5, losses=score == 0, earned=earned)
+                results[team, other] = Results(wins=score == 1, draws=score == 0.5, losses=score == 0, earned=earned)
     if not scores:
         raise Conflict(f"game {game.pair} (seed {game.seed}) was not played by both sides: {game.seating}")
     return Contest(
         pair=game.pair,
-        seat=game.seating.index(FIRST),
+        seat=[side.entrant for side in game.sides].index(FIRST),
         seed=game.seed,
         score=sum(scores) / len(scores),
         moves=game.moves,

@@ -19,7 +19,7 @@ from api.store.core.commits import lock_trial, take_commit
 from api.store.core.errors import Conflict, NotFound
 from api.store.core.events import NewEvent, append_events
 from api.store.core.seeds import derived_seed
-from api.store.matches.scoring import Contest, count_distinct_games, match_row, score_games, seat_results
+from api.store.matches.scoring import Contest, count_distinct_games, match_row, results_by_team, score_games
 from api.store.payoffs.cells import CellKey, sum_by_cell, update_payoff
 from api.store.tables import Match, ModelVersion, Pairing, Player, Tally, Tournament, TournamentEntrant, Trial
 from api.store.tournaments.lifecycle import lock_tournament, tournament_payload
@@ -77,7 +77,7 @@ def record_pairing(
         return pairing  # recorded before, or too late
     pairs = _pairs(tournament, spec_of_tournament(tournament))
     found = score_games(games, pairs)
-    _fill(pairing, found, pairs * len(games[0].seating), now(session))
+    _fill(pairing, found, pairs * len(games[0].sides), now(session))
     if trial is not None:
         _count(session, trial, pairing, first, second, found)
     session.flush()
@@ -192,7 +192,7 @@ def _sides(session: Session, tournament_id: str, number: tuple[int, int]) -> tup
 
 
 def _fill(pairing: Pairing, found: Sequence[Contest], whole: int, moment: datetime) -> None:
-    """Each seed is played once for every seat of the first side: two games a pair, or more at a larger table."""
+    """Each seed is played once for every team of the first side: two games a pair, or more where more teams play."""
     if len(found) != whole:
         number = (pairing.round, pairing.pair)
         raise Conflict(f"pairing {number} must have {whole} games, got {len(found)}")
@@ -213,7 +213,7 @@ def _count(
     found: Sequence[Contest],
 ) -> None:
     """Games between players of one league count in its payoff, as one commit."""
-    totals = seat_results(found)
+    totals = results_by_team(found)
     if not totals:
         return
     pairing.trial_id, pairing.commit = trial.id, take_commit(session, trial, CommitKind.PAIRING)

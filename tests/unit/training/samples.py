@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -106,10 +107,16 @@ class Endless(Solitaire):
 class Relay(VectorGame):
     """Teams at once, by default two against two; the team whose actions add up to most gets 1, split 3:1."""
 
-    def __init__(self, *, tables: int, teams: tuple[int, ...] = (0, 1, 0, 1)) -> None:
+    def __init__(self, *, tables: int, teams: Sequence[int] = (0, 1, 0, 1)) -> None:
         seats = len(teams)
         spec = GameSpec(
-            id="relay", seats=seats, actions=3, observation_shape=(1,), simultaneous=True, max_steps=1, teams=teams
+            id="relay",
+            seats=seats,
+            actions=3,
+            observation_shape=(1,),
+            simultaneous=True,
+            max_steps=1,
+            teams=tuple(teams),
         )
         super().__init__(spec, tables)
 
