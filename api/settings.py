@@ -67,7 +67,13 @@ class ApiSettings(StoreSettings):
         description="host:port of the Ray head (RAY_ADDRESS), which /readyz checks; empty: Ray is not checked",
     )
     tensorboard_url: str = Field(
-        default="", pattern="^(https?://.+)?$", description="address of TensorBoard, for a link on the page"
+        default="", pattern="^(https?://.+)?$", description="address of a TensorBoard elsewhere, for a link on the page"
+    )
+    tensorboard_upstream: str = Field(
+        default="",
+        pattern="^(https?://[^/]+/?|unix:/.+)?$",
+        description="where TensorBoard listens, as http://host:port or unix:/path of a socket: the API serves it to "
+        "signed-in users below /tensorboard/. Keep it closed to others: it has no sign-in of its own",
     )
     temporal_ui_url: str = Field(
         default="", pattern="^(https?://.+)?$", description="address of Temporal's Web UI, for a link on the page"

@@ -193,7 +193,9 @@ async def _api(environment: dict[str, str]) -> str:
 
 
 async def _tensorboard(environment: dict[str, str]) -> str:
-    url = environment["LANISTA_TENSORBOARD_URL"]
-    async with httpx.AsyncClient(timeout=TIMEOUT) as client:
+    upstream = environment["LANISTA_TENSORBOARD_UPSTREAM"]
+    transport = httpx.AsyncHTTPTransport(uds=upstream.removeprefix("unix:") if upstream.startswith("unix:") else None)
+    url = "http://tensorboard" if upstream.startswith("unix:") else upstream
+    async with httpx.AsyncClient(timeout=TIMEOUT, transport=transport) as client:
         (await client.get(url)).raise_for_status()
-    return f"{url} answers"
+    return f"{environment['LANISTA_URL']}/tensorboard answers at {upstream}"

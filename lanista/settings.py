@@ -49,7 +49,12 @@ class StackSettings(TemporalSettings, LogSettings):
     postgres_port: int = Field(default=0, ge=0, le=65535, description="port of the embedded Postgres; 0: any free")
     temporal_port: int = Field(default=0, ge=0, le=65535, description="port of the embedded Temporal; 0: any free")
     ray_port: int = Field(default=0, ge=0, le=65535, description="port of the embedded Ray; 0: any free")
-    tensorboard_port: int = Field(default=0, ge=0, le=65535, description="port of TensorBoard; 0: any free")
+    tensorboard_port: int = Field(
+        default=0,
+        ge=0,
+        le=65535,
+        description="port of TensorBoard on 127.0.0.1, open to every local user; 0: none, only the API reaches it",
+    )
     temporal_ui: bool = Field(default=False, description="true to serve Temporal's Web UI (it has no password)")
     ray_cpus: int = Field(default=0, ge=0, le=4096, description="CPUs that Ray may use; 0: all of the machine's")
     ray_object_store_mb: int = Field(

@@ -13,9 +13,9 @@ import posixpath
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from tensorboard.compat.proto.event_pb2 import Event  # type: ignore[import-untyped]
-from tensorboard.compat.proto.summary_pb2 import Summary  # type: ignore[import-untyped]
-from tensorboard.summary.writer.record_writer import RecordWriter  # type: ignore[import-untyped]
+from tensorboard.compat.proto.event_pb2 import Event
+from tensorboard.compat.proto.summary_pb2 import Summary
+from tensorboard.summary.writer.record_writer import RecordWriter
 
 from orchestrator.artifacts import open_filesystem, write_whole
 

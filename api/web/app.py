@@ -39,6 +39,8 @@ from api.web.serving.server import raise_file_limit, serve, server_config
 from api.web.temporal.reconcile import Reconciler
 from api.web.temporal.schedules import TemporalSchedules
 from api.web.temporal.start_workflows import TOURNAMENTS, TRIALS, WorkflowStarter
+from api.web.tensorboard import install_tensorboard
+from api.web.tensorboard_proxy import TensorBoardProxy
 from orchestrator.artifacts import ArtifactStore
 from orchestrator.logs import configure_logs
 from orchestrator.sdk_metrics import SdkMetrics
@@ -80,6 +82,8 @@ def create_app(settings: ApiSettings, temporal: Client | None = None) -> FastAPI
             for task in tasks:
                 with suppress(asyncio.CancelledError):
                     await task
+            if services.tensorboard is not None:
+                await services.tensorboard.close()
             await _close(engine)
 
     app = FastAPI(
@@ -98,6 +102,7 @@ def create_app(settings: ApiSettings, temporal: Client | None = None) -> FastAPI
     install_problem_handlers(app)
     for router in routes.ROUTERS:
         app.include_router(router)
+    install_tensorboard(app)
     install_openapi(app)
     install_page(app)
     return app
@@ -133,6 +138,7 @@ def make_services(settings: ApiSettings, engine: Engine, temporal: Client, signe
         artifacts=ArtifactStore(settings.artifacts),
         cluster=ClusterStatus(temporal),
         streams=OpenStreams(settings.streams_per_token),
+        tensorboard=TensorBoardProxy(settings.tensorboard_upstream) if settings.tensorboard_upstream else None,
     )
 
 

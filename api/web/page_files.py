@@ -15,7 +15,7 @@ from fastapi.responses import FileResponse
 from fastapi.staticfiles import StaticFiles
 
 PAGE = Path(__file__).parent / "page"
-SEGMENTS = ("trials", "tournaments", "schedules", "versions", "matches", "play", "system", "signin")
+SEGMENTS = ("trials", "tournaments", "schedules", "versions", "matches", "play", "system", "tensorboard", "signin")
 """First segments of the page's addresses. The page's own router shows what follows; other addresses are 404."""
 LIBRARY = "/static/vendor/plotly.min.js"
 FOR_A_DAY = {"Cache-Control": "public, max-age=86400", "Vary": "Accept-Encoding"}

@@ -20,6 +20,7 @@ from api.web.reports.payoff_documents import PayoffDocuments
 from api.web.reports.tournament_cache import TournamentReports
 from api.web.temporal.schedules import TemporalSchedules
 from api.web.temporal.start_workflows import WorkflowStarter
+from api.web.tensorboard_proxy import TensorBoardProxy
 from orchestrator.artifacts import ArtifactStore
 
 
@@ -42,6 +43,7 @@ class Services:
     artifacts: ArtifactStore
     cluster: ClusterStatus
     streams: OpenStreams
+    tensorboard: TensorBoardProxy | None
 
     @cached_property
     def reads(self) -> Sessions:

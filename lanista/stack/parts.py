@@ -37,7 +37,7 @@ from orchestrator.temporal import TemporalUnreachable, connect
 from workers.settings import WorkerSettings
 
 SESSION_SECRET = "LANISTA_SESSION_SECRET"
-PORTS = ("postgres", "temporal", "temporal_ui", "ray", "ray_client", "ray_agent", "tensorboard")
+PORTS = ("postgres", "temporal", "temporal_ui", "ray", "ray_client", "ray_agent")
 LOCAL = "127.0.0.1"
 
 
@@ -57,7 +57,6 @@ class Parts:
             "postgres": settings.postgres_port,
             "temporal": settings.temporal_port,
             "ray": settings.ray_port,
-            "tensorboard": settings.tensorboard_port,
         }
         self.ports = choose_ports(home, PORTS, fixed, taken=frozenset({settings.port}))
         self.postgres = None if settings.database_url else EmbeddedPostgres(home, self.ports["postgres"])
@@ -68,7 +67,7 @@ class Parts:
         self.ray_address = settings.ray_address or f"{LOCAL}:{self.ports['ray']}"
         self.artifacts = settings.artifacts or str(self.home.artifacts)
         self.page = page_of(settings)
-        self.links = {"tensorboard": f"http://{LOCAL}:{self.ports['tensorboard']}"}
+        self.links = {"tensorboard": f"{self.page}/tensorboard"}
         if settings.temporal_ui and not settings.temporal_address:
             self.links["temporal"] = f"http://{LOCAL}:{self.ports['temporal_ui']}"
 
@@ -83,7 +82,8 @@ class Parts:
             "LANISTA_TEMPORAL_ADDRESS": self.temporal_address,
             "LANISTA_ARTIFACTS": self.artifacts,
             "LANISTA_TENSORBOARD_DIR": str(self.home.tensorboard),
-            "LANISTA_TENSORBOARD_URL": self.links["tensorboard"],
+            "LANISTA_TENSORBOARD_URL": "",
+            "LANISTA_TENSORBOARD_UPSTREAM": self._tensorboard_upstream(),
             "LANISTA_TEMPORAL_UI_URL": self.links.get("temporal", ""),
             "LANISTA_HOST": self.settings.host,
             "LANISTA_PORT": str(self.settings.port),
@@ -271,19 +271,38 @@ class Parts:
             return False
 
     def _tensorboard(self) -> ChildSpec:
-        port = self.ports["tensorboard"]
-        arguments = ["--logdir", str(self.home.tensorboard), "--host", LOCAL, "--port", str(port)]
+        port = self.settings.tensorboard_port
+        where = str(port or f"unix:{self._tensorboard_socket}")
         return ChildSpec(
             name="tensorboard",
-            command=[sys.executable, "-m", "tensorboard.main", *arguments],
-            is_ready=_connects(port),
+            command=[sys.executable, "-m", "lanista.stack.tensorboard_server", str(self.home.tensorboard), where],
+            is_ready=_connects(port) if port else _accepts(self._tensorboard_socket),
             address=self.links["tensorboard"],
         )
+
+    @property
+    def _tensorboard_socket(self) -> Path:
+        return self.home.scratch / "tensorboard.sock"
+
+    def _tensorboard_upstream(self) -> str:
+        port = self.settings.tensorboard_port
+        return f"http://{LOCAL}:{port}" if port else f"unix:{self._tensorboard_socket}"
 
 
 def _connects(port: int) -> Callable[[], Awaitable[bool]]:
     async def check() -> bool:
         return await asyncio.to_thread(answers, port)
+
+    return check
+
+
+def _accepts(path: Path) -> Callable[[], Awaitable[bool]]:
+    async def check() -> bool:
+        with suppress(OSError):
+            _, writer = await asyncio.open_unix_connection(path)
+            writer.close()
+            return True
+        return False
 
     return check
 

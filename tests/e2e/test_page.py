@@ -49,6 +49,15 @@ def test_signing_in_lasts_and_shows_the_link_to_tensorboard(stack: LocalStack, b
     assert address is not None
     page.goto(address)
     expect(page).to_have_title("TensorBoard")
+    expect(page.get_by_role("button", name="Settings").or_(page.get_by_text("No dashboards")).first).to_be_visible()
+    assert page.evaluate("self.origin") == "null", "what user code wrote into charts must not act as the page"
+    page.goto(f"{stack.page}/tensorboard")
+    expect(page).to_have_title("TensorBoard")
+    page.goto(stack.page)
+    page.get_by_role("button", name="Sign out").click()
+    expect(page.get_by_label("Sign in with a token")).to_be_visible()
+    refused = page.goto(address)
+    assert refused is not None and refused.status == 401, "the link ends with the session"
     context.close()
 
 

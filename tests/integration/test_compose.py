@@ -94,7 +94,7 @@ def test_a_variable_has_the_same_default_everywhere() -> None:
 
 def test_ports_are_published_on_loopback_by_default() -> None:
     ports = [port for service in SERVICES.values() for port in service.get("ports", [])]
-    assert sorted(port.rsplit(":", 1)[1] for port in ports) == ["6006", "8080", "8800"]
+    assert sorted(port.rsplit(":", 1)[1] for port in ports) == ["8080", "8800"]
     assert [port for port in ports if not port.startswith("127.0.0.1:")] == []
     opened = services({**SECRETS, "LANISTA_BIND": "10.0.0.5"})
     assert opened["api"]["ports"] == ["10.0.0.5:8800:8800"]

@@ -39,10 +39,8 @@ class HostAndSizeChecks:
             await self._app(scope, receive, send)
             return
         headers = Headers(scope=scope)
-        host = headers.get("host", "")
-        if self._hosts is not None and _without_port(host) not in self._hosts:
-            detail = f"this server does not answer to the host name {host!r}; add it to LANISTA_ALLOWED_HOSTS"
-            await problem(400, detail)(scope, receive, send)
+        if refusal := self._refuse_host(headers.getlist("host")):
+            await problem(400, refusal)(scope, receive, send)
             return
         limit = self._uploads.get(scope["path"], self._max_body)
         declared = headers.get("content-length", "")
@@ -50,6 +48,15 @@ class HostAndSizeChecks:
             await _too_large(limit)(scope, receive, send)
             return
         await self._limited(scope, receive, send, limit)
+
+    def _refuse_host(self, named: list[str]) -> str | None:
+        """Why the Host headers are refused. Of two, a proxy may have checked one and we would use the other."""
+        if len(named) > 1:
+            return f"send one Host header, not {len(named)}"
+        host = "".join(named)
+        if self._hosts is not None and _without_port(host) not in self._hosts:
+            return f"this server does not answer to the host name {host!r}; add it to LANISTA_ALLOWED_HOSTS"
+        return None
 
     async def _limited(self, scope: Scope, receive: Receive, send: Send, limit: int) -> None:
         read = 0

@@ -68,7 +68,8 @@ class ObserveRequests:
             if message["type"] == "http.response.start":
                 status = message["status"]
                 headers = MutableHeaders(scope=message)
-                headers.update(SECURITY_HEADERS)
+                for name, value in SECURITY_HEADERS.items():
+                    headers.setdefault(name, value)
                 headers[REQUEST_ID] = request_id
                 if scope["path"].startswith("/api/"):
                     headers.setdefault("Cache-Control", "no-store")

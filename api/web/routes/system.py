@@ -8,9 +8,12 @@ from dataclasses import asdict
 from fastapi import APIRouter, Request
 
 from api.schemas.system import QueueShown, RayShown, System, WorkerShown
+from api.web.auth.chart_tickets import issue_ticket
 from api.web.auth.scopes import Viewer
+from api.web.auth.tokens import Principal
 from api.web.responses.serialization import SerializingRoute
-from api.web.services import Api
+from api.web.services import Api, Services
+from api.web.tensorboard import PATH
 
 router = APIRouter(route_class=SerializingRoute, prefix="/api/v1", tags=["system"])
 
@@ -19,11 +22,13 @@ router = APIRouter(route_class=SerializingRoute, prefix="/api/v1", tags=["system
 async def system(request: Request, services: Api, principal: Viewer) -> System:
     """Version, state of each part, workers, queues, Ray's resources, and links to TensorBoard and Temporal's Web UI.
 
+    The link to TensorBoard is the caller's own: it works for half a day, and until its session or token is over.
+
     Workers, queues and Ray are at most a few seconds old; what is not known within a second is null, with the reason
     in `unknown`.
     """
     settings, cluster = services.settings, services.cluster
-    links = {"tensorboard": settings.tensorboard_url, "temporal": settings.temporal_ui_url}
+    links = {"tensorboard": _tensorboard(request, services, principal), "temporal": settings.temporal_ui_url}
     readiness, task_queues, ray = await asyncio.gather(
         request.app.state.readiness.run(), cluster.task_queues(), cluster.ray()
     )
@@ -38,3 +43,9 @@ async def system(request: Request, services: Api, principal: Viewer) -> System:
         ray=None if ray.value is None else RayShown.model_validate(asdict(ray.value)),
         unknown={name: reason for name, reason in reasons.items() if reason},
     )
+
+
+def _tensorboard(request: Request, services: Services, principal: Principal) -> str:
+    if services.settings.tensorboard_url or services.tensorboard is None:
+        return services.settings.tensorboard_url
+    return f"{request.base_url}{PATH[1:]}/{issue_ticket(services.signer, principal)}/"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import socket
 from pathlib import Path
 
 import httpx
@@ -22,6 +23,16 @@ def test_a_foreign_host_name_is_refused(api: Served) -> None:
         assert answer.status_code == 400, host
         assert answer.headers["content-type"] == "application/problem+json"
     assert httpx.get(f"{api.base}/healthz", headers={"Host": "localhost:1"}, **PLAIN).status_code == 200
+
+
+def test_two_host_headers_are_refused(api: Served) -> None:
+    """A proxy in front may check the one and we would use the other."""
+    address = httpx.URL(api.base)
+    for second in ("evil.example", f"{address.host}:{address.port}"):
+        with socket.create_connection((address.host, address.port or 80), timeout=60) as connection:
+            lines = ("GET /healthz HTTP/1.1", f"Host: {address.host}", f"Host: {second}", "Connection: close", "", "")
+            connection.sendall("\r\n".join(lines).encode())
+            assert connection.recv(65_536).startswith(b"HTTP/1.1 400 ")
 
 
 def test_host_names_can_be_added_and_the_check_turned_off() -> None:

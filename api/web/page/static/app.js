@@ -24,6 +24,7 @@ const ROUTES = [
   ["/tournaments/:tournament", "tournament"],
   ["/schedules", "schedules"],
   ["/system", "system"],
+  ["/tensorboard", "tensorboard"],
 ];
 const NAVIGATION = [
   ["/trials", "Trials"],
