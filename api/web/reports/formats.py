@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import csv
 import io
+import re
 from collections.abc import Callable
 from functools import cache
 
 from jinja2 import Environment, PackageLoader
 
 from api.schemas.reports import CrossCell, ReportLine, TournamentReport
+from api.web.responses.csv_export import without_formula
 
 COLUMNS = (
     *("rank", "label", "points", "games", "wins", "draws", "losses", "byes"),
@@ -23,7 +25,7 @@ def as_csv(report: TournamentReport) -> str:
     writer = csv.writer(text, lineterminator="\r\n")
     writer.writerow(COLUMNS)
     for line in report.standings:
-        writer.writerow([getattr(line, column) for column in COLUMNS])
+        writer.writerow([without_formula(getattr(line, column)) for column in COLUMNS])
     return text.getvalue()
 
 
@@ -78,5 +80,5 @@ def _cell(cells: dict[tuple[int, int], CrossCell], line: ReportLine, other: Repo
 
 
 def _in_markdown(text: str) -> str:
-    """Escaped, so that a name cannot break a table."""
-    return text.replace("\\", "\\\\").replace("|", "\\|").replace("\n", " ").replace("<", "&lt;")
+    """Escaped, so that a name can neither break a table nor be a link, which could be a `javascript:` one."""
+    return " ".join(re.sub(r"([\\|`\[\]])", r"\\\1", text).replace("<", "&lt;").splitlines())

@@ -17,6 +17,7 @@ from api.store.core.engine import Session, Sessions
 from api.store.core.errors import NotFound
 from api.store.payoffs.matrices import PayoffMatrices, payoff_matrices, payoff_state
 from api.web.cache import Cache
+from api.web.responses.csv_export import without_formula
 from league.types import Stream
 from league.validation import Floats
 from orchestrator.spec import TrialSpec
@@ -99,7 +100,7 @@ def _csv(payoff: PayoffMatrices) -> bytes:
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\r\n")
     writer.writerow(["player", "opponent", "wins", "draws", "losses", "win_rate", "low", "high", "mean_return"])
-    names = [row[1] for row in payoff.players]
+    names = [without_formula(row[1]) for row in payoff.players]
     shown = [_rounded(each) for each in (payoff.win_rates, payoff.low, payoff.high, payoff.mean_returns)]
     counts = [matrix.astype(np.int64).tolist() for matrix in (payoff.wins, payoff.draws, payoff.losses)]
     for row, column in np.argwhere(~np.isnan(payoff.win_rates)).tolist():

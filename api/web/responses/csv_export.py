@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from datetime import datetime
 from enum import StrEnum
@@ -17,6 +18,8 @@ from api.store.core.records import Record
 
 CSV = "text/csv; charset=utf-8"
 PAGE = 5_000
+FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r")
+_NUMBER = re.compile(r"[+-]?\d+(\.\d+)?([eE][+-]?\d+)?")
 
 
 class Form(StrEnum):
@@ -61,9 +64,16 @@ def _lines(columns: Sequence[str], pages: Iterable[Sequence[Record]]) -> Iterato
         text.truncate()
 
 
+def without_formula(value: Any) -> Any:
+    """As a cell that a spreadsheet does not evaluate: a text that begins like a formula gets an apostrophe."""
+    if isinstance(value, str) and value.startswith(FORMULA_STARTS) and not _NUMBER.fullmatch(value):
+        return f"'{value}"
+    return value
+
+
 def _cell(value: Any) -> Any:
     if isinstance(value, datetime):
         return value.isoformat()
     if isinstance(value, dict | list):
         return json.dumps(value, separators=(",", ":"))
-    return value
+    return without_formula(value)
