@@ -131,11 +131,10 @@ class RolloutActor(CrewActor):
     def _build(self) -> None:
         self._rollout = RolloutContext(self._plan, self._store, self._rank)
         self._model = build_model(self._plan.model, self._rollout.game.spec)
-        self._steps = parse_options(self._plan.algorithm).rollout_steps
 
     def prepare(self, task: GenerationTask) -> None:
         """Reset the tables."""
-        self._sampler = self._rollout.sampler(task, self._model, self._steps)
+        self._sampler = self._rollout.sampler(task, self._model, parse_options(task.algorithm).rollout_steps)
 
     def sample(self, weights: Weights) -> tuple[Experience, int]:
         """One batch under these weights, and the environment steps it took."""

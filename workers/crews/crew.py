@@ -62,9 +62,9 @@ class Crew(ABC):
         self._placement: PlacementGroup | None = None
         self._should_stop: ShouldStop = lambda: False
         self._learner_loaded = False
-        self._rollout_steps = parse_options(plan.algorithm).rollout_steps
         self.loaded_sha256: str | None = None
         """Hash of the checkpoint that the training actors hold; None while that is unknown."""
+        self._loaded_algorithm = ""
 
     def start(self, should_stop: ShouldStop, on_waiting: OnWaiting) -> None:
         """Wait for CPUs, then start the actors and wait until they are set up."""
@@ -84,8 +84,12 @@ class Crew(ABC):
     def run(self, task: GenerationTask, on_progress: OnProgress, should_stop: ShouldStop) -> GenerationResult:
         """Run one generation. The crew can be used again afterwards while it has actors."""
         self._should_stop = should_stop
-        self._learner_loaded = task.learner is not None and task.learner.sha256 == self.loaded_sha256
-        self.loaded_sha256 = None
+        self._learner_loaded = (
+            task.learner is not None
+            and task.learner.sha256 == self.loaded_sha256
+            and task.algorithm.id == self._loaded_algorithm  # another algorithm may keep other networks and optimisers
+        )
+        self.loaded_sha256, self._loaded_algorithm = None, task.algorithm.id
         try:
             done = self._generation(task, on_progress)
         except GenerationStopped:
@@ -187,7 +191,8 @@ class Crew(ABC):
 
     def _updates(self, task: GenerationTask) -> int:
         """The updates that the task's steps make, rounded up."""
-        return math.ceil(task.steps / (self._rollout_steps * self.plan.tables * self.plan.rollout_actors))
+        rollout_steps = parse_options(task.algorithm).rollout_steps
+        return math.ceil(task.steps / (rollout_steps * self.plan.tables * self.plan.rollout_actors))
 
     def _result(
         self, task: GenerationTask, ref: CheckpointRef, steps: int, counts: Sequence[Counts], metrics: dict[str, float]

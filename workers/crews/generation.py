@@ -6,6 +6,7 @@ See docs/decisions/generations-exactly-once.md.
 from __future__ import annotations
 
 from orchestrator.artifacts import ArtifactStore
+from workers.algorithms.contract import parse_options
 from workers.crews.crew import OnProgress, OnWaiting, ShouldStop
 from workers.crews.plan import CrewPlan
 from workers.crews.pool import CrewPool
@@ -27,6 +28,7 @@ def run_generation(
     within a second of `should_stop` turning true, and CrewLost when an actor dies. `on_waiting` is called while
     other crews hold the CPUs that this one needs.
     """
+    parse_options(task.algorithm)  # bad options are refused before a crew starts
     plan = crew_plan(task)
     pool = CrewPool(store) if crews is None else crews
     try:
@@ -42,7 +44,6 @@ def crew_plan(task: GenerationTask) -> CrewPlan:
     return CrewPlan(
         game=task.game,
         model=task.model,
-        algorithm=task.algorithm,
         tables=task.tables,
         rollout_actors=task.rollout_actors,
         trainers=task.trainers,

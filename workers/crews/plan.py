@@ -9,11 +9,13 @@ from orchestrator.catalog import Component
 
 @dataclass(frozen=True, kw_only=True)
 class CrewPlan:
-    """Game, model, algorithm and size of a crew. A warm crew serves every task with the same plan."""
+    """Game, model and size of a crew. A warm crew serves every task with the same plan.
+
+    The algorithm and its options are the task's: players that differ in them share warm crews.
+    """
 
     game: Component
     model: Component
-    algorithm: Component
     tables: int
     rollout_actors: int
     trainers: int

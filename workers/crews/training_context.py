@@ -30,14 +30,14 @@ class TrainingContext:
         self._plan, self._store, self._game = plan, store, game
         self._all_reduce = all_reduce
         self._rows = 1
-        self.options = parse_options(plan.algorithm)
         self.learner = Learner(build_model(plan.model, game.spec), all_reduce.average if all_reduce else None)
         self._rng = np.random.default_rng(0)
         self._steps = 0
         self._seed = 0
 
     def prepare(self, task: GenerationTask, reload: bool, rank: int) -> None:
-        """Load the task's learner; `reload` is False when this process already holds it."""
+        """Load the task's learner and make its algorithm; `reload` is False when this process holds the learner."""
+        self.options = parse_options(task.algorithm)
         if task.learner is None:
             self.learner.load_weights(initial_weights(self._plan, self._game, task.seed))
             self.learner.load_optimizer({})
@@ -51,7 +51,7 @@ class TrainingContext:
         self._seed = task.seed
         self._rng = np.random.default_rng([task.seed, 4, rank])
         self._rows = expected_rows(task, self._game.spec, self.options.rollout_steps)
-        self.algorithm = algorithm_class(self._plan.algorithm)(self.learner, self.options, self._rows)
+        self.algorithm = algorithm_class(task.algorithm)(self.learner, self.options, self._rows)
 
     def update(self, batch: Experience, means: MetricMeans) -> None:
         """Train on one batch; adds the update's metrics to `means`."""

@@ -67,6 +67,17 @@ def test_two_generations_are_exact_whether_or_not_the_crew_dies_between(
     assert run(task, store, crews).checkpoint == first.checkpoint
 
 
+def test_players_that_differ_in_hyperparameters_share_a_warm_crew(store: ArtifactStore, crews: CrewPool) -> None:
+    first = run(TASK, store, crews)
+    (crew,) = crews._idle
+    faster = Component(id="ppo", options={"rollout_steps": 4, "minibatch": 128, "learning_rate": 0.01})
+    other = Component(id="vtrace", options={"rollout_steps": 8})
+    for algorithm in (faster, other, TASK.algorithm):
+        task = replace(TASK, algorithm=algorithm, seed=13, learner=first.checkpoint)
+        assert run(task, store, crews).checkpoint == run(task, store).checkpoint, "as on a crew of its own"
+        assert crews._idle == [crew]
+
+
 def test_two_processes_learn_as_one(store: ArtifactStore, crews: CrewPool) -> None:
     task = replace(TASK, rollout_actors=2, opponents=(opponent(None, "random", 1.0, bot="random"),))
     one, two = run(task, store, crews), run(task, store, crews)

@@ -26,8 +26,7 @@ from workers.bots.protocol import BadBot
 from workers.checkpoints import CheckpointMismatch
 from workers.crews.crew import raised_by
 from workers.crews.errors import BadTask
-from workers.crews.fused import FusedCrew
-from workers.crews.generation import crew_plan
+from workers.crews.generation import run_generation
 from workers.games.errors import BadGame, IllegalAction
 from workers.games.names import make_game
 from workers.matches.task import BadMatch
@@ -77,7 +76,7 @@ def test_bad_input_is_never_retried(error: Exception) -> None:
 def test_a_mistyped_option_is_bad_input() -> None:
     task = replace(TASK, algorithm=Component(id="ppo", options={"learning_rat": 0.1}))
     with pytest.raises(ApplicationError, match="has no option learning_rat") as named, map_errors():
-        FusedCrew(crew_plan(task), ArtifactStore("memory://"))
+        run_generation(task, store=ArtifactStore("memory://"), progress=lambda _: None, should_stop=lambda: False)
     assert (named.value.type, named.value.non_retryable) == (Failure.BAD_INPUT, True)
 
 
