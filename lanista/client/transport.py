@@ -56,7 +56,7 @@ class Retries:
         if asked.isdigit():
             return min(float(asked), self.longest_wait)
         backoff = wait_exponential(multiplier=self.first_wait, max=self.longest_wait)
-        return backoff(state) * random.uniform(0.75, 1.25)
+        return backoff(state) * random.uniform(0.75, 1.25)  # noqa: S311 spreads retries
 
 
 def _is_transient(state: RetryCallState) -> bool:

@@ -81,7 +81,7 @@ class Home:
         key = hashlib.sha256(str(self.root).encode()).hexdigest()[:10]
         name = f"lanista-{os.getuid()}-{key}"
         folder = Path(tempfile.gettempdir())
-        return (folder if len(str(folder / name)) <= LONGEST_SOCKET_FOLDER else Path("/tmp")) / name
+        return (folder if len(str(folder / name)) <= LONGEST_SOCKET_FOLDER else Path("/tmp")) / name  # noqa: S108 create() checks its owner and mode
 
     def create(self) -> None:
         """Make the folders, private to this user; raises StackError if that fails."""

@@ -36,14 +36,14 @@ from orchestrator.settings import TemporalSettings
 from orchestrator.temporal import TemporalUnreachable, connect
 from workers.settings import WorkerSettings
 
-SESSION_SECRET = "LANISTA_SESSION_SECRET"
+SESSION_SECRET = "LANISTA_SESSION_SECRET"  # noqa: S105 the name of a variable
 PORTS = ("postgres", "temporal", "temporal_ui", "ray", "ray_client", "ray_agent")
 LOCAL = "127.0.0.1"
 
 
 def page_of(settings: StackSettings) -> str:
     """The page's address on this machine."""
-    reachable = {"0.0.0.0": LOCAL, "::": "::1"}.get(settings.host, settings.host)
+    reachable = {"0.0.0.0": LOCAL, "::": "::1"}.get(settings.host, settings.host)  # noqa: S104 compared, not bound
     return f"http://{f'[{reachable}]' if ':' in reachable else reachable}:{settings.port}"
 
 

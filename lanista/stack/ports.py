@@ -90,7 +90,7 @@ def _remembered(home: Home) -> dict[str, int]:
 def unused_port(taken: set[int] | frozenset[int] = frozenset()) -> int:
     """A free port that is not among `taken`."""
     for _ in range(200):
-        port = random.randint(FIRST, LAST)
+        port = random.randint(FIRST, LAST)  # noqa: S311 a port is no secret
         if port not in taken and is_free(port):
             return port
     raise PortInUse(f"No free port found between {FIRST} and {LAST}.")

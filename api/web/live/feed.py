@@ -36,10 +36,10 @@ _OF_TRIAL = "(%(trial)s::uuid IS NULL OR trial_id = %(trial)s::uuid)"
 _PAGE = f"""
 SELECT id, trial_id::text, type, payload::text, created_at FROM events
 WHERE id > %(after)s AND id <= %(upto)s AND {_OF_TRIAL} ORDER BY id LIMIT %(most)s
-"""
+"""  # noqa: S608 put together from constants
 _BEFORE_NEWEST = f"""
 SELECT coalesce((SELECT id FROM events WHERE {_OF_TRIAL} ORDER BY id DESC OFFSET %(newest)s LIMIT 1), 0)
-"""
+"""  # noqa: S608 put together from constants
 
 
 @dataclass(frozen=True, slots=True)

@@ -25,7 +25,7 @@ from api.web.services import Api, Services
 
 router = APIRouter(route_class=SerializingRoute, prefix="/api/v1/session", tags=["session"])
 
-UNKNOWN_TOKEN = "this token is unknown, expired or revoked"
+UNKNOWN_TOKEN = "this token is unknown, expired or revoked"  # noqa: S105 a sentence
 USED_CODE = "this code was used before, or is too old; `lanista up` prints a new link"
 
 
