@@ -117,6 +117,12 @@ class ApiSettings(StoreSettings):
         default=5, ge=1, le=3600, description="seconds that a connection stays open between two requests"
     )
     max_body_bytes: int = Field(default=1_048_576, ge=1024, le=1 << 30, description="largest body of a request, bytes")
+    max_trial_bytes: int = Field(
+        default=65_536,
+        ge=1024,
+        le=1_000_000,
+        description="largest trial file, bytes; a request with one may have twice as many, since JSON escapes text",
+    )
     max_upload_bytes: int = Field(default=1 << 30, ge=1024, le=1 << 40, description="largest weights file, bytes")
     rate_limit: float = Field(default=500.0, ge=0, le=1e6, description="requests per second of one token; 0: unlimited")
     rate_burst: int = Field(default=1_000, ge=1, le=1_000_000, description="requests that one token may send at once")

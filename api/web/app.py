@@ -41,6 +41,7 @@ from api.web.temporal.schedules import TemporalSchedules
 from api.web.temporal.start_workflows import TOURNAMENTS, TRIALS, WorkflowStarter
 from api.web.tensorboard import install_tensorboard
 from api.web.tensorboard_proxy import TensorBoardProxy
+from api.web.validation.spec_reader import SpecReader
 from orchestrator.artifacts import ArtifactStore
 from orchestrator.logs import configure_logs
 from orchestrator.sdk_metrics import SdkMetrics
@@ -77,6 +78,7 @@ def create_app(settings: ApiSettings, temporal: Client | None = None) -> FastAPI
             yield
         finally:
             services.feed.close()
+            await services.spec_reader.close()
             for task in tasks:
                 task.cancel()
             for task in tasks:
@@ -139,6 +141,7 @@ def make_services(settings: ApiSettings, engine: Engine, temporal: Client, signe
         cluster=ClusterStatus(temporal),
         streams=OpenStreams(settings.streams_per_token),
         tensorboard=TensorBoardProxy(settings.tensorboard_upstream) if settings.tensorboard_upstream else None,
+        spec_reader=SpecReader(settings.max_trial_bytes),
     )
 
 
@@ -155,7 +158,11 @@ def _add_middleware(app: FastAPI, settings: ApiSettings, signer: SessionSigner) 
         HostAndSizeChecks,
         hosts=allowed_hosts(settings.host, settings.allowed_hosts),
         max_body=settings.max_body_bytes,
-        uploads={"/api/v1/versions": settings.max_upload_bytes},
+        limits={
+            "/api/v1/versions": settings.max_upload_bytes,
+            # twice the text, because JSON escapes it
+            **dict.fromkeys(("/api/v1/trials", "/api/v1/trials/validate"), 2 * settings.max_trial_bytes),
+        },
     )
     app.add_middleware(ObserveRequests, metrics=app.state.metrics)
     app.add_middleware(CallerAddress, trusted=read_networks(settings.trusted_proxies))

@@ -16,8 +16,8 @@ from starlette.routing import Match
 
 from api.store.core.errors import Conflict, DataError, NotFound, OperationalError
 from orchestrator.spec import InvalidTrial
+from orchestrator.spec.problems import MOST_REPORTED, not_listed, path_text
 from orchestrator.spec.problems import Problem as SpecProblem
-from orchestrator.spec.problems import path_text
 
 log = structlog.get_logger()
 
@@ -73,7 +73,11 @@ def _methods(request: Request) -> list[str]:
 
 async def _invalid(request: Request, error: Exception) -> Response:
     assert isinstance(error, RequestValidationError)
-    return invalid_fields([(_place(item["loc"]), str(item["msg"])) for item in error.errors()])
+    found = error.errors()
+    fields = [(_place(item["loc"]), str(item["msg"])) for item in found[:MOST_REPORTED]]
+    if len(found) > MOST_REPORTED:
+        fields.append(("body", not_listed(len(found) - MOST_REPORTED)))
+    return invalid_fields(fields)
 
 
 def _place(path: Sequence[str | int]) -> str:

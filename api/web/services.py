@@ -21,6 +21,7 @@ from api.web.reports.tournament_cache import TournamentReports
 from api.web.temporal.schedules import TemporalSchedules
 from api.web.temporal.start_workflows import WorkflowStarter
 from api.web.tensorboard_proxy import TensorBoardProxy
+from api.web.validation.spec_reader import SpecReader
 from orchestrator.artifacts import ArtifactStore
 
 
@@ -44,6 +45,7 @@ class Services:
     cluster: ClusterStatus
     streams: OpenStreams
     tensorboard: TensorBoardProxy | None
+    spec_reader: SpecReader
 
     @cached_property
     def reads(self) -> Sessions:

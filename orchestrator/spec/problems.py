@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import reprlib
 from collections.abc import Iterable
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 _shorten = reprlib.Repr()
@@ -36,12 +36,26 @@ class Problem:
         return asdict(self)
 
 
+MOST_REPORTED = 50
+"""Problems that are reported; the rest is a number."""
+
+
 class InvalidTrial(ValueError):
-    """A trial that is refused; `problems` has all its problems, in order."""
+    """A trial that is refused; `problems` has its problems in order, and after 50 of them how many more there are."""
 
     def __init__(self, problems: Iterable[Problem]) -> None:
-        self.problems = tuple(sorted(problems, key=lambda problem: (problem.line or 0, problem.column or 0)))
+        found = sorted(problems, key=lambda problem: (problem.line or 0, problem.column or 0))
+        if len(found) > MOST_REPORTED + 1:
+            last = found[MOST_REPORTED - 1]
+            more = replace(last, path="", value=None, message=not_listed(len(found) - MOST_REPORTED))
+            found = [*found[:MOST_REPORTED], more]
+        self.problems = tuple(found)
         super().__init__("\n".join(str(problem) for problem in self.problems))
+
+
+def not_listed(count: int) -> str:
+    """The last message of a list of problems that was cut."""
+    return f"{count} more problems are not listed; mend these first"
 
 
 def path_text(path: Iterable[str | int]) -> str:

@@ -10,6 +10,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, Self
 
+from annotated_types import MaxLen
 from pydantic import BaseModel, ConfigDict, ModelWrapValidatorHandler, ValidationError, model_validator
 from pydantic_core import ErrorDetails, InitErrorDetails, PydanticCustomError
 
@@ -17,6 +18,10 @@ WORDED = "worded"
 """The type of errors whose message is final."""
 UNKNOWN_OPTION = "unknown_option"
 """The same for an unknown key; its position is that of the key, not of the value."""
+
+MOST_OPTIONS = 200
+MOST_ITEMS = 10_000
+"""The most items of a list without a limit of its own."""
 
 _WORDS = {
     "int_type": "must be a whole number",
@@ -52,6 +57,8 @@ class Section(BaseModel):
     @model_validator(mode="wrap")
     @classmethod
     def _say_everything(cls, data: Any, handler: ModelWrapValidatorHandler[Self]) -> Self:
+        if isinstance(data, Mapping) and (large := cls._oversized(data)):
+            raise ValidationError.from_exception_data(cls.__name__, [large])
         found = cls.contradictions(data) if isinstance(data, Mapping) else ()
         problems = [_detail(WORDED, item.reason, item.path, item.value) for item in found]
         try:
@@ -61,6 +68,18 @@ class Section(BaseModel):
         if problems:
             raise ValidationError.from_exception_data(cls.__name__, problems)
         return section
+
+    @classmethod
+    def _oversized(cls, data: Mapping[str, Any]) -> InitErrorDetails | None:
+        """A mapping or list that is too long to look at each of its items."""
+        if len(data) > MOST_OPTIONS:
+            return _detail(WORDED, f"has {len(data)} options, and at most {MOST_OPTIONS} are allowed", (), ...)
+        for name, value in data.items():
+            if isinstance(value, list | tuple) and name in cls.model_fields:
+                limits = (limit.max_length for limit in cls.model_fields[name].metadata if isinstance(limit, MaxLen))
+                if len(value) > (most := min(limits, default=MOST_ITEMS)):
+                    return _detail(WORDED, f"has {len(value)} items, and at most {most} are allowed", (name,), ...)
+        return None
 
     @classmethod
     def _worded(cls, error: ErrorDetails) -> InitErrorDetails:

@@ -18,8 +18,8 @@ Path = tuple[str | int, ...]
 Place = tuple[int, int]
 
 LARGEST_TEXT = 1_000_000
-MOST_VALUES = 100_000
-"""The most values after aliases are expanded: a few lines can expand to billions."""
+MOST_VALUES = 50_000
+"""The most values and keys after aliases are expanded: a few lines can expand to billions."""
 DEEPEST = 50
 
 _STANDARD = "tag:yaml.org,2002:"
@@ -34,8 +34,12 @@ _SCALARS: dict[str, tuple[re.Pattern[str], Callable[[str], Any]]] = {
 }
 
 
-class _Loader(yaml.SafeLoader):
-    """Composes nodes with the scalar rules of this module."""
+_NOT_TEXT = yaml.reader.Reader.NON_PRINTABLE
+"""Characters that YAML does not allow."""
+
+
+class _Loader(yaml.CSafeLoader):
+    """Composes nodes with the scalar rules of this module; in C, for strangers send texts too."""
 
 
 _Loader.yaml_implicit_resolvers = {
@@ -73,18 +77,19 @@ def read_yaml(text: str) -> Document:
     """Parse the text; raises TextError if it is not YAML, empty or too large."""
     if len(text) > LARGEST_TEXT:
         raise TextError(f"{len(text)} characters are too many; at most {LARGEST_TEXT} are allowed")
+    if wrong := _NOT_TEXT.search(text):
+        raise TextError(
+            f"not valid YAML: the character {wrong.group()!r} is not allowed", _place_of(text, wrong.start())
+        )
     try:
+        _require_small(text)
         node = _Loader(text).get_single_node()
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
         said = ", ".join(part for part in (error.context, error.problem) if part)
         raise TextError(f"not valid YAML: {said}", _place(mark) if mark else (1, 1)) from None
-    except yaml.reader.ReaderError as error:
-        before = text[: error.position]
-        place = before.count("\n") + 1, len(before) - before.rfind("\n")
-        raise TextError(f"not valid YAML: the character {chr(error.character)!r} is not allowed", place) from None
-    except RecursionError:
-        raise TextError(f"nested too deeply; {DEEPEST} levels are allowed") from None
+    except yaml.YAMLError as error:  # what the C parser cannot place
+        raise TextError(f"not valid YAML: {error}") from None
     if node is None:
         raise TextError("the file is empty; a trial needs at least  game: {id: connect_four}")
     document = Document()
@@ -92,18 +97,49 @@ def read_yaml(text: str) -> Document:
     return document
 
 
+def _require_small(text: str) -> None:
+    """Count what the text stands for before anything is built from it: values, with aliases followed, and levels."""
+    size, sizes = 0, dict[str | None, int]()
+    begun: list[tuple[str | None, int]] = []
+    for event in yaml.parse(text, Loader=_Loader):
+        if isinstance(event, yaml.CollectionEndEvent):
+            anchor, before = begun.pop()
+            sizes[anchor] = size - before
+            continue
+        mark: Any = event.start_mark
+        if isinstance(event, yaml.CollectionStartEvent):
+            begun.append((event.anchor, size))
+            size += 1
+        elif isinstance(event, yaml.ScalarEvent):
+            size += 1
+            sizes[event.anchor] = 1
+        elif isinstance(event, yaml.AliasEvent):
+            if any(event.anchor == anchor for anchor, _ in begun):
+                raise TextError(f"the alias *{event.anchor} stands within what it names", _place(mark))
+            size += sizes.get(event.anchor, 1)
+        _require_within(size, len(begun), mark)
+
+
+def _require_within(size: int, levels: int, mark: yaml.Mark) -> None:
+    if size > MOST_VALUES:
+        raise TextError(f"too large: {MOST_VALUES} values and keys are allowed, aliases followed", _place(mark))
+    if levels > DEEPEST + 1:
+        raise _too_deep(mark)
+
+
+def _too_deep(mark: yaml.Mark) -> TextError:
+    return TextError(f"nested too deeply; {DEEPEST} levels are allowed", _place(mark))
+
+
 class _Reader:
     """Converts nodes to values, and collects positions and problems."""
 
     def __init__(self, document: Document) -> None:
         self._document = document
-        self._count = 0
 
     def value(self, node: yaml.Node, path: Path) -> Any:
-        self._count += 1
-        if self._count > MOST_VALUES or len(path) > DEEPEST:
-            limits = f"{MOST_VALUES} values and {DEEPEST} levels are allowed, aliases followed"
-            raise TextError(f"too large: {limits}", _place(node.start_mark))
+        if len(path) > DEEPEST:  # aliases nest what the text does not
+            raise _too_deep(node.start_mark)
         self._document.values[path] = _place(node.start_mark)
         if isinstance(node, yaml.MappingNode) and node.tag == _STANDARD + "map":
             return self._mapping(node, path)
@@ -136,6 +172,11 @@ class _Reader:
     def _problem(self, path: Path, node: yaml.Node, message: str) -> None:
         line, column = _place(node.start_mark)
         self._document.problems.append(Problem(path=path_text(path), message=message, line=line, column=column))
+
+
+def _place_of(text: str, position: int) -> Place:
+    before = text[:position]
+    return before.count("\n") + 1, len(before) - before.rfind("\n")
 
 
 def _place(mark: yaml.Mark) -> Place:

@@ -27,11 +27,11 @@ class HostAndSizeChecks:
     By DNS rebinding, another site's page could reach a local server; its Host header gives it away.
     """
 
-    def __init__(self, app: ASGIApp, hosts: frozenset[str] | None, max_body: int, uploads: dict[str, int]) -> None:
+    def __init__(self, app: ASGIApp, hosts: frozenset[str] | None, max_body: int, limits: dict[str, int]) -> None:
         self._app = app
         self._hosts = hosts
         self._max_body = max_body
-        self._uploads = uploads
+        self._limits = limits
         """Paths with their own limits."""
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -42,7 +42,7 @@ class HostAndSizeChecks:
         if refusal := self._refuse_host(headers.getlist("host")):
             await problem(400, refusal)(scope, receive, send)
             return
-        limit = self._uploads.get(scope["path"], self._max_body)
+        limit = self._limits.get(scope["path"], self._max_body)
         declared = headers.get("content-length", "")
         if declared.isdecimal() and int(declared) > limit:
             await _too_large(limit)(scope, receive, send)

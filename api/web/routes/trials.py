@@ -23,9 +23,9 @@ from api.web.responses.paging import EntityId, IdCursor, Limit, text_of
 from api.web.responses.serialization import SerializingRoute, record_response, records_page
 from api.web.services import Api, Services
 from api.web.temporal.check_components import ComponentsChecked, check_components, own_components
+from api.web.validation.reading import ToRead
 from orchestrator.spec import InvalidTrial, TrialSpec
 from orchestrator.spec.checking import check_spec
-from orchestrator.spec.loading import parse_trial
 from orchestrator.spec.problems import Problem, path_text, shown
 from orchestrator.spec.yaml_source import read_yaml
 
@@ -103,9 +103,9 @@ async def validate(
     """
     # nothing is stored under the idempotency key: the call changes nothing
     try:
-        spec = await run_in_threadpool(_read, file)
+        spec = await services.spec_reader.read(principal.token_id, ToRead(text=file.text, spec=file.spec))
         tried = await _tried(services, principal, spec)
-        _refuse(_problems(tried, file.text))
+        _refuse(await run_in_threadpool(_problems, tried, file.text))
     except InvalidTrial as error:
         problems = [SpecProblem.model_validate(asdict(problem)) for problem in error.problems]
         return CheckedFile(valid=False, problems=problems, spec=None, not_checked=None)
@@ -117,10 +117,6 @@ async def _tried(services: Services, principal: Principal, spec: TrialSpec) -> C
     if not principal.may(Scope.OPERATOR) and any(own_components(spec)):
         return ComponentsChecked(unusable=[], not_checked="not checked: needs an operator's token")
     return await check_components(services.temporal, services.cluster, spec)
-
-
-def _read(file: FileToCheck) -> TrialSpec:
-    return parse_trial(file.text).spec if file.text is not None else check_spec(file.spec or {})
 
 
 def _problems(tried: ComponentsChecked, text: str | None = None) -> list[Problem]:

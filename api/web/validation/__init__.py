@@ -1,0 +1,1 @@
+"""Checks trial files that callers send: large ones in a process of their own, which has limits on time and memory."""
