@@ -23,7 +23,7 @@ from workers.algorithms.learner import Learner, Reduce
 from workers.algorithms.ppo import Ppo, PpoOptions
 from workers.crews.all_reduce.shared_memory import SharedMemoryAllReduce
 from workers.games.connect_four import ConnectFour
-from workers.inference.policy import choose
+from workers.models.heads import choose
 from workers.models.mlp import Mlp
 from workers.rollout.batch import PENDING, TERMINAL, Experience
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import partial
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -120,35 +121,37 @@ class PersonsGame:
 
     def play(self) -> tuple[list[int], list[int]]:
         """All moves of the game, and the opponent's moves among the new ones."""
-        moves, answered = list(self._request.moves), list[int]()
+        moves, answered, layout = list(self._request.moves), list[int](), self._game.layout
         action, used, done = self._request.action, 0, False
         while not done:
             turn = self._game.turn()
             mine = turn.seats == self._request.person
             theirs = self._answers(turn, np.flatnonzero(~mine))
             if used < len(moves):
-                now = np.array(moves[used : used + len(turn.seats)], np.int64)
+                now = layout.from_numbers(moves[used : used + len(turn.seats) * layout.width])
             elif mine.any() and action is None:
                 break
             else:
-                now = np.empty(len(turn.seats), np.int64)
+                now = layout.empty(len(turn.seats))
                 now[~mine] = theirs
                 if mine.any():
                     now[mine], action = self._checked(action, turn, mine), None
-                answered += theirs.tolist()
-                moves += now.tolist()
-            used += len(now)
+                now = layout.clip(now)
+                answered += layout.numbers(theirs).ravel().tolist()
+                moves += layout.numbers(now).ravel().tolist()
+            used += len(now) * layout.width
             done = bool(self._game.step(now).done[0])
         if action is not None:
             raise ApplicationError("the game is over", type=Failure.BAD_INPUT, non_retryable=True)
         return moves, answered
 
-    def _answers(self, turn: Turn, rows: NDArray[np.int64]) -> NDArray[np.int64]:
+    def _answers(self, turn: Turn, rows: NDArray[np.int64]) -> NDArray[Any]:
         """The opponent's actions. It is asked in recorded turns too, so that its recurrent state is restored."""
         if not len(rows):
-            return np.zeros(0, np.int64)
-        draws = np.random.default_rng([self._request.seed, int(self._game.plies[0])]).random(len(rows), np.float32)
-        return self._opponent.act(self._game, turn, rows, draws)
+            return self._game.layout.empty(0)
+        rng = np.random.default_rng([self._request.seed, int(self._game.plies[0])])
+        draws = rng.random(self._game.layout.draws_shape(len(rows)), np.float32)
+        return self._game.layout.clip(self._opponent.act(self._game, turn, rows, draws))
 
     def _checked(self, action: int | None, turn: Turn, mine: NDArray[np.bool_]) -> int:
         legal = np.flatnonzero(turn.legal[mine][0]).tolist()

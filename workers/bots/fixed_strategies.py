@@ -1,13 +1,14 @@
 """Bots with a fixed strategy, which use only the legal mask: random, first legal, and mixed strategies."""
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from workers.bots.protocol import BadBot, Bot, BotInput
 from workers.games.protocol import GameSpec
-from workers.games.seeding import uniform
+from workers.games.seeding import mix, uniform
 
 
 def draw(weights: NDArray[np.float64], keys: NDArray[np.uint64]) -> NDArray[np.int64]:
@@ -17,17 +18,20 @@ def draw(weights: NDArray[np.float64], keys: NDArray[np.uint64]) -> NDArray[np.i
 
 
 class RandomBot(Bot):
-    """Any legal move, uniformly."""
+    """Any legal move, uniformly over the action space."""
 
-    def act(self, inputs: BotInput) -> NDArray[np.int64]:
+    def act(self, inputs: BotInput) -> NDArray[Any]:
+        if not self.spec.discrete:
+            numbers = np.stack([uniform(mix(inputs.keys, number)) for number in range(self.layout.width)], axis=1)
+            return self.layout.draw(numbers, inputs.legal)
         return draw(inputs.legal.astype(np.float64), inputs.keys)
 
 
 class FirstLegalBot(Bot):
-    """The legal move with the lowest number."""
+    """The legal move with the lowest number; zeros, as far as the bounds allow, in spaces of other numbers."""
 
-    def act(self, inputs: BotInput) -> NDArray[np.int64]:
-        return np.asarray(np.argmax(inputs.legal, axis=1))
+    def act(self, inputs: BotInput) -> NDArray[Any]:
+        return self.layout.any_legal(len(inputs.keys), inputs.legal)
 
 
 class MixedBot(Bot):
@@ -35,6 +39,7 @@ class MixedBot(Bot):
 
     def __init__(self, spec: GameSpec, *, probabilities: Sequence[float]) -> None:
         super().__init__(spec)
+        _refuse_other_spaces("mixed", spec)
         given = np.asarray(probabilities, np.float64)
         if given.shape != (spec.actions,):
             raise BadBot(f"mixed: {len(given)} probabilities; {spec.id} has {spec.actions} actions")
@@ -42,7 +47,7 @@ class MixedBot(Bot):
             raise BadBot(f"mixed: probabilities must be at least 0 and add up to 1, not {given.tolist()}")
         self.probabilities = given
 
-    def act(self, inputs: BotInput) -> NDArray[np.int64]:
+    def act(self, inputs: BotInput) -> NDArray[Any]:
         weights = inputs.legal * self.probabilities
         stuck = ~weights.any(axis=1)
         weights[stuck] = inputs.legal[stuck]
@@ -51,6 +56,7 @@ class MixedBot(Bot):
 
 def always(spec: GameSpec, action: str) -> MixedBot:
     """The bot that plays one action, given by its name or its number."""
+    _refuse_other_spaces("always", spec)
     names = spec.action_names or tuple(map(str, range(spec.actions)))
     if action in names:
         chosen = names.index(action)
@@ -59,3 +65,8 @@ def always(spec: GameSpec, action: str) -> MixedBot:
     else:
         raise BadBot(f"always: {spec.id} has no action {action!r}; allowed: {', '.join(names)}")
     return MixedBot(spec, probabilities=np.eye(spec.actions)[chosen].tolist())
+
+
+def _refuse_other_spaces(bot: str, spec: GameSpec) -> None:
+    if not spec.discrete:
+        raise BadBot(f"{bot} plays only games of Discrete actions; those of {spec.id} are {spec.action}")

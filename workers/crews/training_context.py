@@ -16,7 +16,8 @@ from workers.crews.all_reduce import GradientAllReduce
 from workers.crews.plan import CrewPlan
 from workers.crews.task import GenerationTask
 from workers.games.protocol import GameSpec, VectorGame
-from workers.models.contract import build_model
+from workers.models.contract import build_model, encode
+from workers.models.encoding import to_tensors
 from workers.models.normalised import Normalised
 from workers.rollout.batch import Experience
 
@@ -57,11 +58,14 @@ class TrainingContext:
         """Train on one batch; adds the update's metrics to `means`."""
         model = self.learner.model
         if isinstance(model, Normalised):
-            moments = model.moments(torch.from_numpy(batch.observations))
+            moments = model.moments(encode(model, to_tensors(batch.observations)))
             if self._all_reduce is not None:
                 self._all_reduce.average(moments)
             model.absorb(moments, self._rows)
+        # Rollouts run in eval mode: a dropout must not change stored log-probabilities.
+        model.train()
         metrics = self.algorithm.update(batch, self._rng)
+        model.eval()
         means.add(metrics, batch.trainable_rows, self.algorithm.count_metrics)
 
     def count_steps(self, steps: int) -> None:

@@ -312,6 +312,11 @@ class VectorGame(ABC):
             return turn.legal
         return np.ones((len(turn.tables), width), np.bool_)
 
+    def rows_of(self, turn: Turn, rows: NDArray[np.int64] | slice) -> tuple[Observations, Legal]:
+        """The observations and the legal mask of these rows of a turn."""
+        legal = self.legal_of(turn)
+        return game_spaces.take(turn.observations, rows), None if legal is None else legal[rows]
+
     def _is_legal(self, actions: NDArray[Any], turn: Turn) -> NDArray[np.bool_]:
         """[rows], whether each action is in the space and its mask allows it."""
         rows = np.arange(len(actions))

@@ -191,6 +191,10 @@ class ActionLayout:
             yield part, slice(start, start + part.width)
             start += part.width
 
+    def draws_shape(self, rows: int) -> tuple[int, ...]:
+        """The shape of the uniform numbers that a player takes for this many rows."""
+        return (rows,) if isinstance(self.space, spaces.Discrete) else (rows, self.width)
+
     def empty(self, rows: int) -> NDArray[Any]:
         return np.empty((rows, *self.shape), self.dtype)
 

@@ -12,18 +12,18 @@ from torch import Tensor, nn
 
 from workers.checkpoints import Checkpoint, check_weights
 from workers.games.protocol import GameSpec
+from workers.games.spaces import Observations, from_columns
 from workers.inference.actor import STATE, Columns
-from workers.models.contract import build_model, state_size
-
-_BELOW_ONE = 1.0 - 1e-6
-"""Keeps a draw strictly below the last step of a float32 distribution."""
+from workers.models.contract import build_model, head_of, run_model, state_size
+from workers.models.encoding import to_tensors
+from workers.models.heads import Head, choose
 
 
 @dataclass(slots=True)
 class PolicyOutput:
     """Actions, log-probabilities and values, one per row."""
 
-    actions: NDArray[np.int64]
+    actions: NDArray[Any]
     log_probs: NDArray[np.float32]
     values: NDArray[np.float32]
     states: NDArray[np.float32] | None = None
@@ -37,12 +37,14 @@ class Decider(Protocol):
 
     def decide(
         self,
-        observations: NDArray[np.float32],
-        legal: NDArray[np.bool_],
+        observations: Observations,
+        legal: NDArray[np.bool_] | None,
         draws: NDArray[np.float32] | None,
         states: NDArray[np.float32] | None = None,
     ) -> PolicyOutput:
-        """One action per row: sampled with `draws` (uniform in [0, 1), one per row), or the best one for None."""
+        """One action per row: sampled with `draws` (uniform in [0, 1), one per row, or one for each number of an
+        action), or the best one for None.
+        """
 
 
 class Policy:
@@ -51,6 +53,8 @@ class Policy:
     def __init__(self, model: nn.Module) -> None:
         self.model = model
         self.state_size = state_size(model)
+        self.head: Head | None = head_of(model)
+        """The distribution of actions; None means logits of Discrete actions."""
 
     @classmethod
     def from_checkpoint(cls, checkpoint: Checkpoint, spec: GameSpec) -> Policy:
@@ -68,7 +72,7 @@ class Policy:
 
     def act(self, rows: Columns, draws: NDArray[np.float32] | None, explore: float = 0.0) -> Columns:
         """See `Actor`; an actor-critic policy explores by its own distribution."""
-        decided = self.decide(rows["obs"], rows["legal"], draws, rows.get(STATE))
+        decided = self.decide(from_columns(rows), rows.get("legal"), draws, rows.get(STATE))
         columns: dict[str, NDArray[Any]] = {
             "action": decided.actions,
             "log_prob": decided.log_probs,
@@ -83,31 +87,26 @@ class Policy:
 
     def decide(
         self,
-        observations: NDArray[np.float32],
-        legal: NDArray[np.bool_],
+        observations: Observations,
+        legal: NDArray[np.bool_] | None,
         draws: NDArray[np.float32] | None,
         states: NDArray[np.float32] | None = None,
     ) -> PolicyOutput:
         """See `Decider`."""
         with torch.inference_mode():
-            inputs = [torch.from_numpy(observations), torch.from_numpy(legal)]
-            if self.state_size:
-                before = np.zeros((len(legal), self.state_size), np.float32) if states is None else states
-                inputs.append(torch.from_numpy(before))
-            logits, values, *after = self.model(*inputs)
-            actions, log_probs = choose(logits, draws)
-            return PolicyOutput(actions.numpy(), log_probs.numpy(), values.numpy(), after[0].numpy() if after else None)
+            before = None if states is None else torch.from_numpy(states)
+            observed = to_tensors(observations)
+            if before is None and self.state_size:
+                rows = len(next(iter(observed.values())) if isinstance(observed, dict) else observed)
+                before = torch.zeros(rows, self.state_size)
+            mask = None if legal is None else torch.from_numpy(legal)
+            outputs, values, after = run_model(self.model, observed, mask, before)
+            actions, log_probs = self._sample(outputs, draws)
+            return PolicyOutput(
+                actions.numpy(), log_probs.numpy(), values.numpy(), None if after is None else after.numpy()
+            )
 
-
-def choose(logits: Tensor, draws: NDArray[np.float32] | None) -> tuple[Tensor, Tensor]:
-    """One action per row from masked logits, by inverting the distribution at `draws`, and its log-probability."""
-    # [actions, rows]: torch is many times slower at a softmax over a short last axis.
-    log_probs = torch.log_softmax(logits.t().contiguous(), 0)
-    if draws is None:
-        actions = logits.argmax(1)
-    else:
-        ladder = log_probs.exp().cumsum_(0)
-        rungs = torch.from_numpy(draws * _BELOW_ONE).mul_(ladder[-1])
-        # "<=": a draw of 0 passes over leading actions of probability 0.
-        actions = (ladder <= rungs).sum(0)
-    return actions, log_probs.gather(0, actions.unsqueeze(0)).squeeze(0)
+    def _sample(self, outputs: Tensor, draws: NDArray[np.float32] | None) -> tuple[Tensor, Tensor]:
+        if self.head is None:
+            return choose(outputs, draws)
+        return self.head.sample(outputs, None if draws is None else torch.from_numpy(draws))

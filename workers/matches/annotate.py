@@ -4,15 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import torch
+from numpy.typing import NDArray
 
 from orchestrator.catalog import Component
 from workers.games.errors import BadGame
 from workers.games.names import make_game
-from workers.games.protocol import Turn
+from workers.games.protocol import Turn, VectorGame
+from workers.games.spaces import ActionValue
 from workers.inference.policy import Policy
+from workers.models.contract import run_model
+from workers.models.encoding import to_tensors
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -21,10 +26,10 @@ class Annotation:
 
     ply: int
     seat: int
-    action: int
+    action: ActionValue
     """What was played."""
     probabilities: tuple[float, ...]
-    """Of every action; 0 for illegal ones."""
+    """Of every action; 0 for illegal ones. Empty where actions are not Discrete."""
     value: float
     """What the policy expects the seat to earn from here."""
 
@@ -41,27 +46,29 @@ def annotate(game: Component, seed: int, moves: Sequence[int], policy: Policy) -
         if done:
             raise BadGame(f"{table.spec.id}: the game ended after {used} of {len(moves)} recorded actions")
         turn = table.turn()
-        now = np.array(moves[used : used + len(turn.seats)], np.int64)
-        annotations += _ask(policy, turn, now, memory, int(table.plies[0]))
+        now = table.layout.from_numbers(moves[used : used + len(turn.seats) * table.layout.width])
+        annotations += _ask(policy, table, turn, now, memory)
         done = bool(table.step(now).done[0])
-        used += len(now)
+        used += len(now) * table.layout.width
     return annotations
 
 
-def _ask(policy: Policy, turn: Turn, actions: np.ndarray, memory: torch.Tensor, ply: int) -> list[Annotation]:
+def _ask(policy: Policy, game: VectorGame, turn: Turn, actions: NDArray[Any], memory: torch.Tensor) -> list[Annotation]:
     """The policy's annotation of every row; updates the recurrent state of each seat."""
-    inputs = [torch.from_numpy(turn.observations), torch.from_numpy(turn.legal)]
-    seats = torch.from_numpy(turn.seats)
+    seats, legal = torch.from_numpy(turn.seats), game.legal_of(turn)
     with torch.inference_mode():
-        if policy.state_size:
-            logits, values, after = policy.model(*inputs, memory[seats])
+        mask = None if legal is None else torch.from_numpy(legal)
+        outputs, values, after = run_model(policy.model, to_tensors(turn.observations), mask, memory[seats])
+        if after is not None:
             memory[seats] = after
-        else:
-            logits, values = policy.model(*inputs)
-        chances = torch.softmax(logits, 1).tolist()
+        chances = torch.softmax(outputs, 1).tolist() if game.spec.discrete else [()] * len(seats)
     return [
-        Annotation(ply=ply, seat=seat, action=action, probabilities=tuple(chance), value=value)
-        for seat, action, chance, value in zip(
-            turn.seats.tolist(), actions.tolist(), chances, values.tolist(), strict=True
+        Annotation(
+            ply=int(game.plies[0]),
+            seat=seat,
+            action=game.layout.value(action),
+            probabilities=tuple(chance),
+            value=value,
         )
+        for seat, action, chance, value in zip(turn.seats.tolist(), actions, chances, values.tolist(), strict=True)
     ]

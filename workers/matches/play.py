@@ -6,6 +6,7 @@ See docs/decisions/matches.md.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -78,7 +79,7 @@ class MatchTables:
         at = self._at[turn.tables]
         live = at != IDLE
         actions = self._choose(turn, at, live)
-        self._moves.append((self._queue.keys(at[live]), actions[live]))
+        self._moves.append((self._queue.keys(at[live]), self._game.layout.numbers(actions[live])))
         result = self._game.step(actions)
         self._earned += result.rewards
         self._refuse_endless(result)
@@ -110,30 +111,37 @@ class MatchTables:
                 seed=int(queue.seeds[game]),
                 returns=tuple(self._returns[game].tolist()),
                 length=int(self._lengths[game]),
-                moves=tuple(actions[starts[game] : ends[game]].tolist()),
+                moves=tuple(actions[starts[game] : ends[game]].ravel().tolist()),
                 opening=int(openings[game]),
                 truncated=bool(self._truncated[game]),
             )
             for game in range(len(queue))
         )
 
-    def _choose(self, turn: Turn, at: NDArray[np.int64], live: NDArray[np.bool_]) -> NDArray[np.int64]:
+    def _choose(self, turn: Turn, at: NDArray[np.int64], live: NDArray[np.bool_]) -> NDArray[Any]:
         """One action per row: the opening's, the entrants', and at idle tables any legal one."""
-        actions: NDArray[np.int64] = np.argmax(turn.legal, axis=1)
+        layout, legal = self._game.layout, self._game.legal_of(turn)
+        actions = layout.any_legal(len(turn.tables), legal)
         plies = self._game.plies[turn.tables]
         queue = self._queue
         seeds = queue.seeds[at]
         opening = live & (plies < queue.shortened(self._opening, at))
         if opening.any():
             keys = mix(seeds[opening], plies[opening], _OPENING)
-            actions[opening] = draw(turn.legal[opening].astype(np.float64), keys)
+            actions[opening] = draw(legal[opening].astype(np.float64), keys)
         owner = queue.seating[at, turn.seats]
         for entrant, player in enumerate(self._players):
             rows = np.flatnonzero(live & ~opening & (owner == entrant))
             if len(rows):
-                draws = uniform(mix(seeds[rows], plies[rows], turn.seats[rows], _PLAY))
+                draws = self._draws(mix(seeds[rows], plies[rows], turn.seats[rows], _PLAY))
                 actions[rows] = player.act(self._game, turn, rows, np.minimum(draws, _MOST).astype(np.float32))
-        return actions
+        return layout.clip(actions)
+
+    def _draws(self, keys: NDArray[np.uint64]) -> NDArray[np.float64]:
+        """Uniform numbers for rows with these keys: one, or one for each number of an action."""
+        if self._game.spec.discrete:
+            return uniform(keys)
+        return np.stack([uniform(mix(keys, number)) for number in range(self._game.layout.width)], axis=1)
 
     def _finish(self, result: StepResult) -> int:
         """Record the games that ended and start the next ones at their tables."""

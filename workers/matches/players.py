@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,10 +21,8 @@ class Player(Protocol):
     def begin(self, tables: NDArray[np.int64]) -> None:
         """Forget the previous games at these tables: new ones start."""
 
-    def act(
-        self, game: VectorGame, turn: Turn, rows: NDArray[np.int64], draws: NDArray[np.float32]
-    ) -> NDArray[np.int64]:
-        """One action for each of these rows of the turn; `draws` are uniform in [0, 1), one per row."""
+    def act(self, game: VectorGame, turn: Turn, rows: NDArray[np.int64], draws: NDArray[np.float32]) -> NDArray[Any]:
+        """One action for each of these rows; `draws` are uniform in [0, 1), of the shape `ActionLayout.draws_shape`."""
 
 
 class PolicyPlayer:
@@ -39,13 +37,10 @@ class PolicyPlayer:
         if self._memory is not None:
             self._memory[tables] = 0.0
 
-    def act(
-        self, game: VectorGame, turn: Turn, rows: NDArray[np.int64], draws: NDArray[np.float32]
-    ) -> NDArray[np.int64]:
+    def act(self, game: VectorGame, turn: Turn, rows: NDArray[np.int64], draws: NDArray[np.float32]) -> NDArray[Any]:
         at = turn.tables[rows], turn.seats[rows]
         decided = self._policy.decide(
-            turn.observations[rows],
-            turn.legal[rows],
+            *game.rows_of(turn, rows),
             draws if self._sampled else None,
             None if self._memory is None else self._memory[at],
         )
@@ -63,9 +58,7 @@ class BotPlayer:
     def begin(self, tables: NDArray[np.int64]) -> None:
         """Does nothing: bots keep no state between decisions."""
 
-    def act(
-        self, game: VectorGame, turn: Turn, rows: NDArray[np.int64], draws: NDArray[np.float32]
-    ) -> NDArray[np.int64]:
+    def act(self, game: VectorGame, turn: Turn, rows: NDArray[np.int64], draws: NDArray[np.float32]) -> NDArray[Any]:
         return self._bot.act(bot_input(game, turn, rows))
 
 

@@ -1,31 +1,45 @@
 """The interface of a model, and how a model is built and checked from its name.
 
-A model is any subclass of `nn.Module` (or a function annotated to return one) that is made by
-`factory(observation_shape=..., actions=..., **options)` and has
+A model is any subclass of `nn.Module` (or a function annotated to return one). It is made in one of two ways.
 
-    forward(observations, legal) -> (logits, value)
+`factory(spec=..., outputs=..., **options)` gets the game's spec. Its `forward` takes observations as the game has them:
+one tensor of the space's type, or a dict of tensors by the names of `spec.observation_parts`.
 
-on float32 [rows, *observation_shape] and bool [rows, actions]; logits [rows, actions] are masked with
-`mask_logits`, value is [rows]. A recurrent model has an attribute `state_size` and
+`factory(observation_shape=..., actions=..., **options)` is the short form. Its `forward` takes one float32 tensor, as
+`workers.models.encoding` makes it from any observation.
 
-    forward(observations, legal, state) -> (logits, value, next state)
+    forward(observations, legal) -> (outputs, value)
 
-with float32 states [rows, state_size], all zeros at the start of a game. The option `normalise: true` puts
-`workers.models.normalised` around any of them.
+`outputs` [rows, outputs] are what the action head takes (`workers.models.heads`): for Discrete actions one logit each.
+`legal` is bool, [rows, outputs], or None where there is no mask; outputs are masked with `mask_logits`. `value` is
+[rows]. A recurrent model has an attribute `state_size`, or `state_shapes` (see `workers.models.states`), and
+
+    forward(observations, legal, state) -> (outputs, value, next state)
+
+with float32 states [rows, state_size], or nested tensors of `state_shapes`; all zeros at the start of a game. The
+option `normalise: true` puts `workers.models.normalised` around any model, and `head` chooses the distribution of Box
+actions. Rollouts and matches run in eval mode, updates in train mode.
 """
 
 from __future__ import annotations
 
+import inspect
 import threading
-from collections.abc import Callable
-from typing import cast
+from collections.abc import Callable, Mapping
+from typing import Any
 
+import numpy as np
 import torch
+from gymnasium import spaces
 from torch import Tensor, nn
 
 from orchestrator.catalog import Component, Kind, load_maker
 from workers.games.protocol import GameSpec
+from workers.games.spaces import ActionLayout, Part
+from workers.models.encoding import Encoder, Observed
+from workers.models.heads import BadHead, Head, make_head
 from workers.models.normalised import Normalised
+from workers.models.states import pack_state, state_size, unpack_state
 
 ILLEGAL = -1e9
 """Logit of a forbidden action: its probability is exactly 0, and it stays finite in products."""
@@ -33,20 +47,40 @@ ILLEGAL = -1e9
 
 _DRAWING = threading.Lock()
 """Torch has one random generator per process: two threads that draw weights at once would interleave draws."""
+_HEAD, _ENCODER = "_lanista_head", "_lanista_encoder"
 
 
 class BadModel(ValueError):
     """The model cannot be built, or does not keep the contract; the message says where."""
 
 
-def mask_logits(logits: Tensor, legal: Tensor) -> Tensor:
-    """Logits with every forbidden action at ILLEGAL."""
-    return torch.where(legal, logits, ILLEGAL)
+def mask_logits(logits: Tensor, legal: Tensor | None) -> Tensor:
+    """Logits with every forbidden action at ILLEGAL; without a mask as they are."""
+    return logits if legal is None else torch.where(legal, logits, ILLEGAL)
 
 
-def state_size(model: nn.Module) -> int:
-    """Width of a recurrent model's state; 0 for one that has none."""
-    return int(getattr(model, "state_size", 0))
+def head_of(model: nn.Module) -> Head | None:
+    """The action head of a model that `build_model` made; None means logits of Discrete actions."""
+    head: Head | None = getattr(model, _HEAD, None)
+    return head
+
+
+def encode(model: nn.Module, observed: Observed) -> Any:
+    """Observations as the model's layers see them; calling the model does this by itself."""
+    encoder: Encoder | None = getattr(model, _ENCODER, None)
+    return observed if encoder is None else encoder(observed)
+
+
+def run_model(
+    model: nn.Module, observed: Observed, legal: Tensor | None, state: Tensor | None = None
+) -> tuple[Tensor, Tensor, Tensor | None]:
+    """Outputs, values and the next state of a recurrent model; states are flat, [rows, state_size]."""
+    if not state_size(model):
+        outputs, values = model(observed, legal)
+        return outputs, values, None
+    assert state is not None
+    outputs, values, after = model(observed, legal, unpack_state(model, state))
+    return outputs, values, pack_state(model, after)
 
 
 def model_maker(name: str) -> Callable[..., object]:
@@ -60,39 +94,110 @@ def build_model(component: Component, spec: GameSpec, seed: int = 0) -> nn.Modul
     factory = model_maker(component.id)
     options = dict(component.options)
     normalise = bool(options.pop("normalise", False))
+    try:
+        head = make_head(ActionLayout(spec.action), options.pop("head", None) or "gaussian")
+    except BadHead as error:
+        raise BadModel(f"model {component.id!r} in {spec.id}: {error}") from error
+    encoder = Encoder(spec.observation)
     with _DRAWING, torch.random.fork_rng(devices=[]):
         torch.manual_seed(seed)
         try:
-            model = factory(observation_shape=spec.observation_shape, actions=spec.actions, **options)
+            model = _make(factory, spec, head, encoder, options, normalise)
         except (TypeError, ValueError) as error:
             given = ", ".join(options) or "none"
             raise BadModel(f"model {component.id!r} with options ({given}): {error}") from error
         if not isinstance(model, nn.Module):
             raise BadModel(f"model {component.id!r} made a {type(model).__name__}, not a torch nn.Module")
-        _probe(component.id, model, spec)
-    return Normalised(model, spec.observation_shape) if normalise else model
+        model.eval()
+        _probe(component.id, model, spec, head)
+    return model
 
 
-def _probe(name: str, model: nn.Module, spec: GameSpec) -> None:
+def _make(
+    factory: Callable[..., object],
+    spec: GameSpec,
+    head: Head,
+    encoder: Encoder,
+    options: Mapping[str, Any],
+    normalise: bool,
+) -> object:
+    by_spec = _takes_spec(factory)
+    if by_spec:
+        model = factory(spec=spec, outputs=head.size, **options)
+    else:
+        model = factory(observation_shape=encoder.shape, actions=head.size, **options)
+    if not isinstance(model, nn.Module):
+        return model
+    if normalise:
+        if by_spec and encoder.needed:
+            raise ValueError("normalise: true needs observations of one float32 array, or a model of the short form")
+        model = Normalised(model, encoder.shape)
+    if encoder.needed and not by_spec:
+        # A hook and an attribute outside the module tree: the names of the weights stay those of the model.
+        object.__setattr__(model, _ENCODER, encoder)
+        model.register_forward_pre_hook(lambda _, inputs: (encoder(inputs[0]), *inputs[1:]))
+    object.__setattr__(model, _HEAD, head)
+    return model
+
+
+def _takes_spec(factory: Callable[..., object]) -> bool:
+    try:
+        return "spec" in inspect.signature(factory).parameters
+    except (TypeError, ValueError):  # a callable of a C extension has no signature
+        return False
+
+
+def _probe(name: str, model: nn.Module, spec: GameSpec, head: Head) -> None:
     """Run two rows through the model, one with a forbidden action, and look at what comes back."""
     rows = 2
-    observations = torch.rand(rows, *spec.observation_shape)
-    legal = torch.ones(rows, spec.actions, dtype=torch.bool)
-    legal[1, : spec.actions - 1] = False
-    arguments = [observations, legal]
-    wanted = [(rows, spec.actions), (rows,)]
-    if state_size(model):
-        arguments.append(torch.zeros(rows, state_size(model)))
-        wanted.append((rows, state_size(model)))
+    legal = None
+    if spec.discrete:
+        legal = torch.ones(rows, spec.actions, dtype=torch.bool)
+        legal[1, : spec.actions - 1] = False
+    elif head.layout.mask_width is not None:
+        legal = torch.ones(rows, head.size, dtype=torch.bool)
+    arguments: list[Any] = [_sample(spec, rows), legal]
+    wanted = [(rows, head.size), (rows,)]
+    width = state_size(model)
+    if width:
+        arguments.append(torch.zeros(rows, width))
+        wanted.append((rows, width))
     try:
         with torch.no_grad():
-            outputs = cast("tuple[Tensor, ...]", model(*arguments))
-    except (TypeError, RuntimeError) as error:
+            outputs = [output for output in run_model(model, *arguments) if output is not None]
+            shapes = [tuple(output.shape) for output in outputs]
+    except (TypeError, RuntimeError, ValueError, AttributeError, KeyError) as error:
         raise BadModel(f"model {name!r} does not take {len(arguments)} tensors as documented: {error}") from error
-    shapes = [tuple(output.shape) for output in outputs]
     if shapes != wanted:
         raise BadModel(f"model {name!r} returned shapes {shapes}; the contract says {wanted}")
     if not all(bool(torch.isfinite(output).all()) for output in outputs):
         raise BadModel(f"model {name!r} returned numbers that are not finite; mask with mask_logits, not -inf")
-    if bool((outputs[0][~legal] > ILLEGAL / 2).any()):
+    if legal is not None and bool((outputs[0][~legal] > ILLEGAL / 2).any()):
         raise BadModel(f"model {name!r} does not mask forbidden actions; return mask_logits(logits, legal)")
+
+
+def _sample(spec: GameSpec, rows: int) -> Observed:
+    parts = {name: _sample_part(part, rows) for name, part in spec.observation_parts.items()}
+    return parts[""] if list(parts) == [""] else parts
+
+
+def _sample_part(part: Part, rows: int) -> Tensor:
+    if np.issubdtype(part.dtype, np.floating):
+        return torch.rand(rows, *part.shape).to(torch.from_numpy(part.zeros(0)).dtype)
+    zeros = torch.from_numpy(part.zeros(rows))
+    if isinstance(part.space, spaces.Discrete | spaces.MultiDiscrete):
+        zeros = zeros + torch.from_numpy(np.asarray(part.space.start))
+    return zeros
+
+
+__all__ = [
+    "ILLEGAL",
+    "BadModel",
+    "build_model",
+    "encode",
+    "head_of",
+    "mask_logits",
+    "model_maker",
+    "run_model",
+    "state_size",
+]

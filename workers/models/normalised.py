@@ -23,6 +23,7 @@ class Normalised(nn.Module):
         super().__init__()
         self.inner = inner
         self.state_size = int(getattr(inner, "state_size", 0))
+        self.state_shapes = getattr(inner, "state_shapes", None)
         self.register_buffer("mean", torch.zeros(observation_shape))
         self.register_buffer("square", torch.ones(observation_shape))
         self.register_buffer("rows", torch.zeros(()))
@@ -33,7 +34,7 @@ class Normalised(nn.Module):
 
     @staticmethod
     def moments(observations: Tensor) -> Tensor:
-        """First and second moments of these rows, [2, *observation_shape]; they may be averaged over processes."""
+        """First and second moments of these encoded rows, [2, *shape]; they may be averaged over processes."""
         return torch.stack([observations.mean(0), observations.square().mean(0)])
 
     @torch.no_grad()

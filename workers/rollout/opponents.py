@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from itertools import groupby, pairwise
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -31,7 +32,7 @@ class Opponents:
         }
         self._groups = self._make_groups(seating)
 
-    def act(self, turn: Turn, owner: NDArray[np.int64], draws: NDArray[np.float32], actions: NDArray[np.int64]) -> None:
+    def act(self, turn: Turn, owner: NDArray[np.int64], draws: NDArray[np.float32], actions: NDArray[Any]) -> None:
         """Write the actions of all rows that belong to opponents."""
         if self._groups and self._complete(turn):
             self._act_grouped(turn, owner, draws, actions)
@@ -52,29 +53,24 @@ class Opponents:
         return len(turn.tables) == len(self._owner) * width
 
     def _act_grouped(
-        self, turn: Turn, owner: NDArray[np.int64], draws: NDArray[np.float32], actions: NDArray[np.int64]
+        self, turn: Turn, owner: NDArray[np.int64], draws: NDArray[np.float32], actions: NDArray[Any]
     ) -> None:
         # Rows of learning seats are computed too: that costs less than gathering rows and changing shapes.
         width = len(turn.tables) // len(self._owner)
         for group, start, end in self._groups:
             rows = slice(start * width, end * width)
-            decided = group.decide(turn.observations[rows], turn.legal[rows], draws[rows])
+            decided = group.decide(*self._game.rows_of(turn, rows), draws[rows])
             theirs = owner[rows] != LEARNER
             actions[rows][theirs] = decided.actions[theirs]
 
-    def _act_one(
-        self, number: int, turn: Turn, rows: NDArray[np.int64], draws: NDArray[np.float32]
-    ) -> NDArray[np.int64]:
+    def _act_one(self, number: int, turn: Turn, rows: NDArray[np.int64], draws: NDArray[np.float32]) -> NDArray[Any]:
         player = self._players[number]
         if not isinstance(player, Policy):
             return player.act(bot_input(self._game, turn, rows))
         memory = self._states.get(number)
         streams = turn.tables[rows] * self._seats + turn.seats[rows]
         decided = player.decide(
-            turn.observations[rows],
-            turn.legal[rows],
-            draws[rows],
-            None if memory is None else memory[streams],
+            *self._game.rows_of(turn, rows), draws[rows], None if memory is None else memory[streams]
         )
         if memory is not None:
             memory[streams] = decided.states

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from workers.bots.protocol import Bot
 from workers.games.errors import BadGame
 from workers.games.protocol import StepResult, Turn, VectorGame
+from workers.games.spaces import columns
 from workers.inference.actor import Actor
 from workers.inference.policy import Policy
 from workers.rollout.batch import Experience
@@ -83,10 +84,10 @@ class Sampler:
     def _step(self, record: bool) -> None:
         turn = self._game.turn()
         rows = len(turn.tables)
-        draws = self._rng.random(rows, dtype=np.float32)
+        draws = self._rng.random(self._game.layout.draws_shape(rows), dtype=np.float32)
         streams = turn.tables * self._seats + turn.seats
         mine, actions = self._assign(turn, streams, draws)
-        shown = observed(turn)
+        shown = observed(self._game, turn)
         if isinstance(mine, np.ndarray):
             shown = {name: column[mine] for name, column in shown.items()}
             draws, streams = draws[mine], streams[mine]
@@ -104,10 +105,10 @@ class Sampler:
 
     def _assign(
         self, turn: Turn, streams: NDArray[np.int64], draws: NDArray[np.float32]
-    ) -> tuple[NDArray[np.int64] | slice, NDArray[np.int64]]:
+    ) -> tuple[NDArray[np.int64] | slice, NDArray[Any]]:
         """The rows that the learner decides, and the actions so far: opponents' and random openings'."""
         rows = len(turn.tables)
-        actions = np.empty(rows, np.int64)
+        actions = self._game.layout.empty(rows)
         if self._self_play_only and not self._openings.active:
             return slice(None), actions
         owner = self._seating.owner.reshape(-1)[streams]
@@ -117,7 +118,7 @@ class Sampler:
         if self._openings.active:
             opening = self._openings.left[turn.tables] > 0
             chosen = np.flatnonzero(opening)
-            actions[chosen] = random_legal(turn.legal[chosen], draws[chosen])
+            actions[chosen] = random_legal(self._game.legal_of(turn)[chosen], draws[chosen])
             learning &= ~opening
             self.steps -= int((self._openings.left > 0).sum())
             self._openings.left -= self._openings.left > 0
@@ -147,6 +148,8 @@ class Sampler:
         return (tables[:, None] * self._seats + np.arange(self._seats)).reshape(-1)
 
 
-def observed(turn: Turn) -> dict[str, NDArray[Any]]:
-    """What the rows of this turn show, as columns."""
-    return {"obs": turn.observations, "legal": turn.legal}
+def observed(game: VectorGame, turn: Turn) -> dict[str, NDArray[Any]]:
+    """What the rows of this turn show, as columns; "legal" only where actions can be masked."""
+    legal = game.legal_of(turn)
+    shown = columns(turn.observations)
+    return shown if legal is None else {**shown, "legal": legal}

@@ -1,0 +1,86 @@
+"""Observations as the float32 tensors that built-in models take.
+
+A Box keeps its shape; bytes of an image become 0 to 1. Discrete numbers become one-hot. The parts of a Dict or Tuple
+are flattened and put side by side, in the order of the space.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+import torch
+from gymnasium import spaces
+from torch import Tensor, nn
+from torch.nn.functional import one_hot
+
+from workers.games.spaces import Part, observation_parts
+
+Observed = Tensor | dict[str, Tensor]
+"""Rows of observations: one tensor, or one for each part by its name."""
+
+
+def to_tensors(observations: Any) -> Observed:
+    """Arrays as tensors that share their memory."""
+    if isinstance(observations, dict):
+        return {name: torch.from_numpy(part) for name, part in observations.items()}
+    return torch.from_numpy(observations)
+
+
+def take_rows(observed: Observed, index: Tensor) -> Observed:
+    """These rows, copied."""
+    if isinstance(observed, dict):
+        return {name: part.index_select(0, index) for name, part in observed.items()}
+    return observed.index_select(0, index)
+
+
+class Encoder(nn.Module):
+    """Encodes rows of a space. It has no weights. Rows that are encoded already pass unchanged."""
+
+    def __init__(self, space: spaces.Space[Any]) -> None:
+        super().__init__()
+        self.parts = observation_parts(space)
+        single = len(self.parts) == 1 and "" in self.parts
+        self.shape = _encoded_shape(self.parts[""]) if single else (sum(map(_width, self.parts.values())),)
+        """The shape of an encoded row."""
+        self.needed = not single or not _is_plain(self.parts[""])
+        """Whether rows are changed at all."""
+
+    def forward(self, observed: Observed) -> Tensor:
+        if isinstance(observed, Tensor):
+            return observed if observed.is_floating_point() else _encoded(self.parts[""], observed)
+        return torch.cat([_encoded(part, observed[name]).flatten(1) for name, part in self.parts.items()], 1)
+
+
+def _is_plain(part: Part) -> bool:
+    return part.dtype == np.float32 and isinstance(part.space, spaces.Box) and bool(part.shape)
+
+
+def _counts(part: Part) -> list[int]:
+    """How many values each number of a Discrete or MultiDiscrete part has."""
+    if isinstance(part.space, spaces.Discrete):
+        return [int(part.space.n)]
+    if isinstance(part.space, spaces.MultiDiscrete):
+        return [int(n) for n in part.space.nvec.reshape(-1)]
+    return []
+
+
+def _encoded_shape(part: Part) -> tuple[int, ...]:
+    counts = _counts(part)
+    return (sum(counts),) if counts else part.shape or (1,)
+
+
+def _width(part: Part) -> int:
+    return math.prod(_encoded_shape(part))
+
+
+def _encoded(part: Part, rows: Tensor) -> Tensor:
+    counts = _counts(part)
+    if not counts:
+        numbers = rows.float().reshape(len(rows), *(part.shape or (1,)))
+        return numbers / 255.0 if part.is_image else numbers
+    start = np.asarray(part.space.start).reshape(-1).tolist()  # type: ignore[attr-defined]
+    flat = rows.reshape(len(rows), -1).long()
+    columns = [one_hot(flat[:, i] - start[i], count) for i, count in enumerate(counts)]
+    return torch.cat(columns, 1).float()
