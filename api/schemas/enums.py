@@ -155,4 +155,6 @@ class Scope(StrEnum):
 
     VIEWER = "viewer"
     OPERATOR = "operator"
+    CODE = "code"
+    """Besides the names of the catalog, names of code: `module:attr`, environments of one's own."""
     ADMIN = "admin"

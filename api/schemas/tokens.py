@@ -14,7 +14,11 @@ class NewToken(Body):
     name: str = Field(
         min_length=1, max_length=100, pattern=r"^[!-~]+( [!-~]+)*$", description="what it is for", examples=["ci"]
     )
-    scope: Scope = Field(default=Scope.VIEWER, description="viewer reads, operator runs trials, admin manages tokens")
+    scope: Scope = Field(
+        default=Scope.VIEWER,
+        description="viewer reads, operator runs trials of names in the catalog, code also runs code by module:attr, "
+        "admin manages tokens",
+    )
     expires_in_days: float | None = Field(
         default=None, strict=True, ge=0.001, le=3650, description="days until it expires; null: never", examples=[90]
     )

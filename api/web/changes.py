@@ -104,6 +104,11 @@ class ChangeCall:
             stored = await run_in_threadpool(self._committed, lambda session: work(session, prepared))
         return _response(stored)
 
+    def audit(self, line: AuditLine) -> None:
+        """Write a line at once, in a transaction of its own: what follows must not happen unrecorded."""
+        with self.services.sessions.begin() as session:
+            self._add_entry(session, line)
+
     def reserve(self, audit: AuditLine) -> bool:
         """Reserve the idempotency key and write the audit line in one transaction; False for a retry."""
         with self.services.sessions.begin() as session:

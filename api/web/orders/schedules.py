@@ -8,7 +8,9 @@ from temporalio.service import RPCError
 from api.schemas.enums import Overlap
 from api.schemas.schedules import Schedule
 from api.store.tournaments.firings import firing_has_tournament, unfinished_tournament
+from api.store.tournaments.own_code import code_of_schedule
 from api.store.tournaments.reads import read_schedule
+from api.web.auth.own_code import require_code
 from api.web.changes import AuditLine, ChangeCall, Reply
 from api.web.orders.order import Order
 from api.web.problems import ProblemError
@@ -29,6 +31,7 @@ class TriggerSchedule(Order):
     def check(self) -> None:
         schedule = self._read()
         with self.services.reads() as session:
+            require_code(self.change.principal, code_of_schedule(session, self.schedule_id), "tournament")
             running = unfinished_tournament(session, self.schedule_id)
         if running is not None and schedule.overlap is Overlap.SKIP:
             raise ProblemError(

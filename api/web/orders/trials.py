@@ -10,14 +10,17 @@ from temporalio.service import RPCError
 
 from api.schemas.enums import TrialStatus
 from api.schemas.trials import Stop, TrialSummary
-from api.store.trials.reads import read_trial
+from api.store.trials.reads import get_trial, read_trial
+from api.store.trials.spec import spec_of
 from api.store.trials.status import stop_pending_trial, was_carried_out
+from api.web.auth.own_code import require_code
 from api.web.changes import AuditLine, ChangeCall, Reply
 from api.web.orders.order import Order
 from api.web.problems import ProblemError
 from api.web.responses.etags import etag
 from api.web.temporal.messages import update_trial
 from orchestrator.contracts.workflows import Mode, Status, StopOrder, trial_workflow_id
+from orchestrator.spec.own_code import code_in_trial
 
 
 class TrialOrder(Order):
@@ -79,6 +82,12 @@ class ResumeTrial(TrialOrder):
 
     update = "resume"
     allowed = (TrialStatus.PAUSED, TrialStatus.PAUSING)
+
+    def check(self) -> None:
+        with self.services.reads() as session:
+            named = code_in_trial(spec_of(get_trial(session, self.trial_id)))
+        require_code(self.change.principal, named, "trial")
+        super().check()
 
 
 class StopTrial(TrialOrder):

@@ -9,6 +9,8 @@ from api.store.core.engine import Session
 from api.store.forks.fork import fork_trial
 from api.store.trials.archive import archive_trial
 from api.store.trials.reads import get_trial, read_trial
+from api.store.trials.spec import spec_of
+from api.web.auth.own_code import require_code
 from api.web.auth.scopes import Operator
 from api.web.changes import AuditLine, Change, Reply
 from api.web.orders.trials import PauseTrial, ResumeTrial, StopTrial
@@ -16,6 +18,7 @@ from api.web.problems import problems_at
 from api.web.responses.etags import IfMatch, etag, require_match
 from api.web.responses.paging import EntityId
 from api.web.responses.serialization import SerializingRoute
+from orchestrator.spec.own_code import code_in_trial
 
 router = APIRouter(route_class=SerializingRoute, prefix="/api/v1/trials/{trial_id}", tags=["trials"])
 
@@ -49,8 +52,10 @@ async def fork(trial_id: EntityId, new: Fork, principal: Operator, change: Chang
     made: list[str] = []
 
     def work(session: Session) -> Reply:
+        require_code(principal, code_in_trial(spec_of(get_trial(session, str(trial_id)))), "trial")
         with problems_at("body.changes"):
             row = fork_trial(session, str(trial_id), name=new.name, at_commit=new.at_commit, changes=new.changes)
+        code = require_code(principal, code_in_trial(spec_of(row)), "trial")
         session.flush()
         made.append(row.id)
         shown = Trial.model_validate(read_trial(session, row.id))
@@ -61,7 +66,8 @@ async def fork(trial_id: EntityId, new: Fork, principal: Operator, change: Chang
             audit=AuditLine(
                 action="trial.fork",
                 target=f"trial/{row.id}",
-                detail={"from": str(trial_id), "at_commit": shown.forked_at_commit, "changes": new.changes},
+                detail={"from": str(trial_id), "at_commit": shown.forked_at_commit, "changes": new.changes}
+                | ({"code": code} if code else {}),
             ),
         )
 

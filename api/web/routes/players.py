@@ -11,6 +11,7 @@ from api.schemas.enums import PlayerStatus
 from api.schemas.players import NewPlayer, Player, PlayerEdit
 from api.store.players.reads import list_players, read_player
 from api.store.trials.reads import require_trial
+from api.web.auth.own_code import require_code
 from api.web.auth.scopes import Operator, Viewer
 from api.web.changes import Change
 from api.web.orders.players import AddPlayer, ChangePlayer
@@ -21,6 +22,7 @@ from api.web.responses.serialization import SerializingRoute, record_response, r
 from api.web.services import Api
 from league.types import Role
 from orchestrator.spec.checking import check_player
+from orchestrator.spec.own_code import CodeName, is_code
 
 router = APIRouter(route_class=SerializingRoute, prefix="/api/v1", tags=["players"])
 
@@ -49,6 +51,8 @@ async def add(trial_id: EntityId, new: NewPlayer, principal: Operator, change: C
     """Add a player to a running or paused league; a player that learns starts training at once."""
     with problems_at("body"):
         check_player({"name": new.name, "role": new.role.value, "bot": new.bot})
+    if new.bot is not None and is_code(new.bot):
+        require_code(principal, [CodeName(path=("bot",), name=new.bot)], "body")
     return await AddPlayer(change, str(trial_id), new).carry_out()
 
 

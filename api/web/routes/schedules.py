@@ -10,6 +10,7 @@ from starlette.concurrency import run_in_threadpool
 from api.schemas.base import Page
 from api.schemas.schedules import NewSchedule, Schedule, ScheduleChange
 from api.store.core.engine import Session
+from api.store.tournaments.own_code import code_of_schedule
 from api.store.tournaments.reads import list_schedules, read_schedule
 from api.store.tournaments.schedules import (
     Timing,
@@ -18,6 +19,7 @@ from api.store.tournaments.schedules import (
     delete_schedule,
     lock_schedule,
 )
+from api.web.auth.own_code import require_code
 from api.web.auth.scopes import Operator, Viewer
 from api.web.changes import AuditLine, Change, Reply
 from api.web.orders.schedules import TriggerSchedule
@@ -48,12 +50,17 @@ async def create(new: NewSchedule, principal: Operator, change: Change) -> Respo
 
     def work(session: Session) -> Reply:
         row = create_schedule(session, new.project, new.name, timing, spec)
+        code = require_code(principal, code_of_schedule(session, row.id), "body.tournament")
         made.append(row.id)
         return Reply(
             status=201,
             body=Schedule.model_validate(read_schedule(session, row.id)),
             headers={"Location": f"/api/v1/schedules/{row.id}", **etag(row.revision)},
-            audit=AuditLine(action="schedule.create", target=f"schedule/{row.id}", detail={"name": new.name}),
+            audit=AuditLine(
+                action="schedule.create",
+                target=f"schedule/{row.id}",
+                detail={"name": new.name} | ({"code": code} if code else {}),
+            ),
         )
 
     response = await change.commit(work)
@@ -95,6 +102,8 @@ async def update(
 
     def work(session: Session) -> Reply:
         require_match(if_match, lock_schedule(session, str(schedule_id)).revision)
+        if changes.paused is False:
+            require_code(principal, code_of_schedule(session, str(schedule_id)), "tournament")
         change_schedule(session, str(schedule_id), given)
         shown = Schedule.model_validate(read_schedule(session, str(schedule_id)))
         audit = AuditLine(action="schedule.change", target=f"schedule/{schedule_id}", detail=changes.model_dump())

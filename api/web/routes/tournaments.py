@@ -12,6 +12,7 @@ from api.schemas.reports import TournamentReport
 from api.schemas.tournaments import Cancel, Entrant, NewTournament, Pairing, ReportForm, Standings, Tournament
 from api.store.core.engine import Session
 from api.store.tournaments.lifecycle import create_tournament
+from api.store.tournaments.own_code import code_of_tournament
 from api.store.tournaments.reads import (
     TournamentFilter,
     list_entrants,
@@ -20,6 +21,7 @@ from api.store.tournaments.reads import (
     read_tournament,
     require_tournament,
 )
+from api.web.auth.own_code import require_code
 from api.web.auth.scopes import Operator, Viewer
 from api.web.changes import AuditLine, Change, Reply
 from api.web.orders.tournaments import CancelTournament
@@ -27,6 +29,7 @@ from api.web.reports.formats import as_csv, as_html, as_markdown
 from api.web.responses.paging import CURSOR, EntityId, IdCursor, Limit, SmallCursor, text_of
 from api.web.responses.serialization import SerializingRoute, record_response, records_page
 from api.web.services import Api
+from orchestrator.spec.own_code import code_in_tournament
 from orchestrator.spec.tournament import check_tournament
 
 router = APIRouter(route_class=SerializingRoute, prefix="/api/v1/tournaments", tags=["tournaments"])
@@ -52,10 +55,12 @@ REPORTS: dict[int | str, dict[str, Any]] = {
 async def create(new: NewTournament, principal: Operator, change: Change) -> Response:
     """Choose the entrants, record the tournament and start its workflow. It is `pending` until the workflow runs."""
     spec = check_tournament(new.spec.to_json())
+    require_code(principal, code_in_tournament(spec), "body.spec")
     made: list[str] = []
 
     def work(session: Session) -> Reply:
         row = create_tournament(session, new.project, spec)
+        code = require_code(principal, code_of_tournament(session, row, spec), "body.spec")
         made.append(row.id)
         return Reply(
             status=201,
@@ -64,7 +69,8 @@ async def create(new: NewTournament, principal: Operator, change: Change) -> Res
             audit=AuditLine(
                 action="tournament.create",
                 target=f"tournament/{row.id}",
-                detail={"project": new.project, "name": spec.name, "format": spec.format},
+                detail={"project": new.project, "name": spec.name, "format": spec.format}
+                | ({"code": code} if code else {}),
             ),
         )
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from typing import Annotated
 
 from fastapi import APIRouter, Query, Response
@@ -14,18 +14,19 @@ from api.schemas.trials import CheckedFile, FileToCheck, NewTrial, SpecProblem, 
 from api.store.core.engine import Session
 from api.store.trials.create import create_trial
 from api.store.trials.reads import TrialFilter, list_trials, read_trial
+from api.web.auth.own_code import require_code
 from api.web.auth.scopes import Operator, Viewer
-from api.web.auth.tokens import Principal
-from api.web.changes import AuditLine, Change, KeyHeader, Reply
+from api.web.changes import AuditLine, Change, ChangeCall, Reply
 from api.web.problems import problems_at
 from api.web.responses.etags import etag
 from api.web.responses.paging import EntityId, IdCursor, Limit, text_of
 from api.web.responses.serialization import SerializingRoute, record_response, records_page
-from api.web.services import Api, Services
-from api.web.temporal.check_components import ComponentsChecked, check_components, own_components
+from api.web.services import Api
+from api.web.temporal.check_components import ComponentsChecked, check_components, imported_names, own_components
 from api.web.validation.reading import ToRead
 from orchestrator.spec import InvalidTrial, TrialSpec
 from orchestrator.spec.checking import check_spec
+from orchestrator.spec.own_code import code_in_trial
 from orchestrator.spec.problems import Problem, path_text, shown
 from orchestrator.spec.yaml_source import read_yaml
 
@@ -42,11 +43,11 @@ async def create(new: NewTrial, principal: Operator, change: Change) -> Response
     """
     with problems_at("body.spec"):
         spec = check_spec(new.spec.to_json())
-    services = change.services
+    code = require_code(principal, code_in_trial(spec), "body.spec")
     made: list[str] = []
 
     async def try_names() -> None:
-        tried = await check_components(services.temporal, services.cluster, spec)
+        tried = await _tried(change, spec, "trial.create")
         with problems_at("body.spec"):
             _refuse(_problems(tried))
 
@@ -60,13 +61,15 @@ async def create(new: NewTrial, principal: Operator, change: Change) -> Response
             body=trial,
             headers={"Location": f"/api/v1/trials/{row.id}", **etag(row.revision)},
             audit=AuditLine(
-                action="trial.create", target=f"trial/{row.id}", detail={"project": new.project, "name": new.name}
+                action="trial.create",
+                target=f"trial/{row.id}",
+                detail={"project": new.project, "name": new.name} | ({"code": code} if code else {}),
             ),
         )
 
     response = await change.commit_after(try_names, work)
     for trial_id in made:
-        await services.trial_starter.start(trial_id)
+        await change.services.trial_starter.start(trial_id)
     return response
 
 
@@ -93,18 +96,16 @@ def list_all(
 
 
 @router.post("/validate", summary="Check a trial file")
-async def validate(
-    file: FileToCheck, services: Api, principal: Viewer, idempotency_key: KeyHeader = None
-) -> CheckedFile:
+async def validate(file: FileToCheck, principal: Viewer, change: Change) -> CheckedFile:
     """List all problems of a trial file with line and column. Nothing is created.
 
-    Names of your own code (`module:attr`) are imported by the train worker, if one runs; that needs an operator's
-    token.
+    Names of your own code (`module:attr`) are imported by the train worker, if one runs; that needs a token of scope
+    `code`, and is written to the audit log. Other names that a worker must try need an operator's token.
     """
     # nothing is stored under the idempotency key: the call changes nothing
     try:
-        spec = await services.spec_reader.read(principal.token_id, ToRead(text=file.text, spec=file.spec))
-        tried = await _tried(services, principal, spec)
+        spec = await change.services.spec_reader.read(principal.token_id, ToRead(text=file.text, spec=file.spec))
+        tried = await _tried(change, spec, "trial.validate")
         _refuse(await run_in_threadpool(_problems, tried, file.text))
     except InvalidTrial as error:
         problems = [SpecProblem.model_validate(asdict(problem)) for problem in error.problems]
@@ -112,11 +113,25 @@ async def validate(
     return CheckedFile(valid=True, problems=[], spec=spec.to_json(), not_checked=tried.not_checked)
 
 
-async def _tried(services: Services, principal: Principal, spec: TrialSpec) -> ComponentsChecked:
-    """Importing code runs it, which a viewer may not do."""
-    if not principal.may(Scope.OPERATOR) and any(own_components(spec)):
-        return ComponentsChecked(unusable=[], not_checked="not checked: needs an operator's token")
-    return await check_components(services.temporal, services.cluster, spec)
+async def _tried(change: ChangeCall, spec: TrialSpec, purpose: str) -> ComponentsChecked:
+    """Have a worker try the components that the caller may have imported: importing code runs it."""
+    services, principal = change.services, change.principal
+    own = list(own_components(spec))
+    tried = [each for each in own if principal.may(each.scope)]
+    imported = imported_names(tried)
+    line = AuditLine(action="code.import", target=None, detail={"for": purpose, "names": imported})
+
+    def audit() -> None:
+        if imported:
+            change.audit(line)
+
+    checked = await check_components(services.temporal, services.cluster, tried, audit)
+    refused = [each for each in own if each not in tried]
+    if not refused:
+        return checked
+    scope = Scope.CODE if any(each.code for each in refused) else Scope.OPERATOR
+    fields = ", ".join(path_text(each.path) for each in refused)
+    return replace(checked, not_checked=f"not checked: {fields}: needs a token of scope {scope}")
 
 
 def _problems(tried: ComponentsChecked, text: str | None = None) -> list[Problem]:

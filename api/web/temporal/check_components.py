@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
+from starlette.concurrency import run_in_threadpool
 from temporalio.client import Client
 
+from api.schemas.enums import Scope
 from api.web.live.cluster_status import ClusterStatus
 from api.web.problems import ProblemError
 from api.web.temporal.ask_worker import ask
@@ -15,6 +17,8 @@ from orchestrator.catalog import BUILT_IN, Component, Kind, resolve
 from orchestrator.contracts.interactive import ComponentCheck, check_component
 from orchestrator.contracts.queues import Queue
 from orchestrator.spec import TrialSpec
+from orchestrator.spec.own_code import CodeName, code_in_trial
+from orchestrator.spec.problems import path_text
 
 Path = tuple[str | int, ...]
 
@@ -37,33 +41,67 @@ class ComponentsChecked:
     """Why nothing was checked; None where it was, or where there is nothing to check."""
 
 
-async def check_components(temporal: Client, cluster: ClusterStatus, spec: TrialSpec) -> ComponentsChecked:
-    """Have a train worker import every component of the trial that is not built in."""
-    wanted = list(own_components(spec))
+@dataclass(frozen=True, kw_only=True)
+class OwnComponent:
+    """A component that a worker must try: not built in, or a game with options (such as a name of OpenSpiel's)."""
+
+    path: Path
+    check: ComponentCheck
+    code: tuple[CodeName, ...]
+    """The names of code in it; none where it comes with an installed package."""
+    imported: bool
+    """Whether trying it imports anything that does not come with Lanista."""
+
+    @property
+    def scope(self) -> Scope:
+        """The scope that is needed to have it tried."""
+        return Scope.CODE if self.code else Scope.OPERATOR
+
+
+async def check_components(
+    temporal: Client, cluster: ClusterStatus, wanted: Sequence[OwnComponent], before: Callable[[], None]
+) -> ComponentsChecked:
+    """Have a train worker try these components; `before` is called in a thread before anything is imported."""
     if not wanted:
         return ComponentsChecked(unusable=[])
     polled = (await cluster.task_queues()).value
     if polled is None or not any(worker.queue is Queue.INTERACTIVE for worker in polled.workers):
         return ComponentsChecked(unusable=[], not_checked="not checked: no train worker")
+    await run_in_threadpool(before)
     try:
-        verdicts = await asyncio.gather(*(ask(temporal, check_component, check) for _, check in wanted))
+        verdicts = await asyncio.gather(*(ask(temporal, check_component, each.check) for each in wanted))
     except ProblemError as refusal:
         return ComponentsChecked(unusable=[], not_checked=f"not checked: {refusal.detail}")
     return ComponentsChecked(
         unusable=[
-            UnusableComponent(path=path, name=check.component.id, problem=verdict.problem)
-            for (path, check), verdict in zip(wanted, verdicts, strict=True)
+            UnusableComponent(path=each.path, name=each.check.component.id, problem=verdict.problem)
+            for each, verdict in zip(wanted, verdicts, strict=True)
             if not verdict.usable
         ]
     )
 
 
-def own_components(spec: TrialSpec) -> Iterator[tuple[Path, ComponentCheck]]:
-    """Components by import path or of another package, and games with options (such as a name of OpenSpiel's)."""
+def own_components(spec: TrialSpec) -> Iterator[OwnComponent]:
+    """Components by import path or of another package, and games with options."""
+    code = code_in_trial(spec)
     for path, kind, component in _named(spec):
+        section = path[:-1] if path[-1] == "id" else path
+        named = tuple(each for each in code if each.path[: len(section)] == section)
         built_in = resolve(kind, component.id).entry.source == BUILT_IN
-        if not built_in or (kind is Kind.GAME and component.options):
-            yield path, ComponentCheck(kind=kind, component=component)
+        if named or not built_in or (kind is Kind.GAME and component.options):
+            check = ComponentCheck(kind=kind, component=component)
+            yield OwnComponent(path=path, check=check, code=named, imported=bool(named) or not built_in)
+
+
+def imported_names(components: Iterable[OwnComponent]) -> dict[str, str]:
+    """What trying these components imports, by field, for the audit log."""
+    found: dict[str, str] = {}
+    for each in components:
+        if each.code:
+            found |= {name.field: name.name for name in each.code}
+        elif each.imported:
+            found[path_text(each.path)] = each.check.component.id
+    return found
 
 
 def _named(spec: TrialSpec) -> Iterator[tuple[Path, Kind, Component]]:

@@ -53,6 +53,13 @@ def operator(api: Served) -> Iterator[httpx.Client]:
 
 
 @pytest.fixture
+def coder(api: Served) -> Iterator[httpx.Client]:
+    """A caller who may name code."""
+    with api.client(Scope.CODE) as client:
+        yield client
+
+
+@pytest.fixture
 def viewer(api: Served) -> Iterator[httpx.Client]:
     with api.client(Scope.VIEWER) as client:
         yield client

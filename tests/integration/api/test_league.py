@@ -254,6 +254,9 @@ def test_a_fork_begins_where_the_other_stood(operator: httpx.Client, readable: R
     assert (fork["forked_from_trial_id"], fork["forked_at_commit"]) == (readable.trial_id, 1)
     players = operator.get(f"/api/v1/trials/{fork['id']}/players").json()["items"]
     assert {player["name"] for player in players} == {"main", "rival", "random"}
+    code = {"name": f"{name}-code", "at_commit": 1, "changes": {"algorithm": {"id": "good:Algorithm"}}}
+    forbidden = operator.post(f"{base}/fork", json=code)
+    assert forbidden.status_code == 403 and forbidden.json()["errors"][0]["field"] == "trial.algorithm.id"
     late = operator.post(f"{base}/fork", json={"name": "too-late", "at_commit": 99})
     assert late.status_code == 409 and "0 to 2" in late.json()["detail"]
 

@@ -195,8 +195,8 @@ league:
 """
 
 
-def test_names_of_ones_own_code_are_tried_before_a_trial_starts(operator: httpx.Client) -> None:
-    checked = operator.post("/api/v1/trials/validate", json={"text": OWN_NAMES}).json()
+def test_names_of_ones_own_code_are_tried_before_a_trial_starts(coder: httpx.Client) -> None:
+    checked = coder.post("/api/v1/trials/validate", json={"text": OWN_NAMES}).json()
     assert checked["valid"] is False and checked["not_checked"] is None
     assert [(found["path"], found["line"]) for found in checked["problems"]] == [
         ("game.id", 1),
@@ -204,15 +204,16 @@ def test_names_of_ones_own_code_are_tried_before_a_trial_starts(operator: httpx.
     ]
     assert "'bad:Game' does not import" in checked["problems"][0]["message"]
     spec = {"game": {"id": "good:Game"}, "model": {"id": "bad:Net"}, "start": "paused"}
-    refused = operator.post("/api/v1/trials", json={"name": f"t-{new_id()}", "spec": spec})
+    refused = coder.post("/api/v1/trials", json={"name": f"t-{new_id()}", "spec": spec})
     assert refused.status_code == 422
     assert [error["field"] for error in refused.json()["errors"]] == ["body.spec.model.id"]
-    assert make(operator, spec=spec | {"model": {"id": "good:Net"}})["game"].startswith("good:Game")
+    assert make(coder, spec=spec | {"model": {"id": "good:Net"}})["game"].startswith("good:Game")
 
 
 def test_who_may_only_look_has_no_code_imported(viewer: httpx.Client) -> None:
     checked = viewer.post("/api/v1/trials/validate", json={"text": OWN_NAMES}).json()
-    assert checked["valid"] is True and checked["not_checked"] == "not checked: needs an operator's token"
+    fields = "game.id, model.id, league.players[1].bot"
+    assert checked["valid"] is True and checked["not_checked"] == f"not checked: {fields}: needs a token of scope code"
     plain = viewer.post("/api/v1/trials/validate", json={"spec": {"game": {"id": "connect_four"}}}).json()
     assert plain["not_checked"] is None, "there was nothing to try"
 
@@ -220,7 +221,7 @@ def test_who_may_only_look_has_no_code_imported(viewer: httpx.Client) -> None:
 def test_without_a_train_worker_own_names_are_said_not_to_be_checked(
     api: Served, api_database: str, tmp_path: Path
 ) -> None:
-    with running_api(api_database, "127.0.0.1:1", tmp_path) as alone, alone.client(Scope.OPERATOR) as client:
+    with running_api(api_database, "127.0.0.1:1", tmp_path) as alone, alone.client(Scope.CODE) as client:
         checked = client.post("/api/v1/trials/validate", json={"text": OWN_NAMES}).json()
         assert checked["valid"] is True and checked["not_checked"] == "not checked: no train worker"
         plain = client.post("/api/v1/trials/validate", json={"spec": {"game": {"id": "connect_four"}}}).json()

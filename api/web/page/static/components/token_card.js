@@ -54,6 +54,7 @@ async function make(context) {
         options: [
           ["viewer", "viewer: reads"],
           ["operator", "operator: changes trials"],
+          ["code", "code: starts code of its own too"],
           ["admin", "admin: manages tokens"],
         ],
       },

@@ -124,8 +124,9 @@ export async function signOut() {
   clearSession();
 }
 
-export const hasScope = (scope) =>
-  ["viewer", "operator", "admin"].indexOf(session.user?.scope) >= ["viewer", "operator", "admin"].indexOf(scope);
+const SCOPES = ["viewer", "operator", "code", "admin"];
+
+export const hasScope = (scope) => SCOPES.indexOf(session.user?.scope) >= SCOPES.indexOf(scope);
 
 function storeSession(answer) {
   session.user = answer;

@@ -1,0 +1,136 @@
+"""Only a token of scope `code` has code of its own imported or run; the audit log says who did, and which names."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import httpx
+import pytest
+
+from api.store.core.ids import new_id
+
+CODE_GAME = {"id": "good:Game"}
+PLAIN_GAME = {"id": "tic_tac_toe"}
+BOT = {"name": "teacher", "role": "bot", "bot": "good:Bot"}
+MAIN = {"name": "main", "role": "main"}
+
+NAMES_OF_CODE = [
+    ({"game": CODE_GAME}, "game.id"),
+    ({"game": {"id": "gymnasium", "env": "subprocess:Popen", "max_steps": 9}}, "game.env"),
+    ({"game": {"id": "gymnasium", "env": "evil_module:Env-v0", "max_steps": 9}}, "game.env"),
+    (
+        {"game": {"id": "gymnasium", "env": "GymV26Environment-v0", "options": {"env_id": "evil:Env-v0"}}},
+        "game.options.env_id",
+    ),
+    ({"game": {"id": "pettingzoo_aec", "env": "os:system"}}, "game.env"),
+    ({"game": {"id": "pettingzoo_parallel", "env": "x/y_v0", "options": {"a": ["b:C"]}}}, "game.options.a[0]"),
+    ({"game": {"id": "openspiel", "game": "efg_game(filename=/etc/passwd)"}}, "game.game"),
+    ({"game": PLAIN_GAME, "model": {"id": "good:Net"}}, "model.id"),
+    ({"game": PLAIN_GAME, "algorithm": {"id": "good:Algorithm"}}, "algorithm.id"),
+    ({"game": PLAIN_GAME, "league": {"preset": "good:matchmaker"}}, "league.preset"),
+    ({"game": PLAIN_GAME, "league": {"players": [MAIN, BOT]}}, "league.players[1].bot"),
+    ({"game": PLAIN_GAME, "budget": {"until": {"opponent": "good:Bot"}}}, "budget.until.opponent"),
+]
+
+
+def trial(client: httpx.Client, spec: dict[str, Any], project: str = "code") -> httpx.Response:
+    body = {"project": project, "name": f"t-{new_id()}", "spec": {"start": "paused", **spec}}
+    return client.post("/api/v1/trials", json=body)
+
+
+def refused(answer: httpx.Response) -> list[str]:
+    """The fields for which the scope is missing."""
+    assert answer.status_code == 403, answer.text
+    problem = answer.json()
+    assert (problem["needed_scope"], problem["scope"]) == ("code", "operator")
+    for error in problem["errors"]:
+        assert error["field"] in problem["detail"]
+    return [error["field"] for error in problem["errors"]]
+
+
+def audited(admin: httpx.Client, action: str) -> list[dict[str, Any]]:
+    lines = admin.get("/api/v1/audit", params={"limit": 100}).json()["items"]
+    return [line for line in lines if line["action"] == action]
+
+
+@pytest.mark.parametrize(("spec", "field"), NAMES_OF_CODE)
+def test_an_operator_starts_no_trial_that_names_code(operator: httpx.Client, spec: dict[str, Any], field: str) -> None:
+    assert refused(trial(operator, spec)) == [f"body.spec.{field}"]
+
+
+@pytest.mark.parametrize(("spec", "field"), NAMES_OF_CODE)
+def test_an_operator_has_no_code_imported_by_a_validation(
+    operator: httpx.Client, admin: httpx.Client, spec: dict[str, Any], field: str
+) -> None:
+    before = audited(admin, "code.import")
+    checked = operator.post("/api/v1/trials/validate", json={"spec": spec})
+    assert checked.status_code == 200
+    if not field.startswith("budget"):  # a bot that only the budget names is not tried before it plays
+        assert "needs a token of scope code" in checked.json()["not_checked"]
+    assert audited(admin, "code.import") == before
+
+
+def test_an_operator_starts_what_the_catalog_has(operator: httpx.Client) -> None:
+    assert trial(operator, {"game": PLAIN_GAME}).status_code == 201
+    assert trial(operator, {"game": PLAIN_GAME, "league": {"players": [MAIN, BOT | {"bot": "random"}]}}).is_success
+
+
+def test_an_operator_neither_resumes_nor_forks_a_trial_with_code(operator: httpx.Client, coder: httpx.Client) -> None:
+    made = trial(coder, {"game": CODE_GAME})
+    assert made.status_code == 201, made.text
+    path = f"/api/v1/trials/{made.json()['id']}"
+    assert refused(operator.post(f"{path}/resume")) == ["trial.game.id"]
+    assert refused(operator.post(f"{path}/fork", json={"name": f"f-{new_id()}"})) == ["trial.game.id"]
+    assert operator.post(f"{path}/stop", json={"mode": "now"}).status_code != 403, "to stop code needs no such scope"
+
+
+def test_an_operator_adds_no_bot_of_ones_own(operator: httpx.Client) -> None:
+    made = trial(operator, {"game": PLAIN_GAME}).json()["id"]
+    assert refused(operator.post(f"/api/v1/trials/{made}/players", json=BOT)) == ["body.bot"]
+
+
+def test_an_operator_holds_no_tournament_with_code(operator: httpx.Client, coder: httpx.Client) -> None:
+    project = f"p-{new_id()}"
+    made = trial(coder, {"game": CODE_GAME}, project).json()
+    bots = ["bot:good:Bot", "bot:random"]
+    tournament = {"project": project, "spec": {"game": PLAIN_GAME, "entrants": bots}}
+    assert refused(operator.post("/api/v1/tournaments", json=tournament)) == ["body.spec.entrants[0]"]
+    of_trial = {"project": project, "spec": {"trial": made["name"], "entrants": ["bot:random", "bot:first-legal"]}}
+    assert refused(operator.post("/api/v1/tournaments", json=of_trial)) == ["body.spec.trial.game.id"]
+    schedule = {"project": project, "name": "nightly", "every_seconds": 86_400, "tournament": of_trial["spec"]}
+    assert refused(operator.post("/api/v1/schedules", json=schedule)) == ["body.tournament.trial.game.id"]
+    kept = coder.post("/api/v1/schedules", json=schedule)
+    assert kept.status_code == 201, kept.text
+    path = f"/api/v1/schedules/{kept.json()['id']}"
+    assert refused(operator.post(f"{path}/trigger")) == ["tournament.trial.game.id"]
+    assert refused(operator.patch(path, json={"paused": False})) == ["tournament.trial.game.id"]
+    assert operator.patch(path, json={"paused": True}).status_code == 200
+    assert coder.delete(path).status_code == 204
+
+
+def test_the_audit_log_says_who_had_which_code_imported(coder: httpx.Client, admin: httpx.Client) -> None:
+    spec = {"game": CODE_GAME, "model": {"id": f"good:Net{new_id()[-6:]}"}}
+    assert coder.post("/api/v1/trials/validate", json={"spec": spec}).json()["valid"] is True
+    newest = audited(admin, "code.import")[0]
+    assert newest["detail"] == {
+        "for": "trial.validate",
+        "names": {"game.id": "good:Game", "model.id": spec["model"]["id"]},
+    }
+    assert newest["actor"] == coder.get("/api/v1/session").json()["name"]
+    made = trial(coder, spec).json()
+    assert audited(admin, "code.import")[0]["detail"]["for"] == "trial.create"
+    (line,) = [line for line in audited(admin, "trial.create") if line["target"] == f"trial/{made['id']}"]
+    assert set(line["detail"]["code"].values()) == {"good:Game", spec["model"]["id"]}
+
+
+def test_refused_code_leaves_a_line_too(coder: httpx.Client, admin: httpx.Client) -> None:
+    answer = trial(coder, {"game": {"id": "bad:Game"}})
+    assert answer.status_code == 422
+    assert audited(admin, "code.import")[0]["detail"]["names"] == {"game.id": "bad:Game"}
+
+
+def test_a_token_of_the_scope_is_made_like_any_other(admin: httpx.Client, coder: httpx.Client) -> None:
+    made = admin.post("/api/v1/tokens", json={"name": f"c-{new_id()}", "scope": "code"})
+    assert made.status_code == 201 and made.json()["scope"] == "code"
+    assert coder.post("/api/v1/tokens", json={"name": "another"}).status_code == 403
+    assert trial(admin, {"game": CODE_GAME}).status_code == 201, "an admin may do what `code` may"

@@ -1,0 +1,41 @@
+"""Which names of a trial are code, and which are the catalog's."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from orchestrator.spec.checking import check_spec
+from orchestrator.spec.own_code import code_in_trial
+
+
+@pytest.mark.parametrize(
+    "game",
+    [
+        {"id": "connect_four"},
+        {"id": "openspiel", "game": "hex(board_size=7)"},
+        {"id": "gymnasium", "env": "CartPole-v1", "options": {"render_mode": "ansi", "page": "http://localhost:80/"}},
+        {"id": "gymnasium", "env": "FrozenLake-v1", "options": {"desc": ["SF", "HG"], "time": "12:30"}},
+        {"id": "pettingzoo_aec", "env": "classic/tictactoe_v3", "options": {"depth": [1, {"a": None}]}},
+    ],
+)
+def test_names_of_the_catalog_are_not_code(game: dict[str, Any]) -> None:
+    assert code_in_trial(check_spec({"game": game})) == []
+
+
+@pytest.mark.parametrize(
+    ("game", "field"),
+    [
+        ({"id": "openspiel", "game": "nfg_game(filename=/root/x)"}, "game.game"),
+        ({"id": "openspiel", "game": "misere(game=efg_game(FileName = x))"}, "game.game"),
+        ({"id": "my_games:Nim", "rules": {"maker": "rules:make"}}, "game.id game.rules.maker"),
+        ({"id": "gymnasium", "env": "module:Env-v0"}, "game.env"),
+        (
+            {"id": "gymnasium", "env": "a.b:c", "options": {"x": [{"y": "deep.er:Env-v1"}]}},
+            "game.env game.options.x[0].y",
+        ),
+    ],
+)
+def test_what_a_worker_would_import_or_read_is_code(game: dict[str, Any], field: str) -> None:
+    assert " ".join(each.field for each in code_in_trial(check_spec({"game": game}))) == field
