@@ -71,7 +71,7 @@ def train_activities(
     store = ArtifactStore(settings.artifacts)
     checks = SystemCheckActivities()
     crews = CrewPool(store, cpus=count, max_idle=slots, idle_seconds=settings.crew_idle_seconds)
-    training = TrainingActivities(store, crews, CpuSlots(count))
+    training = TrainingActivities(store, crews, CpuSlots(count, slots))
     playing = PlayActivities(settings.artifacts)
     weights = WeightsActivities(store)
     interactive = InteractiveActivities(store)

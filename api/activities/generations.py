@@ -47,17 +47,19 @@ class GenerationActivities:
         Only the priority in the queue is computed again.
         """
         with map_errors(), self._sessions.begin() as session:
-            planned = plan_generation(session, key.trial, key.player, key.generation, key.attempt)
+            planned = plan_generation(session, key.trial, key.player, key.generation, key.attempt, crews=key.crews)
             turn = urgency(PlayerId(key.player), recent_generations(session, planned.trial))
             return _plan(key, planned, self._stall_seconds, turn)
 
     @activity.defn(name=contracts.record_generation.name)
     def record_generation(self, report: contracts.GenerationReport) -> contracts.Recorded:
-        """Record the outcome in one transaction; the first delivery wins and every delivery gets its result."""
+        """Record the outcome in one transaction; the first delivery wins and every delivery gets its result.
+
+        An outcome that would lead players that share its crews too far is retried after their next record.
+        """
         with map_errors(), self._sessions.begin() as session:
-            recorded = record_planned_generation(
-                session, self._artifacts, _trained(report, _followed_plan(session, report))
-            )
+            trained = _trained(report, _followed_plan(session, report))
+            recorded = record_planned_generation(session, self._artifacts, trained, crews=report.outcome.crews)
             trial = session.get_one(Trial, report.trial)
             version = session.get_one(ModelVersion, recorded.version_id)
             return contracts.Recorded(

@@ -20,6 +20,8 @@ class GenerationKey:
     generation: int
     attempt: int = 1
     """Above 1 when another plan was needed, as after a damaged checkpoint."""
+    crews: int = 0
+    """For planning: `GenerationOutcome.crews` of the player's last generation."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -81,6 +83,8 @@ class GenerationOutcome:
     finished_at: float
     returns: ReturnTally | None = None
     """The returns of one-seat games, which have no tallies."""
+    crews: int = 0
+    """How many generations of this size the cluster can train at once; 0 in outcomes of earlier releases."""
 
 
 @dataclass(frozen=True, kw_only=True)

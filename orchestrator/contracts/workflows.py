@@ -82,6 +82,8 @@ class PlayerState:
     mode: Mode = Mode.RUN
     target: Target | None = None
     evaluate_every: int = 0
+    crews: int = 0
+    """`GenerationOutcome.crews` of the last generation."""
 
 
 @dataclass(kw_only=True)

@@ -96,7 +96,11 @@ class PlayerWorkflow:
     async def _generation(self) -> None:
         state = self._state
         key = GenerationKey(
-            trial=state.trial, player=state.player, generation=state.generation + 1, attempt=state.attempt
+            trial=state.trial,
+            player=state.player,
+            generation=state.generation + 1,
+            attempt=state.attempt,
+            crews=state.crews,
         )
         plan = await self._plan(key)
         if plan is None:
@@ -111,6 +115,7 @@ class PlayerWorkflow:
         if trained is None:
             return
         outcome, tries = trained
+        state.crews = outcome.crews
         try:
             recorded = await record_generation(_report_of(key, outcome, tries))
         except ActivityError as error:

@@ -21,8 +21,10 @@ class CpuSlots:
     the same Ray cluster count the same CPUs: a crew whose CPUs both drivers reserved waits for its placement group.
     """
 
-    def __init__(self, ray_cpus: Callable[[], int]) -> None:
+    def __init__(self, ray_cpus: Callable[[], int], slots: int = 1024) -> None:
+        """`slots`: generations under way at once, whatever their CPUs."""
         self._ray_cpus = ray_cpus
+        self._slots = slots
         self._reserved = 0
         self._queue: list[tuple[int, int]] = []
         self._arrivals = itertools.count()
@@ -38,6 +40,10 @@ class CpuSlots:
             with self._changed:
                 self._reserved -= cpus
                 self._changed.notify_all()
+
+    def fitting(self, cpus: int) -> int:
+        """How many generations of this many CPUs can be under way at once."""
+        return max(1, min(self._slots, self._ray_cpus() // cpus))
 
     def _wait_for_turn(self, cpus: int, watch: ProgressWatch, urgency: int) -> None:
         with self._changed:

@@ -69,6 +69,7 @@ class TrainingActivities:
             metrics=result.metrics,
             started_at=started_at,
             finished_at=time.time(),
+            crews=self._cpu_slots.fitting(crew_plan(task).cpus),
         )
 
 

@@ -23,6 +23,7 @@ from api.store.core.errors import Conflict, NotFound, NotYet
 from api.store.core.seeds import derived_seed
 from api.store.evaluations.gauntlet import evaluation_under_way
 from api.store.generations.matchmaker_state import qualities_of
+from api.store.generations.turns import check_queue
 from api.store.payoffs.cells import load_payoff
 from api.store.players.roster import player_of, players_of, roster_of
 from api.store.players.versions import playing_version
@@ -83,15 +84,19 @@ class FollowedPlan:
 
 
 def plan_generation(
-    session: Session, trial_id: str, player_id: str, generation: int, attempt: int = 1
+    session: Session, trial_id: str, player_id: str, generation: int, attempt: int = 1, *, crews: int = 0
 ) -> PlannedGeneration:
-    """The plan of this attempt at a generation: the recorded one, or a new one from the present payoff."""
+    """The plan of this attempt at a generation: the recorded one, or a new one from the present payoff.
+
+    Raises NotYet while games have to be played first, or another player has to queue first (see `check_queue`).
+    """
     trial = lock_trial(session, trial_id)
     player = player_of(session, trial_id, player_id)
     decision = _find_plan(session, trial_id, player_id, generation, attempt)
     if decision is None:
         _check_turn(player, generation)
         _check_measured(session, trial, player)
+        check_queue(session, player, crews)
         decision = _decide(session, trial, player, generation, attempt)
     return _read_plan(session, trial, player, decision)
 

@@ -20,6 +20,7 @@ from api.store.core.ids import new_id
 from api.store.generations.matchmaker_state import state_after
 from api.store.generations.outcome import OpponentTally, RecordedGeneration, TrainedGeneration
 from api.store.generations.plan import planned_evidence
+from api.store.generations.turns import check_lead
 from api.store.payoffs.cells import CellKey, Results, sum_by_cell, update_payoff
 from api.store.players.versions import present_version
 from api.store.tables import Decision, Generation, Metric, ModelVersion, Player, ReturnTally, Tally, Trial
@@ -28,17 +29,18 @@ from orchestrator.artifacts import ArtifactStore
 
 
 def record_planned_generation(
-    session: Session, artifacts: ArtifactStore, trained: TrainedGeneration
+    session: Session, artifacts: ArtifactStore, trained: TrainedGeneration, *, crews: int = 0
 ) -> RecordedGeneration:
     """Keep the checkpoint, advance the matchmaker's state and record the generation, or find it recorded.
 
-    Must be the last call of its transaction.
+    Raises NotYet while another player has to record first (see `check_lead`). Must be the last call of its transaction.
     """
     recorded = find_generation(session, trained.player_id, trained.generation)
     if recorded is not None:
         return recorded  # the file of an attempt that lost the race may have been collected
     if trained.plan_decision_id is None:
         raise Conflict(f"generation {trained.generation} does not name the plan that it followed")
+    check_lead(session, trained, crews)  # without a lock: meanwhile the others can only catch up
     keep_checkpoint(session, artifacts, trained.checkpoint)
     evidence = planned_evidence(session, trained.plan_decision_id)
     state = state_after(session, evidence, trained.tallies)

@@ -138,6 +138,7 @@ class League:
         losses: int = 2,
         weights: object = "",
         returns: ReturnTally | None = None,
+        crews: int = 0,
     ) -> GenerationReport:
         """A report as training would bring it; `weights` makes attempts differ."""
         others = [opponent for opponent in plan.opponents if opponent.player != plan.player]
@@ -162,6 +163,7 @@ class League:
             metrics={"loss": 0.5, "games": 100.0} | ({"return_mean": returns.mean} if returns else {}),
             started_at=1_800_000_000.0,
             finished_at=1_800_000_020.0,
+            crews=crews,
         )
         return GenerationReport(
             trial=plan.trial, player=plan.player, generation=plan.generation, attempt=plan.attempt, outcome=outcome

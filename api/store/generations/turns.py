@@ -1,0 +1,99 @@
+"""Keeps players that share crews level: a player that leads too far waits for those behind.
+
+See docs/decisions/crews.md.
+"""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+from sqlalchemy import func, select
+from sqlalchemy.orm import Session
+
+from api.schemas.enums import PlayerStatus, TrialStatus
+from api.store.core.clock import now
+from api.store.core.errors import NotYet
+from api.store.generations.outcome import TrainedGeneration
+from api.store.tables import Decision, Generation, Player, Trial
+from league.training_priority import Standing, patience, queues_after, records_after
+from league.types import DecisionKind, PlayerId, Role
+
+LEARNS = (Player.status == PlayerStatus.ACTIVE, Player.role.in_([role for role in Role if role.learns]))
+
+
+def check_lead(session: Session, trained: TrainedGeneration, crews: int) -> None:
+    """Raise NotYet while another player has to record before this generation.
+
+    `crews` is how many generations of this size the cluster trains at once; 0 if unknown. No player waits where each
+    learner can have a crew of its own, or where the trial pauses or ends.
+    """
+    if not _share_crews(session, trained.trial_id, crews):
+        return
+    standings = _standings(session, trained.trial_id)
+    took = trained.finished_at - trained.started_at
+    if trained.player_id not in standings or now(session) - trained.finished_at > patience(took, len(standings)):
+        return
+    other = records_after(PlayerId(trained.player_id), trained.steps, took, standings)
+    if other is not None:
+        raise NotYet(f"generation {trained.generation} is recorded after the next one of {_name(session, other)}")
+
+
+def check_queue(session: Session, player: Player, crews: int) -> None:
+    """Raise NotYet while another player has to queue for a crew before this one; `crews` as above."""
+    last = session.get(Generation, (player.id, player.generation))
+    if last is None or not _share_crews(session, player.trial_id, crews):
+        return
+    standings = _standings(session, player.trial_id)
+    took = last.finished_at - last.started_at
+    if player.id not in standings or now(session) - last.recorded_at > patience(took, len(standings)):
+        return
+    other = queues_after(PlayerId(player.id), last.steps, took, standings)
+    if other is not None:
+        raise NotYet(f"generation {player.generation + 1} is planned after the next one of {_name(session, other)}")
+
+
+def _share_crews(session: Session, trial_id: str, crews: int) -> bool:
+    """Whether the active learners of all running trials, this one among them, are more than the crews."""
+    trial = session.get(Trial, trial_id)
+    if trial is None or trial.status is not TrialStatus.RUNNING or not crews:
+        return False
+    running = select(Trial.id).where(Trial.status == TrialStatus.RUNNING)
+    learners = session.scalar(select(func.count()).select_from(Player).where(Player.trial_id.in_(running), *LEARNS))
+    return crews < (learners or 0)
+
+
+def _standings(session: Session, trial_id: str) -> dict[PlayerId, Standing]:
+    """Each active learner's steps since the newest of them joined, its last sign of life, and whether it trains."""
+    players = session.scalars(select(Player).where(Player.trial_id == trial_id, *LEARNS)).all()
+    joined = max((player.created_commit for player in players), default=0)
+    steps: dict[str, int] = {
+        row.player_id: int(row.steps)
+        for row in session.execute(
+            select(Generation.player_id, func.sum(Generation.steps).label("steps"))
+            .where(Generation.trial_id == trial_id, Generation.commit > joined)
+            .group_by(Generation.player_id)
+        )
+    }
+    return {PlayerId(player.id): _standing(session, player, steps.get(player.id, 0)) for player in players}
+
+
+def _standing(session: Session, player: Player, steps: int) -> Standing:
+    planned = session.scalar(
+        select(func.max(Decision.created_at)).where(
+            Decision.player_id == player.id,
+            Decision.kind == DecisionKind.MATCHMAKING,
+            Decision.generation == player.generation + 1,
+        )
+    )
+    seen = planned or _recorded_at(session, player) or player.created_at
+    return Standing(steps=steps, silent=now(session) - seen, in_flight=planned is not None)
+
+
+def _recorded_at(session: Session, player: Player) -> datetime | None:
+    return session.scalar(
+        select(Generation.recorded_at).where(Generation.player_id == player.id, Generation.number == player.generation)
+    )
+
+
+def _name(session: Session, player: PlayerId) -> str:
+    return session.get_one(Player, player).name
