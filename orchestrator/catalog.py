@@ -84,6 +84,7 @@ _BUILT_INS: Mapping[Kind, Mapping[str, _BuiltIn]] = {
         "leduc_poker": _BuiltIn(
             "workers.games.leduc_poker:LeducPoker", "Leduc poker, six cards, two rounds", opening_plies=0
         ),
+        "soccer": _BuiltIn("workers.games.soccer:Soccer", "Soccer on a small grid, two against two", opening_plies=0),
         "openspiel": _BuiltIn("workers.games.openspiel:OpenSpielGame", "Any game of OpenSpiel, by its name"),
         "pettingzoo_aec": _BuiltIn("workers.games.pettingzoo:AecGame", "Any turn-based PettingZoo game"),
         "pettingzoo_parallel": _BuiltIn(
@@ -114,6 +115,7 @@ _BUILT_INS: Mapping[Kind, Mapping[str, _BuiltIn]] = {
             "A best move of tic-tac-toe with this probability, else any",
             {"ties": "random"},
         ),
+        "soccer-striker": _BuiltIn("workers.bots.soccer:StrikerBot", "Chases the ball and runs for the goal in soccer"),
         "mcts-<simulations:int>": _BuiltIn("workers.bots.mcts:MctsBot", "Monte Carlo tree search, nothing hidden"),
         "mixed-<probabilities:numbers>": _BuiltIn(
             "workers.bots.fixed_strategies:MixedBot", "A fixed probability for each action"

@@ -115,6 +115,8 @@ class ComponentVerdict:
 
     usable: bool
     problem: str = ""
+    teams: list[int] = field(default_factory=list)
+    """Of a game: the team of each seat."""
 
 
 @dataclass(frozen=True, kw_only=True)

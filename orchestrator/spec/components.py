@@ -40,12 +40,23 @@ class Choice(Section):
     """A name of the catalog and its options, in one mapping."""
 
     kind: ClassVar[Kind]
+    added: ClassVar[frozenset[str]] = frozenset()
+    """Options of later releases. At their default they are no part of `arguments`, so that a game keeps its key."""
     id: str
+
+    @property
+    def arguments(self) -> dict[str, Any]:
+        """All options with their values, those with defaults too."""
+        given = self.model_dump(mode="json", exclude={"id"})
+        return {name: value for name, value in given.items() if name not in self.added or not self._at_default(name)}
 
     @property
     def component(self) -> Component:
         """The name and the options, as workers take them."""
-        return Component(id=self.id, options=self.model_dump(mode="json", exclude={"id"}))
+        return Component(id=self.id, options=self.arguments)
+
+    def _at_default(self, name: str) -> bool:
+        return bool(getattr(self, name) == type(self).model_fields[name].default)
 
 
 class OtherChoice(Choice):

@@ -2,14 +2,42 @@
 
 from __future__ import annotations
 
-from typing import Annotated, ClassVar, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
-from pydantic import Discriminator, Field, JsonValue, Tag, field_validator
+from pydantic import (
+    Discriminator,
+    Field,
+    JsonValue,
+    Tag,
+    ValidationError,
+    ValidatorFunctionWrapHandler,
+    WrapValidator,
+    field_validator,
+)
 
 from orchestrator.catalog import Kind, built_in_names
 from orchestrator.spec.components import OTHER, Choice, OtherChoice, own_name, tag_by_id
 from orchestrator.spec.section import one_of
-from orchestrator.spec.values import Flag, Positive
+from orchestrator.spec.values import Flag, Positive, TeamNumber
+
+
+def _in_one_sentence(value: Any, check: ValidatorFunctionWrapHandler) -> Any:
+    """A union reports the problem of each of its members; one sentence says what is allowed."""
+    try:
+        return check(value)
+    except ValidationError:
+        raise ValueError(
+            "must be each, one, a list of the seats' team numbers such as [0, 0, 1, 1], or (PettingZoo) team numbers "
+            "by the beginning of the agents' names"
+        ) from None
+
+
+_Seats = Literal["each", "one"] | tuple[TeamNumber, ...]
+Teams = Annotated[_Seats | None, WrapValidator(_in_one_sentence)]
+TeamsByName = Annotated[_Seats | dict[str, TeamNumber] | None, WrapValidator(_in_one_sentence)]
+_TEAMS = (
+    "which seats play together: each, one, a list such as [0, 0, 1, 1], or by the agents' names, as {red: 0, blue: 1}"
+)
 
 _ADAPTERS = {
     "openspiel": "<openspiel>",
@@ -39,10 +67,14 @@ class OpenSpielGame(Choice):
     """Any game of OpenSpiel."""
 
     kind: ClassVar[Kind] = Kind.GAME
+    added: ClassVar[frozenset[str]] = frozenset({"teams"})
     id: Literal["openspiel"] = Field(description="name of the adapter")
     game: str = Field(min_length=1, description="OpenSpiel's name, parameters in brackets: hex(board_size=7)")
     sight: Literal["auto", "observation", "information_state"] = Field(
         default="auto", description="what a seat sees: the present state, or everything it has seen so far"
+    )
+    teams: Teams = Field(
+        default=None, description="which seats play together: each, one, or a list such as [0, 1, 0, 1]"
     )
 
 
@@ -60,11 +92,13 @@ class PettingZooGame(Choice):
     """Any PettingZoo environment."""
 
     kind: ClassVar[Kind] = Kind.GAME
+    added: ClassVar[frozenset[str]] = frozenset({"teams"})
     id: Literal["pettingzoo_aec", "pettingzoo_parallel"] = Field(description="name of the adapter")
     env: str = Field(min_length=1, description="registered id, or module:attr of a class: classic/tictactoe_v3")
     options: dict[str, JsonValue] = Field(default={}, description="arguments of the environment")
     max_steps: Positive = Field(default=1000, description="longest game")
     hidden_information: Flag = Field(default=True, description="whether seats see different things")
+    teams: TeamsByName = Field(default=None, description=_TEAMS)
 
 
 _TAGS = dict.fromkeys(_PLAIN, "<built-in>") | _ADAPTERS

@@ -60,6 +60,7 @@ LARGEST = 2**63 - 1
 """The largest bigint of the database."""
 
 Count = Annotated[int, Field(strict=True, ge=0, le=LARGEST), WHOLE]
+TeamNumber = Annotated[int, Field(strict=True, ge=0, le=63)]
 Positive = Annotated[int, Field(strict=True, ge=1, le=LARGEST), WHOLE]
 Processes = Annotated[int, Field(strict=True, ge=1, le=4096), WHOLE]
 Width = Annotated[int, Field(strict=True, ge=1, le=65_536), WHOLE]

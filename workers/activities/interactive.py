@@ -39,7 +39,7 @@ from workers.activities.failures import failure_message, map_errors
 from workers.algorithms.contract import algorithm_class
 from workers.bots.names import bot_maker
 from workers.checkpoints import Checkpoint, UnreadableCheckpoint, check_weights, decode, save
-from workers.games.names import make_game
+from workers.games.names import make_game, make_new_game
 from workers.games.protocol import GameSpec, Turn, VectorGame
 from workers.games.replay import Position, replay
 from workers.inference.cache import PolicyCache
@@ -93,12 +93,12 @@ class InteractiveActivities:
     def check_component(self, check: ComponentCheck) -> ComponentVerdict:
         """Import the component. A game is also made; the other kinds need a game to be made for."""
         try:
-            _load(check)
+            teams = _load(check)
         except CatalogError as error:
             return ComponentVerdict(usable=False, problem=str(error))
         except (Exception, SystemExit) as error:  # user code may raise anything; that is the verdict
             return ComponentVerdict(usable=False, problem=failure_message(error))
-        return ComponentVerdict(usable=True)
+        return ComponentVerdict(usable=True, teams=list(teams))
 
     @activity.defn(name=import_weights.name)
     def import_weights(self, request: ImportWeights) -> CheckpointRef:
@@ -169,10 +169,11 @@ def notation(names: Sequence[str], spec: GameSpec) -> str:
     return " ".join(f"{i // 2 + 1}. {name}" if i % 2 == 0 else name for i, name in enumerate(names))
 
 
-def _load(check: ComponentCheck) -> None:
+def _load(check: ComponentCheck) -> tuple[int, ...]:
+    """Import the component, and make it if it is a game; returns the game's teams."""
     match check.kind:
         case Kind.GAME:
-            make_game(check.component.id, 1, **check.component.options)
+            return make_new_game(check.component.id, 1, **check.component.options).spec.teams
         case Kind.MODEL:
             model_maker(check.component.id)
         case Kind.ALGORITHM:
@@ -181,6 +182,7 @@ def _load(check: ComponentCheck) -> None:
             bot_maker(check.component.id)
         case Kind.MATCHMAKER:
             load_matchmaker(check.component.id)
+    return ()
 
 
 def _maker(game: Component) -> partial[VectorGame]:

@@ -19,7 +19,7 @@ from workers.crews.errors import GenerationStopped
 from workers.crews.generation import crew_plan, run_generation
 from workers.crews.pool import CrewPool
 from workers.crews.task import GenerationTask, Progress, TaskOpponent, Topology
-from workers.games.names import make_game
+from workers.games.names import make_new_game
 from workers.models.contract import build_model
 from workers.rollout.openings import OpeningRules
 
@@ -112,7 +112,7 @@ class WeightsActivities:
     def make_initial_weights(self, request: InitialWeightsRequest) -> CheckpointRef:
         """Random weights from the trial's seed, or the weights of a file, checked against the model."""
         with map_errors():
-            game = make_game(request.game.id, 1, **request.game.options)
+            game = make_new_game(request.game.id, 1, **request.game.options)
             model = build_model(request.model, game.spec, request.seed)
             weights = dict(model.state_dict())
             if request.source is not None:

@@ -24,6 +24,17 @@ def make_game(id: str, tables: int, **options: Any) -> VectorGame:
     return game
 
 
+def make_new_game(id: str, tables: int, **options: Any) -> VectorGame:
+    """`make_game` for a trial that is about to start: it must say which seats play together.
+
+    Trials that started before the question existed go on with each seat for itself.
+    """
+    game = make_game(id, tables, **options)
+    if game.teams_question is not None:
+        raise BadGame(game.teams_question)
+    return game
+
+
 def _options(make: Any) -> str:
     """The options a game takes, as it declares them; those that must be given are marked."""
     named = [

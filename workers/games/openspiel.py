@@ -16,6 +16,7 @@ from open_spiel.python.observation import make_observation
 from workers.games.errors import BadGame
 from workers.games.protocol import GameSpec, StepResult, Turn, VectorGame
 from workers.games.seeding import mix_ints
+from workers.games.teams import Teams, ask_for_teams, declared_teams
 
 Sight = Literal["auto", "observation", "information_state"]
 _Dynamics, _Chance, _Information = (
@@ -33,10 +34,11 @@ class OpenSpielGame(VectorGame):
 
     `sight` is the tensor a mover sees: its `information_state` (all it ever learnt), its `observation`
     (what shows now), or by default the first in games of hidden information and the second in others.
-    Chance is drawn from the table's seed. Moves are always checked against the legal mask.
+    Chance is drawn from the table's seed. Moves are always checked against the legal mask. `teams` says which seats
+    play together, which OpenSpiel does not.
     """
 
-    def __init__(self, *, tables: int, game: str, sight: Sight = "auto") -> None:
+    def __init__(self, *, tables: int, game: str, sight: Sight = "auto", teams: Teams | None = None) -> None:
         self._game = _load(game)
         kind = self._game.get_type()
         seen = _sight(kind, sight)
@@ -52,10 +54,12 @@ class OpenSpielGame(VectorGame):
             hidden_information=kind.information != _Information.PERFECT_INFORMATION,
             chance=kind.chance_mode != _Chance.DETERMINISTIC,
             max_steps=self._game.max_game_length(),
-            scoring="returns" if seats == 1 else "outcome",
+            teams=declared_teams(teams, [f"seat {seat}" for seat in range(seats)], game),
             openspiel=game,
         )
         super().__init__(spec, tables)
+        if teams is None and (seats > 2 or (seats > 1 and kind.utility == pyspiel.GameType.Utility.IDENTICAL)):
+            self.teams_question = ask_for_teams(game, [f"seat {seat}" for seat in range(seats)])
         self._has_chance = spec.chance
         self._pays_at_end = kind.reward_model == pyspiel.GameType.RewardModel.TERMINAL
         self._states = [self._game.new_initial_state() for _ in range(tables)]

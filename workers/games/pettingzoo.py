@@ -9,6 +9,7 @@ from workers.games.environments import AgentObservation, EnvironmentGame, factor
 from workers.games.errors import BadGame
 from workers.games.observation_encoder import ObservationEncoder, action_count, observation_encoder
 from workers.games.protocol import GameSpec
+from workers.games.teams import Teams, ask_for_teams, declared_teams
 
 _FUNCTIONS = frozenset({"env", "raw_env", "parallel_env"})
 """What PettingZoo's own modules call the functions that make an environment; they have no annotation."""
@@ -21,7 +22,8 @@ class _PettingZooGame(EnvironmentGame):
     named as PettingZoo names its own: env, raw_env, parallel_env.
 
     Seats are the environment's `possible_agents`, in their order. Games are cut off at `max_steps`.
-    PettingZoo does not say whether players see everything, so hidden information is assumed.
+    PettingZoo does not say whether players see everything, so hidden information is assumed. Nor does it say which
+    agents play together: `teams` does.
     """
 
     kind: Literal["aec", "parallel"]
@@ -34,6 +36,7 @@ class _PettingZooGame(EnvironmentGame):
         options: dict[str, Any] | None = None,
         max_steps: int = 1000,
         hidden_information: bool = True,
+        teams: Teams | None = None,
     ) -> None:
         environments = [_make(self.kind, env, options or {}) for _ in range(tables)]
         agents = _agents(environments[0], env)
@@ -46,10 +49,12 @@ class _PettingZooGame(EnvironmentGame):
             simultaneous=self.kind == "parallel",
             hidden_information=hidden_information,
             max_steps=max_steps,
-            scoring="returns" if len(agents) == 1 else "outcome",
+            teams=declared_teams(teams, [str(agent) for agent in agents], env),
         )
         super().__init__(spec, environments, encoders, counts)
         self._agents = agents
+        if teams is None and len(agents) > 2:
+            self.teams_question = ask_for_teams(env, [str(agent) for agent in agents])
         self._seat_of = {agent: seat for seat, agent in enumerate(agents)}
 
 

@@ -174,6 +174,8 @@ class VectorGame(ABC):
 
     auto_reset: bool = True
     """False leaves a finished table at its last position, until `start` gives it another game."""
+    teams_question: str | None = None
+    """Why a new trial must say which seats play together; None where the game or its options say it."""
 
     def __init__(self, spec: GameSpec, tables: int) -> None:
         if tables < 1:

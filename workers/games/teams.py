@@ -43,3 +43,16 @@ def _by_prefix(teams: Mapping[str, int], agent: str, game: str) -> int:
     if not found:
         raise BadGame(f"{game}: no prefix of teams fits agent {agent!r}; given: {', '.join(teams) or 'none'}")
     return teams[max(found, key=len)]
+
+
+def ask_for_teams(game: str, agents: Sequence[str]) -> str:
+    """The question that a new trial must answer by its option `teams`, with the answer that the names suggest."""
+    kinds = [agent.rstrip("0123456789").rstrip("_- ") for agent in agents]
+    numbers = {kind: number for number, kind in enumerate(dict.fromkeys(kinds))}
+    by_name = len(numbers) > 1
+    example = [numbers[kind] for kind in kinds] if by_name else [seat % 2 for seat in range(len(agents))]
+    guess = ", as their names suggest" if by_name and len(numbers) < len(agents) else ""
+    return (
+        f"{game}: which of {', '.join(agents)} play together? Say teams: each (everyone alone), teams: one (all "
+        f"together) or the team of each, such as teams: {example}{guess}"
+    )

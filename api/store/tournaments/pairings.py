@@ -32,7 +32,7 @@ from orchestrator.spec.tournament import TournamentSpec
 
 PLANNED_AT_ONCE = 64
 """Pairings per message to the workflow."""
-ONE_SEAT_GAMES = frozenset({"gymnasium"})
+ONE_TEAM_GAMES = frozenset({"gymnasium"})
 """Each side plays a seed by itself, so that a pair of games is one contest."""
 
 
@@ -171,7 +171,9 @@ def _batches(
 
 
 def _pairs(tournament: Tournament, spec: TournamentSpec) -> int:
-    return spec.games if tournament.spec["game"]["id"] in ONE_SEAT_GAMES else spec.games // 2
+    game = tournament.spec["game"]
+    alone = game["id"] in ONE_TEAM_GAMES or game.get("teams") == "one"
+    return spec.games if alone else spec.games // 2
 
 
 def _sides(session: Session, tournament_id: str, number: tuple[int, int]) -> tuple[ModelVersion, ModelVersion]:

@@ -29,7 +29,7 @@ def own_algorithm(trial: Trial, player: Player) -> Component:
 
 def game_key(game: Choice) -> str:
     """The game and its options as one text; equal for all versions that may play each other."""
-    options = game.model_dump(mode="json", exclude={"id"})
+    options = game.arguments
     if not options:
         return game.id
     return f"{game.id} {json.dumps(options, sort_keys=True, separators=(',', ':'))}"

@@ -51,6 +51,8 @@ class OwnComponent:
     """The names of code in it; none where it comes with an installed package."""
     imported: bool
     """Whether trying it imports anything that does not come with Lanista."""
+    gated: bool = False
+    """Whether it is the game of a trial with gates."""
 
     @property
     def scope(self) -> Scope:
@@ -78,19 +80,34 @@ async def check_components(
             for each, verdict in zip(wanted, verdicts, strict=True)
             if not verdict.usable
         ]
+        + [
+            unusable
+            for each, verdict in zip(wanted, verdicts, strict=True)
+            for unusable in _gates_of_many_teams(each, verdict.teams)
+        ]
     )
+
+
+def _gates_of_many_teams(game: OwnComponent, teams: list[int]) -> Iterator[UnusableComponent]:
+    """A gate is a paired test of two sides, each with one team; a game of more teams has none."""
+    count, name = len(set(teams)), game.check.component.id
+    if game.gated and count > 2:
+        problem = f"a gate compares two teams, {name} has {count}; say champion_gate: null, promote by a tournament"
+        yield UnusableComponent(path=("league", "champion_gate"), name=name, problem=problem)
 
 
 def own_components(spec: TrialSpec) -> Iterator[OwnComponent]:
     """Components by import path or of another package, and games with options."""
     code = code_in_trial(spec)
+    gates = spec.league.champion_gate is not None
     for path, kind, component in _named(spec):
         section = path[:-1] if path[-1] == "id" else path
         named = tuple(each for each in code if each.path[: len(section)] == section)
         built_in = resolve(kind, component.id).entry.source == BUILT_IN
         if named or not built_in or (kind is Kind.GAME and component.options):
             check = ComponentCheck(kind=kind, component=component)
-            yield OwnComponent(path=path, check=check, code=named, imported=bool(named) or not built_in)
+            gated = gates and kind is Kind.GAME
+            yield OwnComponent(path=path, check=check, code=named, imported=bool(named) or not built_in, gated=gated)
 
 
 def imported_names(components: Iterable[OwnComponent]) -> dict[str, str]:

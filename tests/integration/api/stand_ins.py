@@ -62,7 +62,7 @@ async def choose(request: MoveRequest) -> MoveAnswer:
 async def check(asked: ComponentCheck) -> ComponentVerdict:
     """Whatever comes from the module `good` can be used."""
     if asked.component.id.startswith("good:"):
-        return ComponentVerdict(usable=True)
+        return ComponentVerdict(usable=True, teams=[0, 1, 2] if asked.component.id == "good:ThreeTeams" else [])
     return ComponentVerdict(usable=False, problem=f"{asked.kind} {asked.component.id!r} does not import")
 
 

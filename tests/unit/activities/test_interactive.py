@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
@@ -12,12 +13,20 @@ from temporalio.exceptions import ApplicationError
 from orchestrator.artifacts import ArtifactStore
 from orchestrator.catalog import Component, Kind
 from orchestrator.contracts.errors import Failure
-from orchestrator.contracts.interactive import ComponentCheck, ImportWeights, MoveRequest, ReplayRequest
+from orchestrator.contracts.interactive import (
+    ComponentCheck,
+    ComponentVerdict,
+    ImportWeights,
+    MoveRequest,
+    ReplayRequest,
+)
 from orchestrator.contracts.play import Contender
 from orchestrator.contracts.trials import InitialWeightsRequest
 from workers.activities.interactive import InteractiveActivities
 from workers.activities.training import WeightsActivities
 from workers.checkpoints import load
+from workers.games.names import make_game
+from workers.games.teams import ask_for_teams
 
 TIC_TAC_TOE = Component(id="tic_tac_toe")
 CONNECT_FOUR = Component(id="connect_four")
@@ -115,3 +124,40 @@ def test_a_users_component_is_looked_at(answers: InteractiveActivities) -> None:
     assert answers.check_component(ComponentCheck(kind=Kind.GAME, component=TIC_TAC_TOE)).usable
     missing = answers.check_component(ComponentCheck(kind=Kind.GAME, component=Component(id="nowhere:Game")))
     assert not missing.usable and "nowhere" in missing.problem
+
+
+SURVIVORS = {"env": "tests.unit.games.environments:Survivors"}
+
+
+@pytest.mark.parametrize(
+    ("game", "options", "asked"),
+    [
+        ("pettingzoo_parallel", SURVIVORS, "which of a, b, c play together"),
+        ("openspiel", {"game": "leduc_poker(players=3)"}, "which of seat 0, seat 1, seat 2 play together"),
+        ("openspiel", {"game": "tiny_hanabi"}, "Say teams: each .* teams: one"),
+    ],
+)
+def test_a_new_trial_must_say_which_seats_play_together(
+    answers: InteractiveActivities, store: ArtifactStore, game: str, options: dict[str, str], asked: str
+) -> None:
+    def check(**more: object) -> ComponentVerdict:
+        component = Component(id=game, options={**options, **more})
+        return answers.check_component(ComponentCheck(kind=Kind.GAME, component=component))
+
+    verdict = check()
+    assert not verdict.usable and re.search(asked, verdict.problem)
+    assert check(teams="one").teams == [0] * len(check(teams="each").teams)
+    assert "numbered [0, 7]" in check(teams=[0, 7, 7][: len(check(teams="each").teams)]).problem
+    begun = Component(id=game, options=options)
+    assert make_game(begun.id, 1, **begun.options).spec.team_count > 1, "a trial that began without teams goes on"
+    request = InitialWeightsRequest(trial="t", game=begun, model=Component(id="mlp"), seed=1)
+    with pytest.raises(ApplicationError, match="play together"):
+        WeightsActivities(store).make_initial_weights(request)
+
+
+def test_the_names_of_agents_suggest_their_teams() -> None:
+    assert "such as teams: [0, 0, 1, 1], as their names suggest" in ask_for_teams(
+        "g", ["red_0", "red_1", "blue_0", "blue_1"]
+    )
+    assert ask_for_teams("g", ["p_0", "p_1", "p_2", "p_3"]).endswith("such as teams: [0, 1, 0, 1]")
+    assert ask_for_teams("g", ["north", "east", "south"]).endswith("such as teams: [0, 1, 2]")
