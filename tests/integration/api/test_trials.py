@@ -210,15 +210,15 @@ def test_names_of_ones_own_code_are_tried_before_a_trial_starts(coder: httpx.Cli
     assert make(coder, spec=spec | {"model": {"id": "good:Net"}})["game"].startswith("good:Game")
 
 
-def test_a_gate_in_a_game_of_three_teams_is_refused_with_what_to_use_instead(operator: httpx.Client) -> None:
+def test_a_gate_in_a_game_of_three_teams_is_refused_with_what_to_use_instead(coder: httpx.Client) -> None:
     text = 'game: {id: "good:ThreeTeams"}\nleague: {preset: pfsp}\n'
-    (found,) = operator.post("/api/v1/trials/validate", json={"text": text}).json()["problems"]
+    (found,) = coder.post("/api/v1/trials/validate", json={"text": text}).json()["problems"]
     assert (found["path"], found["line"]) == ("league.champion_gate", 2)
     assert found["message"] == (
         "a gate compares two teams, good:ThreeTeams has 3; say champion_gate: null, promote by a tournament"
     )
     without = text.replace("pfsp}", "pfsp, champion_gate: null}")
-    assert operator.post("/api/v1/trials/validate", json={"text": without}).json()["valid"] is True
+    assert coder.post("/api/v1/trials/validate", json={"text": without}).json()["valid"] is True
 
 
 def test_who_may_only_look_has_no_code_imported(viewer: httpx.Client) -> None:
