@@ -7,7 +7,7 @@ from typing import Annotated
 from pydantic import AfterValidator, Field, SecretStr
 
 from api.addresses import read_networks
-from orchestrator.settings import METRICS_ADDRESS, LogSettings, TemporalSettings
+from orchestrator.settings import METRICS_ADDRESS, ImportSettings, LogSettings, TemporalSettings
 
 
 def _require_postgres(value: SecretStr) -> SecretStr:
@@ -55,7 +55,7 @@ class StoreSettings(TemporalSettings, LogSettings):
     )
 
 
-class ApiSettings(StoreSettings):
+class ApiSettings(StoreSettings, ImportSettings):
     """Settings of the API."""
 
     host: str = Field(default="127.0.0.1", min_length=1, description="address the API binds; loopback by default")

@@ -46,6 +46,11 @@ class StackSettings(TemporalSettings, LogSettings):
     artifacts: str = Field(
         default="", description="folder or fsspec URL (s3://bucket/path) that holds checkpoints; empty: in the home"
     )
+    import_folders: str = Field(
+        default="",
+        description="folders, separated by commas, in which `initial_weights` may name a file; empty: imports in the "
+        "home",
+    )
     postgres_port: int = Field(default=0, ge=0, le=65535, description="port of the embedded Postgres; 0: any free")
     temporal_port: int = Field(default=0, ge=0, le=65535, description="port of the embedded Temporal; 0: any free")
     ray_port: int = Field(default=0, ge=0, le=65535, description="port of the embedded Ray; 0: any free")

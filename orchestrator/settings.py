@@ -15,6 +15,8 @@ from pydantic_settings import (
     TomlConfigSettingsSource,
 )
 
+from orchestrator.import_folders import parse_folders
+
 ENV_PREFIX = "LANISTA_"
 
 
@@ -117,6 +119,20 @@ class TemporalSettings(LanistaSettings):
         if bool(self.temporal_tls_cert) != bool(self.temporal_tls_key):
             raise ValueError("LANISTA_TEMPORAL_TLS_CERT and LANISTA_TEMPORAL_TLS_KEY: set both or neither.")
         return self
+
+
+class ImportSettings(LanistaSettings):
+    """From where weights may be read by their path."""
+
+    import_folders: str = Field(
+        default=".lanista/imports",
+        description="folders, separated by commas, in which `initial_weights` may name a file; the same for the API, "
+        "which checks the name, and the train worker, which reads the file",
+    )
+
+    @property
+    def imports(self) -> tuple[Path, ...]:
+        return parse_folders(self.import_folders)
 
 
 METRICS_ADDRESS = r"^((\d{1,3}(\.\d{1,3}){3}|\[[0-9a-fA-F:]+\]):\d{1,5})?$"

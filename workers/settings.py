@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from pydantic import Field
 
-from orchestrator.settings import METRICS_ADDRESS, LogSettings, TemporalSettings
+from orchestrator.settings import METRICS_ADDRESS, ImportSettings, LogSettings, TemporalSettings
 
 
-class WorkerSettings(TemporalSettings, LogSettings):
+class WorkerSettings(TemporalSettings, ImportSettings, LogSettings):
     """Settings of the train worker, from the environment and `lanista.toml`."""
 
     ray_address: str = Field(

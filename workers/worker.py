@@ -73,7 +73,7 @@ def train_activities(
     crews = CrewPool(store, cpus=count, max_idle=slots, idle_seconds=settings.crew_idle_seconds)
     training = TrainingActivities(store, crews, CpuSlots(count, slots))
     playing = PlayActivities(settings.artifacts)
-    weights = WeightsActivities(store)
+    weights = WeightsActivities(store, settings.imports)
     interactive = InteractiveActivities(store)
     charts = ChartActivities(settings.tensorboard_dir)
     return {

@@ -66,6 +66,7 @@ class Home:
         self.run = self.root / "run"
         self.artifacts = self.root / "artifacts"
         self.tensorboard = self.root / "tensorboard"
+        self.imports = self.root / "imports"
         self.postgres = self.root / "postgres"
         self.postgres_building = self.root / "postgres.new"
         """The cluster is made here and then renamed, so that a killed initdb leaves no half-made cluster."""
@@ -87,7 +88,7 @@ class Home:
         """Make the folders, private to this user; raises StackError if that fails."""
         try:
             self.root.mkdir(mode=0o700, parents=True, exist_ok=True)
-            for folder in (self.logs, self.run, self.artifacts, self.tensorboard):
+            for folder in (self.logs, self.run, self.artifacts, self.tensorboard, self.imports):
                 folder.mkdir(mode=0o700, exist_ok=True)
             self.scratch.mkdir(mode=0o700, exist_ok=True)
         except OSError as error:

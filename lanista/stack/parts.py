@@ -66,6 +66,7 @@ class Parts:
         self.temporal_address = settings.temporal_address or f"{LOCAL}:{self.ports['temporal']}"
         self.ray_address = settings.ray_address or f"{LOCAL}:{self.ports['ray']}"
         self.artifacts = settings.artifacts or str(self.home.artifacts)
+        self.imports = settings.import_folders or str(home.imports)
         self.page = page_of(settings)
         self.links = {"tensorboard": f"{self.page}/tensorboard"}
         if settings.temporal_ui and not settings.temporal_address:
@@ -82,6 +83,7 @@ class Parts:
             "LANISTA_TEMPORAL_ADDRESS": self.temporal_address,
             "LANISTA_ARTIFACTS": self.artifacts,
             "LANISTA_TENSORBOARD_DIR": str(self.home.tensorboard),
+            "LANISTA_IMPORT_FOLDERS": self.imports,
             "LANISTA_TENSORBOARD_URL": "",
             "LANISTA_TENSORBOARD_UPSTREAM": self._tensorboard_upstream(),
             "LANISTA_TEMPORAL_UI_URL": self.links.get("temporal", ""),
@@ -107,11 +109,11 @@ class Parts:
     def _train_environment(self) -> dict[str, str]:
         """For the train worker: its own settings by value, so that it need not read lanista.toml."""
         shared = self.environment()
-        needed = ("LANISTA_TEMPORAL_ADDRESS", "LANISTA_ARTIFACTS", "LANISTA_TENSORBOARD_DIR", "RAY_ADDRESS")
+        needed = ("LANISTA_TEMPORAL_ADDRESS", "LANISTA_ARTIFACTS", "LANISTA_TENSORBOARD_DIR", "LANISTA_IMPORT_FOLDERS")
         return {
             **self._compute_environment(),
             **as_environment(WorkerSettings.load()),
-            **{name: shared[name] for name in needed},
+            **{name: shared[name] for name in (*needed, "RAY_ADDRESS")},
             "PYTHONUNBUFFERED": "1",
             "LANISTA_CONFIG": os.devnull,
         }

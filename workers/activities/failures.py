@@ -11,6 +11,7 @@ from temporalio.exceptions import ApplicationError, CancelledError
 from orchestrator.artifacts import ArtifactStoreFull, ArtifactStoreUnavailable, DamagedArtifact, MissingArtifact
 from orchestrator.catalog import CatalogError
 from orchestrator.contracts.errors import Failure
+from orchestrator.import_folders import NotImportable
 from workers.activities.user_traceback import user_traceback
 from workers.algorithms.contract import BadAlgorithm
 from workers.bots.protocol import BadBot
@@ -31,6 +32,7 @@ USER_INPUT_ERRORS = (
     GameError,
     CatalogError,
     CheckpointMismatch,
+    NotImportable,
 )
 """Errors in what the user asked for or brought along: the same input fails the same way, so it is not retried."""
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Sequence
 from pathlib import Path
 
 from temporalio import activity
@@ -11,6 +12,7 @@ from league.types import CheckpointRef
 from orchestrator.artifacts import ArtifactStore
 from orchestrator.contracts.generations import GenerationOutcome, GenerationPlan, train_generation
 from orchestrator.contracts.trials import InitialWeightsRequest, make_initial_weights
+from orchestrator.import_folders import find_import
 from workers.activities.cpu_slots import CpuSlots
 from workers.activities.failures import map_errors
 from workers.activities.progress_watch import ProgressWatch
@@ -105,8 +107,10 @@ def task_of(plan: GenerationPlan) -> GenerationTask:
 class WeightsActivities:
     """Makes initial weights; needs torch but no Ray."""
 
-    def __init__(self, store: ArtifactStore) -> None:
+    def __init__(self, store: ArtifactStore, folders: Sequence[Path] = ()) -> None:
+        """`folders` are those in which a request may name a file."""
         self._store = store
+        self._folders = folders
 
     @activity.defn(name=make_initial_weights.name)
     def make_initial_weights(self, request: InitialWeightsRequest) -> CheckpointRef:
@@ -116,7 +120,7 @@ class WeightsActivities:
             model = build_model(request.model, game.spec, request.seed)
             weights = dict(model.state_dict())
             if request.source is not None:
-                imported = decode(Path(request.source).read_bytes())
+                imported = decode(find_import(request.source, self._folders).read_bytes())
                 check_weights(imported.weights, weights)
                 weights = dict(imported.weights)
             return save(self._store, Checkpoint(model=request.model, game=request.game, weights=weights))

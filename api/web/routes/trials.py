@@ -24,10 +24,12 @@ from api.web.responses.serialization import SerializingRoute, record_response, r
 from api.web.services import Api
 from api.web.temporal.check_components import ComponentsChecked, check_components, imported_names, own_components
 from api.web.validation.reading import ToRead
+from orchestrator.import_folders import NotImportable, check_named
 from orchestrator.spec import InvalidTrial, TrialSpec
 from orchestrator.spec.checking import check_spec
 from orchestrator.spec.own_code import code_in_trial
 from orchestrator.spec.problems import Problem, path_text, shown
+from orchestrator.spec.values import is_id
 from orchestrator.spec.yaml_source import read_yaml
 
 router = APIRouter(route_class=SerializingRoute, prefix="/api/v1/trials", tags=["trials"])
@@ -43,6 +45,7 @@ async def create(new: NewTrial, principal: Operator, change: Change) -> Response
     """
     with problems_at("body.spec"):
         spec = check_spec(new.spec.to_json())
+        _check_file(spec, change)
     code = require_code(principal, code_in_trial(spec), "body.spec")
     made: list[str] = []
 
@@ -105,12 +108,24 @@ async def validate(file: FileToCheck, principal: Viewer, change: Change) -> Chec
     # nothing is stored under the idempotency key: the call changes nothing
     try:
         spec = await change.services.spec_reader.read(principal.token_id, ToRead(text=file.text, spec=file.spec))
+        _check_file(spec, change)
         tried = await _tried(change, spec, "trial.validate")
         _refuse(await run_in_threadpool(_problems, tried, file.text))
     except InvalidTrial as error:
         problems = [SpecProblem.model_validate(asdict(problem)) for problem in error.problems]
         return CheckedFile(valid=False, problems=problems, spec=None, not_checked=None)
     return CheckedFile(valid=True, problems=[], spec=spec.to_json(), not_checked=tried.not_checked)
+
+
+def _check_file(spec: TrialSpec, change: ChangeCall) -> None:
+    """Refuse initial weights by a path outside the folders that may be imported from."""
+    source = spec.initial_weights
+    if source is None or is_id(source):
+        return
+    try:
+        check_named(source, change.services.settings.imports)
+    except NotImportable as error:
+        raise InvalidTrial([Problem(path="initial_weights", message=str(error))]) from None
 
 
 async def _tried(change: ChangeCall, spec: TrialSpec, purpose: str) -> ComponentsChecked:

@@ -134,3 +134,15 @@ def test_a_token_of_the_scope_is_made_like_any_other(admin: httpx.Client, coder:
     assert made.status_code == 201 and made.json()["scope"] == "code"
     assert coder.post("/api/v1/tokens", json={"name": "another"}).status_code == 403
     assert trial(admin, {"game": CODE_GAME}).status_code == 201, "an admin may do what `code` may"
+
+
+def test_initial_weights_by_path_stay_in_the_allowed_folders(coder: httpx.Client) -> None:
+    for path in ("/etc/passwd", "../../admin.token"):
+        answer = trial(coder, {"game": PLAIN_GAME, "initial_weights": path})
+        assert answer.status_code == 422 and answer.json()["errors"][0]["field"] == "body.spec.initial_weights"
+        assert "LANISTA_IMPORT_FOLDERS" in answer.json()["detail"]
+        checked = coder.post(
+            "/api/v1/trials/validate", json={"spec": {"game": PLAIN_GAME, "initial_weights": path}}
+        ).json()
+        assert checked["valid"] is False and checked["problems"][0]["path"] == "initial_weights"
+    assert trial(coder, {"game": PLAIN_GAME, "initial_weights": "best.safetensors"}).status_code == 201
