@@ -15,6 +15,7 @@ from orchestrator.artifacts import ArtifactStore
 from orchestrator.contracts import Queue
 from orchestrator.logs import LogContextInterceptor, configure_logs
 from orchestrator.sdk_metrics import serving_runtime
+from orchestrator.sealing import KeyUse
 from orchestrator.temporal import connect
 from orchestrator.worker_process import run_workers
 from orchestrator.workflows.gate import GateWorkflow
@@ -42,7 +43,7 @@ async def run_store_worker(settings: StoreSettings) -> None:
     engine = create_store_engine(settings.database_url.get_secret_value(), pool_size=settings.store_slots)
     artifacts = ArtifactStore(settings.artifacts)
     runtime = serving_runtime(settings.store_metrics_address, "LANISTA_STORE_METRICS_ADDRESS")
-    client = await connect(settings, runtime=runtime)
+    client = await connect(settings, keys=KeyUse, serves=True, runtime=runtime)
     with ThreadPoolExecutor(settings.store_slots, thread_name_prefix="store") as threads:
         workers = [
             Worker(client, task_queue=Queue.LEAGUE, workflows=WORKFLOWS, workflow_runner=sandbox()),

@@ -25,10 +25,10 @@ from lanista.settings import StackSettings
 from lanista.stack import control as remote
 from lanista.stack.errors import StackError
 from lanista.stack.home import Home
+from lanista.stack.temporal_keys import TemporalKeys
 from lanista.system_check import check_system
 from orchestrator.artifacts import ArtifactStore
 from orchestrator.contracts import Queue
-from orchestrator.settings import TemporalSettings
 from orchestrator.temporal import connect
 from orchestrator.uris import without_secrets
 
@@ -143,7 +143,9 @@ async def _artifacts(environment: dict[str, str]) -> str:
 
 
 async def _client(environment: dict[str, str]) -> Client:
-    return await connect(TemporalSettings.load(temporal_address=environment["LANISTA_TEMPORAL_ADDRESS"]))
+    settings = StackSettings.load(home=environment["LANISTA_HOME"])
+    keys = TemporalKeys(settings, Home(settings.home))
+    return await connect(keys.connection(environment["LANISTA_TEMPORAL_ADDRESS"]))
 
 
 async def _temporal(environment: dict[str, str]) -> str:

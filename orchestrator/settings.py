@@ -6,7 +6,7 @@ import os
 from pathlib import Path
 from typing import Any, Self
 
-from pydantic import Field, FilePath, SecretStr, ValidationError, model_validator
+from pydantic import AwareDatetime, Field, FilePath, SecretStr, ValidationError, field_validator, model_validator
 from pydantic.fields import FieldInfo
 from pydantic_settings import (
     BaseSettings,
@@ -96,8 +96,16 @@ def allowed(info: FieldInfo) -> str:
     return f"{info.description} ({', '.join(bounds)})" if bounds else str(info.description)
 
 
+SHORTEST_SECRET = 32
+
+
+def _secrets(value: SecretStr | None) -> list[str]:
+    texts = [] if value is None else value.get_secret_value().split(",")
+    return [text.strip() for text in texts if text.strip()]
+
+
 class TemporalSettings(LanistaSettings):
-    """Where Temporal is."""
+    """Where Temporal is, and the keys that seal what goes through it."""
 
     temporal_address: str = Field(
         default="127.0.0.1:7233",
@@ -113,6 +121,51 @@ class TemporalSettings(LanistaSettings):
     temporal_tls_key: FilePath | None = Field(
         default=None, description="private key file (PEM) that belongs to the client certificate"
     )
+
+    temporal_sealed: bool = Field(
+        default=True,
+        description="false to send everything through Temporal as plain text: only for a server of your own that "
+        "authenticates every client, such as by mutual TLS",
+    )
+    temporal_key: SecretStr | None = Field(
+        default=None,
+        description="secrets of at least 32 characters, separated by commas, that seal what workflows and the store "
+        "worker get through Temporal: the first one seals, all of them open. Not for train workers",
+    )
+    temporal_train_key: SecretStr | None = Field(
+        default=None,
+        description="secrets of at least 32 characters, separated by commas, that seal what train workers get through "
+        "Temporal: the first one seals, all of them open",
+    )
+    temporal_sealed_since: AwareDatetime | None = Field(
+        default=None,
+        description="when sealing began, as 2026-11-17T13:00:00Z: workflows begun before may go on. Only for an "
+        "installation that ran without sealing",
+    )
+
+    @field_validator("temporal_key", "temporal_train_key")
+    @classmethod
+    def _keys_are_long(cls, value: SecretStr | None) -> SecretStr | None:
+        if any(len(secret) < SHORTEST_SECRET for secret in _secrets(value)):
+            raise ValueError(f"a secret is shorter than {SHORTEST_SECRET} characters")
+        return value
+
+    @model_validator(mode="after")
+    def _keys_differ(self) -> Self:
+        if set(self.league_secrets) & set(self.train_secrets):
+            raise ValueError(
+                "LANISTA_TEMPORAL_KEY and LANISTA_TEMPORAL_TRAIN_KEY share a secret: train workers, which run users' "
+                "code, could then give orders to the store."
+            )
+        return self
+
+    @property
+    def league_secrets(self) -> list[str]:
+        return _secrets(self.temporal_key)
+
+    @property
+    def train_secrets(self) -> list[str]:
+        return _secrets(self.temporal_train_key)
 
     @model_validator(mode="after")
     def _certificate_has_its_key(self) -> Self:

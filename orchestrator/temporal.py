@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from functools import cache
 
 from temporalio.client import Client, TLSConfig
@@ -9,32 +10,57 @@ from temporalio.contrib.pydantic import pydantic_data_converter
 from temporalio.runtime import Runtime
 
 from orchestrator.sdk_metrics import make_runtime
-from orchestrator.settings import TemporalSettings
+from orchestrator.sealing import KeyRing, KeyUse, SealedOptions, sealed_options
+from orchestrator.settings import SettingsError, TemporalSettings
 
 
 class TemporalUnreachable(Exception):
     """No Temporal server answers at the address; the message names the address and the setting."""
 
 
-async def connect(settings: TemporalSettings, *, lazy: bool = False, runtime: Runtime | None = None) -> Client:
+async def connect(
+    settings: TemporalSettings,
+    *,
+    keys: Iterable[KeyUse] = (),
+    serves: bool = False,
+    lazy: bool = False,
+    runtime: Runtime | None = None,
+) -> Client:
     """Connect to Temporal, or raise TemporalUnreachable; with `lazy` the connection is made at the first call.
 
-    `runtime` is one that exports metrics; by default all connections of a process share one that does not.
+    Everything that goes through the client is sealed. `keys`: those that the caller cannot do without; SettingsError
+    where one is missing. `serves`: workers are made from the client. `runtime` is one that exports metrics; by default
+    all connections of a process share one that does not.
     """
+    sealing = _sealing(settings, keys, serves=serves)
     try:
         return await Client.connect(
             settings.temporal_address,
             namespace=settings.temporal_namespace,
             api_key=settings.temporal_api_key.get_secret_value() if settings.temporal_api_key else None,
             tls=_tls(settings),
-            data_converter=pydantic_data_converter,
             lazy=lazy,
             runtime=runtime or _default_runtime(),
+            **sealing,
         )
     except RuntimeError as error:  # what the SDK raises for every failure to connect
         raise TemporalUnreachable(
             f"LANISTA_TEMPORAL_ADDRESS: Temporal at {settings.temporal_address} cannot be reached: {error}"
         ) from error
+
+
+def _sealing(settings: TemporalSettings, needed: Iterable[KeyUse], *, serves: bool) -> SealedOptions:
+    if not settings.temporal_sealed:
+        return SealedOptions(data_converter=pydantic_data_converter, interceptors=[])
+    ring = KeyRing.from_settings(settings)
+    if missing := [use.setting for use in needed if not ring.has(use)]:
+        raise SettingsError(
+            f"{' and '.join(missing)}: not set, and what goes through Temporal must be sealed. Set the same secrets "
+            "for all processes of this installation: see docs/guides/security.md"
+        )
+    return sealed_options(
+        ring, namespace=settings.temporal_namespace, since=settings.temporal_sealed_since, serves=serves
+    )
 
 
 def _tls(settings: TemporalSettings) -> TLSConfig | bool:

@@ -20,6 +20,7 @@ from orchestrator.artifacts import ArtifactStore
 from orchestrator.contracts import Queue
 from orchestrator.logs import LogContextInterceptor, configure_logs
 from orchestrator.sdk_metrics import serving_runtime
+from orchestrator.sealing import KeyUse
 from orchestrator.temporal import connect
 from orchestrator.worker_process import run_workers
 from workers.activities.charts import ChartActivities
@@ -102,7 +103,7 @@ async def run_train_worker(settings: WorkerSettings) -> None:
     cpus = await wait_for_cpus()
     log.info("ray joined", address=settings.ray_address, cpus=cpus)
     runtime = serving_runtime(settings.train_metrics_address, "LANISTA_TRAIN_METRICS_ADDRESS")
-    client = await connect(settings, runtime=runtime)
+    client = await connect(settings, keys=[KeyUse.TRAIN], serves=True, runtime=runtime)
     served = train_activities(settings, cpus)
     with ThreadPoolExecutor(sum(count for count, _ in served.values()), "activity") as threads:
         workers = [_worker(client, queue, *serves, threads) for queue, serves in served.items()]

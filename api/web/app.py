@@ -45,6 +45,7 @@ from api.web.validation.spec_reader import SpecReader
 from orchestrator.artifacts import ArtifactStore
 from orchestrator.logs import configure_logs
 from orchestrator.sdk_metrics import SdkMetrics
+from orchestrator.sealing import KeyUse
 from orchestrator.search_attributes import SearchAttributeCheck
 from orchestrator.temporal import connect
 
@@ -62,7 +63,7 @@ def create_app(settings: ApiSettings, temporal: Client | None = None) -> FastAPI
         url = settings.database_url.get_secret_value()
         engine = create_store_engine(url, pool_size=settings.database_connections, application="lanista-api")
         sdk = SdkMetrics(app.state.metrics.registry) if temporal is None else None
-        client = temporal or await connect(settings, lazy=True, runtime=sdk.runtime if sdk else None)
+        client = temporal or await connect(settings, keys=KeyUse, lazy=True, runtime=sdk.runtime if sdk else None)
         # few threads on purpose: more of them only compete for the GIL, with each other and with the event loop
         to_thread.current_default_thread_limiter().total_tokens = THREADS
         services = make_services(settings, engine, client, signer)

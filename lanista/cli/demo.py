@@ -19,7 +19,7 @@ from lanista.live_view import watch_trial
 from lanista.settings import StackSettings
 from lanista.stack import control as remote
 from lanista.stack.home import Home
-from orchestrator.settings import TemporalSettings
+from lanista.stack.temporal_keys import TemporalKeys
 
 if TYPE_CHECKING:
     from orchestrator.contracts import SystemReport
@@ -99,8 +99,9 @@ async def _check(settings: StackSettings) -> SystemReport:
     from lanista.system_check import check_system
     from orchestrator.temporal import connect
 
-    address = remote.reach(Home(settings.home))["LANISTA_TEMPORAL_ADDRESS"]
-    return await check_system(await connect(TemporalSettings.load(temporal_address=address)))
+    home = Home(settings.home)
+    address = remote.reach(home)["LANISTA_TEMPORAL_ADDRESS"]
+    return await check_system(await connect(TemporalKeys(settings, home).connection(address)))
 
 
 def _show_parts(report: SystemReport) -> None:

@@ -31,6 +31,7 @@ from lanista.stack.child_environment import (
 from lanista.stack.home import Home
 from lanista.stack.ports import answers, choose_ports
 from lanista.stack.postgres import EmbeddedPostgres
+from lanista.stack.temporal_keys import TemporalKeys
 from orchestrator.search_attributes import register_search_attributes
 from orchestrator.settings import TemporalSettings
 from orchestrator.temporal import TemporalUnreachable, connect
@@ -67,6 +68,7 @@ class Parts:
         self.ray_address = settings.ray_address or f"{LOCAL}:{self.ports['ray']}"
         self.artifacts = settings.artifacts or str(self.home.artifacts)
         self.imports = settings.import_folders or str(home.imports)
+        self.temporal_keys = TemporalKeys(settings, home)
         self.page = page_of(settings)
         self.links = {"tensorboard": f"{self.page}/tensorboard"}
         if settings.temporal_ui and not settings.temporal_address:
@@ -75,7 +77,8 @@ class Parts:
     def environment(self) -> dict[str, str]:
         """Environment of the API and the store worker. Arguments hold no secrets: every local user can read them.
 
-        The secret that signs browser sessions is not here: only the API gets it.
+        The secret that signs browser sessions is not here: only the API gets it. Nor are the keys that seal what goes
+        through Temporal: each process gets only those that it needs.
         """
         values = {
             "LANISTA_HOME": str(self.home.root),
@@ -99,7 +102,8 @@ class Parts:
         """For the API and the store worker: their own settings, and credentials of Postgres and the artifact store."""
         own = variables_of(settings) - {SESSION_SECRET} | {"LANISTA_CONFIG"}
         prefixes = (*DATABASE_PREFIXES, *storage_prefixes(self.artifacts))
-        return {**chosen(os.environ, own, prefixes), **self.environment()}
+        keys = self.temporal_keys.store_environment()
+        return {**chosen(os.environ, own, prefixes), **self.environment(), **keys}
 
     def _compute_environment(self) -> dict[str, str]:
         """For Ray, whose actors run users' code: no settings, but what the user passes on by LANISTA_WORKER_ENV."""
@@ -114,6 +118,7 @@ class Parts:
             **self._compute_environment(),
             **as_environment(WorkerSettings.load()),
             **{name: shared[name] for name in (*needed, "RAY_ADDRESS")},
+            **self.temporal_keys.train_environment(),
             "PYTHONUNBUFFERED": "1",
             "LANISTA_CONFIG": os.devnull,
         }
@@ -178,6 +183,8 @@ class Parts:
             command += ["--dynamic-config-value", f"matching.numTaskqueue{side}Partitions=1"]
         # the dev server has one shard, which by default polls at most 20 times a second: 50 to 100 ms per step
         command += ["--dynamic-config-value", "history.transferProcessorMaxPollRPS=10000"]
+        # the HTTP API cannot be switched off; it answers only to a host name that no browser can be made to send
+        command += ["--dynamic-config-value", 'frontend.httpAllowedHosts=["closed.invalid"]']
         page = ["--ui-port", str(self.ports["temporal_ui"])] if "temporal" in self.links else ["--headless"]
         return ChildSpec(
             name="temporal",

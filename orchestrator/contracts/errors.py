@@ -28,5 +28,7 @@ class Failure(StrEnum):
     """The row does not exist; never retried."""
     WORKER_LOST = "worker_lost"
     """No heartbeat came: the worker died or hung. Set by the workflow, not by an activity."""
+    KEY_UNKNOWN = "key_unknown"
+    """A worker does not have the key that its input is sealed with; retried with back-off, since keys can be added."""
     UNKNOWN = "unknown"
     """Anything else; retried with back-off."""

@@ -70,7 +70,11 @@ class WorkflowLabels:
         return summary_line(": ".join(part for part in (league, member, self.tournament) if part))
 
 
-def summary_line(text: str) -> str:
+class DisplayText(str):
+    """Text for people in Temporal's Web UI. It is sent unsealed, and nothing reads it back."""
+
+
+def summary_line(text: str) -> DisplayText:
     """The text as a summary that the server accepts: one line, not too long."""
     line = " ".join(text.split())
-    return line.encode()[:_LONGEST_SUMMARY].decode(errors="ignore")
+    return DisplayText(line.encode()[:_LONGEST_SUMMARY].decode(errors="ignore"))

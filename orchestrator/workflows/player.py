@@ -30,6 +30,7 @@ with workflow.unsafe.imports_passed_through():
         roll_back,
         train_generation,
     )
+    from orchestrator.contracts.labels import summary_line
     from orchestrator.contracts.trials import TrialEvent, note_event
     from orchestrator.contracts.workflows import GateState, Mode, PlayerState, Report, ReportKind
     from orchestrator.workflows.evaluations import evaluate_against_field, evaluate_against_target
@@ -217,7 +218,9 @@ class PlayerWorkflow:
         await self._note_failure(failed)
         with suppress(TimeoutError):
             await workflow.wait_condition(
-                lambda: self._state.mode is Mode.NOW, timeout=failed.delay, timeout_summary=f"after {failed.failure}"
+                lambda: self._state.mode is Mode.NOW,
+                timeout=failed.delay,
+                timeout_summary=summary_line(f"after {failed.failure}"),
             )
 
     async def _draw(self, chart: Chart) -> None:

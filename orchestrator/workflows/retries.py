@@ -26,6 +26,7 @@ from temporalio.exceptions import ActivityError, ApplicationError, TimeoutError,
 
 with workflow.unsafe.imports_passed_through():
     from orchestrator.contracts.errors import Failure
+    from orchestrator.contracts.labels import summary_line
     from orchestrator.contracts.queues import ActivityStub
 
 Message = TypeVar("Message")
@@ -125,13 +126,13 @@ async def retry_activity(
             raise RetriesExhausted(failed, final=final)
         await on_failure(failed)
         if failed.delay:
-            await workflow.sleep(failed.delay, summary=f"before attempt {tries + 1}: {failure}")
+            await workflow.sleep(failed.delay, summary=summary_line(f"before attempt {tries + 1}: {failure}"))
 
 
 def _delay(failure: Failure, tries: int) -> timedelta:
     """No delay for a lost process, unless it is lost again and again; exponential delays for other failures."""
     doubled = 2.0 ** min(tries - 1, 8)
-    if failure in (Failure.STORE_FULL, Failure.STORE_UNAVAILABLE):
+    if failure in (Failure.STORE_FULL, Failure.STORE_UNAVAILABLE, Failure.KEY_UNKNOWN):
         return timedelta(seconds=min(300.0, 5.0 * doubled))
     if failure is Failure.UNKNOWN:
         return timedelta(seconds=min(60.0, 1.0 * doubled))

@@ -14,6 +14,7 @@ from temporalio.exceptions import ActivityError, is_cancelled_exception
 
 with workflow.unsafe.imports_passed_through():
     from orchestrator.contracts.errors import Failure
+    from orchestrator.contracts.labels import summary_line
     from orchestrator.contracts.play import PlayOutcome, play_games
     from orchestrator.contracts.tournaments import (
         DamagedPairing,
@@ -194,7 +195,7 @@ class TournamentWorkflow:
         """A file that could not be read may be readable later: retry in a later run, after a delay."""
         again = replace(failed, delay=timedelta(seconds=2.0**self._state.unreadable))
         await note_pairing_setback(self._failed_pairing(pairing, again))
-        await workflow.sleep(again.delay, summary=f"before a later run retries: {again.failure}")
+        await workflow.sleep(again.delay, summary=summary_line(f"before a later run retries: {again.failure}"))
         self._unreadable = True
         self._left.append(again)
 

@@ -8,6 +8,7 @@ from temporalio import workflow
 from temporalio.exceptions import ActivityError
 
 with workflow.unsafe.imports_passed_through():
+    from orchestrator.contracts.labels import summary_line
     from orchestrator.contracts.trials import TrialRequest, begin_trial
     from orchestrator.contracts.workflows import LiveStatus, Mode, Report, ReportKind, Status, TrialState
     from orchestrator.workflows.new_runs import new_run_is_due
@@ -78,7 +79,7 @@ class TrialWorkflow(TrialOrders):
             await workflow.wait_condition(
                 lambda: bool(self._reports) or self._changed or self._is_over(),
                 timeout=self._clock.left(self._brief.wall_clock_seconds),
-                timeout_summary="the wall-clock budget",
+                timeout_summary=summary_line("the wall-clock budget"),
             )
         except TimeoutError:
             await self._finish(Status.COMPLETED, "the wall-clock budget is used up")

@@ -20,6 +20,8 @@ SECRETS = {
     "LANISTA_POSTGRES_PASSWORD": "p$1: @/'\"",
     "LANISTA_DATABASE_PASSWORD": "d#2",
     "LANISTA_TEMPORAL_PASSWORD": "t%3",
+    "LANISTA_TEMPORAL_KEY": "k" * 32,
+    "LANISTA_TEMPORAL_TRAIN_KEY": "l" * 32,
     "LANISTA_RAY_TOKEN": "r" * 32,
 }
 """The required variables; passwords with everything that quoting can get wrong."""

@@ -98,6 +98,18 @@ def test_ports_are_published_on_loopback_by_default() -> None:
     assert [port for port in ports if not port.startswith("127.0.0.1:")] == []
     opened = services({**SECRETS, "LANISTA_BIND": "10.0.0.5"})
     assert opened["api"]["ports"] == ["10.0.0.5:8800:8800"]
+    assert opened["temporal-ui"]["ports"] == ["127.0.0.1:8233:8080"], "it has no password: an address of its own"
+
+
+def test_temporals_web_ui_cannot_change_anything() -> None:
+    assert SERVICES["temporal-ui"]["environment"]["TEMPORAL_DISABLE_WRITE_ACTIONS"] == "true"
+
+
+def test_only_the_store_and_the_api_have_the_leagues_key() -> None:
+    environments = {name: service.get("environment", {}) for name, service in SERVICES.items()}
+    assert {name for name, given in environments.items() if "LANISTA_TEMPORAL_KEY" in given} == {"api", "store-worker"}
+    trains = {name for name, given in environments.items() if "LANISTA_TEMPORAL_TRAIN_KEY" in given}
+    assert trains == {"api", "store-worker", "train-worker"}
 
 
 def test_images_are_pinned() -> None:

@@ -133,6 +133,11 @@ def unsynced_schedules(session: Session, limit: int) -> Sequence[str]:
     ).all()
 
 
+def live_schedules(session: Session) -> Sequence[str]:
+    """Schedules that are not deleted."""
+    return session.scalars(select(Schedule.id).where(Schedule.deleted_at.is_(None)).order_by(Schedule.id)).all()
+
+
 def mark_synced(session: Session, schedule_id: str, revision: int) -> None:
     """Mark a revision as synced to Temporal; a newer revision stays unsynced."""
     session.execute(

@@ -10,6 +10,7 @@ from pydantic import ValidationError
 from starlette.concurrency import run_in_threadpool
 from temporalio.api.workflow.v1 import PendingActivityInfo
 from temporalio.client import Client
+from temporalio.converter import ActivitySerializationContext
 from temporalio.service import RPCError
 
 from api.schemas.events import GenerationProgress, Progress
@@ -64,7 +65,7 @@ class ProgressPoller:
             return None
         for activity in description.raw_description.pending_activities:
             if activity.activity_type.name == train_generation.name:
-                details = await self._details(activity)
+                details = await self._details(handle.id, activity)
                 about = {"player_id": player_id, "player": name, "generation": generation + 1}
                 try:
                     return GenerationProgress.model_validate({**about, **details})
@@ -72,8 +73,18 @@ class ProgressPoller:
                     return GenerationProgress.model_validate({**about, "attempt": activity.attempt})
         return None
 
-    async def _details(self, activity: PendingActivityInfo) -> dict[str, Any]:
+    async def _details(self, workflow_id: str, activity: PendingActivityInfo) -> dict[str, Any]:
+        context = ActivitySerializationContext(
+            namespace=self._temporal.namespace,
+            workflow_id=workflow_id,
+            workflow_type=None,
+            activity_id=activity.activity_id,
+            activity_type=activity.activity_type.name,
+            activity_task_queue=train_generation.queue,
+            is_local=False,
+        )
+        converter = self._temporal.data_converter.with_context(context)
         payloads = activity.heartbeat_details.payloads
-        values = await self._temporal.data_converter.decode(payloads) if payloads else []
+        values = await converter.decode(payloads) if payloads else []
         progress = values[0] if values and isinstance(values[0], dict) else {}
         return {"attempt": activity.attempt, "progress": progress}

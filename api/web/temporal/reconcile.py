@@ -14,7 +14,7 @@ from starlette.concurrency import run_in_threadpool
 from api.store.access.browser_sessions import delete_expired_sessions
 from api.store.core.idempotency import delete_keys
 from api.store.matches.people_games import delete_expired_people_games
-from api.store.tournaments.schedules import sync_trial_schedules, unsynced_schedules
+from api.store.tournaments.schedules import live_schedules, sync_trial_schedules, unsynced_schedules
 from api.web.services import Services
 
 log = structlog.get_logger()
@@ -30,8 +30,10 @@ class Reconciler:
 
     async def run(self) -> None:
         """Reconcile until cancelled."""
+        sealed = False
         while True:
             try:
+                sealed = sealed or await self.seal_schedules()
                 if done := await self.reconcile():
                     log.info("reconciled with Temporal", count=done)
                 await run_in_threadpool(self._delete_expired)
@@ -45,6 +47,18 @@ class Reconciler:
         started = await services.trial_starter.reconcile() + await services.tournament_starter.reconcile()
         schedules = await run_in_threadpool(self._changed_schedules)
         return started + sum([await services.schedules.apply(schedule) for schedule in schedules])
+
+    async def seal_schedules(self) -> bool:
+        """Apply every schedule once more; False where Temporal does not answer.
+
+        Temporal keeps the start of a schedule as it was sealed: with an older key, or not at all.
+        """
+        schedules = await run_in_threadpool(self._live_schedules)
+        return all([await self._services.schedules.apply(schedule) for schedule in schedules])
+
+    def _live_schedules(self) -> list[str]:
+        with self._services.sessions() as session:
+            return list(live_schedules(session))
 
     def _changed_schedules(self) -> list[str]:
         with self._services.sessions.begin() as session:
