@@ -8,10 +8,10 @@ PROCESSES ?= 2
 # JavaScript and CSS of the page
 SCRIPTS := api/web/page/static
 
-.PHONY: help install demo test check format bench screenshots pins clean
+.PHONY: help install demo test check format bench screenshots pins audit-deps clean
 
 help:  ## list the commands
-	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
+	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
 
 install: .venv/.installed  ## make .venv and install Lanista with the exact pins
 
@@ -44,6 +44,10 @@ screenshots: .venv/.installed-test tools  ## draw the pictures of the page in do
 
 pins: .venv/.installed-test  ## write constraints.txt anew from what is installed
 	$(PIP) freeze --exclude-editable | sed -E 's/^(torch==[0-9.]+).*/\1/' > constraints.txt
+
+audit-deps: .venv/.installed-test  ## look for known vulnerabilities in the pinned packages; says so when it has no data
+	@test -x .venv/audit/bin/pip-audit || { $(PYTHON) -m venv .venv/audit && .venv/audit/bin/python -m pip install --quiet 'pip-audit==2.10.1'; } || true
+	$(BIN)/python -m benchmarks.audit_dependencies
 
 clean:  ## remove the virtual environment and caches; data stays
 	rm -rf .venv build .mypy_cache .ruff_cache .pytest_cache .hypothesis
