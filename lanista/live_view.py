@@ -17,6 +17,7 @@ from rich.live import Live
 
 from api.schemas.events import Event, GenerationProgress
 from lanista.client import AsyncClient, League, Retries
+from lanista.client.local import ApiAddress
 from lanista.event_text import event_line
 from lanista.league_tables import league_view
 
@@ -83,8 +84,7 @@ def watch_trial(
     trial_id: str,
     console: Console,
     *,
-    url: str | None = None,
-    token: str | None = None,
+    where: ApiAddress | None = None,
     should_stop: ShouldStop = lambda live: False,
     on_event: Callable[[Event], None] | None = None,
 ) -> LiveLeague | None:
@@ -95,7 +95,7 @@ def watch_trial(
     seen: list[LiveLeague] = []
 
     async def run(show: Show) -> None:
-        async with AsyncClient(url, token, retries=PATIENT) as client:
+        async with AsyncClient(where, retries=PATIENT) as client:
             await follow(client, trial_id, show, should_stop)
 
     def say(live: LiveLeague, event: Event | None) -> None:

@@ -5,6 +5,7 @@ See docs/decisions/command-line.md.
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from enum import IntEnum
@@ -24,6 +25,7 @@ from lanista.client.errors import (
     NotAllowed,
     NotFound,
     NotSignedIn,
+    TokenWithheld,
     Unavailable,
     Unreachable,
 )
@@ -55,6 +57,7 @@ class ExitCode(IntEnum):
 _CODES: tuple[tuple[type[LanistaError], ExitCode], ...] = (
     (Unreachable, ExitCode.UNREACHABLE),
     (Unavailable, ExitCode.UNREACHABLE),
+    (TokenWithheld, ExitCode.NOT_ALLOWED),
     (NotSignedIn, ExitCode.NOT_ALLOWED),
     (NotAllowed, ExitCode.NOT_ALLOWED),
     (NotFound, ExitCode.NOT_FOUND),
@@ -93,14 +96,21 @@ def explain(error: LanistaError) -> str:
 
 
 def address(home: Path | None) -> ApiAddress:
-    return find_api(home=home)
+    return find_api(home=home, allow=_confirm)
+
+
+def _confirm(url: str) -> bool:
+    """Ask the person at the terminal; elsewhere the answer is no."""
+    if not (sys.stdin.isatty() and sys.stderr.isatty()):
+        return False
+    return typer.confirm(f"lanista.toml in this folder names {url}. Send your token there?", err=True)
 
 
 @contextmanager
 def connected(home: Path | None) -> Iterator[Client]:
     """A client of the API at the address from the settings or the data folder."""
     where = address(home)
-    with Client(where.url, where.token, retries=QUICK) as client:
+    with Client(where, retries=QUICK) as client:
         yield client
 
 
@@ -108,7 +118,7 @@ def complete_trials(incomplete: str) -> list[str]:
     """Names of trials for shell completion; none if the API does not answer."""
     try:
         where = find_api()
-        with Client(where.url, where.token, timeout=2, retries=COMPLETION) as client:
+        with Client(where, timeout=2, retries=COMPLETION) as client:
             labels = [trial.label for trial in islice(client.trials(page_size=200), 200)]
     except (LanistaError, OSError, ValueError):
         return []

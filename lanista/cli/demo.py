@@ -14,6 +14,7 @@ from rich.table import Table
 from lanista.cli.stack import HomeOption, load_settings, print_sign_in_link, up_detached
 from lanista.cli.terminal import errors, out
 from lanista.client import Client
+from lanista.client.local import ApiAddress, find_api
 from lanista.league_tables import players_table, players_to_show
 from lanista.live_view import watch_trial
 from lanista.settings import StackSettings
@@ -63,8 +64,9 @@ def demo(
     try:
         _show_parts(asyncio.run(_check(settings)))
         out.print(f"The page: [bold]{state.page}[/]\n", highlight=False)
-        with Client(state.page, where.admin_token.read_text().strip()) as client:
-            _run_league(client, state.page, where, minutes)
+        api = find_api(home=where.root)
+        with Client(api) as client:
+            _run_league(client, api, minutes)
         if not leave:
             print_sign_in_link(state, where)
             out.print("Press Ctrl-C to end the demo.")
@@ -75,11 +77,11 @@ def demo(
                 remote.stop(where)
 
 
-def _run_league(client: Client, page: str, home: Home, minutes: float) -> None:
+def _run_league(client: Client, api: ApiAddress, minutes: float) -> None:
     name = f"league-{datetime.now().astimezone():%Y%m%d-%H%M%S}"
     trial = client.create_trial(project=PROJECT, name=name, spec=demo_spec(minutes))
     out.print(f"Training the league [bold]{PROJECT}/{name}[/] for {minutes:g} minutes.", highlight=False)
-    watch_trial(trial.id, out, url=page, token=home.admin_token.read_text().strip())
+    watch_trial(trial.id, out, where=api)
     league = client.league(trial.id)
     out.print(players_table(league, players_to_show(league, MOST_SHOWN)))
     champion = next((alias for alias in client.aliases(PROJECT) if alias.name == ALIAS), None)

@@ -39,7 +39,7 @@ def watch(trial: TrialArgument, home: HomeOption = None, as_json: JsonOption = F
 
 def watch_until_end(trial: TrialSummary, where: ApiAddress, as_json: bool) -> None:
     """Follow a trial to its end; the exit code says how it ended."""
-    live = watch_trial(trial.id, out, url=where.url, token=where.token, on_event=_print_event if as_json else None)
+    live = watch_trial(trial.id, out, where=where, on_event=_print_event if as_json else None)
     last = trial if live is None else live.league.trial
     if not last.is_over:
         errors.print(f"The trial continues. Watch it again: lanista trial watch {escape(last.label)}", soft_wrap=True)

@@ -19,8 +19,9 @@ from lanista.client.calls import tournaments as tournament_calls
 from lanista.client.calls import trials as trial_calls
 from lanista.client.calls.call import Call, Listing, Steps, TrialRef
 from lanista.client.errors import UnexpectedAnswer, problem_of
-from lanista.client.local import find_api
+from lanista.client.local import ApiAddress, find_api
 from lanista.client.method import as_method
+from lanista.client.own_process import only_to_async
 from lanista.client.server_sent_events import StreamPosition
 from lanista.client.transport import Retries, arguments_of, client_options, read, unreachable
 
@@ -59,7 +60,7 @@ class AsyncClient:
 
     def __init__(
         self,
-        url: str | None = None,
+        url: str | ApiAddress | None = None,
         token: str | None = None,
         *,
         timeout: float = 30.0,
@@ -69,7 +70,10 @@ class AsyncClient:
         where = find_api(url, token)
         self.retries = retries or Retries()
         self._timeout = timeout
-        self._http = httpx.AsyncClient(**client_options(where.url, where.token, timeout), transport=transport)
+        options = client_options(where.url, where.token, timeout)
+        if where.owner is not None:
+            options |= only_to_async(where.owner)
+        self._http = httpx.AsyncClient(**options, transport=transport)
 
     @property
     def url(self) -> str:

@@ -19,8 +19,9 @@ from lanista.client.calls import tournaments as tournament_calls
 from lanista.client.calls import trials as trial_calls
 from lanista.client.calls.call import Call, Listing, Steps, TrialRef
 from lanista.client.errors import UnexpectedAnswer, problem_of
-from lanista.client.local import find_api
+from lanista.client.local import ApiAddress, find_api
 from lanista.client.method import as_method
+from lanista.client.own_process import only_to
 from lanista.client.server_sent_events import StreamPosition
 from lanista.client.transport import Retries, arguments_of, client_options, read, unreachable
 
@@ -57,7 +58,7 @@ class Client:
 
     def __init__(
         self,
-        url: str | None = None,
+        url: str | ApiAddress | None = None,
         token: str | None = None,
         *,
         timeout: float = 30.0,
@@ -67,7 +68,10 @@ class Client:
         where = find_api(url, token)
         self.retries = retries or Retries()
         self._timeout = timeout
-        self._http = httpx.Client(**client_options(where.url, where.token, timeout), transport=transport)
+        options = client_options(where.url, where.token, timeout)
+        if where.owner is not None:
+            options |= only_to(where.owner)
+        self._http = httpx.Client(**options, transport=transport)
 
     @property
     def url(self) -> str:

@@ -2,6 +2,7 @@
 
 LanistaError
 ├── Unreachable            no answer, after all retries
+├── TokenWithheld          the address is from a folder's lanista.toml, the token is not
 ├── UnexpectedAnswer       an answer that is not Lanista's, or not of this version
 ├── NoSuchName             no trial, player or version has this name, or several have it
 └── Problem                the API refused; its detail is the message
@@ -31,6 +32,20 @@ class LanistaError(Exception):
 
 class Unreachable(LanistaError):
     """Nothing answers at the address."""
+
+
+class TokenWithheld(LanistaError):
+    """The address is from a lanista.toml in the working folder, and the token is not: it is not sent unasked."""
+
+    def __init__(self, url: str) -> None:
+        super().__init__(
+            f"lanista.toml in this folder names {url}, and the token is not from this file, so it is not sent there. "
+            f"If the address is right, set LANISTA_URL={url} too."
+        )
+        self.url = url
+
+    def __reduce__(self) -> tuple[type[TokenWithheld], tuple[str]]:
+        return TokenWithheld, (self.url,)
 
 
 class UnexpectedAnswer(LanistaError):

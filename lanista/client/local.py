@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import os
+from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 
-from lanista.client.errors import Unreachable
+from lanista.client.errors import TokenWithheld, Unreachable
 
 
 @dataclass(frozen=True)
@@ -14,22 +17,41 @@ class ApiAddress:
 
     url: str
     token: str | None = field(repr=False)
+    owner: Callable[[], object] | None = field(default=None, repr=False, compare=False)
+    """For the local stack: finds the process that must own the address; raises StackError. See `own_process`."""
 
 
-def find_api(url: str | None = None, token: str | None = None, home: Path | None = None) -> ApiAddress:
+Allow = Callable[[str], bool]
+"""Whether a token may be sent to the address that a folder's lanista.toml names."""
+
+
+def find_api(
+    url: str | ApiAddress | None = None,
+    token: str | None = None,
+    home: Path | None = None,
+    allow: Allow = lambda url: False,
+) -> ApiAddress:
     """The given address and token, else LANISTA_URL with LANISTA_TOKEN, else the local stack with its admin token.
 
     `home` is the data folder of a local stack; it takes precedence over LANISTA_URL.
 
-    The local stack's admin token is sent to the local stack only.
+    The local stack's admin token is sent to the local stack only, and any token to it only while its own process
+    listens there. An address of a lanista.toml in the working folder gets a token that is not from this file only if
+    `allow` says so: else TokenWithheld is raised.
     """
+    if isinstance(url, ApiAddress):
+        return url
     if url:
         return ApiAddress(url, token or _settings_token())
     from lanista.settings import ClientSettings, StackSettings
 
     named = ClientSettings.load().url
     if named and home is None:
+        given = token or os.environ.get("LANISTA_TOKEN")
+        if given and _is_of_the_folder("LANISTA_URL") and not allow(named):
+            raise TokenWithheld(named)
         return ApiAddress(named, token or _settings_token())
+    from lanista.stack.api_process import api_process
     from lanista.stack.control import reach
     from lanista.stack.errors import StackError
     from lanista.stack.home import Home
@@ -39,7 +61,14 @@ def find_api(url: str | None = None, token: str | None = None, home: Path | None
         local = reach(folder)["LANISTA_URL"]
     except StackError as error:
         raise Unreachable(str(error)) from None
-    return ApiAddress(local, token or _settings_token() or folder.admin_token.read_text().strip())
+    chosen = token or _settings_token()
+    owner = partial(api_process, folder, local, own_token=chosen is None)
+    return ApiAddress(local, chosen or folder.admin_token.read_text().strip(), owner)
+
+
+def _is_of_the_folder(variable: str) -> bool:
+    """Whether a setting comes from a lanista.toml that happens to be in the working folder: others may have put it."""
+    return not os.environ.get(variable) and "LANISTA_CONFIG" not in os.environ
 
 
 def _settings_token() -> str | None:

@@ -12,6 +12,8 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any
 
+import psutil
+
 from lanista.stack.child_environment import base_environment
 from lanista.stack.errors import StillStarting
 from lanista.stack.home import ChildState, Home
@@ -94,7 +96,7 @@ class Child:
             self.state.restarts += 1
             # a part that hangs until its timeout is failing at once; one that exits early gets several attempts
             failing = never_ready or self._consecutive_exits >= FAILING_AFTER
-            self._change("failing" if failing else "restarting", last_exit=ending, pid=None)
+            self._change("failing" if failing else "restarting", last_exit=ending, pid=None, started=None)
             self._announce(self.spec.name, f"{ending}; restarting in {delay:g} s (restart {self.state.restarts})")
             await asyncio.sleep(delay)
 
@@ -107,7 +109,11 @@ class Child:
             return f"could not be started: {error}"
         self.starts += 1
         # a failing part is shown as failing until it is ready, also while it is retried
-        self._change("failing" if self.state.state == "failing" else "starting", pid=process.pid)
+        self._change(
+            "failing" if self.state.state == "failing" else "starting",
+            pid=process.pid,
+            started=_start_time(process.pid),
+        )
         death = asyncio.create_task(process.wait())
         becoming_ready = asyncio.create_task(self._wait_until_ready())
         try:
@@ -191,7 +197,7 @@ class Child:
         if self._task:
             self._task.cancel()
             await asyncio.gather(self._task, return_exceptions=True)
-        self._change("stopped", pid=None)
+        self._change("stopped", pid=None, started=None)
 
     def _set_state(self, state: str) -> None:
         if self.state.state != state:
@@ -203,6 +209,13 @@ class Child:
         for name, value in values.items():
             setattr(self.state, name, value)
         self._announce(self.spec.name, "")
+
+
+def _start_time(pid: int) -> float | None:
+    try:
+        return float(psutil.Process(pid).create_time())
+    except psutil.Error:  # it has ended already
+        return None
 
 
 def _ending(code: int | None) -> str:

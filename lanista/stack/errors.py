@@ -4,6 +4,7 @@ StackError
 ├── AlreadyRunning
 ├── NotStarted
 ├── NotRunning
+├── NotOurs
 ├── PortInUse
 └── ChildFailed
 """
@@ -20,11 +21,15 @@ class AlreadyRunning(StackError):
 
 
 class NotStarted(StackError):
-    """No stack was ever started with this data folder."""
+    """No stack was ever started with this data folder, or it does not run."""
 
 
 class NotRunning(StackError):
     """A part, of the stack or external, does not answer."""
+
+
+class NotOurs(StackError):
+    """The address is not served by the process that the supervisor started."""
 
 
 class PortInUse(StackError):

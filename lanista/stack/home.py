@@ -29,6 +29,8 @@ class ChildState:
     state: str = "waiting"
     """waiting, starting, recovering, ready, restarting, failing or stopped"""
     pid: int | None = None
+    started: float | None = None
+    """When the process started, in seconds since 1970: a process of another time has only reused the number."""
     restarts: int = 0
     last_exit: str = ""
     since: str = ""

@@ -20,6 +20,7 @@ import psycopg
 import structlog
 from psycopg import sql
 
+from api.store.core.engine import SCRAM
 from lanista.stack.child_environment import base_environment
 from lanista.stack.errors import StackError, StillStarting
 from lanista.stack.home import Home, write_atomically
@@ -178,7 +179,11 @@ class EmbeddedPostgres:
                 connection.execute(sql.SQL("CREATE DATABASE {}").format(sql.Identifier(DATABASE)))
 
     def _conninfo(self, database: str) -> str:
-        return f"host=127.0.0.1 port={self.port} user=lanista password={self._password} dbname={database}"
+        # the port may be another user's while our server is down: it never gets the password in clear text
+        return (
+            f"host=127.0.0.1 port={self.port} user=lanista password={self._password} dbname={database} "
+            f"require_auth={SCRAM}"
+        )
 
 
 def _give(path: Path, user: Owner) -> None:

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import httpx
 
+from lanista.client.own_process import only_to
+from lanista.stack.api_process import api_process
 from lanista.stack.home import Home
 
 TIMEOUT = 10.0
@@ -13,9 +17,8 @@ def sign_in_link(page: str, home: Home) -> str:
     """The page's address with a new code; if there is none, the plain address with the reason."""
     token = home.admin_token.read_text().strip()
     try:
-        answer = httpx.post(
-            f"{page}/api/v1/session/codes", headers={"Authorization": f"Bearer {token}"}, timeout=TIMEOUT
-        )
+        with httpx.Client(timeout=TIMEOUT, **only_to(partial(api_process, home, page))) as client:
+            answer = client.post(f"{page}/api/v1/session/codes", headers={"Authorization": f"Bearer {token}"})
         body = answer.json()
     except (httpx.HTTPError, ValueError) as error:  # a proxy in front of the API may answer without JSON
         return f"{page} (no sign-in link: the API does not answer: {type(error).__name__})"

@@ -8,6 +8,7 @@ See docs/decisions/read-performance.md.
 
 from __future__ import annotations
 
+import os
 import select
 
 import orjson
@@ -21,6 +22,7 @@ from sqlalchemy.orm import Session, sessionmaker
 from api.store.core.errors import InvalidDatabaseUrl
 
 __all__ = [
+    "SCRAM",
     "Engine",
     "Session",
     "Sessions",
@@ -43,11 +45,12 @@ _DETECT_LOST_HOST = {
     "tcp_user_timeout": 20_000,
 }
 """Without these a lost host would block every thread of a worker for a quarter of an hour."""
+SCRAM = "scram-sha-256"
 _POSTGRES_SCHEMES = frozenset({"postgres", "postgresql", "postgresql+psycopg"})
 
 
 def database_url(url: str) -> URL:
-    """The URL with psycopg 3 as its driver; other databases and drivers are refused."""
+    """The URL with psycopg 3 as its driver and no password in clear text; other databases and drivers are refused."""
     try:
         parsed = make_url(url)
     except ArgumentError:
@@ -59,7 +62,19 @@ def database_url(url: str) -> URL:
         raise InvalidDatabaseUrl(
             f"the database URL starts with {parsed.drivername!r}; allowed: postgresql://, postgresql+psycopg://"
         )
-    return parsed.set(drivername="postgresql+psycopg")
+    return _never_in_clear(parsed.set(drivername="postgresql+psycopg"))
+
+
+def _never_in_clear(url: URL) -> URL:
+    """The URL with libpq's `require_auth`, unless it or PGREQUIREAUTH has one: a server chooses how to be answered.
+
+    A local user could listen in the place of a server that is down, and ask for the password in clear text. With a
+    password we answer SCRAM only, which does not show it; without one we also accept servers that ask for none.
+    """
+    if "require_auth" in url.query or "PGREQUIREAUTH" in os.environ:
+        return url
+    has_password = url.password is not None or any(name in os.environ for name in ("PGPASSWORD", "PGPASSFILE"))
+    return url.update_query_dict({"require_auth": SCRAM if has_password else "!password,!md5"})
 
 
 def create_store_engine(url: str, *, pool_size: int = 5, max_overflow: int = 5, application: str = "lanista") -> Engine:

@@ -15,7 +15,9 @@ from api.store.core.errors import InvalidDatabaseUrl
 @pytest.mark.parametrize("scheme", ["postgres", "postgresql", "postgresql+psycopg"])
 def test_postgres_urls_get_the_driver(scheme: str) -> None:
     url = database_url(f"{scheme}://ada:secret@db:5432/lanista")
-    assert url.render_as_string(hide_password=False) == "postgresql+psycopg://ada:secret@db:5432/lanista"
+    assert url.render_as_string(hide_password=False) == (
+        "postgresql+psycopg://ada:secret@db:5432/lanista?require_auth=scram-sha-256"
+    )
 
 
 @pytest.mark.parametrize("url", ["sqlite:///league.db", "postgresql+asyncpg://db/lanista", "mysql://db/lanista"])

@@ -51,9 +51,7 @@ def serve(monkeypatch: pytest.MonkeyPatch) -> Serve:
     def start(*replies: Reply) -> FakeApi:
         api = FakeApi(*replies)
         monkeypatch.setattr(connection, "find_api", lambda **_: ApiAddress(URL, "secret"))
-        monkeypatch.setattr(
-            connection, "Client", lambda url, token, **_: Client(url, token, retries=NO_WAITING, transport=api)
-        )
+        monkeypatch.setattr(connection, "Client", lambda where, **_: Client(where, retries=NO_WAITING, transport=api))
         return api
 
     return start

@@ -38,7 +38,7 @@ def home(tmp_path: Path) -> Home:
 def test_the_link_or_why_there_is_none(
     home: Home, monkeypatch: pytest.MonkeyPatch, answer: httpx.Response, link: str
 ) -> None:
-    monkeypatch.setattr(httpx, "post", lambda *_, **__: answer)
+    monkeypatch.setattr(httpx.Client, "post", lambda *_, **__: answer)
     assert sign_in_link(PAGE, home) == link
 
 
