@@ -63,9 +63,10 @@ def name_own_code(api: Api) -> tuple[bool, str]:
         for path in ("/trials/validate", "/trials"):
             body = {"spec": {"game": game}, **({"project": "p", "name": "n"} if path == "/trials" else {})}
             answer = api.call("POST", path, body)
-            allowed = answer.status_code == 201 or (answer.status_code == 200 and answer.json().get("valid", False))
-            seen.append(f"{answer.status_code}{' allowed' if allowed else ''}")
-    return not any("allowed" in each for each in seen), ", ".join(seen)
+            # a validation reads the text and imports nothing, which it says
+            imported = answer.status_code == 201 or (answer.is_success and "not checked" not in answer.text)
+            seen.append(f"{answer.status_code}{' imported' if imported else ''}")
+    return not any("imported" in each for each in seen), ", ".join(seen)
 
 
 def call_anything(api: Api, marker: Path) -> tuple[bool, str]:
@@ -86,7 +87,7 @@ def call_anything(api: Api, marker: Path) -> tuple[bool, str]:
 def read_a_file(api: Api) -> tuple[bool, str]:
     """Start from weights that are any file of the machine."""
     seen = []
-    for path in ("/etc/passwd", "file:///etc/passwd", "../../../../../../etc/passwd"):
+    for path in ("/etc/passwd", "../../../../../../../etc/passwd", "a/../../../../../../../../etc/passwd"):
         body = {"project": "p", "name": "weights", "spec": {"game": GAME, "initial_weights": path, "start": "paused"}}
         answer = api.call("POST", "/trials", body)
         seen.append(f"{answer.status_code}")
