@@ -122,6 +122,30 @@ class Tally:
 
 
 @dataclass(frozen=True, kw_only=True)
+class LineupTally:
+    """Results of a mixed line-up: a team that the learner shares with a mate. They count for nobody's own entry."""
+
+    learner: VersionId
+    lineup: tuple[VersionId, ...]
+    """The version in each seat of the team, in the order of the seats."""
+    opponent: VersionId | None
+    """The version in all other teams; None in a game of one team."""
+    seat: int
+    """The number of the line-up's team."""
+    opponent_seat: int | None
+    wins: int = 0
+    draws: int = 0
+    losses: int = 0
+    earned: Earned | None = None
+    returns: ReturnTally | None = None
+    """In a game of one team: its returns."""
+
+    @property
+    def games(self) -> int:
+        return self.wins + self.draws + self.losses if self.returns is None else self.returns.games
+
+
+@dataclass(frozen=True, kw_only=True)
 class Decision:
     """A recorded decision: its verdict, a reason in one sentence, and the numbers it is based on."""
 

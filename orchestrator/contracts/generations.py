@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from datetime import timedelta
 
 from league.training_priority import Urgency
-from league.types import CheckpointRef, ReturnTally, Tally
+from league.types import CheckpointRef, LineupTally, ReturnTally, Tally
 from orchestrator.catalog import Component
 from orchestrator.contracts.queues import NO_RETRY, RETRY_FEW_TIMES, ActivityStub, Queue
 
@@ -66,6 +66,8 @@ class GenerationPlan:
     opening_plies: int | None
     stall_seconds: float
     """An attempt without progress for this long is stopped and retried."""
+    mates: list[PlannedOpponent] = field(default_factory=list)
+    """Players that sit in the learner's team at their share of the tables; none: the learner is its own mate."""
     urgency: int = field(default=Urgency.IN_STEP, compare=False)
     """The priority in the queue, computed whenever the plan is requested; not part of the recorded plan."""
 
@@ -82,7 +84,9 @@ class GenerationOutcome:
     """Seconds since the epoch, by the train worker's clock."""
     finished_at: float
     returns: ReturnTally | None = None
-    """The returns of one-seat games, which have no tallies."""
+    """The returns of games of one team, which have no tallies."""
+    lineups: list[LineupTally] = field(default_factory=list)
+    """Of games in which the learner shared its team with a mate."""
     crews: int = 0
     """How many generations of this size the cluster can train at once; 0 in outcomes of earlier releases."""
 

@@ -10,7 +10,7 @@ from temporalio import activity
 
 from league.types import CheckpointRef
 from orchestrator.artifacts import ArtifactStore
-from orchestrator.contracts.generations import GenerationOutcome, GenerationPlan, train_generation
+from orchestrator.contracts.generations import GenerationOutcome, GenerationPlan, PlannedOpponent, train_generation
 from orchestrator.contracts.trials import InitialWeightsRequest, make_initial_weights
 from orchestrator.import_folders import find_import
 from workers.activities.cpu_slots import CpuSlots
@@ -67,6 +67,7 @@ class TrainingActivities:
             checkpoint=result.checkpoint,
             steps=result.steps,
             tallies=list(result.tallies),
+            lineups=list(result.lineups),
             returns=result.returns,
             metrics=result.metrics,
             started_at=started_at,
@@ -85,22 +86,24 @@ def task_of(plan: GenerationPlan) -> GenerationTask:
         seed=plan.seed,
         learner=plan.checkpoint,
         version=plan.version,
-        opponents=tuple(
-            TaskOpponent(
-                player=opponent.player,
-                version=opponent.version,
-                probability=opponent.probability,
-                checkpoint=opponent.checkpoint,
-                bot=opponent.bot,
-            )
-            for opponent in plan.opponents
-        ),
+        opponents=tuple(_task_opponent(opponent) for opponent in plan.opponents),
+        mates=tuple(_task_opponent(mate) for mate in plan.mates),
         tables=plan.tables,
         rollout_actors=plan.rollout_actors,
         trainers=plan.trainers,
         topology=Topology(plan.topology),
         threads=plan.threads,
         openings=OpeningRules(share=plan.opening_share, plies=plan.opening_plies),
+    )
+
+
+def _task_opponent(planned: PlannedOpponent) -> TaskOpponent:
+    return TaskOpponent(
+        player=planned.player,
+        version=planned.version,
+        probability=planned.probability,
+        checkpoint=planned.checkpoint,
+        bot=planned.bot,
     )
 
 

@@ -24,7 +24,7 @@ from workers.algorithms.contract import parse_options
 from workers.crews.actors import CrewActor
 from workers.crews.errors import CrewLost, CrewUnavailable, GenerationStopped
 from workers.crews.plan import CrewPlan
-from workers.crews.results import game_metrics, single_team_returns, tallies
+from workers.crews.results import game_metrics, lineup_tallies, single_team_returns, tallies
 from workers.crews.task import GenerationResult, GenerationTask, Progress
 from workers.rollout.tally import Counts
 
@@ -201,6 +201,7 @@ class Crew(ABC):
             checkpoint=ref,
             steps=steps,
             tallies=tallies(task, counts),
+            lineups=lineup_tallies(task, counts),
             returns=single_team_returns(counts),
             metrics=metrics | game_metrics(counts),
         )

@@ -5,13 +5,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import asdict
 from functools import reduce
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from league.payoff import Returns
-from league.types import Earned, ReturnTally, Tally, VersionId
+from league.types import Earned, LineupTally, ReturnTally, Tally, VersionId
 from workers.crews.task import GenerationTask
+from workers.rollout.mixed_tally import Lineup, MixedCount
 from workers.rollout.tally import Counts
 
 Matchup = tuple[int, int, int]
@@ -48,6 +50,39 @@ def tallies(task: GenerationTask, counts: Sequence[Counts]) -> tuple[Tally, ...]
     )
 
 
+def lineup_tallies(task: GenerationTask, counts: Sequence[Counts]) -> tuple[LineupTally, ...]:
+    """One tally for each mixed line-up and matchup, in order, summed over the processes."""
+    found: dict[tuple[Lineup, int | None], list[MixedCount]] = {}
+    for mixed in (mixed for count in counts for mixed in count.mixed):
+        found.setdefault((mixed.lineup, mixed.other), []).append(mixed)
+    versions = [VersionId(mate.version) for mate in task.mates]
+    own = VersionId(task.version)
+    return tuple(
+        LineupTally(
+            learner=own,
+            lineup=tuple(own if player < 0 else versions[player] for player in lineup.players),
+            opponent=None if other is None else own if lineup.opponent < 0 else _version(task, lineup.opponent),
+            seat=lineup.team,
+            opponent_seat=other,
+            **_summed(parts),
+        )
+        for (lineup, other), parts in sorted(found.items(), key=lambda item: (str(item[0][0]), item[0][1] or 0))
+    )
+
+
+def _version(task: GenerationTask, opponent: int) -> VersionId:
+    return VersionId(task.others[opponent].version)
+
+
+def _summed(parts: Sequence[MixedCount]) -> dict[str, Any]:
+    if parts[0].returns is not None:
+        merged = reduce(Returns.merged, (part.returns for part in parts if part.returns is not None), Returns())
+        return {"returns": ReturnTally(**asdict(merged))}
+    wins, draws, losses = (sum(part.outcomes[column] for part in parts) for column in range(3))
+    own, other = (sum(part.earned[side] for part in parts) for side in range(2))
+    return {"wins": wins, "draws": draws, "losses": losses, "earned": Earned(own=own, other=other)}
+
+
 def single_team_returns(counts: Sequence[Counts]) -> ReturnTally | None:
     """The returns of a game of one team; None if no game ended or the game has more teams."""
     found = (count.single_team_returns for count in counts if count.single_team_returns is not None)
@@ -62,5 +97,6 @@ def game_metrics(counts: Sequence[Counts]) -> dict[str, float]:
     metrics = {"games": float(games)}
     if games:
         metrics["game_length"] = sum(count.steps for count in counts) / games
-        metrics["return_mean"] = sum(count.returns for count in counts) / max(1, teams)
+    if teams:
+        metrics["return_mean"] = sum(count.returns for count in counts) / teams
     return metrics

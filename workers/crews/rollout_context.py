@@ -11,10 +11,11 @@ from orchestrator.artifacts import ArtifactStore
 from orchestrator.catalog import Component
 from workers.bots.names import make_bot
 from workers.bots.protocol import Bot
+from workers.crews.errors import BadTask
 from workers.crews.plan import CrewPlan
 from workers.crews.task import GenerationTask, TaskOpponent
 from workers.games.names import make_game
-from workers.games.protocol import VectorGame
+from workers.games.protocol import GameSpec, VectorGame
 from workers.inference.cache import PolicyCache
 from workers.inference.policy import Policy
 from workers.rollout.sampler import Sampler
@@ -24,6 +25,12 @@ from workers.rollout.seating import seat
 def build_game(component: Component, tables: int) -> VectorGame:
     """Make the component's game on this many tables."""
     return make_game(component.id, tables, **component.options)
+
+
+def check_mates(task: GenerationTask, spec: GameSpec) -> None:
+    """Raise BadTask if the task has mates and no team of the game has room for one."""
+    if task.mates and spec.team_count == spec.seats:
+        raise BadTask(f"league.mates: each seat of {spec.id} is a team of its own, so that nobody has a mate")
 
 
 class RolloutContext:
@@ -41,8 +48,15 @@ class RolloutContext:
         seats_rng = np.random.default_rng([task.seed, 1])
         rng = np.random.default_rng([task.seed, 2, self._part])
         shares = task.shares if spec.team_count > 1 else [1.0]
+        check_mates(task, spec)
         seating = seat(
-            tables=self.game.tables, teams=spec.teams, shares=shares, rng=seats_rng, part=self._part, parts=parts
+            tables=self.game.tables,
+            teams=spec.teams,
+            shares=shares,
+            rng=seats_rng,
+            part=self._part,
+            parts=parts,
+            mates=task.mate_shares,
         )
         self.game.reset(rng.integers(0, 2**64, self.game.tables, dtype=np.uint64))
         return Sampler(
@@ -50,6 +64,7 @@ class RolloutContext:
             seating=seating,
             learner=Policy(model),
             opponents=self._players(task.others, set(seating.blocks)),
+            mates=None if seating.mates is None else self._players(task.mates, set(seating.mates.tolist())),
             steps=steps,
             rng=rng,
             openings=task.openings,

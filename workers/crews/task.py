@@ -6,7 +6,7 @@ import math
 from dataclasses import dataclass, field
 from enum import StrEnum
 
-from league.types import CheckpointRef, ReturnTally, Tally
+from league.types import CheckpointRef, LineupTally, ReturnTally, Tally
 from orchestrator.catalog import Component
 from workers.crews.errors import BadTask
 from workers.rollout.openings import OpeningRules
@@ -55,6 +55,8 @@ class GenerationTask:
     """The version id that tallies are reported for."""
     opponents: tuple[TaskOpponent, ...] = ()
     """The mixture that tables draw from; empty means live self-play alone."""
+    mates: tuple[TaskOpponent, ...] = ()
+    """Players that sit in the learner's team at their share of the tables; the rest is the learner's alone."""
     tables: int = 1024
     """Tables of each rollout actor; 64 or more can seat 64 opponents at once, a multiple of 64 evenly."""
     rollout_actors: int = 1
@@ -77,6 +79,9 @@ class GenerationTask:
         total = math.fsum(opponent.probability for opponent in self.opponents)
         if self.opponents and not math.isclose(total, 1.0, abs_tol=1e-6):
             raise BadTask(f"the opponents' probabilities must sum to 1, they sum to {total}")
+        taken = math.fsum(mate.probability for mate in self.mates)
+        if any(mate.is_self or not mate.probability >= 0.0 for mate in self.mates) or taken > 1.0 + 1e-6:
+            raise BadTask("mates need a checkpoint or a bot, and shares that sum to at most 1")
         if self.trainers > 1 and self.topology == Topology.FUSED:
             raise BadTask(f"a fused crew has no separate trainers, but trainers is {self.trainers}; use split")
         if self.rollout_actors % self.trainers:
@@ -86,6 +91,14 @@ class GenerationTask:
     def others(self) -> tuple[TaskOpponent, ...]:
         """The opponents that are not the live learner."""
         return tuple(opponent for opponent in self.opponents if not opponent.is_self)
+
+    @property
+    def mate_shares(self) -> list[float]:
+        """The share of the learner as its own mate, then that of each mate; empty without mates."""
+        if not self.mates:
+            return []
+        taken = math.fsum(mate.probability for mate in self.mates)
+        return [max(0.0, 1.0 - taken), *(mate.probability for mate in self.mates)]
 
     @property
     def shares(self) -> list[float]:
@@ -124,5 +137,7 @@ class GenerationResult:
     tallies: tuple[Tally, ...]
     """Of every game against an opponent that began in the generation; unfinished ones were played out, untrained."""
     metrics: dict[str, float]
+    lineups: tuple[LineupTally, ...] = ()
+    """Of the games in which the learner shared its team with a mate."""
     returns: ReturnTally | None = None
     """Of every game of one team that began in the generation; None in games of more teams."""

@@ -94,6 +94,8 @@ def initial_weights(plan: CrewPlan, game: VectorGame, seed: int) -> dict[str, Te
 def expected_rows(task: GenerationTask, spec: GameSpec, rollout_steps: int) -> int:
     """The mean number of the learner's decisions in one update of the whole crew."""
     live = task.shares[0] if spec.team_count > 1 else 1.0
-    learning = live + (1.0 - live) / spec.team_count
+    mixed = sum(task.mate_shares[1:])
+    # a mixed team has one seat of the learner's, and teams are played equally often
+    learning = live + (1.0 - live) / spec.team_count - mixed * (1.0 / spec.team_count - 1.0 / spec.seats)
     width = spec.seats if spec.simultaneous else 1
     return round(rollout_steps * task.tables * task.rollout_actors * width * learning)

@@ -16,9 +16,10 @@ from workers.inference.actor import Actor
 from workers.inference.policy import Policy
 from workers.rollout.batch import Experience
 from workers.rollout.builder import TrajectoryBuilder
+from workers.rollout.mates import Mates
 from workers.rollout.openings import OpeningRules, Openings, random_legal
 from workers.rollout.opponents import Opponents
-from workers.rollout.seating import LEARNER, Seating
+from workers.rollout.seating import LEARNER, MATE, Seating
 from workers.rollout.tally import TallyBoard
 
 
@@ -35,6 +36,7 @@ class Sampler:
         seating: Seating,
         learner: Actor,
         opponents: Mapping[int, Policy | Bot] | None = None,
+        mates: Mapping[int, Policy | Bot] | None = None,
         steps: int,
         rng: np.random.Generator,
         openings: OpeningRules | None = None,
@@ -45,16 +47,17 @@ class Sampler:
         self._seats = spec.seats
         self.board = TallyBoard(seating)
         self._opponents = Opponents(game, seating, opponents or {})
-        self._self_play_only = seating.self_play_tables == game.tables
+        self._mates = None if seating.mates is None else Mates(game, seating, mates or {})
+        self._self_play_only = bool(seating.unrated.all())
         streams = game.tables * spec.seats
         rows = streams if spec.simultaneous else game.tables
-        teams = tuple(range(spec.seats))
-        self._builder = TrajectoryBuilder(streams=streams, capacity=steps * rows, teams=teams)
+        self._builder = TrajectoryBuilder(streams=streams, capacity=steps * rows, teams=spec.teams)
         self._states = {name: np.zeros((streams, *shape), np.float32) for name, shape in learner.state_shapes.items()}
         rules = OpeningRules(share=0.0) if openings is None else openings
         self._openings = Openings(rules, spec, game.tables, rng)
         # Results against others count for the payoff, so those games are played from the real start.
-        self._openings.left[seating.self_play_tables :] = 0
+        self._unrated = seating.unrated
+        self._openings.left[~self._unrated] = 0
         self._played_out = 0
         self.steps = 0
         """Environment steps taken, one a table and turn; random opening moves are not counted."""
@@ -113,6 +116,9 @@ class Sampler:
             return slice(None), actions
         owner = self._seating.owner.reshape(-1)[streams]
         learning = owner == LEARNER
+        if self._mates is not None:
+            self._mates.act(turn, owner, draws, actions)
+            owner = np.where(owner == MATE, LEARNER, owner)
         if not self._self_play_only:
             self._opponents.act(turn, owner, draws, actions)
         if self._openings.active:
@@ -137,7 +143,9 @@ class Sampler:
         for states in self._states.values():
             states[self._streams(over)] = 0.0
         self._opponents.finish(over)
-        self._openings.begin(over[over < self._seating.self_play_tables])
+        if self._mates is not None:
+            self._mates.finish(over)
+        self._openings.begin(over[self._unrated[over]])
 
     def _end(self, ended: NDArray[np.int64], cut: NDArray[np.int64]) -> None:
         self._builder.end(self._streams(ended))

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from league.payoff import Returns
+from workers.rollout.mixed_tally import MixedCount, MixedTally
 from workers.rollout.seating import LEARNER, Seating
 
 
@@ -32,13 +33,16 @@ class Counts:
     returns: float
     """Returns of the learning teams in those games, summed; with `teams_played` this gives their mean."""
     teams_played: int
+    mixed: tuple[MixedCount, ...] = ()
+    """Games in which the learner shared its team with a mate: no part of `outcomes`, `earned` and the returns."""
 
 
 class TallyBoard:
     """Follows every table's returns and counts each finished game once, from the learning team's view.
 
     A team's return is the sum of its seats'. A game of the learner against itself is no result. With more than two
-    teams the learner's is compared with each other team at the table by final order.
+    teams the learner's is compared with each other team at the table by final order. Teams that the learner shares with
+    a mate are counted by themselves.
     """
 
     def __init__(self, seating: Seating) -> None:
@@ -46,7 +50,8 @@ class TallyBoard:
         teams = max(seating.teams) + 1
         self._seats_of = [np.flatnonzero(np.asarray(seating.teams) == team) for team in range(teams)]
         self._owner = np.stack([seating.owner[:, sat[0]] for sat in self._seats_of], axis=1)
-        """[tables, teams]: all seats of a team have one owner."""
+        """[tables, teams]: all seats of a team have one owner, except where the learner has a mate."""
+        self._mixed = None if seating.mates is None else MixedTally(seating)
         self._returns = np.zeros((tables, seats), np.float64)
         self._length = np.zeros(tables, np.int64)
         self._outcomes = np.zeros((int(seating.owner.max()) + 1, teams, teams, 3), np.int64)
@@ -86,20 +91,22 @@ class TallyBoard:
             steps=self._steps,
             returns=self._sum,
             teams_played=self._teams_played,
+            mixed=() if self._mixed is None else self._mixed.counts(),
         )
 
     def _finish(self, tables: NDArray[np.int64]) -> None:
         counted = tables[self._waiting[tables]] if self._closing else tables
         if len(counted):
             self._waiting[counted] = False
-            self._count(self._owner[counted], self._returns[counted])
+            returns = np.stack([self._returns[counted][:, sat].sum(axis=1) for sat in self._seats_of], axis=1)
+            pure = slice(None) if self._mixed is None else self._mixed.count(counted, returns)
+            self._count(self._owner[counted[pure]], returns[pure])
             self._games += len(counted)
             self._steps += int(self._length[counted].sum())
         self._returns[tables] = 0.0
         self._length[tables] = 0
 
-    def _count(self, owner: NDArray[np.int64], by_seat: NDArray[np.float64]) -> None:
-        returns = np.stack([by_seat[:, sat].sum(axis=1) for sat in self._seats_of], axis=1)
+    def _count(self, owner: NDArray[np.int64], returns: NDArray[np.float64]) -> None:
         teams = owner.shape[1]
         learning = owner == LEARNER
         self._sum += float(returns[learning].sum())
