@@ -66,6 +66,12 @@ class StackSettings(TemporalSettings, LogSettings):
         default=512, ge=80, le=1_000_000, description="memory of Ray's object store, in megabytes"
     )
 
+    worker_user: str = Field(
+        default="",
+        pattern=r"^([a-z_][a-z0-9_.-]*\$?)?$",
+        description="user that runs the train worker and Ray, and so all user code, where root runs the stack; "
+        "empty: the user of the stack",
+    )
     worker_env: str = Field(
         default="",
         pattern=r"^(\s*[A-Za-z_][A-Za-z0-9_]*\s*(,|$))*$",

@@ -158,6 +158,9 @@ class Child:
     async def _spawn(self) -> asyncio.subprocess.Process:
         ready_file = self._home.ready_file(self.spec.name)
         ready_file.unlink(missing_ok=True)
+        if "user" in self.spec.identity:  # that user may write the file, but not the folder
+            ready_file.touch(mode=0o600)
+            os.chown(ready_file, self.spec.identity["user"], -1)
         environment = {
             **base_environment(os.environ),
             **self.spec.environment,

@@ -98,10 +98,18 @@ class Home:
                 f"The data folder {self.root} cannot be used: {error.strerror}: {error.filename}. "
                 "Choose another with --home (or LANISTA_HOME)."
             ) from None
+        self._close_files()
         owner = self.scratch.lstat()
         # the name can be guessed and the parent is writable for everyone: check that the folder is private to this user
         if owner.st_uid != os.getuid() or not stat.S_ISDIR(owner.st_mode) or owner.st_mode & 0o022:
             raise StackError(f"{self.scratch} belongs to another user; remove it, or set TMPDIR to your own folder.")
+
+    def _close_files(self) -> None:
+        """Take from other users what an earlier version left readable, such as Temporal's database."""
+        for path in self.root.iterdir():
+            status = path.lstat()
+            if stat.S_ISREG(status.st_mode) and status.st_mode & 0o077 and status.st_uid == os.getuid():
+                path.chmod(stat.S_IMODE(status.st_mode) & ~0o077)
 
     def log_file(self, child: str) -> Path:
         return self.logs / f"{child}.log"

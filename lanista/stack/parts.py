@@ -13,6 +13,7 @@ import sys
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from pathlib import Path
+from typing import Any
 
 import httpx
 from temporalio.api.workflowservice.v1 import GetSystemInfoRequest
@@ -32,6 +33,7 @@ from lanista.stack.home import Home
 from lanista.stack.ports import answers, choose_ports
 from lanista.stack.postgres import EmbeddedPostgres
 from lanista.stack.temporal_keys import TemporalKeys
+from lanista.stack.worker_user import PRIVATE_TO_GROUP, find_worker_user, prepare_folders, prepare_scratch
 from orchestrator.search_attributes import register_search_attributes
 from orchestrator.settings import TemporalSettings
 from orchestrator.temporal import TemporalUnreachable, connect
@@ -69,6 +71,9 @@ class Parts:
         self.artifacts = settings.artifacts or str(self.home.artifacts)
         self.imports = settings.import_folders or str(home.imports)
         self.temporal_keys = TemporalKeys(settings, home)
+        self.worker_user = find_worker_user(settings.worker_user, home)
+        if self.worker_user:
+            prepare_folders(home, self.worker_user, self.artifacts)
         self.page = page_of(settings)
         self.links = {"tensorboard": f"{self.page}/tensorboard"}
         if settings.temporal_ui and not settings.temporal_address:
@@ -108,7 +113,13 @@ class Parts:
     def _compute_environment(self) -> dict[str, str]:
         """For Ray, whose actors run users' code: no settings, but what the user passes on by LANISTA_WORKER_ENV."""
         prefixes = (*COMPUTE_PREFIXES, *storage_prefixes(self.artifacts))
-        return {**chosen(os.environ, self.settings.worker_env_names, prefixes), **self._ray_environment()}
+        passed = chosen(os.environ, self.settings.worker_env_names, prefixes)
+        own = self.worker_user.environment() if self.worker_user else {}
+        return {**passed, **own, **self._ray_environment()}
+
+    def _identity(self) -> dict[str, Any]:
+        """Arguments for subprocess: who runs user code."""
+        return self.worker_user.identity() if self.worker_user else {}
 
     def _train_environment(self) -> dict[str, str]:
         """For the train worker: its own settings by value, so that it need not read lanista.toml."""
@@ -240,7 +251,8 @@ class Parts:
             name="ray",
             command=[str(ray), "start", "--head", "--block", "--disable-usage-stats", *flags],
             environment=self._compute_environment(),
-            prepare=lambda: shutil.rmtree(self.home.scratch / "ray", ignore_errors=True),
+            prepare=lambda: prepare_scratch(self.home.scratch / "ray", self.worker_user),
+            identity=self._identity(),
             is_ready=_connects(ports["ray"]),
             stop_signal=signal.SIGKILL,  # it has no state to save, and its own shutdown takes half a minute
             address=self.ray_address,
@@ -252,7 +264,8 @@ class Parts:
             command=[sys.executable, "-m", "lanista", *arguments],
             environment=environment,
             needs=needs,
-            is_ready=_exists(self.home.ready_file(name)),
+            is_ready=_is_written(self.home.ready_file(name)),
+            identity={"umask": PRIVATE_TO_GROUP} if self.worker_user else {},
         )
 
     def _store_worker(self) -> ChildSpec:
@@ -263,6 +276,7 @@ class Parts:
         environment = self._train_environment()
         spec = self._role("train-worker", "worker", "train", needs=("temporal", "ray"), environment=environment)
         spec.follows = "ray"
+        spec.identity = self._identity()
         return spec
 
     def _api(self) -> ChildSpec:
@@ -285,13 +299,16 @@ class Parts:
         return ChildSpec(
             name="tensorboard",
             command=[sys.executable, "-m", "lanista.stack.tensorboard_server", str(self.home.tensorboard), where],
+            # of user code's user, since it follows paths that it finds in files of that user
+            environment=self.worker_user.environment() if self.worker_user else {},
+            identity=self._identity(),
             is_ready=_connects(port) if port else _accepts(self._tensorboard_socket),
             address=self.links["tensorboard"],
         )
 
     @property
     def _tensorboard_socket(self) -> Path:
-        return self.home.scratch / "tensorboard.sock"
+        return (self.worker_user.folder if self.worker_user else self.home.scratch) / "tensorboard.sock"
 
     def _tensorboard_upstream(self) -> str:
         port = self.settings.tensorboard_port
@@ -316,8 +333,8 @@ def _accepts(path: Path) -> Callable[[], Awaitable[bool]]:
     return check
 
 
-def _exists(path: Path) -> Callable[[], Awaitable[bool]]:
+def _is_written(path: Path) -> Callable[[], Awaitable[bool]]:
     async def check() -> bool:
-        return await asyncio.to_thread(path.exists)
+        return await asyncio.to_thread(lambda: path.exists() and path.stat().st_size > 0)
 
     return check

@@ -206,7 +206,7 @@ def _memory_in_use(pid_file_lines: list[str]) -> bool:
     return any(segment.split()[1] == identifier and segment.split()[6] != "0" for segment in segments)
 
 
-def open_path_for_search(path: Path, user: Owner) -> None:
+def open_path_for_search(path: Path, user: Owner, who: str = "Postgres, which cannot run as root,") -> None:
     """Let the user reach `path`: add search (never read) permission on parent folders that lack it."""
     for folder in path.parents:
         status = folder.stat()
@@ -222,7 +222,7 @@ def open_path_for_search(path: Path, user: Owner) -> None:
             folder.chmod(stat.S_IMODE(status.st_mode) | needed)
         except OSError as error:
             raise StackError(
-                f"Postgres, which cannot run as root, has no access to {folder}: {error.strerror}. "
+                f"{who} has no access to {folder}: {error.strerror}. "
                 "Choose another data folder with --home (or LANISTA_HOME)."
             ) from None
-        log.warning("added search permission for Postgres, which cannot run as root", folder=str(folder))
+        log.warning("added search permission", user=who, folder=str(folder))

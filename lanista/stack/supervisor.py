@@ -24,6 +24,7 @@ from lanista.stack.leftovers import end_leftovers
 from lanista.stack.logs import rotate_log
 from lanista.stack.parts import Parts, page_of
 from lanista.stack.ports import require_free
+from lanista.stack.worker_user import AS_ROOT
 
 Say = Callable[[str], None]
 
@@ -78,6 +79,8 @@ class Supervisor:
         require_free(self._settings.port, host=self._settings.host, flag="--port (or LANISTA_PORT)")
         await check_external(self._settings)
         parts = await asyncio.to_thread(Parts, self._settings, self.home)
+        if os.getuid() == 0 and parts.worker_user is None:
+            self._say(f"warning: {AS_ROOT}")
         write_atomically(self.home.run / "environment.json", json.dumps(parts.environment()))
         self._state.links = parts.links
 
