@@ -44,6 +44,11 @@ class StoreSettings(TemporalSettings, LogSettings):
         min_length=1,
         description="folder or fsspec URL (s3://bucket/path) that holds checkpoints",
     )
+    own_matchmakers: bool = Field(
+        default=True,
+        description="false to refuse new trials whose matchmaker is an import path: it runs in the store worker, which "
+        "has the database. `lanista up` sets it with LANISTA_WORKER_USER",
+    )
     stall_seconds: float = Field(
         default=120.0, ge=5, le=86_400, description="an attempt without progress for this long is retried"
     )

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import getpass
+import os
 import platform
 import shutil
 import sys
@@ -26,6 +28,7 @@ from lanista.stack import control as remote
 from lanista.stack.errors import StackError
 from lanista.stack.home import Home
 from lanista.stack.temporal_keys import TemporalKeys
+from lanista.stack.worker_user import AS_ROOT
 from lanista.system_check import check_system
 from orchestrator.artifacts import ArtifactStore
 from orchestrator.contracts import Queue
@@ -52,7 +55,7 @@ class Finding:
 async def examine(settings: StackSettings) -> list[Finding]:
     """All findings: the machine first, then each part of the running stack."""
     home = Home(settings.home)
-    findings = [_python(), _packages(), _disk(home), _memory(), _supervisor(home)]
+    findings = [_python(), _packages(), _disk(home), _memory(), _supervisor(home), _user_code(settings)]
     try:
         environment = remote.reach(home)
     except StackError as error:
@@ -82,6 +85,14 @@ async def _attempt(
     except Exception as error:  # any failure of a part is a finding, not an error of this command
         first_line = str(error).strip().splitlines()[:1]
         return Finding(part, False, f"{type(error).__name__}: {''.join(first_line)}", mend)
+
+
+def _user_code(settings: StackSettings) -> Finding:
+    """Who runs user code; root's stack works without a user for it, so that this is advice and no failure."""
+    if settings.worker_user:
+        return Finding("user code", True, f"runs as {settings.worker_user}")
+    who = getpass.getuser()
+    return Finding("user code", True, f"warning: {AS_ROOT}" if os.getuid() == 0 else f"runs as {who}, like the stack")
 
 
 def _python() -> Finding:

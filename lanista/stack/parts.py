@@ -108,6 +108,8 @@ class Parts:
         own = variables_of(settings) - {SESSION_SECRET} | {"LANISTA_CONFIG"}
         prefixes = (*DATABASE_PREFIXES, *storage_prefixes(self.artifacts))
         keys = self.temporal_keys.store_environment()
+        if self.worker_user:  # user code must not run in the store worker, which has the database
+            keys["LANISTA_OWN_MATCHMAKERS"] = "false"
         return {**chosen(os.environ, own, prefixes), **self.environment(), **keys}
 
     def _compute_environment(self) -> dict[str, str]:

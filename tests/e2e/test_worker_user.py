@@ -155,5 +155,5 @@ def test_a_league_trains_and_the_api_reads_its_artifacts(stack: LocalStack) -> N
     assert len(versions) >= 2
     files = [path for path in (stack.home.artifacts / "checkpoint").rglob("*") if path.is_file()]
     assert files and {path.owner() for path in files} == {USER}
-    audited = stack.lanista("audit", "as-another-user")
+    audited = stack.lanista("audit")
     assert audited.returncode == 0, audited.stdout + audited.stderr

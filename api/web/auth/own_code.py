@@ -8,10 +8,12 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from api.schemas.enums import Scope
+from api.settings import ApiSettings
 from api.web.auth.tokens import Principal
 from api.web.problems import ProblemError
-from orchestrator.spec.own_code import CodeName
-from orchestrator.spec.problems import shown
+from orchestrator.spec import InvalidTrial, TrialSpec
+from orchestrator.spec.own_code import CodeName, is_code
+from orchestrator.spec.problems import Problem, shown
 
 
 def require_code(principal: Principal, named: Iterable[CodeName], place: str = "") -> dict[str, str]:
@@ -34,3 +36,14 @@ def require_code(principal: Principal, named: Iterable[CodeName], place: str = "
             errors=errors,
         )
     return fields
+
+
+def check_matchmaker(spec: TrialSpec, settings: ApiSettings) -> None:
+    """Refuse a matchmaker by import path where user code must not run in the store worker."""
+    preset = spec.league.preset
+    if is_code(preset) and not settings.own_matchmakers:
+        message = (
+            "a matchmaker by import path is refused here (LANISTA_OWN_MATCHMAKERS=false): it would run in the store "
+            "worker, which has the database; install it as a package with an entry point in lanista.matchmakers"
+        )
+        raise InvalidTrial([Problem(path="league.preset", message=message, value=shown(preset))])

@@ -10,7 +10,7 @@ from api.store.forks.fork import fork_trial
 from api.store.trials.archive import archive_trial
 from api.store.trials.reads import get_trial, read_trial
 from api.store.trials.spec import spec_of
-from api.web.auth.own_code import require_code
+from api.web.auth.own_code import check_matchmaker, require_code
 from api.web.auth.scopes import Operator
 from api.web.changes import AuditLine, Change, Reply
 from api.web.orders.trials import PauseTrial, ResumeTrial, StopTrial
@@ -55,6 +55,7 @@ async def fork(trial_id: EntityId, new: Fork, principal: Operator, change: Chang
         require_code(principal, code_in_trial(spec_of(get_trial(session, str(trial_id)))), "trial")
         with problems_at("body.changes"):
             row = fork_trial(session, str(trial_id), name=new.name, at_commit=new.at_commit, changes=new.changes)
+            check_matchmaker(spec_of(row), change.services.settings)
         code = require_code(principal, code_in_trial(spec_of(row)), "trial")
         session.flush()
         made.append(row.id)

@@ -14,7 +14,7 @@ from api.schemas.trials import CheckedFile, FileToCheck, NewTrial, SpecProblem, 
 from api.store.core.engine import Session
 from api.store.trials.create import create_trial
 from api.store.trials.reads import TrialFilter, list_trials, read_trial
-from api.web.auth.own_code import require_code
+from api.web.auth.own_code import check_matchmaker, require_code
 from api.web.auth.scopes import Operator, Viewer
 from api.web.changes import AuditLine, Change, ChangeCall, Reply
 from api.web.problems import problems_at
@@ -45,6 +45,7 @@ async def create(new: NewTrial, principal: Operator, change: Change) -> Response
     """
     with problems_at("body.spec"):
         spec = check_spec(new.spec.to_json())
+        check_matchmaker(spec, change.services.settings)
         _check_file(spec, change)
     code = require_code(principal, code_in_trial(spec), "body.spec")
     made: list[str] = []
@@ -108,6 +109,7 @@ async def validate(file: FileToCheck, principal: Viewer, change: Change) -> Chec
     # nothing is stored under the idempotency key: the call changes nothing
     try:
         spec = await change.services.spec_reader.read(principal.token_id, ToRead(text=file.text, spec=file.spec))
+        check_matchmaker(spec, change.services.settings)
         _check_file(spec, change)
         tried = await _tried(change, spec, "trial.validate")
         _refuse(await run_in_threadpool(_problems, tried, file.text))

@@ -7,7 +7,11 @@ from typing import Any
 import httpx
 import pytest
 
+from api.settings import ApiSettings
 from api.store.core.ids import new_id
+from api.web.auth.own_code import check_matchmaker
+from orchestrator.spec import InvalidTrial
+from orchestrator.spec.checking import check_spec
 
 CODE_GAME = {"id": "good:Game"}
 PLAIN_GAME = {"id": "tic_tac_toe"}
@@ -134,6 +138,14 @@ def test_a_token_of_the_scope_is_made_like_any_other(admin: httpx.Client, coder:
     assert made.status_code == 201 and made.json()["scope"] == "code"
     assert coder.post("/api/v1/tokens", json={"name": "another"}).status_code == 403
     assert trial(admin, {"game": CODE_GAME}).status_code == 201, "an admin may do what `code` may"
+
+
+def test_a_matchmaker_of_ones_own_is_refused_beside_a_worker_user() -> None:
+    spec = check_spec({"game": PLAIN_GAME, "league": {"preset": "good:matchmaker"}})
+    check_matchmaker(spec, ApiSettings())
+    with pytest.raises(InvalidTrial, match=r"league.preset.*LANISTA_OWN_MATCHMAKERS"):
+        check_matchmaker(spec, ApiSettings(own_matchmakers=False))
+    check_matchmaker(check_spec({"game": PLAIN_GAME}), ApiSettings(own_matchmakers=False))
 
 
 def test_initial_weights_by_path_stay_in_the_allowed_folders(coder: httpx.Client) -> None:
