@@ -129,6 +129,15 @@ class ApiSettings(StoreSettings, ImportSettings):
         description="largest trial file, bytes; a request with one may have twice as many, since JSON escapes text",
     )
     max_upload_bytes: int = Field(default=1 << 30, ge=1024, le=1 << 40, description="largest weights file, bytes")
+    uploads_at_once: int = Field(
+        default=2, ge=1, le=1_000, description="weights files uploaded at once, each held in memory; above it 429"
+    )
+    min_free_bytes: int = Field(
+        default=1 << 30,
+        ge=0,
+        le=1 << 50,
+        description="free bytes that an upload must leave on the disk of a local artifact folder; else 507",
+    )
     rate_limit: float = Field(default=500.0, ge=0, le=1e6, description="requests per second of one token; 0: unlimited")
     rate_burst: int = Field(default=1_000, ge=1, le=1_000_000, description="requests that one token may send at once")
     failed_sign_ins: float = Field(

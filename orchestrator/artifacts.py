@@ -17,7 +17,9 @@ import errno
 import hashlib
 import posixpath
 import re
+import shutil
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -152,6 +154,20 @@ class ArtifactStore:
         if found != ref.sha256:
             raise DamagedArtifact(self._uri(path), ref.sha256, found, ref.size, len(data))
         return data
+
+    def discard(self, ref: CheckpointRef) -> None:
+        """Remove an artifact that nothing refers to, at once; nothing happens if there is none."""
+        with suppress(FileNotFoundError):
+            self._fs.rm_file(self._path(ref))
+
+    def free_bytes(self) -> int | None:
+        """Free space of a local store's disk; None for an object store, which has no such limit."""
+        if not isinstance(self._fs, LocalFileSystem):
+            return None
+        folder = Path(self._root)
+        while not folder.exists():
+            folder = folder.parent
+        return shutil.disk_usage(folder).free
 
     def exists(self, ref: CheckpointRef) -> bool:
         """Whether there is a file for the reference; only `get` checks its bytes."""

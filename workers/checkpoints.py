@@ -13,7 +13,6 @@ See docs/decisions/checkpoints-and-artifacts.md.
 from __future__ import annotations
 
 import json
-import struct
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -27,6 +26,7 @@ from torch import Tensor
 from league.types import CheckpointRef
 from orchestrator.artifacts import ArtifactStore, unreadable
 from orchestrator.catalog import Component
+from orchestrator.safetensors_header import DEEPEST_METADATA, LARGEST_HEADER, InvalidHeader, read_header, read_json
 
 KIND = "checkpoint"
 FORMAT = 1
@@ -137,13 +137,13 @@ def check_weights(found: Mapping[str, Tensor], expected: Mapping[str, Tensor]) -
 
 def _metadata(data: bytes) -> dict[str, Any]:
     """Our JSON from the safetensors header (8-byte length, then JSON), which the safetensors reader does not expose."""
-    if len(data) < 8 or (length := struct.unpack_from("<Q", data)[0]) > len(data) - 8:
-        raise UnreadableCheckpoint(f"not a safetensors file ({len(data)} bytes)")
     try:
-        header = json.loads(data[8 : 8 + length])
-        metadata = json.loads(header["__metadata__"][_METADATA])
+        text = read_header(data)["__metadata__"][_METADATA].encode("utf-8", "replace")
+        metadata = read_json(text, deepest=DEEPEST_METADATA, most_tokens=LARGEST_HEADER)
         version = metadata["format"]
-    except (ValueError, KeyError, TypeError) as error:
+    except InvalidHeader as error:
+        raise UnreadableCheckpoint(str(error)) from error
+    except (KeyError, TypeError, AttributeError) as error:
         raise UnreadableCheckpoint(f"no checkpoint metadata in it: {error!r}") from error
     if version != FORMAT:
         raise UnreadableCheckpoint(f"checkpoint format {version!r}, this version reads {FORMAT}")

@@ -41,6 +41,7 @@ from api.web.temporal.schedules import TemporalSchedules
 from api.web.temporal.start_workflows import TOURNAMENTS, TRIALS, WorkflowStarter
 from api.web.tensorboard import install_tensorboard
 from api.web.tensorboard_proxy import TensorBoardProxy
+from api.web.uploads import Uploads
 from api.web.validation.spec_reader import SpecReader
 from orchestrator.artifacts import ArtifactStore
 from orchestrator.logs import configure_logs
@@ -124,6 +125,7 @@ def make_services(settings: ApiSettings, engine: Engine, temporal: Client, signe
     """The services that routes work with."""
     sessions = session_factory(engine)
     attributes = SearchAttributeCheck(temporal)
+    artifacts = ArtifactStore(settings.artifacts)
     url = database_url(settings.database_url.get_secret_value()).set(drivername="postgresql")
     return Services(
         settings=settings,
@@ -138,7 +140,8 @@ def make_services(settings: ApiSettings, engine: Engine, temporal: Client, signe
         feed=EventFeed(url.render_as_string(hide_password=False)),
         payoffs=PayoffDocuments(sessions),
         reports=TournamentReports(),
-        artifacts=ArtifactStore(settings.artifacts),
+        artifacts=artifacts,
+        uploads=Uploads(artifacts, at_once=settings.uploads_at_once, min_free_bytes=settings.min_free_bytes),
         cluster=ClusterStatus(temporal),
         streams=OpenStreams(settings.streams_per_token),
         tensorboard=TensorBoardProxy(settings.tensorboard_upstream) if settings.tensorboard_upstream else None,

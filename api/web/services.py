@@ -21,6 +21,7 @@ from api.web.reports.tournament_cache import TournamentReports
 from api.web.temporal.schedules import TemporalSchedules
 from api.web.temporal.start_workflows import WorkflowStarter
 from api.web.tensorboard_proxy import TensorBoardProxy
+from api.web.uploads import Uploads
 from api.web.validation.spec_reader import SpecReader
 from orchestrator.artifacts import ArtifactStore
 
@@ -46,6 +47,7 @@ class Services:
     streams: OpenStreams
     tensorboard: TensorBoardProxy | None
     spec_reader: SpecReader
+    uploads: Uploads
 
     @cached_property
     def reads(self) -> Sessions:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import math
+from collections.abc import AsyncIterator
 from typing import Annotated
 from uuid import UUID
 
-from fastapi import APIRouter, Query, Request, Response
+from fastapi import APIRouter, Depends, Query, Request, Response
 from starlette.concurrency import run_in_threadpool
 
 from api.schemas.base import Page
@@ -38,6 +39,16 @@ from orchestrator.artifacts import ArtifactStoreUnavailable, DamagedArtifact, Mi
 from orchestrator.contracts.interactive import ImportWeights
 from orchestrator.contracts.interactive import import_weights as question
 from orchestrator.spec.values import NAME_PATTERN
+
+
+async def _upload_slot(request: Request, services: Api) -> AsyncIterator[None]:
+    declared = request.headers.get("content-length", "")
+    with services.uploads.slot(int(declared) if declared.isdecimal() else None):
+        yield
+
+
+UploadSlot = Annotated[None, Depends(_upload_slot)]
+"""A parameter before `Change`, which reads the body: without a slot the body is not read."""
 
 router = APIRouter(route_class=SerializingRoute, prefix="/api/v1", tags=["versions"])
 
@@ -124,6 +135,7 @@ def checkpoint(version_id: EntityId, services: Api, principal: Viewer) -> Respon
 async def import_weights(
     request: Request,
     principal: Operator,
+    slot: UploadSlot,
     change: Change,
     trial_id: Annotated[UUID, Query(description="the trial to add the player to")],
     name: Annotated[str, Query(pattern=NAME_PATTERN, description="name of the new player", examples=["veteran"])],
@@ -140,7 +152,7 @@ async def import_weights(
     def keep() -> ImportWeights:
         with services.reads() as session:
             spec = spec_of(get_trial(session, trial))
-        uploaded = services.artifacts.put(data, kind="upload")
+        uploaded = services.uploads.keep(data)
         return ImportWeights(game=spec.game.component, model=spec.model.component, uploaded=uploaded)
 
     async def checked_weights() -> CheckpointRef:
@@ -148,7 +160,10 @@ async def import_weights(
             message = await run_in_threadpool(keep)
         except ArtifactStoreUnavailable:
             raise ProblemError(503, "the artifact store does not answer or is full") from None
-        return await ask(services.temporal, question, message)
+        try:
+            return await ask(services.temporal, question, message)
+        finally:
+            await run_in_threadpool(services.uploads.discard, message.uploaded)
 
     def work(session: Session, checked: CheckpointRef) -> Reply:
         keep_checkpoint(session, services.artifacts, checked)

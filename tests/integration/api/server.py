@@ -161,7 +161,12 @@ class Served:
 def running_api(url: str, temporal_address: str, folder: Path, **settings: Any) -> Iterator[Served]:
     """Serve the application from a thread, with limits that tests do not run into unless they ask to."""
     port = unused_port()
-    values = {"rate_limit": 0.0, "failed_sign_ins": 0.0, "reconcile_seconds": 3600.0} | settings
+    values = {
+        "rate_limit": 0.0,
+        "failed_sign_ins": 0.0,
+        "reconcile_seconds": 3600.0,
+        "temporal_sealed": False,
+    } | settings
     configured = ApiSettings(
         database_url=url, temporal_address=temporal_address, artifacts=str(folder), port=port, **values
     )

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import struct
 from collections.abc import Callable
 from typing import Any
 
@@ -84,11 +86,17 @@ async def describe(request: RayRequest) -> RayResources:
     )
 
 
+def weights_file(words: str) -> bytes:
+    """A safetensors file without tensors."""
+    header = json.dumps({"__metadata__": {"words": words}}).encode()
+    return struct.pack("<Q", len(header)) + header
+
+
 def importing(artifacts: ArtifactStore) -> Callable[..., Any]:
     @activity.defn(name=import_weights.name)
     async def checked(request: ImportWeights) -> CheckpointRef:
         data = artifacts.get(request.uploaded)
-        if not data.startswith(b"good"):
+        if b"good" not in data:
             raise ApplicationError("the shapes do not fit", type="bad_input", non_retryable=True)
         return artifacts.put(data, kind="checkpoints")
 

@@ -21,7 +21,7 @@ from api.web.temporal import ask_worker as asking
 from orchestrator.contracts.interactive import MoveAnswer, Question
 from tests.integration.api.league import ReadableLeague, readable_league
 from tests.integration.api.server import PLAIN, Served, running_api
-from tests.integration.api.stand_ins import position
+from tests.integration.api.stand_ins import position, weights_file
 
 
 @pytest.fixture(scope="module")
@@ -135,16 +135,16 @@ async def test_a_long_answer_is_not_waited_for_where_nobody_hears_the_question(
 
 def test_weights_made_elsewhere_join_a_league(operator: httpx.Client, readable: ReadableLeague) -> None:
     where = {"trial_id": readable.trial_id, "name": "veteran"}
-    wrong = operator.post("/api/v1/versions", params=where, content=b"bad weights")
+    wrong = operator.post("/api/v1/versions", params=where, content=weights_file("bad"))
     assert wrong.status_code == 409 and "shapes" in wrong.json()["detail"]
     assert operator.post("/api/v1/versions", params=where).status_code == 422
     key = {"Idempotency-Key": new_id()}
-    made = operator.post("/api/v1/versions", params=where, content=b"good weights", headers=key)
+    made = operator.post("/api/v1/versions", params=where, content=weights_file("good"), headers=key)
     assert made.status_code == 201 and made.json()["origin"] == "imported", made.text
-    again = operator.post("/api/v1/versions", params=where, content=b"good weights", headers=key)
+    again = operator.post("/api/v1/versions", params=where, content=weights_file("good"), headers=key)
     assert again.json()["id"] == made.json()["id"]
-    assert operator.post("/api/v1/versions", params=where, content=b"good weights").status_code == 409
+    assert operator.post("/api/v1/versions", params=where, content=weights_file("good")).status_code == 409
     players = operator.get(f"/api/v1/trials/{readable.trial_id}/players", params={"role": "historical"}).json()["items"]
     assert [player["name"] for player in players] == ["veteran"]
     sent = operator.get(f"/api/v1/versions/{made.json()['id']}/checkpoint")
-    assert sent.content == b"good weights" and sent.headers["etag"] == f'"{made.json()["sha256"]}"'
+    assert sent.content == weights_file("good") and sent.headers["etag"] == f'"{made.json()["sha256"]}"'

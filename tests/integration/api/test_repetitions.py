@@ -18,6 +18,7 @@ from api.web import changes
 from api.web.routes import versions
 from tests.integration.api.league import ReadableLeague, readable_league
 from tests.integration.api.server import PLAIN, Served
+from tests.integration.api.stand_ins import weights_file
 from tests.integration.api.test_trials import make, until
 
 
@@ -143,7 +144,7 @@ def test_a_repeated_import_of_weights_asks_no_worker(
     where, key = {"trial_id": readable_league(api.sessions).trial_id, "name": "veteran"}, new_key()
 
     def imported() -> httpx.Response:
-        return operator.post("/api/v1/versions", params=where, content=b"good weights", headers=key)
+        return operator.post("/api/v1/versions", params=where, content=weights_file("good"), headers=key)
 
     first = imported()
     assert first.status_code == 201, first.text
