@@ -1,7 +1,8 @@
 """How the crew scales: steps a second with 1 and 2 processes, and with 1, 4, 16 and 64 opponents in play.
 
 `speedup` is with minibatches of 8,192 rows, `speedup_default` with the default of 1,024. `independent` is what two bare
-loops that share nothing do against one: the limit of these cores.
+loops that share nothing do against one: the limit of these cores. `mixed_opponents` is the cost of 64 opponents, three
+quarters convolutional nets and one quarter bots, as a multiple of the cost of one convolutional opponent.
 `python -m benchmarks.scaling --json` measures all in one run, in turn, on the crews that Lanista really runs.
 """
 
@@ -32,6 +33,8 @@ OPTIONS = {"rollout_steps": 32, "target_kl": 0.0}
 MINIBATCH, DEFAULT_MINIBATCH = 8192, 1024
 PROCESSES = (1, 2)
 OPPONENTS = (1, 4, 16, 64)
+CONV = Component(id="conv", options={"channels": 16, "blocks": 1, "hidden": 64})
+BOTS = ("random", "first-legal")
 
 
 def base_task(minibatch: int = MINIBATCH) -> GenerationTask:
@@ -39,11 +42,19 @@ def base_task(minibatch: int = MINIBATCH) -> GenerationTask:
     return GenerationTask(game=GAME, model=MODEL, algorithm=ppo, steps=1, seed=1, tables=1024, topology=Topology.FUSED)
 
 
-def pool(store: ArtifactStore, size: int) -> tuple[TaskOpponent, ...]:
+def mixed_pool(store: ArtifactStore, size: int) -> tuple[TaskOpponent, ...]:
+    """A pool of convolutional nets, every fourth opponent a bot instead, all equally likely."""
+    return tuple(
+        replace(opponent, checkpoint=None, bot=BOTS[number // 4 % len(BOTS)]) if number % 4 == 3 else opponent
+        for number, opponent in enumerate(pool(store, size, CONV))
+    )
+
+
+def pool(store: ArtifactStore, size: int, model: Component = MODEL) -> tuple[TaskOpponent, ...]:
     """A pool of different opponents, all equally likely, without self-play."""
     spec = build_game(GAME, 1).spec
     refs = [
-        save(store, Checkpoint(model=MODEL, game=GAME, weights=build_model(MODEL, spec, seed).state_dict()))
+        save(store, Checkpoint(model=model, game=GAME, weights=build_model(model, spec, seed).state_dict()))
         for seed in range(size)
     ]
     return tuple(
@@ -81,6 +92,11 @@ class Measurement:
     def opponents(self) -> dict[str, float]:
         """Crews of one process with pools of opponents."""
         return self.crews({str(count): replace(base_task(), opponents=pool(self.store, count)) for count in OPPONENTS})
+
+    def mixed_opponents(self) -> dict[str, float]:
+        """Crews of one process and a convolutional learner, with one opponent and with 64 mixed ones."""
+        task = replace(base_task(), model=CONV)
+        return self.crews({str(count): replace(task, opponents=mixed_pool(self.store, count)) for count in (1, 64)})
 
     def _rates(self, peers: Mapping[str, LanistaPeer | BarePeer]) -> dict[str, float]:
         try:
@@ -122,6 +138,10 @@ def measure(measurement: Measurement) -> dict[str, Any]:
     opponents = measurement.opponents()
     result["opponents"] = _rounded(opponents)
     result["cost_of_64_opponents"] = round(1 - opponents["64"] / opponents["1"], 3)
+    say("mixed opponents:")
+    mixed = measurement.mixed_opponents()
+    result["mixed_opponents_rates"] = _rounded(mixed)
+    result["mixed_opponents"] = round(mixed["1"] / mixed["64"], 3)
     return result
 
 

@@ -10,6 +10,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
+from orchestrator.catalog import Component
 from workers.checkpoints import Checkpoint, check_weights
 from workers.games.protocol import GameSpec
 from workers.games.spaces import Observations, from_columns
@@ -50,8 +51,10 @@ class Decider(Protocol):
 class Policy:
     """A model used for inference. Rows do not depend on each other, nor on the batching except for rounding."""
 
-    def __init__(self, model: nn.Module) -> None:
+    def __init__(self, model: nn.Module, component: Component | None = None) -> None:
+        """`component` names what made the model: policies of one component can run as a group."""
         self.model = model
+        self.component = component
         self.state_size = state_size(model)
         self.head: Head | None = head_of(model)
         """The distribution of actions; None means logits of Discrete actions."""
@@ -63,7 +66,7 @@ class Policy:
         check_weights(checkpoint.weights, model.state_dict())
         model.load_state_dict(dict(checkpoint.weights))
         model.eval()
-        return cls(model)
+        return cls(model, checkpoint.model)
 
     @property
     def state_shapes(self) -> dict[str, tuple[int, ...]]:
@@ -101,12 +104,13 @@ class Policy:
                 before = torch.zeros(rows, self.state_size)
             mask = None if legal is None else torch.from_numpy(legal)
             outputs, values, after = run_model(self.model, observed, mask, before)
-            actions, log_probs = self._sample(outputs, draws)
+            actions, log_probs = self.sample(outputs, draws)
             return PolicyOutput(
                 actions.numpy(), log_probs.numpy(), values.numpy(), None if after is None else after.numpy()
             )
 
-    def _sample(self, outputs: Tensor, draws: NDArray[np.float32] | None) -> tuple[Tensor, Tensor]:
+    def sample(self, outputs: Tensor, draws: NDArray[np.float32] | None) -> tuple[Tensor, Tensor]:
+        """Actions and their log-probabilities from the model's outputs; see `Decider` for `draws`."""
         if self.head is None:
             return choose(outputs, draws)
         return self.head.sample(outputs, None if draws is None else torch.from_numpy(draws))

@@ -29,8 +29,17 @@ class Normalised(nn.Module):
         self.register_buffer("rows", torch.zeros(()))
 
     def forward(self, observations: Tensor, *rest: Tensor) -> Any:
-        spread = (self.square - self.mean.square()).clamp(min=1e-6).sqrt()
-        return self.inner(((observations - self.mean) / spread).clamp(-_WIDEST, _WIDEST), *rest)
+        return self.inner(self.bound((observations - self.mean) / self.spread), *rest)
+
+    @property
+    def spread(self) -> Tensor:
+        """The standard deviation, never 0."""
+        return (self.square - self.mean.square()).clamp(min=1e-6).sqrt()
+
+    @staticmethod
+    def bound(observations: Tensor) -> Tensor:
+        """Normalised observations without outliers."""
+        return observations.clamp(-_WIDEST, _WIDEST)
 
     @staticmethod
     def moments(observations: Tensor) -> Tensor:

@@ -1,21 +1,25 @@
 """Decisions: sampled as the logits say, never illegal, the same alone, grouped and cached."""
 
+import math
 from pathlib import Path
+from typing import Any, ClassVar
 
 import numpy as np
 import pytest
 import torch
+from torch import nn
 
 from orchestrator.artifacts import ArtifactStore
 from orchestrator.catalog import Component
 from workers.checkpoints import Checkpoint, CheckpointMismatch, save
 from workers.games.connect_four import ConnectFour
 from workers.inference.cache import PolicyCache
-from workers.inference.grouped import PolicyGroup, groupable
+from workers.inference.grouped import architecture, group
 from workers.inference.policy import Policy, choose
 from workers.models.contract import build_model, mask_logits
 from workers.models.gru import GruNet
 from workers.models.mlp import Mlp
+from workers.models.normalised import Normalised
 
 SPEC = ConnectFour(tables=1).spec
 
@@ -58,29 +62,97 @@ def test_without_draws_the_best_action_is_taken() -> None:
     np.testing.assert_array_equal(chosen, logits.argmax(1).numpy())
 
 
-def test_a_group_decides_as_its_members_do() -> None:
-    members = [policy(seed) for seed in range(5)]
-    observations, legal, draws = rows(40)
-    together = PolicyGroup(members).decide(observations, legal, draws)
-    for number, member in enumerate(members):
-        part = slice(number * 8, number * 8 + 8)
-        alone = member.decide(observations[part], legal[part], draws[part])
-        np.testing.assert_array_equal(together.actions[part], alone.actions)
-        np.testing.assert_allclose(together.log_probs[part], alone.log_probs, atol=1e-4)
-        np.testing.assert_allclose(together.values[part], alone.values, atol=1e-4)
-    greedy = PolicyGroup(members).decide(observations, legal, None).actions
-    np.testing.assert_array_equal(greedy[:8], members[0].decide(observations[:8], legal[:8], None).actions)
+MODELS = {
+    "perceptron": Component(id="mlp", options={"hidden": [16]}),
+    "normalised perceptron": Component(id="mlp", options={"hidden": [16], "normalise": True}),
+    "convolutional": Component(id="conv", options={"channels": 4, "blocks": 1, "hidden": 8}),
+    "normalised convolutional": Component(
+        id="conv", options={"channels": 4, "blocks": 1, "hidden": 8, "normalise": True}
+    ),
+    "recurrent": Component(id="gru", options={"hidden": 8, "state": 8}),
+    "lstm": Component(id="tests.unit.training.test_policies:Lstm"),
+    "not for vmap": Component(id="tests.unit.training.test_policies:Counting"),
+}
 
 
-def test_only_perceptrons_of_one_shape_form_a_group() -> None:
-    other = Policy(GruNet(observation_shape=SPEC.observation_shape, actions=7))
+class Lstm(nn.Module):
+    """A recurrent model with a nested state."""
+
+    state_shapes: ClassVar = {"lstm": ((4,), (4,))}
+
+    def __init__(self, observation_shape: tuple[int, ...], actions: int) -> None:
+        super().__init__()
+        self.cell, self.heads = nn.LSTMCell(math.prod(observation_shape), 4), nn.Linear(4, actions + 1)
+
+    def forward(self, observations: torch.Tensor, legal: torch.Tensor, state: Any) -> Any:
+        hidden, cell = self.cell(observations.flatten(1), state["lstm"])
+        out = self.heads(hidden)
+        return mask_logits(out[:, :-1], legal), out[:, -1], {"lstm": (hidden, cell)}
+
+
+class Counting(Mlp):
+    """A model with control flow that depends on its data, which vmap refuses."""
+
+    def forward(self, observations: torch.Tensor, legal: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+        logits, values = super().forward(observations, legal)
+        return logits, values + 1.0 if float(observations.sum()) > 0 else values
+
+
+def member(component: Component, seed: int) -> Policy:
+    """A policy with weights and moments of its own."""
+    model = build_model(component, SPEC, seed)
+    if isinstance(model, Normalised):
+        rng = torch.Generator().manual_seed(seed)
+        model.absorb(model.moments(torch.rand(50, *SPEC.observation_shape, generator=rng) * 3 - 1), 50)
+    with torch.no_grad():
+        for name, parameter in model.named_parameters():
+            if "heads.weight" in name:
+                parameter *= 30.0
+    return Policy(model, component)
+
+
+@pytest.mark.parametrize("component", MODELS.values(), ids=MODELS)
+def test_a_group_decides_as_its_members_do(component: Component) -> None:
+    members = [member(component, seed) for seed in range(5)]
+    together = group(members)
+    for seed in (0, 1):
+        observations, legal, draws = rows(40, seed)
+        states = np.random.default_rng(seed).random((40, 8), np.float32) if together.state_size else None
+        decided = together.decide(observations, legal, draws, states)
+        for number, one in enumerate(members):
+            part = slice(number * 8, number * 8 + 8)
+            before = None if states is None else states[part]
+            alone = one.decide(observations[part], legal[part], draws[part], before)
+            np.testing.assert_array_equal(decided.actions[part], alone.actions)
+            np.testing.assert_allclose(decided.log_probs[part], alone.log_probs, atol=1e-3)
+            np.testing.assert_allclose(decided.values[part], alone.values, atol=1e-3)
+            if decided.states is not None and alone.states is not None:
+                np.testing.assert_allclose(decided.states[part], alone.states, atol=1e-4)
+    assert getattr(together, "_works", True) is (component.id != MODELS["not for vmap"].id)
+    greedy = together.decide(observations, legal, None, states).actions
+    before = None if states is None else states[:8]
+    np.testing.assert_array_equal(greedy[:8], members[0].decide(observations[:8], legal[:8], None, before).actions)
+
+
+def test_only_policies_of_one_architecture_form_a_group() -> None:
+    conv = MODELS["convolutional"]
+    wider = Component(id="conv", options={**conv.options, "channels": 6})
+    gru = Policy(GruNet(observation_shape=SPEC.observation_shape, actions=7))
     tanh = Policy(Mlp(observation_shape=SPEC.observation_shape, actions=7, hidden=[16], activation="tanh"))
-    for odd in (policy(1, hidden=(8,)), other, tanh):
-        assert not groupable([policy(0), odd])
-        with pytest.raises(ValueError, match="one shape"):
-            PolicyGroup([policy(0), odd])
-    assert groupable([policy(0), policy(1)])
-    assert not groupable([])
+    normalised = member(MODELS["normalised perceptron"], 1)
+    for one, odd in (
+        (policy(0), policy(1, hidden=(8,))),
+        (policy(0), gru),
+        (policy(0), tanh),
+        (policy(0), normalised),
+        (member(conv, 0), member(wider, 0)),
+        (gru, gru),
+    ):
+        with pytest.raises(ValueError, match="one architecture"):
+            group([one, odd])
+    assert architecture(gru) is None, "nothing says what made it"
+    with pytest.raises(ValueError, match="one architecture"):
+        group([])
 
 
 def stored(store: ArtifactStore, seed: int, hidden: tuple[int, ...] = (16,)) -> Checkpoint:

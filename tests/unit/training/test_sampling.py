@@ -7,8 +7,10 @@ import numpy as np
 import pytest
 import torch
 
+from orchestrator.catalog import Component
 from tests.unit.training.samples import Countdown, Endless, Solitaire
 from workers.algorithms.gae import gae
+from workers.bots.fixed_strategies import RandomBot
 from workers.bots.names import make_bot
 from workers.bots.protocol import Bot
 from workers.games.connect_four import ConnectFour
@@ -18,11 +20,12 @@ from workers.games.protocol import VectorGame
 from workers.games.rock_paper_scissors import RockPaperScissors
 from workers.games.tic_tac_toe import TicTacToe
 from workers.inference.policy import Policy
+from workers.models.contract import build_model
 from workers.models.gru import GruNet
 from workers.models.mlp import Mlp
+from workers.rollout import opponents as opponents_module
 from workers.rollout.batch import PENDING, TERMINAL
 from workers.rollout.openings import OpeningRules, Openings, random_legal
-from workers.rollout.opponents import Opponents
 from workers.rollout.sampler import Sampler
 from workers.rollout.seating import LEARNER, block_sizes, seat
 from workers.rollout.tally import TallyBoard
@@ -81,22 +84,54 @@ def test_a_larger_block_is_drawn_by_its_size_over_all_parts() -> None:
     assert [part.blocks.count(0) for part in parts] == [1, 0]
 
 
-@pytest.mark.parametrize("kind", [ConnectFour, RockPaperScissors])
-def test_uneven_blocks_play_as_their_own_opponents_would(
-    kind: type[ConnectFour] | type[RockPaperScissors], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """The grouped opponents of 101 tables, some two to a block and some alone, choose as they would one by one."""
+MIXTURES: dict[str, list[str]] = {
+    "perceptrons": ["mlp"] * 9,
+    "perceptrons around bots": ["mlp", "bot", "mlp", "mlp", "bot", "mlp", "bot", "mlp", "mlp"],
+    "recurrent and others": ["gru", "mlp", "gru", "bot", "gru", "mlp", "gru", "gru", "mlp"],
+    "convolutional and bots": ["conv", "bot", "conv", "conv", "bot", "conv", "conv", "conv", "conv"],
+}
+OPTIONS = {
+    "mlp": {"hidden": [16]},
+    "gru": {"hidden": 8, "state": 8},
+    "conv": {"channels": 4, "blocks": 1, "hidden": 8},
+}
 
-    def collected() -> tuple[np.ndarray, np.ndarray]:
-        game = kind(tables=101)
-        opponents = {number: policy_for(game, seed=number + 1) for number in range(9)}
+
+@pytest.mark.parametrize("tables", [101, 128])
+@pytest.mark.parametrize(
+    ("kind", "mixture"),
+    [
+        (ConnectFour, "perceptrons"),
+        (RockPaperScissors, "perceptrons"),
+        (ConnectFour, "perceptrons around bots"),
+        (RockPaperScissors, "recurrent and others"),
+        (ConnectFour, "recurrent and others"),
+        (ConnectFour, "convolutional and bots"),
+    ],
+)
+def test_grouped_opponents_play_as_they_would_one_by_one(
+    kind: type[ConnectFour] | type[RockPaperScissors], mixture: str, tables: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Of 101 tables some are two to a block and some alone."""
+    monkeypatch.setattr(opponents_module, "FEW_MODULES", 1)
+    random = RandomBot(kind(tables=1).spec)
+
+    def opponent(number: int, name: str) -> Policy | Bot:
+        component = Component(id=name, options=OPTIONS.get(name, {}))
+        return random if name == "bot" else Policy(build_model(component, random.spec, number), component)
+
+    def collected() -> tuple[np.ndarray, np.ndarray, int]:
+        game = kind(tables=tables)
+        opponents = {number: opponent(number, name) for number, name in enumerate(MIXTURES[mixture])}
         sampler = sampler_for(game, [0.1, *([0.1] * 9)], opponents, steps=30)
         batch = sampler.collect()
-        return batch.actions, sampler.board.counts().outcomes
+        return batch.actions, sampler.board.counts().outcomes, len(sampler._opponents._batches)
 
     together = collected()
-    monkeypatch.setattr(Opponents, "_make_groups", lambda self, seating: [])
+    monkeypatch.setattr(opponents_module, "architecture", lambda policy: None)
     alone = collected()
+    assert together[2] == len(set(MIXTURES[mixture])), "one batch of each kind"
+    assert alone[2] == 9 if "bot" not in MIXTURES[mixture] else alone[2] > 5
     assert len(together[0]) == len(alone[0])
     assert (together[0] == alone[0]).mean() > 0.99, "up to the last bit of a sum"
     assert together[1].sum() > 0
@@ -284,16 +319,15 @@ def test_all_seats_of_a_simultaneous_game_decide_at_once() -> None:
     assert opposed.board.counts().outcomes.sum() == 3 * 8
 
 
-def test_grouped_opponents_play_as_they_do_one_by_one() -> None:
-    """Two of the same shape run as a group; with a bot at a table of weight 0 beside them they would not."""
+def test_two_perceptrons_in_a_group_play_bit_for_bit_as_alone(monkeypatch: pytest.MonkeyPatch) -> None:
     batches = []
     for grouped in (True, False):
         game = ConnectFour(tables=64)
         opponents: dict[int, Policy | Bot] = {0: policy_for(game, seed=1), 1: policy_for(game, seed=2)}
-        sampler = sampler_for(game, [0.0, 0.5, 0.5], opponents)
-        assert len(sampler._opponents._groups) == 1
         if not grouped:
-            sampler._opponents._groups = []
+            monkeypatch.setattr(opponents_module, "architecture", lambda policy: None)
+        sampler = sampler_for(game, [0.0, 0.5, 0.5], opponents)
+        assert len(sampler._opponents._batches) == (1 if grouped else 2)
         batches.append(sampler.collect())
     np.testing.assert_array_equal(batches[0].observations, batches[1].observations)
     np.testing.assert_array_equal(batches[0].actions, batches[1].actions)
