@@ -93,10 +93,14 @@ _BUILT_INS: Mapping[Kind, Mapping[str, _BuiltIn]] = {
         "gymnasium": _BuiltIn(
             "workers.games.gymnasium:GymnasiumGame", "Any one-seat Gymnasium environment", opening_plies=0
         ),
+        "envpool": _BuiltIn(
+            "workers.games.envpool:EnvPoolGame", "Any one-player environment of EnvPool, in C++", opening_plies=0
+        ),
     },
     Kind.MODEL: {
         "mlp": _BuiltIn("workers.models.mlp:Mlp", "Multi-layer perceptron, policy and value"),
         "conv": _BuiltIn("workers.models.conv:ConvNet", "Small convolutional residual net for boards"),
+        "nature": _BuiltIn("workers.models.nature:NatureNet", "Convolutional net of Mnih et al. 2015, for images"),
         "gru": _BuiltIn("workers.models.gru:GruNet", "Recurrent (GRU) net, for hidden information"),
     },
     Kind.ALGORITHM: {

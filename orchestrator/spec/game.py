@@ -18,7 +18,7 @@ from pydantic import (
 from orchestrator.catalog import Kind, built_in_names
 from orchestrator.spec.components import OTHER, Choice, OtherChoice, own_name, tag_by_id
 from orchestrator.spec.section import one_of
-from orchestrator.spec.values import Flag, Positive, TeamNumber
+from orchestrator.spec.values import ExtraProcesses, Flag, Positive, TeamNumber
 
 
 def _in_one_sentence(value: Any, check: ValidatorFunctionWrapHandler) -> Any:
@@ -39,9 +39,13 @@ _TEAMS = (
     "which seats play together: each, one, a list such as [0, 0, 1, 1], or by the agents' names, as {red: 0, blue: 1}"
 )
 
+_VARIANTS = "further options; each game draws one of them from its seed"
+_WORKERS = "processes that step the environments of each rollout process; 0: none, it steps them itself"
+
 _ADAPTERS = {
     "openspiel": "<openspiel>",
     "gymnasium": "<gymnasium>",
+    "envpool": "<envpool>",
     "pettingzoo_aec": "<pettingzoo>",
     "pettingzoo_parallel": "<pettingzoo>",
 }
@@ -82,23 +86,43 @@ class GymnasiumGame(Choice):
     """Any one-seat Gymnasium environment."""
 
     kind: ClassVar[Kind] = Kind.GAME
+    added: ClassVar[frozenset[str]] = frozenset({"variants", "workers", "vector"})
     id: Literal["gymnasium"] = Field(description="name of the adapter")
     env: str = Field(min_length=1, description="registered id, or module:attr of a class: CartPole-v1")
     options: dict[str, JsonValue] = Field(default={}, description="arguments of the environment")
     max_steps: Positive | None = Field(default=None, description="longest game; null: the environment's own limit")
+    variants: list[dict[str, JsonValue]] | None = Field(default=None, min_length=1, description=_VARIANTS)
+    workers: ExtraProcesses = Field(default=0, description=_WORKERS)
+    vector: Flag = Field(
+        default=False,
+        description="whether rollouts use the environment's own vector entry point, for all tables",
+    )
+
+
+class EnvPoolGame(Choice):
+    """Any one-player environment of EnvPool, stepped in C++."""
+
+    kind: ClassVar[Kind] = Kind.GAME
+    id: Literal["envpool"] = Field(description="name of the adapter")
+    env: str = Field(min_length=1, description="EnvPool's name of the task: Pong-v5, Pendulum-v1, HalfCheetah-v4")
+    options: dict[str, JsonValue] = Field(default={}, description="arguments of envpool.make")
+    max_steps: Positive | None = Field(default=None, description="longest game; null: the environment's own limit")
+    threads: Positive = Field(default=1, description="threads of each rollout process that step its tables")
 
 
 class PettingZooGame(Choice):
     """Any PettingZoo environment."""
 
     kind: ClassVar[Kind] = Kind.GAME
-    added: ClassVar[frozenset[str]] = frozenset({"teams"})
+    added: ClassVar[frozenset[str]] = frozenset({"teams", "variants", "workers"})
     id: Literal["pettingzoo_aec", "pettingzoo_parallel"] = Field(description="name of the adapter")
     env: str = Field(min_length=1, description="registered id, or module:attr of a class: classic/tictactoe_v3")
     options: dict[str, JsonValue] = Field(default={}, description="arguments of the environment")
     max_steps: Positive = Field(default=1000, description="longest game")
     hidden_information: Flag = Field(default=True, description="whether seats see different things")
     teams: TeamsByName = Field(default=None, description=_TEAMS)
+    variants: list[dict[str, JsonValue]] | None = Field(default=None, min_length=1, description=_VARIANTS)
+    workers: ExtraProcesses = Field(default=0, description=_WORKERS)
 
 
 _TAGS = dict.fromkeys(_PLAIN, "<built-in>") | _ADAPTERS
@@ -115,6 +139,7 @@ GameChoice = Annotated[
     Annotated[BuiltInGame, Tag("<built-in>")]
     | Annotated[OpenSpielGame, Tag("<openspiel>")]
     | Annotated[GymnasiumGame, Tag("<gymnasium>")]
+    | Annotated[EnvPoolGame, Tag("<envpool>")]
     | Annotated[PettingZooGame, Tag("<pettingzoo>")]
     | Annotated[OtherGame, Tag(OTHER)],
     Discriminator(tag_by_id(_TAGS)),

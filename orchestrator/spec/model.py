@@ -15,8 +15,13 @@ class _Network(Choice):
     """Options of every built-in model."""
 
     kind: ClassVar[Kind] = Kind.MODEL
+    added: ClassVar[frozenset[str]] = frozenset({"head"})
     normalise: Flag = Field(
         default=False, description="whether observations are normalised to mean 0 and deviation 1 by running statistics"
+    )
+    head: Literal["gaussian", "squashed", "beta"] | None = Field(
+        default=None,
+        description="distribution of Box actions: gaussian, squashed (a tanh onto the bounds) or beta; null: gaussian",
     )
 
 
@@ -39,6 +44,13 @@ class ConvModel(_Network):
     hidden: Width = Field(default=128, description="width of the dense layer before the heads")
 
 
+class NatureModel(_Network):
+    """The convolutional network of Mnih et al. 2015, for images such as Atari's."""
+
+    id: Literal["nature"] = Field(description="name of the model")
+    hidden: Width = Field(default=512, description="width of the dense layer before the heads")
+
+
 class GruModel(_Network):
     """A recurrent network (GRU), for games with hidden information."""
 
@@ -47,7 +59,7 @@ class GruModel(_Network):
     state: Width = Field(default=64, description="width of the memory")
 
 
-_TAGS = {"mlp": "<mlp>", "conv": "<conv>", "gru": "<gru>"}
+_TAGS = {"mlp": "<mlp>", "conv": "<conv>", "nature": "<nature>", "gru": "<gru>"}
 
 
 class OtherModel(OtherChoice):
@@ -60,6 +72,7 @@ class OtherModel(OtherChoice):
 ModelChoice = Annotated[
     Annotated[MlpModel, Tag("<mlp>")]
     | Annotated[ConvModel, Tag("<conv>")]
+    | Annotated[NatureModel, Tag("<nature>")]
     | Annotated[GruModel, Tag("<gru>")]
     | Annotated[OtherModel, Tag(OTHER)],
     Discriminator(tag_by_id(_TAGS, default="mlp")),

@@ -1,32 +1,40 @@
-"""Base of the adapters for Python environments: one environment per table, stepped one by one."""
+"""Base of the adapters for environments of other libraries: tables stepped here, in other processes, or in C++."""
+
+from __future__ import annotations
 
 import importlib
 import inspect
 import re
 from abc import abstractmethod
-from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Any, cast
+from collections.abc import Callable, Sequence
+from typing import Any, Protocol, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
 from orchestrator.makers import described, makes
+from workers.games.drivers import DrivenTables, TableSetup
 from workers.games.errors import BadGame
-from workers.games.observation_encoder import ObservationEncoder
+from workers.games.process_tables import ProcessTables
 from workers.games.protocol import GameSpec, StepResult, Turn, VectorGame
 from workers.games.seeding import mix_ints
+from workers.games.spaces import Observations, take
+from workers.games.table_arrays import Layout, TableArrays
 
 _COLOURS = re.compile(r"\x1b\[[0-9;]*m")
 
 
-@dataclass(frozen=True)
-class AgentObservation:
-    """The observation and info of a seat that is to act."""
+class Tables(Protocol):
+    """Steps the environments of all tables over the arrays."""
 
-    seat: int
-    value: Any
-    info: dict[str, Any]
+    def start(self, tables: Sequence[int], seeds: Sequence[int]) -> None:
+        """Start the games with these seeds at these tables."""
+
+    def step(self) -> None:
+        """Play the actions in the arrays."""
+
+    def text(self, table: int) -> str | None:
+        """The environment's own picture in text, if it has one."""
 
 
 class EnvironmentGame(VectorGame):
@@ -35,61 +43,46 @@ class EnvironmentGame(VectorGame):
     An environment must be a pure function of its reset's seed and the actions.
     """
 
-    def __init__(
-        self, spec: GameSpec, environments: list[Any], encoders: list[ObservationEncoder], counts: list[int]
-    ) -> None:
-        """`encoders` and `counts` have each seat's observation encoder and number of actions."""
-        super().__init__(spec, len(environments))
-        self._environments = environments
-        self._encoders = encoders
-        rows = self._rows
-        self._observations = np.zeros((rows, *spec.observation_shape), np.float32)
-        self._legal = np.zeros((rows, spec.actions), np.bool_)
-        self._own_actions = np.arange(spec.actions) < np.array(counts)[:, None]
-        self._played: list[list[int]] = [[] for _ in environments]
+    _arrays: TableArrays
+    _tables: Tables
+
+    def __init__(self, spec: GameSpec, tables: int) -> None:
+        super().__init__(spec, tables)
+        self._width = spec.seats if spec.simultaneous else 1
+        self._played: list[list[int]] = [[] for _ in range(tables)]
         self._earned = np.zeros((self.tables, spec.seats))
-        self._last: list[Any] = [None] * self.tables
-        """What each environment last returned, for those that show it only once."""
+        self._opened = False
         self._turn: Turn | None = None
+        self._slots: NDArray[np.int64] | slice = slice(None)
 
     @abstractmethod
-    def _start(self, table: int, seed: int) -> None:
-        """Reset the table's environment with this seed."""
-
-    @abstractmethod
-    def _acting(self, table: int) -> list[AgentObservation]:
-        """The seats that must act at the table, in seat order."""
-
-    @abstractmethod
-    def _play(self, table: int, seats: list[int], actions: list[int]) -> tuple[dict[int, float], bool, bool]:
-        """Play the actions; the rewards by seat, whether the game is over, and whether it was cut off."""
+    def _open(self) -> tuple[TableArrays, Tables]:
+        """Make the environments; called before the first game starts."""
 
     def begin(self, tables: NDArray[np.int64]) -> None:
+        if not self._opened:
+            self._arrays, self._tables = self._open()
+            self._opened = True
         self._turn = None
         self._earned[tables] = 0
-        for table, seed in zip(tables.tolist(), self.seeds_of(tables).tolist(), strict=True):
+        for table in tables.tolist():
             self._played[table] = []
-            # Environments take seeds of 31 bits; hashing first keeps all 64 of ours in play.
-            self._start(table, mix_ints(seed) >> 33)
+        # Environments take seeds of 31 bits; hashing first keeps all 64 of ours in play.
+        seeds = [mix_ints(seed) >> 33 for seed in self.seeds_of(tables).tolist()]
+        self._tables.start(tables.tolist(), seeds)
 
     def turn(self) -> Turn:
         if self._turn is None:
             self._turn = self._look()
         return self._turn
 
-    def advance(self, actions: NDArray[np.int64]) -> StepResult:
+    def advance(self, actions: NDArray[Any]) -> StepResult:
         turn = self.turn()
         self.refuse_illegal(actions, turn)
-        rewards = np.zeros((self.tables, self.spec.seats), np.float32)
-        done, truncated = np.zeros((2, self.tables), np.bool_)
-        bounds = np.searchsorted(turn.tables, np.arange(self.tables + 1)).tolist()
-        for table in range(self.tables):
-            rows = slice(bounds[table], bounds[table + 1])
-            played = actions[rows].tolist()
-            earned, done[table], truncated[table] = self._play(table, turn.seats[rows].tolist(), played)
-            for seat, reward in earned.items():
-                rewards[table, seat] = reward
-            self._played[table] += played
+        self._arrays.actions[self._slots] = actions
+        self._tables.step()
+        self._keep(turn, actions)
+        rewards, done, truncated = self._arrays.rewards.copy(), self._arrays.done.copy(), self._arrays.truncated
         late = ~done & (self.plies + 1 >= self.spec.max_steps)
         self._earned += rewards
         self._turn = None
@@ -100,35 +93,63 @@ class EnvironmentGame(VectorGame):
 
     def render_text(self, table: int, seat: int | None = None) -> str:
         """The environment's own text where it has one, else the step and what was earned."""
-        environment = self._environments[table]
-        if getattr(environment, "render_mode", None) == "ansi" and (seat is None or not self.spec.hidden_information):
-            return _COLOURS.sub("", str(environment.render()))
+        if seat is None or not self.spec.hidden_information:
+            shown = self._tables.text(table)
+            if shown is not None:
+                return _COLOURS.sub("", shown)
         earned = ", ".join(f"seat {s}: {value:g}" for s, value in enumerate(self._earned[table]))
-        return f"step {len(self._played[table])}\n{earned}"
+        return f"step {len(self._played[table]) // self.layout.width}\n{earned}"
 
-    def _remember(self, actions: NDArray[np.int64]) -> None:
+    def _remember(self, actions: NDArray[Any]) -> None:
         """Does nothing: `advance` keeps a list per table, because the rows of a turn vary."""
 
+    def _keep(self, turn: Turn, actions: NDArray[Any]) -> None:
+        numbers = self.layout.numbers(actions).tolist()
+        for table, played in zip(turn.tables.tolist(), numbers, strict=True):
+            self._played[table] += played
+
     def _look(self) -> Turn:
-        tables: list[int] = []
-        seats: list[int] = []
-        for table in range(self.tables):
-            for shown in self._acting(table):
-                row = len(tables)
-                self._encoders[shown.seat].write(shown.value, self._observations[row])
-                self._legal[row] = self._own_actions[shown.seat]
-                mask = self._encoders[shown.seat].mask(shown.value, shown.info)
-                if mask is not None:
-                    self._legal[row, : len(mask)] &= np.asarray(mask, np.bool_)
-                tables.append(table)
-                seats.append(shown.seat)
-        self._rows = rows = len(tables)
-        return Turn(
-            np.array(tables, np.int64),
-            np.array(seats, np.int64),
-            self._observations[:rows],
-            self._legal[:rows],
-        )
+        arrays, width = self._arrays, self._width
+        acting = arrays.acting
+        if (acting == width).all():
+            self._slots = slice(None)
+            tables = np.repeat(np.arange(self.tables), width)
+        else:
+            self._slots = np.flatnonzero(np.arange(width) < acting[:, None])
+            tables = self._slots // width
+        self._rows = len(tables)
+        legal = None if arrays.legal is None else arrays.legal[self._slots]
+        return Turn(tables, arrays.seats[self._slots], self._seen(), legal)
+
+    def _seen(self) -> Observations:
+        seen = self._arrays.observations
+        return take(seen.get("", seen), self._slots)
+
+
+class DrivenGame(EnvironmentGame):
+    """A game of Python environments, in this process or in `workers` others."""
+
+    def __init__(self, spec: GameSpec, tables: int, setup: Callable[[Layout], TableSetup], workers: int = 0) -> None:
+        super().__init__(spec, tables)
+        if workers < 0:
+            raise BadGame(f"{spec.id}: workers must be 0 or more, not {workers}")
+        self._setup = setup
+        self._workers = workers
+
+    def _open(self) -> tuple[TableArrays, Tables]:
+        setup = self._setup(Layout(self.spec, self.tables))
+        if self._workers:
+            others = ProcessTables(setup, self._workers)
+            return others.arrays, others
+        arrays = TableArrays.over(setup.layout)
+        return arrays, DrivenTables(setup, arrays, 0, self.tables)
+
+    @property
+    def environments(self) -> list[Any]:
+        """The environments of the games now at the tables; only where they live in this process."""
+        if not isinstance(self._tables, DrivenTables):
+            raise BadGame(f"{self.spec.id}: its environments live in other processes")
+        return [driver.env for driver in self._tables.drivers.values()]
 
 
 def factory(path: str, made: type, functions: frozenset[str] = frozenset()) -> Callable[..., Any]:
@@ -148,3 +169,10 @@ def factory(path: str, made: type, functions: frozenset[str] = frozenset()) -> C
         f"environment {path!r} is {described(found)}; allowed: a subclass of {made.__name__}, "
         f"a function annotated to return one{named}"
     )
+
+
+def check_variants(env: str, options: dict[str, Any] | None, variants: list[dict[str, Any]] | None) -> list[Any]:
+    """The options of each variant: `options` with those of the variant over them; one for none."""
+    if variants is not None and not variants:
+        raise BadGame(f"{env}: variants is an empty list; leave it out, or name the options of each variant")
+    return [{**(options or {}), **variant} for variant in variants or [{}]]

@@ -1,21 +1,28 @@
-"""Any PettingZoo game with discrete actions: AEC games as turn-based, parallel ones as simultaneous."""
+"""Any PettingZoo game: AEC games as turn-based, parallel ones as simultaneous."""
 
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import partial
 from typing import Any, Literal
 
 import pettingzoo
+from gymnasium import spaces
 from pettingzoo.env_registry.exceptions import PettingZooRegistryError
 
-from workers.games.environments import AgentObservation, EnvironmentGame, factory
+from workers.games.drivers import AgentObservation, Driver, Played, TableSetup
+from workers.games.environments import DrivenGame, check_variants, factory
 from workers.games.errors import BadGame
-from workers.games.observation_encoder import ObservationEncoder, action_count, observation_encoder
+from workers.games.observation_encoder import observation_encoder
 from workers.games.protocol import GameSpec
+from workers.games.spaces import ActionLayout, check_action, observation_parts
 from workers.games.teams import Teams, ask_for_teams, declared_teams
 
 _FUNCTIONS = frozenset({"env", "raw_env", "parallel_env"})
 """What PettingZoo's own modules call the functions that make an environment; they have no annotation."""
 
 
-class _PettingZooGame(EnvironmentGame):
+class _PettingZooGame(DrivenGame):
     """`env` is a registered id ("classic/tictactoe_v3") or `module:attr`; `options` go to it.
 
     `module:attr` is a subclass of AECEnv or ParallelEnv, a function annotated to return one, or a function that is
@@ -23,10 +30,13 @@ class _PettingZooGame(EnvironmentGame):
 
     Seats are the environment's `possible_agents`, in their order. Games are cut off at `max_steps`.
     PettingZoo does not say whether players see everything, so hidden information is assumed. Nor does it say which
-    agents play together: `teams` does.
+    agents play together: `teams` does. `variants` are further
+    options, of which each game draws one from its seed. `workers` is the number of processes that step the
+    environments; 0 steps them here.
     """
 
     kind: Literal["aec", "parallel"]
+    driver: type[_PettingZooDriver]
 
     def __init__(
         self,
@@ -37,42 +47,57 @@ class _PettingZooGame(EnvironmentGame):
         max_steps: int = 1000,
         hidden_information: bool = True,
         teams: Teams | None = None,
+        variants: list[dict[str, Any]] | None = None,
+        workers: int = 0,
     ) -> None:
-        environments = [_make(self.kind, env, options or {}) for _ in range(tables)]
-        agents = _agents(environments[0], env)
-        encoders, counts = _spaces(environments[0], agents, env)
+        each = check_variants(env, options, variants)
+        made = [_Environment(_make(self.kind, env, of), env) for of in each]
+        agents, encoders, actions = made[0].agents, made[0].encoders, made[0].actions
+        for number, other in enumerate(made[1:], start=1):
+            if other.spaces != made[0].spaces:
+                raise BadGame(f"{env}: variant {number} has other agents or spaces than the first")
         spec = GameSpec(
             id=f"pettingzoo/{env}",
             seats=len(agents),
-            actions=max(counts),
-            observation_shape=encoders[0].shape,
+            action=max((layout.space for layout in actions), key=_size),
+            observation=encoders[0].space,
             simultaneous=self.kind == "parallel",
             hidden_information=hidden_information,
             max_steps=max_steps,
             teams=declared_teams(teams, [str(agent) for agent in agents], env),
         )
-        super().__init__(spec, environments, encoders, counts)
-        self._agents = agents
+        driver = partial(self.driver, agents, partial(_make_variant, self.kind, env, each), len(each))
+        super().__init__(
+            spec,
+            tables,
+            lambda layout: TableSetup(layout=layout, driver=driver, encoders=tuple(encoders), actions=tuple(actions)),
+            workers,
+        )
         if teams is None and len(agents) > 2:
             self.teams_question = ask_for_teams(env, [str(agent) for agent in agents])
+
+
+class _PettingZooDriver(Driver):
+    """One environment; seats are numbered by its agents."""
+
+    def __init__(self, agents: list[Any], make: Any, variants: int) -> None:
+        super().__init__(make, variants)
+        self._agents = agents
         self._seat_of = {agent: seat for seat, agent in enumerate(agents)}
 
 
-class AecGame(_PettingZooGame):
-    """A turn-based PettingZoo game (its AEC interface); seats that are out of the game are skipped."""
+class AecDriver(_PettingZooDriver):
+    """One turn-based environment."""
 
-    kind = "aec"
+    def _reset(self, seed: int) -> None:
+        self.env.reset(seed=seed)
 
-    def _start(self, table: int, seed: int) -> None:
-        self._environments[table].reset(seed=seed)
+    def acting(self) -> list[AgentObservation]:
+        agent = self.env.agent_selection
+        return [AgentObservation(self._seat_of[agent], self.env.observe(agent), self.env.infos[agent])]
 
-    def _acting(self, table: int) -> list[AgentObservation]:
-        env = self._environments[table]
-        agent = env.agent_selection
-        return [AgentObservation(self._seat_of[agent], env.observe(agent), env.infos[agent])]
-
-    def _play(self, table: int, seats: list[int], actions: list[int]) -> tuple[dict[int, float], bool, bool]:
-        env = self._environments[table]
+    def play(self, seats: Sequence[int], actions: Sequence[Any]) -> Played:
+        env = self.env
         env.step(actions[0])
         rewards = {self._seat_of[agent]: float(reward) for agent, reward in env.rewards.items()}
         cut = any(env.truncations.values()) and not any(env.terminations.values())
@@ -80,34 +105,45 @@ class AecGame(_PettingZooGame):
         while env.agents and _is_out(env, env.agent_selection):
             env.step(None)
         over = not env.agents
-        return rewards, over, over and cut
+        return Played(rewards, over, over and cut)
 
 
-class ParallelGame(_PettingZooGame):
-    """A simultaneous PettingZoo game. Rows of a turn grow fewer when agents leave before the end."""
+class ParallelDriver(_PettingZooDriver):
+    """One simultaneous environment."""
 
-    kind = "parallel"
+    def _reset(self, seed: int) -> None:
+        self._last = self.env.reset(seed=seed)
 
-    def _start(self, table: int, seed: int) -> None:
-        self._last[table] = self._environments[table].reset(seed=seed)
-
-    def _acting(self, table: int) -> list[AgentObservation]:
-        values, infos = self._last[table]
-        alive = set(self._environments[table].agents)
+    def acting(self) -> list[AgentObservation]:
+        values, infos = self._last
+        alive = set(self.env.agents)
         return [
             AgentObservation(seat, values[agent], infos.get(agent, {}))
             for seat, agent in enumerate(self._agents)
             if agent in alive
         ]
 
-    def _play(self, table: int, seats: list[int], actions: list[int]) -> tuple[dict[int, float], bool, bool]:
-        env = self._environments[table]
+    def play(self, seats: Sequence[int], actions: Sequence[Any]) -> Played:
         chosen = {self._agents[seat]: action for seat, action in zip(seats, actions, strict=True)}
-        values, rewards, terminations, truncations, infos = env.step(chosen)
-        self._last[table] = (values, infos)
-        over = not env.agents
+        values, rewards, terminations, truncations, infos = self.env.step(chosen)
+        self._last = (values, infos)
+        over = not self.env.agents
         cut = any(truncations.values()) and not any(terminations.values())
-        return {self._seat_of[agent]: float(r) for agent, r in rewards.items()}, over, over and cut
+        return Played({self._seat_of[agent]: float(r) for agent, r in rewards.items()}, over, over and cut)
+
+
+class AecGame(_PettingZooGame):
+    """A turn-based PettingZoo game (its AEC interface); seats that are out of the game are skipped."""
+
+    kind = "aec"
+    driver = AecDriver
+
+
+class ParallelGame(_PettingZooGame):
+    """A simultaneous PettingZoo game. Rows of a turn grow fewer when agents leave before the end."""
+
+    kind = "parallel"
+    driver = ParallelDriver
 
 
 def _is_out(env: Any, agent: Any) -> bool:
@@ -135,10 +171,30 @@ def _agents(environment: Any, env: str) -> list[Any]:
     return agents
 
 
-def _spaces(environment: Any, agents: list[Any], env: str) -> tuple[list[ObservationEncoder], list[int]]:
-    """Each seat's observation encoder and number of actions; all seats share one network, so shapes must agree."""
-    encoders = [observation_encoder(environment.observation_space(agent), env) for agent in agents]
-    shapes = {encoder.shape for encoder in encoders}
-    if len(shapes) > 1:
-        raise BadGame(f"{env}: agents observe different shapes {sorted(shapes)}; allowed: one for all")
-    return encoders, [action_count(environment.action_space(agent), env) for agent in agents]
+class _Environment:
+    """The agents of an environment and their spaces; all seats share one network, so these must agree."""
+
+    def __init__(self, environment: Any, env: str) -> None:
+        self.agents = _agents(environment, env)
+        self.encoders = [observation_encoder(environment.observation_space(agent), env) for agent in self.agents]
+        parts = [observation_parts(encoder.space) for encoder in self.encoders]
+        shapes = [{name: (part.shape, str(part.dtype)) for name, part in each.items()} for each in parts]
+        if any(shape != shapes[0] for shape in shapes):
+            raise BadGame(f"{env}: agents observe different shapes {shapes}; allowed: one for all")
+        spaces_of = [environment.action_space(agent) for agent in self.agents]
+        for space in spaces_of:
+            check_action(env, space)
+        discrete = all(isinstance(space, spaces.Discrete) for space in spaces_of)
+        if not discrete and any(space != spaces_of[0] for space in spaces_of):
+            named = ", ".join(map(str, spaces_of))
+            raise BadGame(f"{env}: agents have different actions ({named}); allowed: one space for all, or Discrete")
+        self.actions = [ActionLayout(space) for space in spaces_of]
+        self.spaces = (self.agents, shapes, spaces_of)
+
+
+def _size(space: spaces.Space[Any]) -> int:
+    return int(space.n) if isinstance(space, spaces.Discrete) else 0
+
+
+def _make_variant(kind: Literal["aec", "parallel"], env: str, variants: list[dict[str, Any]], number: int) -> Any:
+    return _make(kind, env, variants[number])

@@ -278,6 +278,8 @@ class ActionLayout:
 
     def to_environment(self, action: NDArray[Any]) -> Any:
         """One action as the space itself has it: what an environment's `step` takes."""
+        if isinstance(self.space, spaces.Discrete):
+            return int(action) + int(self.space.start)
         return _unflatten(self.space, iter(np.asarray(action).reshape(-1).tolist()))
 
 

@@ -35,7 +35,7 @@ class ConvNet(nn.Module):
         with torch.no_grad():
             self.heads.weight[:actions] *= 0.01
 
-    def forward(self, observations: Tensor, legal: Tensor) -> tuple[Tensor, Tensor]:
+    def forward(self, observations: Tensor, legal: Tensor | None) -> tuple[Tensor, Tensor]:
         planes = torch.relu(self.stem(observations))
         for block in self.blocks:
             planes = block(planes)

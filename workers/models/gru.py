@@ -26,7 +26,7 @@ class GruNet(nn.Module):
         with torch.no_grad():
             self.heads.weight[:actions] *= 0.01
 
-    def forward(self, observations: Tensor, legal: Tensor, state: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+    def forward(self, observations: Tensor, legal: Tensor | None, state: Tensor) -> tuple[Tensor, Tensor, Tensor]:
         state = self.cell(torch.relu(self.encoder(observations.flatten(1))), state)
         out = self.heads(state)
         return mask_logits(out[:, : self.actions], legal), out[:, self.actions], state

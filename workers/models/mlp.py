@@ -42,7 +42,7 @@ class Mlp(nn.Module):
             # Near-uniform play at the start: the first games explore instead of following random weights.
             self.heads.weight[:actions] *= 0.01
 
-    def forward(self, observations: Tensor, legal: Tensor) -> tuple[Tensor, Tensor]:
+    def forward(self, observations: Tensor, legal: Tensor | None) -> tuple[Tensor, Tensor]:
         act = ACTIVATIONS[self.activation]
         hidden = observations.flatten(1)
         for layer in self.layers:

@@ -24,10 +24,10 @@ ADAPTED: dict[str, Make] = {
     "pettingzoo_parallel": lambda tables: ParallelGame(tables=tables, env="classic/rps_v2"),
 }
 MAKES: dict[str, Make] = {
-    **{name: partial(make_game, name) for name in built_in_names(Kind.GAME) if name not in ADAPTED},
+    **{name: partial(make_game, name) for name in built_in_names(Kind.GAME) if name not in {*ADAPTED, "envpool"}},
     **ADAPTED,
 }
-"""Every built-in game of the catalog, and games of others by their adapters."""
+"""Every built-in game of the catalog, and games of others by their adapters; EnvPool's are in test_envpool.py."""
 
 
 @pytest.fixture(params=MAKES)

@@ -28,8 +28,8 @@ class Guess(gymnasium.Env[int, int]):
         return 1 + int(action < self.secret), float(found), found, self.guesses == 5, {"action_mask": mask}
 
 
-def continuous() -> Guess:
-    return Guess(actions=spaces.Box(0, 1, (2,)))
+def spoken() -> Guess:
+    return Guess(actions=spaces.Text(3))
 
 
 class Survivors(ParallelEnv[str, np.ndarray, int]):
@@ -109,3 +109,50 @@ class Countdown(AECEnv[str, int, int]):
             ended.update(dict.fromkeys(self.agents, True))
         following = {"a": "b" if "b" in self.agents else "c", "c": "a"}
         self.agent_selection = following[agent]
+
+
+PARTS = spaces.Dict(
+    {
+        "camera": spaces.Box(0, 255, (4, 4, 3), np.uint8),
+        "joints": spaces.Box(-np.inf, np.inf, (2,), np.float64),
+        "mode": spaces.Discrete(3),
+        "pair": spaces.Tuple([spaces.MultiBinary(2), spaces.Box(-1, 1, (), np.float32)]),
+    }
+)
+ACTIONS: dict[str, spaces.Space[Any]] = {
+    "discrete": spaces.Discrete(3, start=5),
+    "several": spaces.MultiDiscrete([2, 3]),
+    "binary": spaces.MultiBinary(3),
+    "box": spaces.Box(np.array([-1, 0], np.float32), np.array([1, 4], np.float32)),
+    "nested": spaces.Dict({"fire": spaces.Discrete(2), "aim": spaces.Box(-1, 1, (2,))}),
+}
+
+
+class Robot(gymnasium.Env[Any, Any]):
+    """Any observation and any action: it shows noise from its seed, and pays the sum of the numbers of an action."""
+
+    def __init__(self, actions: str = "box", length: int = 3, scale: float = 1.0, fail_at: int = -1) -> None:
+        self.observation_space, self.action_space = PARTS, ACTIONS[actions]
+        self.length, self.scale, self.fail_at = length, scale, fail_at
+
+    def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> Any:
+        super().reset(seed=seed)
+        self.at = 0
+        return self._shown(), {}
+
+    def step(self, action: Any) -> Any:
+        assert self.action_space.contains(action), f"{action!r} is not in {self.action_space}"
+        self.at += 1
+        if self.at == self.fail_at:
+            raise ZeroDivisionError("the robot fell")
+        paid = float(np.sum(spaces.flatten(self.action_space, action))) * self.scale
+        return self._shown(), paid, self.at == self.length, False, {}
+
+    def _shown(self) -> dict[str, Any]:
+        draws = self.np_random
+        return {
+            "camera": draws.integers(0, 256, (4, 4, 3), dtype=np.uint8),
+            "joints": draws.random(2),
+            "mode": int(draws.integers(3)),
+            "pair": (draws.integers(0, 2, 2, dtype=np.int8), np.float32(draws.random())),
+        }

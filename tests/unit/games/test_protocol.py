@@ -60,7 +60,7 @@ def test_turns_have_the_promised_rows(make: Make) -> None:
         turn = game.turn()
         rows = 6 * spec.seats if spec.simultaneous else 6
         assert turn.observations.shape == (rows, *spec.observation_shape)
-        assert turn.observations.dtype == np.float32
+        assert turn.observations.dtype == spec.observation.dtype
         assert turn.legal.shape == (rows, spec.actions)
         assert turn.legal.dtype == np.bool_
         assert turn.legal.any(axis=1).all()

@@ -24,24 +24,26 @@ from orchestrator import catalog
 from orchestrator.catalog import Kind
 from orchestrator.spec.algorithm import PpoAlgorithm, VtraceAlgorithm
 from orchestrator.spec.components import Choice
-from orchestrator.spec.game import BuiltInGame, GymnasiumGame, OpenSpielGame, PettingZooGame
+from orchestrator.spec.game import BuiltInGame, EnvPoolGame, GymnasiumGame, OpenSpielGame, PettingZooGame
 from orchestrator.spec.generation import GenerationSpec, OpeningsSpec
 from orchestrator.spec.judgement import GateSpec, PayoffSpec, ResetSpec, SnapshotSpec
 from orchestrator.spec.matchmaking import MATCHMAKING, PfspMatchmaking, Preset, PsroMatchmaking
-from orchestrator.spec.model import ConvModel, GruModel, MlpModel
+from orchestrator.spec.model import ConvModel, GruModel, MlpModel, NatureModel
 from orchestrator.spec.section import Section
 from workers.algorithms.contract import algorithm_class, parse_options
 from workers.crews.task import GenerationTask, Topology
 from workers.games.names import make_game
+from workers.games.protocol import GameSpec
 from workers.models.contract import build_model
 from workers.models.normalised import Normalised
 from workers.rollout.openings import OpeningRules
 
-MODELS: list[Choice] = [MlpModel(), ConvModel(id="conv"), GruModel(id="gru")]
+MODELS: list[Choice] = [MlpModel(), ConvModel(id="conv"), NatureModel(id="nature"), GruModel(id="gru")]
 ALGORITHMS: list[Choice] = [PpoAlgorithm(), VtraceAlgorithm(id="vtrace")]
 ADAPTERS: list[Choice] = [
     OpenSpielGame(id="openspiel", game="tic_tac_toe"),
     GymnasiumGame(id="gymnasium", env="CartPole-v1"),
+    EnvPoolGame(id="envpool", env="CartPole-v1"),
     PettingZooGame(id="pettingzoo_aec", env="classic/tictactoe_v3"),
     PettingZooGame(id="pettingzoo_parallel", env="classic/rps_v2"),
 ]
@@ -85,11 +87,13 @@ def test_every_built_in_of_the_catalog_has_typed_options(kind: Kind) -> None:
 @pytest.mark.parametrize("choice", MODELS, ids=by_id)
 def test_models_are_built_from_the_defaults(choice: Choice) -> None:
     game = make_game("connect_four", 1).spec
+    if choice.id == "nature":
+        game = GameSpec(id="camera", seats=1, observation_shape=(3, 84, 84), actions=2, max_steps=1)
     assert not isinstance(build_model(choice.component, game), Normalised)
     assert isinstance(build_model(choice.model_copy(update={"normalise": True}).component, game), Normalised)
     parameters = parameters_of(catalog.load(Kind.MODEL, choice.id))
     del parameters["observation_shape"], parameters["actions"]
-    shared = ("id", "normalise")
+    shared = ("id", "normalise", "head")
     assert parameters == {name: value for name, value in defaults_of(type(choice)).items() if name not in shared}
 
 
@@ -102,6 +106,8 @@ def test_algorithms_take_the_defaults(choice: Choice) -> None:
 
 @pytest.mark.parametrize("choice", GAMES, ids=by_id)
 def test_games_are_made_from_the_defaults(choice: Choice) -> None:
+    if choice.id == "envpool":
+        pytest.importorskip("envpool")
     assert make_game(choice.id, 2, **choice.component.options).tables == 2
 
 

@@ -9,12 +9,12 @@ from pydantic_core import PydanticUndefined
 from orchestrator.spec.algorithm import PpoAlgorithm, VtraceAlgorithm
 from orchestrator.spec.budget import BudgetSpec, TargetSpec
 from orchestrator.spec.evaluation import EvaluationSpec
-from orchestrator.spec.game import GymnasiumGame, OpenSpielGame, PettingZooGame
+from orchestrator.spec.game import EnvPoolGame, GymnasiumGame, OpenSpielGame, PettingZooGame
 from orchestrator.spec.generation import GenerationSpec, OpeningsSpec
 from orchestrator.spec.judgement import GateSpec, PayoffSpec, ResetSpec, SnapshotSpec
 from orchestrator.spec.league import LeagueSpec
 from orchestrator.spec.matchmaking import MATCHMAKING, Preset
-from orchestrator.spec.model import ConvModel, GruModel, MlpModel
+from orchestrator.spec.model import ConvModel, GruModel, MlpModel, NatureModel
 from orchestrator.spec.players import PlayerSpec
 from orchestrator.spec.section import Section
 from orchestrator.spec.trial import TrialFile
@@ -25,9 +25,11 @@ SECTIONS: list[type[Section]] = [
     TrialFile,
     OpenSpielGame,
     GymnasiumGame,
+    EnvPoolGame,
     PettingZooGame,
     MlpModel,
     ConvModel,
+    NatureModel,
     GruModel,
     PpoAlgorithm,
     VtraceAlgorithm,

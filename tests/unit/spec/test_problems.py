@@ -58,7 +58,8 @@ def test_a_message_names_what_is_allowed_and_what_was_likely_meant() -> None:
     said = {problem.path: problem.message for problem in problems_of(MANY)}
     assert "did you mean 'connect_four'?" in said["game.id"]
     assert "tic_tac_toe" in said["game.id"]
-    assert said["model.hiden"] == "no such option, did you mean 'hidden'? Allowed: id, normalise, hidden, activation"
+    allowed = "id, normalise, head, hidden, activation"
+    assert said["model.hiden"] == f"no such option, did you mean 'hidden'? Allowed: {allowed}"
     assert said["league.players[1].role"] == (
         "must be one of main, main_exploiter, league_exploiter, historical, bot; did you mean 'main_exploiter'?"
     )
