@@ -283,3 +283,21 @@ def test_a_token_is_made_shown_once_and_revoked(page: Page) -> None:
     page.get_by_role("button", name=f"Revoke {name}").click()
     page.get_by_role("dialog").get_by_role("button", name="Revoke").click()
     expect(page.get_by_role("button", name=f"Revoke {name}")).to_be_hidden()
+
+
+def test_files_of_the_api_are_saved_or_shown_with_the_pages_credentials(page: Page, league: League) -> None:
+    """A plain link could not send the CSRF token, and the cookie alone opens nothing."""
+    page.goto(f"/trials/{league.trial}/matches")
+    with page.expect_download() as saved:
+        page.get_by_role("link", name="CSV").click()
+    assert saved.value.suggested_filename == f"matches-{league.trial}.csv"
+    assert saved.value.path().read_text(encoding="utf-8").startswith("id,stream,")
+    page.goto(f"/versions/{league.version}")
+    with page.expect_download() as saved:
+        page.get_by_role("link", name="Download").click()
+    assert saved.value.path().stat().st_size > 1000
+    page.goto(f"/tournaments/{league.tournament}")
+    with page.expect_popup() as opened:
+        page.get_by_role("link", name="Report").click()
+    expect(opened.value.get_by_role("heading", name="Cross table")).to_be_visible()
+    opened.value.close()
