@@ -68,6 +68,8 @@ class WorkflowGuard(WorkflowInboundInterceptor):
         converter.accepts_plain = self._accepts_plain
         if isinstance(converter, ServingPayloadConverter):
             converter.in_workflow = True
+        if self._is_old:
+            workflow.memo()  # it came with the start; the SDK keeps what it has converted
 
     def _accepts_plain(self) -> bool:
         """Whether something unsealed may be part of this run: it began before sealing, and so did the message.

@@ -15,16 +15,19 @@ import httpx
 import psutil
 import pytest
 
+from lanista.settings import StackSettings
 from lanista.stack.control import reach
 from lanista.stack.ports import unused_port
+from lanista.stack.temporal_keys import TemporalKeys
 from tests.e2e.stack import LocalStack
 
 SERVERS = ("LANISTA_DATABASE_URL", "LANISTA_TEMPORAL_ADDRESS", "RAY_ADDRESS")
 
 
 def servers_of(stack: LocalStack) -> dict[str, str]:
-    """What a person would set to use this stack's servers: their addresses, and what its Ray wants of its drivers."""
-    return {name: value for name, value in reach(stack.home).items() if name in SERVERS or name.startswith("RAY_")}
+    """What a person would set to use this stack's servers: addresses, keys, and what its Ray wants of its drivers."""
+    servers = {name: value for name, value in reach(stack.home).items() if name in SERVERS or name.startswith("RAY_")}
+    return {**servers, **TemporalKeys(StackSettings(home=stack.home.root), stack.home).store_environment()}
 
 
 @pytest.fixture

@@ -70,6 +70,18 @@ class Keys:
 
 @asynccontextmanager
 async def serve_sealed(address: str, league: FakeLeague, keys: Keys) -> AsyncIterator[Client]:
+    """Workers as `workers_only`; ends what a failed test leaves behind, which would call the next test's activities."""
+    async with workers_only(address, league, keys) as client:
+        try:
+            yield client
+        finally:
+            async for found in client.list_workflows("ExecutionStatus = 'Running'"):
+                with suppress(RPCError):
+                    await client.get_workflow_handle(found.id).terminate()
+
+
+@asynccontextmanager
+async def workers_only(address: str, league: FakeLeague, keys: Keys) -> AsyncIterator[Client]:
     """Workers as in production: one client for workflows and the store, another one for the train queues."""
     store, train = await keys.store_client(address), await keys.train_client(address)
     async with AsyncExitStack() as stack:
@@ -80,13 +92,7 @@ async def serve_sealed(address: str, league: FakeLeague, keys: Keys) -> AsyncIte
         for queue in (Queue.STORE, *sorted(TRAIN_QUEUES)):
             client = train if queue in TRAIN_QUEUES else store
             await stack.enter_async_context(Worker(client, task_queue=queue, activities=league.activities()))
-        client = await keys.store_client(address, serves=False)
-        try:
-            yield client
-        finally:  # what a failed test leaves behind would call the activities of the next one
-            async for found in client.list_workflows("ExecutionStatus = 'Running'"):
-                with suppress(RPCError):
-                    await client.get_workflow_handle(found.id).terminate()
+        yield await keys.store_client(address, serves=False)
 
 
 def fresh(league: FakeLeague) -> FakeLeague:
