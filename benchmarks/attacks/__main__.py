@@ -81,6 +81,21 @@ def attack_as_local_user(stack: LocalStack, target: Target) -> Iterator[Outcome]
     )
 
 
+def look_around(stack: LocalStack) -> Outcome:
+    """What user code finds in its environment, in the train worker and in Ray."""
+    secret = {"LANISTA_DATABASE_URL", "LANISTA_SESSION_SECRET", "LANISTA_TEMPORAL_KEY", "LANISTA_TOKEN"}
+    state = stack.home.read_state()
+    children = {} if state is None else state.children
+    pids = {name: children[name].pid or 0 for name in ("train-worker", "ray") if name in children}
+    found = {name: sorted(secret & set(psutil.Process(pid).environ())) for name, pid in pids.items()}
+    return Outcome(
+        attacker="user code",
+        attack="Find the database's address, the secret of sessions or the league's key in its environment",
+        held=len(found) == 2 and not any(found.values()),
+        seen=str(found),
+    )
+
+
 def take_the_port(stack: LocalStack) -> Outcome:
     """After the stack is down: another process takes the API's port, and waits for the token of the next command."""
     heard: list[bytes] = []
@@ -116,7 +131,7 @@ def attack_all() -> Iterator[Outcome]:
     with local_stack() as stack:
         target = target_of(stack)
         tokens = {"admin": stack.home.admin_token.read_text().strip()}
-        for scope in ("viewer", "operator"):
+        for scope in ("viewer", "operator", "code"):
             tokens[scope] = str(stack.call("POST", "/tokens", {"name": scope, "scope": scope})["token"])
         if os.geteuid() == 0:
             yield from attack_as_local_user(stack, target)
@@ -126,6 +141,7 @@ def attack_all() -> Iterator[Outcome]:
         yield from attack_from_browser(target.api, tokens["admin"], tokens["viewer"], others)
         with tempfile.TemporaryDirectory() as folder:
             yield from attack_with_tokens(f"http://127.0.0.1:{target.api}", tokens, Path(folder) / "marker")
+        yield look_around(stack)
         stack.down()
         yield take_the_port(stack)
 

@@ -84,6 +84,16 @@ def call_anything(api: Api, marker: Path) -> tuple[bool, str]:
     return not marker.exists(), f"{', '.join(seen)}: {'ran' if marker.exists() else 'nothing ran'}"
 
 
+def make_a_token(api: Api) -> tuple[bool, str]:
+    """Make a token of a higher scope, read those that there are, read the audit log."""
+    statuses = [
+        api.call("POST", "/tokens", {"name": "x", "scope": "admin"}).status_code,
+        api.call("GET", "/tokens").status_code,
+        api.call("GET", "/audit").status_code,
+    ]
+    return set(statuses) == {403}, f"statuses {statuses}"
+
+
 def read_a_file(api: Api) -> tuple[bool, str]:
     """Start from weights that are any file of the machine."""
     seen = []
@@ -103,6 +113,8 @@ def attack_with_tokens(base: str, tokens: dict[str, str], marker: Path) -> Itera
         ("viewer", stall_others, (base,)),
         ("operator", name_own_code, ()),
         ("operator", call_anything, (marker,)),
+        ("code", call_anything, (marker,)),
+        ("code", make_a_token, ()),
         ("admin", call_anything, (marker,)),
         ("operator", read_a_file, ()),
     ]

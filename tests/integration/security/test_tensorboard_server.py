@@ -1,0 +1,62 @@
+"""TensorBoard's own server: a socket that only its user can open, no port, and nothing written outside."""
+
+from __future__ import annotations
+
+import os
+import socket
+import stat
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import httpx
+import psutil
+import pytest
+
+NOBODY = 65534
+
+
+@pytest.fixture(scope="module")
+def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[subprocess.Popen[bytes], Path]]:
+    folder = tmp_path_factory.mktemp("charts")
+    place = Path(tempfile.mkdtemp(prefix="tb-")) / "s"  # a short path: sockets allow no long ones
+    command = [sys.executable, "-m", "lanista.stack.tensorboard_server", str(folder), f"unix:{place}"]
+    process = subprocess.Popen(command, stderr=subprocess.DEVNULL)
+    deadline = time.monotonic() + 120
+    while not place.exists():
+        assert process.poll() is None and time.monotonic() < deadline
+        time.sleep(0.1)
+    yield process, place
+    process.terminate()
+    process.wait()
+
+
+def test_it_serves_tensorboard_and_opens_no_port(served: tuple[subprocess.Popen[bytes], Path]) -> None:
+    process, place = served
+    with httpx.Client(transport=httpx.HTTPTransport(uds=str(place)), timeout=60) as client:
+        assert "<title>TensorBoard" in client.get("http://tensorboard/").text
+    family = [psutil.Process(process.pid), *psutil.Process(process.pid).children(recursive=True)]
+    assert [each.net_connections(kind="inet") for each in family] == [[]]
+    assert not (Path(tempfile.gettempdir()) / ".tensorboard-info" / f"pid-{process.pid}.info").exists()
+
+
+def test_only_its_user_can_open_the_socket(served: tuple[subprocess.Popen[bytes], Path]) -> None:
+    place = served[1]
+    assert stat.S_IMODE(place.stat().st_mode) & 0o077 == 0
+    if os.geteuid() != 0:
+        pytest.skip("only root can become another user")
+    place.parent.chmod(0o755)  # the folder would protect it too; this is about the socket
+    child = os.fork()
+    if child == 0:
+        os.setgid(NOBODY)
+        os.setuid(NOBODY)
+        try:
+            with socket.socket(socket.AF_UNIX) as connection:
+                connection.connect(str(place))
+        except PermissionError:
+            os._exit(7)
+        os._exit(0)
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 7
