@@ -71,9 +71,11 @@ def test_text_that_cannot_be_stored_is_refused_and_not_a_crash(operator: httpx.C
 
 def test_a_body_may_not_be_too_large(api: Served, operator: httpx.Client) -> None:
     large = b'{"name": "' + b"a" * api.settings.max_body_bytes + b'"}'
-    declared = operator.post("/api/v1/trials", content=large)
+    declared = operator.post("/api/v1/tournaments", content=large)
     assert declared.status_code == 413 and str(api.settings.max_body_bytes) in declared.json()["detail"]
-    undeclared = operator.post("/api/v1/trials", content=iter([large[:1000]] * 2000))
+    trial = operator.post("/api/v1/trials", content=large)
+    assert trial.status_code == 413 and str(2 * api.settings.max_trial_bytes) in trial.json()["detail"]
+    undeclared = operator.post("/api/v1/tournaments", content=iter([large[:1000]] * 2000))
     assert undeclared.status_code == 413
 
 
