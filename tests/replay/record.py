@@ -1,5 +1,8 @@
 """Record histories for the replay tests into a new folder: `python -m tests.replay.record FOLDER`.
 
+`python -m tests.replay.record --sealed` records a league that seals into `sealed`, where a file has the name of its
+workflow's id: seals are bound to it.
+
 Record when workflows have changed, and before a release; name the folder for the change. Recorded histories are never
 written again: one that no longer replays means that a running league would break on upgrade.
 """
@@ -33,12 +36,16 @@ from orchestrator.contracts.workflows import (
     player_workflow_id,
     trial_workflow_id,
 )
+from orchestrator.sealing import KeyRing, KeyUse, sealed_options
 from orchestrator.search_attributes import register_search_attributes
 from tests.integration.temporal import local_temporal
 from tests.integration.workflows.fake_league import FakeLeague
 from tests.integration.workflows.fake_tournament import FakeTournament
 
 HISTORIES = Path(__file__).with_name("histories")
+SEALED = Path(__file__).with_name("sealed")
+SECRETS = {KeyUse.LEAGUE: ["the secret of a recorded league, for tests only"], KeyUse.TRAIN: ["t" * 32]}
+"""What the histories in `sealed` were recorded with."""
 
 
 async def record(folder: Path) -> None:
@@ -50,6 +57,19 @@ async def record(folder: Path) -> None:
         for scenario in (_completed, _stopped, _waited, _checked, _tournaments):
             for name, workflow_id in await scenario(client):
                 await _write(client, folder / f"{name}.json", workflow_id)
+
+
+async def record_sealed() -> None:
+    """Run a small league that seals, and write the histories of its trial and of a player."""
+    SEALED.mkdir(exist_ok=True)
+    async with await local_temporal() as environment:
+        assert await register_search_attributes(environment.client)
+        address = environment.client.service_client.config.target_host
+        options = sealed_options(KeyRing(SECRETS), namespace="default", serves=True)
+        client = await Client.connect(address, **options)
+        await _completed(client)
+        for workflow_id in (trial_workflow_id("completed"), player_workflow_id("main-1")):
+            await _write(client, SEALED / f"{workflow_id}.json", workflow_id)
 
 
 Recorded = list[tuple[str, str]]
@@ -197,4 +217,4 @@ def _anonymous(value: Any) -> Any:
 
 
 if __name__ == "__main__":
-    asyncio.run(record(HISTORIES / sys.argv[1]))
+    asyncio.run(record_sealed() if sys.argv[1] == "--sealed" else record(HISTORIES / sys.argv[1]))
