@@ -167,8 +167,10 @@ def test_a_crew_that_does_not_stop_in_time_is_ended(store: ArtifactStore, crews:
     assert crews._idle == []
 
 
-@pytest.mark.parametrize("actors", [1, 2])
-def test_the_death_of_an_actor_is_a_lost_crew(actors: int, store: ArtifactStore, crews: CrewPool) -> None:
+@pytest.mark.parametrize(("actors", "sent"), [(1, signal.SIGKILL), (2, signal.SIGKILL), (2, signal.SIGSTOP)])
+def test_an_actor_that_dies_or_stands_still_is_a_lost_crew(
+    actors: int, sent: signal.Signals, store: ArtifactStore, crews: CrewPool
+) -> None:
     task = replace(TASK, rollout_actors=actors)
     expected = run(task, store, crews).checkpoint
     pid = ray.get(crews._idle[0]._actors[-1].pid.remote())
@@ -176,7 +178,7 @@ def test_the_death_of_an_actor_is_a_lost_crew(actors: int, store: ArtifactStore,
     def kill_once(told: Progress) -> None:
         if told.steps < 20_000:
             with suppress(ProcessLookupError):  # progress may be told once more before the loss is noticed
-                os.kill(pid, signal.SIGKILL)
+                os.kill(pid, sent)
 
     with pytest.raises(CrewLost):
         run_generation(

@@ -101,6 +101,14 @@ def test_a_dead_process_is_noticed_and_named(start: Start) -> None:
         assert f"lost rank 2 (process {processes[2].pid})" in pipe.recv()
 
 
+def test_a_stopped_process_is_noticed_and_named(start: Start) -> None:
+    pipes, processes = start(2)
+    os.kill(processes[1].pid, signal.SIGSTOP)
+    pipes[0].send((1, 10, torch.float32))
+    assert pipes[0].poll(60.0), "nobody noticed"
+    assert f"process {processes[1].pid} has been stopped" in pipes[0].recv()
+
+
 def test_a_slow_process_is_waited_for(start: Start) -> None:
     pipes, _ = start(2)
     pipes[0].send((2, 10, torch.float32))

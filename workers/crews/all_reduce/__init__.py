@@ -1,7 +1,8 @@
 """Gradient all-reduce between the training processes of a crew.
 
-Processes of one machine average through shared memory, others over gloo. On two cores a crew of two processes was
-slower than one process with gloo on the loopback device: an all-reduce of a small network costs more than its gradient.
+Processes of one machine average through shared memory, others over gloo, and those with GPUs by NCCL. With gloo on the
+loopback device a crew of two processes was slower than one process: an all-reduce of a small network costs more than
+its gradient.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ import ray
 import structlog
 from torch import Tensor
 
-from workers.crews.all_reduce.gloo import GlooAllReduce
+from workers.crews.all_reduce.process_group import ProcessGroupAllReduce
 from workers.crews.all_reduce.shared_memory import SharedMemoryAllReduce
 
 log = structlog.get_logger()
@@ -49,23 +50,25 @@ def this_process() -> Member:
 class GradientAllReduce:
     """One process's membership in the crew's group; how it averages is decided when the group meets."""
 
-    def __init__(self, rank: int, size: int) -> None:
-        self._gloo = GlooAllReduce(rank, size)
+    def __init__(self, rank: int, size: int, *, cuda: bool = False) -> None:
+        """`cuda`: the gradients are on GPUs."""
+        self._cuda = cuda
+        self._process_group = ProcessGroupAllReduce(rank, size, "nccl" if cuda else "gloo")
         self._shared_memory = SharedMemoryAllReduce(rank, size)
-        self._joined: GlooAllReduce | SharedMemoryAllReduce | None = None
+        self._joined: ProcessGroupAllReduce | SharedMemoryAllReduce | None = None
 
     def host(self, members: Sequence[Member], *, shared_memory: bool = True) -> Rendezvous:
         """Open the rendezvous of these members, by rank; rank 0 does this before any process joins."""
-        if shared_memory and len({member.machine for member in members}) == 1:
+        if shared_memory and not self._cuda and len({member.machine for member in members}) == 1:
             try:
                 return Rendezvous(path=self._shared_memory.host(), pids=tuple(member.pid for member in members))
             except OSError as error:  # a sandbox may forbid it
                 log.warning("memory cannot be shared; gradients go over gloo", problem=str(error))
-        address, port = self._gloo.host(members[0].address)
+        address, port = self._process_group.host(members[0].address)
         return Rendezvous(address=address, port=port)
 
     def join(self, rendezvous: Rendezvous) -> str | None:
-        """Join the group; with gloo this returns when all ranks have joined. Returns why memory cannot be shared."""
+        """Join the group; a process group returns when all ranks have joined. Returns why memory cannot be shared."""
         if rendezvous.path:
             try:
                 self._shared_memory.join(rendezvous.path, rendezvous.pids)
@@ -73,8 +76,8 @@ class GradientAllReduce:
                 return str(error)
             self._joined = self._shared_memory
         else:
-            self._gloo.join(rendezvous.address, rendezvous.port)
-            self._joined = self._gloo
+            self._process_group.join(rendezvous.address, rendezvous.port)
+            self._joined = self._process_group
         return None
 
     def average(self, tensor: Tensor) -> None:

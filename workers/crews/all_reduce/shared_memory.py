@@ -35,6 +35,8 @@ PATIENCE_SECONDS = 600.0
 """How long a process waits for others that are alive; the watchdog of a generation is usually sooner."""
 ALIVE_SECONDS = 0.5
 """How often a waiting process checks that the others are alive."""
+STOPPED_SECONDS = 3.0
+"""A process that has been stopped (SIGSTOP, a debugger) for this long is lost."""
 
 _fence_lock = threading.Lock()
 _needs_fence = platform.machine() not in ("x86_64", "AMD64")
@@ -48,6 +50,7 @@ class SharedMemoryAllReduce:
         self._step = 0
         self._fd = -1
         self._pids: Sequence[int] = ()
+        self._stopped_since: dict[int, float] = {}
 
     def host(self) -> str:
         """Make the memory; rank 0 does this before any process joins. Returns the path by which the others open it."""
@@ -117,24 +120,34 @@ class SharedMemoryAllReduce:
         while time.monotonic() - began < PATIENCE_SECONDS:
             time.sleep(SLEEP_SECONDS)
             if time.monotonic() - looked > ALIVE_SECONDS:
-                self._check_alive()
                 looked = time.monotonic()
+                self._check_alive(looked)
             yield
         raise CrewLost(f"rank {self._rank} waited {PATIENCE_SECONDS:g} s for the other processes in an all-reduce")
 
-    def _check_alive(self) -> None:
+    def _check_alive(self, now: float) -> None:
         for rank, pid in enumerate(self._pids):
-            if not _is_alive(pid):
+            state = _state(pid)
+            if state in _DEAD:
                 raise CrewLost(f"rank {self._rank} lost rank {rank} (process {pid}) in an all-reduce")
+            if state not in _STOPPED:
+                self._stopped_since.pop(rank, None)
+            elif now - self._stopped_since.setdefault(rank, now) >= STOPPED_SECONDS:
+                raise CrewLost(
+                    f"rank {self._rank} waited for rank {rank} in an all-reduce: process {pid} has been stopped"
+                )
 
 
-def _is_alive(pid: int) -> bool:
-    """Whether the process is there and not a zombie."""
+_DEAD, _STOPPED = ("", "Z", "X"), ("T", "t")
+
+
+def _state(pid: int) -> str:
+    """The kernel's letter for the state of the process; empty if there is none."""
     try:
         with open(f"/proc/{pid}/stat", "rb") as file:
-            return file.read().rpartition(b")")[2].split()[0] not in (b"Z", b"X")
+            return file.read().rpartition(b")")[2].split()[0].decode()
     except (FileNotFoundError, ProcessLookupError):
-        return False
+        return ""
 
 
 def _fence() -> None:
