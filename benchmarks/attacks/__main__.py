@@ -87,7 +87,8 @@ def look_around(stack: LocalStack) -> Outcome:
     state = stack.home.read_state()
     children = {} if state is None else state.children
     pids = {name: children[name].pid or 0 for name in ("train-worker", "ray") if name in children}
-    found = {name: sorted(secret & set(psutil.Process(pid).environ())) for name, pid in pids.items()}
+    given = {name: psutil.Process(pid).environ() for name, pid in pids.items()}
+    found = {name: sorted(each for each in secret if values.get(each)) for name, values in given.items()}
     return Outcome(
         attacker="user code",
         attack="Find the database's address, the secret of sessions or the league's key in its environment",

@@ -107,7 +107,7 @@ def call_temporal_by_http(target: Target) -> tuple[bool, str]:
         for path in ("/api/v1/system-info", "/api/v1/namespaces"):
             with suppress(OSError, http.client.HTTPException):
                 status, body = get(port, path, {})
-                if status == 200 and port != target.api:
+                if status == 200 and (b"serverVersion" in body or b"namespaceInfo" in body):
                     answered.append(f"{name}: {body[:60]!r}")
     return not answered, ", ".join(answered) or f"none of {len(target.ports)} ports"
 
