@@ -99,6 +99,15 @@ class StackSettings(TemporalSettings, LogSettings):
             )
         return self
 
+    @model_validator(mode="after")
+    def _embedded_temporal_is_sealed(self) -> Self:
+        if not self.temporal_address and not self.temporal_sealed:
+            raise ValueError(
+                "LANISTA_TEMPORAL_SEALED=false applies only to an external Temporal: the embedded one lets every local "
+                "user in. Set LANISTA_TEMPORAL_ADDRESS too, or leave it out."
+            )
+        return self
+
 
 class ClientSettings(LanistaSettings):
     """The API's address and the token that the command line uses."""

@@ -66,6 +66,15 @@ def test_a_new_data_folder_never_accepts_anything_unsealed(home: Home) -> None:
     assert keys(home).store_environment()[SEALED_SINCE] == ""
 
 
+def test_sealing_cannot_be_switched_off_with_the_embedded_temporal(monkeypatch: pytest.MonkeyPatch, home: Home) -> None:
+    monkeypatch.setenv("LANISTA_TEMPORAL_SEALED", "false")
+    with pytest.raises(SettingsError, match="the embedded one lets every local user in"):
+        StackSettings.load(home=home.root)
+    monkeypatch.setenv("LANISTA_TEMPORAL_ADDRESS", "temporal.example:7233")
+    assert keys(home).store_environment() == {}
+    assert not (home.root / "temporal.key").exists()
+
+
 def test_a_worker_without_its_key_does_not_start() -> None:
     with pytest.raises(SettingsError, match="LANISTA_TEMPORAL_KEY and LANISTA_TEMPORAL_TRAIN_KEY: not set"):
         asyncio.run(connect(TemporalSettings.load(), keys=KeyUse))
