@@ -1,114 +1,147 @@
-"""The interface of an algorithm: `update` trains the learner on a sample batch and returns metrics.
+"""The interface of an algorithm: it builds a learner and a buffer, and says how an update goes.
 
 See docs/decisions/algorithms.md.
 """
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
-from collections.abc import Mapping
-from dataclasses import dataclass, fields
-from typing import Any, ClassVar, TypeVar
+import inspect
+from abc import ABC
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
+from pydantic import BaseModel, ValidationError
+from torch import Tensor, nn
 
 from orchestrator.catalog import Component, Kind, load
-from workers.algorithms.learner import Learner
-from workers.rollout.batch import Experience
+from orchestrator.spec.algorithm import AlgorithmOptions
+from workers.algorithms.errors import BadAlgorithm
+from workers.algorithms.learner import POLICY, Learner
+from workers.buffers.contract import Batch, Buffer
+from workers.buffers.fresh import Fresh
+from workers.games.protocol import GameSpec
+from workers.inference.actor import Actor
+from workers.inference.policy import Policy
 
-
-class BadAlgorithm(ValueError):
-    """The algorithm's name or options cannot be used; the message says what is allowed."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class AlgorithmOptions:
-    """Options that all algorithms share; each algorithm adds its own."""
-
-    learning_rate: float = 1e-3
-    gamma: float = 1.0
-    """Discount per own decision of a seat, not per step of the game."""
-    entropy: float = 0.05
-    """Weight of the entropy bonus; too little and self-play collapses onto a few openings."""
-    value_weight: float = 0.5
-    gradient_clip: float = 0.5
-    """Largest norm of a gradient; 0 for no limit."""
-    rollout_steps: int = 16
-    """Steps at every table between two updates (rollout length)."""
-    minibatch: int = 4096
-    """Rows of one gradient step, summed over all processes."""
-
-    def __post_init__(self) -> None:
-        self._at_least("learning_rate", 0.0)
-        self._at_least("entropy", 0.0)
-        self._at_least("value_weight", 0.0)
-        self._at_least("gradient_clip", 0.0)
-        self._whole("rollout_steps", 1)
-        self._whole("minibatch", 1)
-        self._share("gamma")
-
-    def _at_least(self, name: str, least: float) -> None:
-        value = getattr(self, name)
-        if isinstance(value, bool) or not isinstance(value, int | float) or not value >= least:
-            raise BadAlgorithm(f"{name} must be a number of at least {least}, not {value!r}")
-
-    def _whole(self, name: str, least: int) -> None:
-        value = getattr(self, name)
-        whole = isinstance(value, int) or (isinstance(value, float) and value.is_integer())
-        if isinstance(value, bool) or not whole or value < least:
-            raise BadAlgorithm(f"{name} must be a whole number of at least {least}, not {value!r}")
-        object.__setattr__(self, name, int(value))
-
-    def _share(self, name: str) -> None:
-        value = getattr(self, name)
-        if isinstance(value, bool) or not isinstance(value, int | float) or not 0.0 <= value <= 1.0:
-            raise BadAlgorithm(f"{name} must lie between 0 and 1, not {value!r}")
+NetFactory = Callable[[str], nn.Module]
+"""Makes the trial file's model for the game; the name says which of a learner's networks it is for."""
+Metrics = Mapping[str, float]
+"""Means of one gradient step or more; `rows`, where given, says how many decisions they are means over."""
 
 
 class Algorithm(ABC):
-    """Trains a learner on batches of samples."""
+    """Trains a learner on experience.
 
-    options_class: ClassVar[type[AlgorithmOptions]]
+    The short form of an algorithm is `loss` alone; `build`, `actor`, `buffer`, `explore` and `update` may be replaced.
+    """
+
+    Options: ClassVar[type[AlgorithmOptions]] = AlgorithmOptions
+    """The options that a trial file may give; checked before a trial starts."""
     count_metrics: ClassVar[frozenset[str]] = frozenset({"rows"})
     """Metrics that a generation sums over its updates and processes; all others are averaged, weighted by rows."""
+    equal_steps: ClassVar[bool] = False
+    """Whether `update` takes the same number of gradient steps in every process by itself."""
 
-    def __init__(self, learner: Learner, options: AlgorithmOptions, expected_rows: int) -> None:
-        """`expected_rows` is the batch size over all processes; it gives all of them the same number of minibatches."""
-        self.learner = learner
+    def __init__(self, options: Any, expected_rows: int = 0, processes: int = 1) -> None:
+        """`expected_rows` is the decisions that one update of the whole crew adds: it sets the number of steps."""
         self.options = options
+        self.processes = processes
         self.minibatches = max(1, round(expected_rows / options.minibatch))
 
-    @abstractmethod
-    def update(self, batch: Experience, rng: np.random.Generator) -> dict[str, float]:
-        """Train on the batch; returns the update's metrics, each a mean over the update or one of `count_metrics`."""
+    @property
+    def gradient_steps(self) -> int:
+        """Gradient steps of one update: `replay_ratio` (1 where there is none) times the new decisions."""
+        return max(1, round(self.minibatches * float(getattr(self.options, "replay_ratio", 1.0))))
 
+    def build(self, spec: GameSpec, net: NetFactory) -> Learner:
+        """Networks, optimisers and lagged copies; by default one network, the policy."""
+        learner = Learner(net(POLICY))
+        learner.optimiser(learning_rate=self.options.learning_rate, gradient_clip=self.options.gradient_clip)
+        return learner
 
-Chosen = TypeVar("Chosen", bound=AlgorithmOptions)
+    def actor(self, nets: Mapping[str, nn.Module]) -> Actor:
+        """Decides with these networks, in rollouts and matches; by default it samples from the policy's distribution."""
+        return Policy(nets[POLICY])
+
+    def explore(self, steps: int) -> float:
+        """The actor's exploration rate after this many environment steps of the player."""
+        return 0.0
+
+    def buffer(self, spec: GameSpec) -> Buffer:
+        """What stands between the games and `update`; by default the newest experience alone."""
+        return Fresh(gamma=self.options.gamma)
+
+    def loss(self, batch: Batch, nets: Mapping[str, nn.Module]) -> Tensor:
+        """The loss of rows drawn from the buffer: one number, or one for each row.
+
+        A loss for each row is weighted by the buffer's weights, and tells the buffer which rows surprise. The lagged
+        copy of a network is `nets["lagged/<name>"]`.
+        """
+        raise NotImplementedError
+
+    def update(self, learner: Learner, buffer: Buffer, rng: np.random.Generator) -> Iterator[Metrics]:
+        """Train; yields after each gradient step. By default `gradient_steps` steps of `loss`."""
+        rows = max(1, round(self.options.minibatch / self.processes))
+        nets = learner.all_nets()
+        for _ in range(self.gradient_steps):
+            drawn = buffer.draw(rows, rng)
+            if drawn is None:
+                learner.skip()
+                yield {}
+                continue
+            loss = self.loss(drawn.tensors(), nets)
+            if loss.ndim:
+                buffer.feedback(drawn.ids, loss.detach().numpy())
+                loss = (loss * drawn.weight_tensor()).mean()
+            learner.descend(loss)
+            yield {"loss": float(loss.detach()), "rows": float(len(drawn))}
 
 
 def algorithm_class(component: Component) -> type[Algorithm]:
-    """The algorithm class of this id."""
+    """The algorithm class of this id; raises BadAlgorithm where it is none, or one of an earlier release."""
     found = load(Kind.ALGORITHM, component.id)
     if not (isinstance(found, type) and issubclass(found, Algorithm)):
-        raise BadAlgorithm(f"algorithm {component.id!r} is not a subclass of workers.algorithms.contract.Algorithm")
+        raise BadAlgorithm(f"algorithm {component.id!r} is not a subclass of lanista.algorithms.Algorithm")
+    _refuse_earlier(component.id, found)
+    if not (isinstance(found.Options, type) and issubclass(found.Options, BaseModel)):
+        raise BadAlgorithm(f"algorithm {component.id!r}: Options must be a subclass of AlgorithmOptions")
+    if found.loss is Algorithm.loss and found.update is Algorithm.update:
+        raise BadAlgorithm(f"algorithm {component.id!r} defines neither loss nor update")
     return found
 
 
 def parse_options(component: Component) -> AlgorithmOptions:
     """The component's options, checked."""
-    return make_options(component.id, algorithm_class(component).options_class, component.options)
-
-
-def make_options(name: str, kind: type[Chosen], given: Mapping[str, Any]) -> Chosen:
-    """Options of this kind from a mapping; raises BadAlgorithm for unknown names."""
-    allowed = {field.name for field in fields(kind)}
-    unknown = sorted(set(given) - allowed)
-    if unknown:
-        raise BadAlgorithm(
-            f"algorithm {name!r} has no option {', '.join(unknown)}; allowed: {', '.join(sorted(allowed))}"
+    kind = algorithm_class(component).Options
+    try:
+        return kind.model_validate(dict(component.options))
+    except ValidationError as error:
+        problems = "; ".join(
+            f"{'.'.join(map(str, each['loc'])) or 'options'}: {each['msg']}" for each in error.errors(include_url=False)
         )
-    return kind(**given)
+        raise BadAlgorithm(f"algorithm {component.id!r}: {problems}") from error
+
+
+def make_algorithm(component: Component, expected_rows: int = 0, processes: int = 1) -> Algorithm:
+    """The algorithm with its options, checked."""
+    return algorithm_class(component)(parse_options(component), expected_rows, processes)
+
+
+def _refuse_earlier(name: str, found: type[Algorithm]) -> None:
+    """Say what to change in an algorithm written for a release in which `update` took a batch."""
+    old = []
+    if "options_class" in vars(found):
+        old.append("options_class is now `Options`, a subclass of lanista.algorithms.AlgorithmOptions (pydantic)")
+    parameters = list(inspect.signature(found.update).parameters)
+    if len(parameters) < 4:
+        old.append(
+            "update(self, batch, rng) -> dict is now update(self, learner, buffer, rng), a generator that yields "
+            "metrics after each gradient step; the newest batch is buffer.newest"
+        )
+    if old:
+        raise BadAlgorithm(f"algorithm {name!r} is written for an earlier release: {'; '.join(old)}")
 
 
 def return_spread(returns: NDArray[np.float32]) -> float:

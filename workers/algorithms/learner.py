@@ -1,80 +1,236 @@
-"""A model being trained: its parameters and gradients as one flat tensor each, and Adam over them."""
+"""A learner: named networks, their optimisers, lagged copies and counters, with all their state."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import copy
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import torch
 from torch import Tensor, nn
 
-from workers.checkpoints import check_weights
+from workers.algorithms.errors import BadAlgorithm
+from workers.algorithms.optimiser import FlatAdam
+from workers.checkpoints import State, check_weights
 
 Reduce = Callable[[Tensor], None]
 """Averages a tensor over all training processes, in place."""
 
-_BETA1, _BETA2, _EPSILON = 0.9, 0.999, 1e-5
+POLICY = "policy"
+"""The network that acts. It is the trial file's model; its weights are what versions, exports and matches use."""
+
+
+@dataclass(frozen=True)
+class _Lagged:
+    """A lagged copy (target network) of a network."""
+
+    of: str
+    module: nn.Module
+    tau: float
+    every: int
+
+    @torch.no_grad()
+    def follow(self, net: nn.Module, tau: float) -> None:
+        """Move the copy towards the network by the share `tau`; buffers are copied."""
+        for mine, theirs in zip(self.module.parameters(), net.parameters(), strict=True):
+            mine.lerp_(theirs, tau) if tau < 1.0 else mine.copy_(theirs)
+        for mine, theirs in zip(self.module.buffers(), net.buffers(), strict=True):
+            mine.copy_(theirs)
 
 
 class Learner:
-    """A model with flat parameters and gradients: clipping, all-reduce and Adam are a few operations for any model."""
+    """Networks and all that trains them.
 
-    def __init__(self, model: nn.Module, reduce: Reduce | None = None) -> None:
-        self.model = model
+    Several processes train one learner together: `descend` averages the gradients of all of them, so all must take the
+    same steps in the same order. A process that has nothing to learn from calls `skip`; one that is done before the
+    others takes their steps with them in `join`.
+    """
+
+    def __init__(self, nets: nn.Module | Mapping[str, nn.Module]) -> None:
+        """One network alone is the policy."""
+        self.nets = nn.ModuleDict({POLICY: nets} if isinstance(nets, nn.Module) else dict(nets))
+        if POLICY not in self.nets:
+            raise BadAlgorithm(f"a learner needs a network named {POLICY!r}, which acts; it has {', '.join(self.nets)}")
+        self.optimisers: dict[str, FlatAdam] = {}
+        self.counters: dict[str, float] = {}
+        """Numbers that are part of the learner's state: name -> value."""
+        self._owners: dict[str, tuple[str, ...]] = {}
+        self._lagged: dict[str, _Lagged] = {}
+        self._reduce: Reduce | None = None
+        self._message = torch.zeros(0)
+
+    # Set up, in `Algorithm.build`
+
+    def optimiser(
+        self, name: str = POLICY, nets: Sequence[str] = (POLICY,), *, learning_rate: float, gradient_clip: float = 0.0
+    ) -> FlatAdam:
+        """Adam over the parameters of these networks; a network belongs to one optimiser."""
+        taken = {net: owner for owner, owned in self._owners.items() for net in owned}
+        for net in nets:
+            if net not in self.nets or net in taken:
+                reason = f"belongs to optimiser {taken[net]!r}" if net in taken else f"is none of {', '.join(self.nets)}"
+                raise BadAlgorithm(f"optimiser {name!r}: network {net!r} {reason}")
+        made = FlatAdam([self.nets[net] for net in nets], learning_rate=learning_rate, gradient_clip=gradient_clip)
+        self.optimisers[name] = made
+        self._owners[name] = tuple(nets)
+        self._lay_out()
+        return made
+
+    def lag(self, net: str = POLICY, *, tau: float = 1.0, every: int = 1) -> nn.Module:
+        """Make a lagged copy (target network): after every `every`-th gradient step it moves by `tau` to the network."""
+        if not 0.0 < tau <= 1.0 or every < 1:
+            raise BadAlgorithm(f"a lagged copy needs 0 < tau <= 1 and every >= 1, not {tau} and {every}")
+        module = copy.deepcopy(self.nets[net]).requires_grad_(False).eval()
+        self._lagged[net] = _Lagged(net, module, tau, every)
+        return module
+
+    def lagged(self, net: str = POLICY) -> nn.Module:
+        """The lagged copy of this network."""
+        return self._lagged[net].module
+
+    def connect(self, reduce: Reduce | None) -> None:
+        """Average gradients with other processes by this from now on."""
         self._reduce = reduce
-        parameters = [p for p in model.parameters() if p.requires_grad]
-        sizes = [p.numel() for p in parameters]
-        self.flat = torch.cat([p.detach().reshape(-1) for p in parameters])
-        # The last element is the reduced scalar: one number that is all-reduced together with the gradients.
-        self._reduced = torch.zeros(len(self.flat) + 1)
-        self.gradient = self._reduced[:-1]
-        views = zip(torch.split(self.flat, sizes), torch.split(self.gradient, sizes), parameters, strict=True)
-        for values, gradients, parameter in views:
-            parameter.data = values.view_as(parameter)
-            parameter.grad = gradients.view_as(parameter)
-        self._mean = torch.zeros_like(self.flat)
-        self._square = torch.zeros_like(self.flat)
-        self._updates = 0
 
-    @torch.no_grad()
-    def step(self, learning_rate: float, gradient_clip: float, reduced_scalar: float = 0.0) -> float:
-        """All-reduce and apply the gradients; returns `reduced_scalar` averaged over all processes."""
+    @property
+    def model(self) -> nn.Module:
+        """The network that acts."""
+        return self.nets[POLICY]
+
+    @property
+    def updates(self) -> int:
+        """Gradient steps taken, of all optimisers."""
+        return sum(optimiser.updates for optimiser in self.optimisers.values())
+
+    # Gradient steps, in `Algorithm.update`
+
+    def descend(self, loss: Tensor, optimiser: str = POLICY) -> None:
+        """Take a gradient step of this loss: backward, average over the processes, clip, Adam, lagged copies."""
+        self.optimisers[optimiser].clear()
+        loss.backward()  # type: ignore[no-untyped-call]
+        self.step(optimiser)
+
+    def descend_heads(self, outputs: Sequence[Tensor], gradients: Sequence[Tensor], optimiser: str = POLICY) -> None:
+        """The same from the gradients at some outputs, where they are known in closed form."""
+        self.optimisers[optimiser].clear()
+        torch.autograd.backward(tuple(outputs), tuple(gradients))
+        self.step(optimiser)
+
+    def step(self, optimiser: str = POLICY, reduced_scalar: float = 0.0) -> float:
+        """Apply the gradient that the parameters hold; returns `reduced_scalar` averaged over all processes."""
+        mine = self.optimisers[optimiser]
+        mine.collect()
         if self._reduce is not None:
-            self._reduced[-1] = reduced_scalar
-            self._reduce(self._reduced)
-            reduced_scalar = float(self._reduced[-1])
-        if gradient_clip:
-            norm = self.gradient.norm()
-            self.gradient.mul_((gradient_clip / (norm + 1e-6)).clamp_(max=1.0))
-        self._updates += 1
-        self._mean.lerp_(self.gradient, 1.0 - _BETA1)
-        self._square.mul_(_BETA2).addcmul_(self.gradient, self.gradient, value=1.0 - _BETA2)
-        scale = (1.0 - _BETA2**self._updates) ** 0.5
-        size = learning_rate * scale / (1.0 - _BETA1**self._updates)
-        self.flat.addcdiv_(self._mean, self._square.sqrt().add_(_EPSILON * scale), value=-size)
+            reduced_scalar = self._exchange(optimiser, reduced_scalar)
+        mine.step()
+        self._follow(optimiser)
         return reduced_scalar
 
+    def skip(self) -> None:
+        """Take no step of one's own, as while a buffer fills; the steps of other processes are taken with them."""
+        if self._reduce is not None:
+            self._take_others(running=True)
+
+    def join(self) -> None:
+        """Take the steps of the other processes with them until all have ended their update."""
+        while self._reduce is not None and self._take_others(running=False):
+            pass
+
+    # State, in the checkpoint
+
     def weights(self) -> dict[str, Tensor]:
-        """A copy of the model's weights and buffers."""
-        return {name: tensor.detach().clone() for name, tensor in self.model.state_dict().items()}
+        """A copy of the acting network's weights and buffers."""
+        return _copied(self.model)
 
-    def load_weights(self, weights: Mapping[str, Tensor]) -> None:
-        """Put these weights into the model, and so into the flat tensor."""
-        check_weights(weights, self.model.state_dict())
-        self.model.load_state_dict(dict(weights))
+    def state(self) -> dict[str, Any]:
+        """All state beside `weights`: other networks, lagged copies, optimisers, counters."""
+        found: dict[str, Any] = {}
+        for name, net in self.nets.items():
+            if name != POLICY:
+                found |= _below(f"nets/{name}", _copied(net))
+        for name, lagged in self._lagged.items():
+            found |= _below(f"lagged/{name}", _copied(lagged.module))
+        for name, optimiser in self.optimisers.items():
+            found |= _below(f"optimisers/{name}", optimiser.state())
+        return found | _below("counters", self.counters)
 
-    def optimizer_state(self) -> dict[str, Any]:
-        return {"mean": self._mean.clone(), "square": self._square.clone(), "updates": self._updates}
+    def load(self, weights: Mapping[str, Tensor], state: State) -> None:
+        """Restore a learner; with an empty state only the acting network's weights are set and all else starts anew."""
+        _put(self.model, weights)
+        for name, net in self.nets.items():
+            if name != POLICY and state:
+                _put(net, _part(state, f"nets/{name}"))
+        for name, lagged in self._lagged.items():
+            kept = _part(state, f"lagged/{name}")
+            _put(lagged.module, kept) if kept else lagged.follow(self.nets[name], 1.0)
+        for name, optimiser in self.optimisers.items():
+            optimiser.load(_part(state, f"optimisers/{name}"))
+        self.counters = dict(_part(state, "counters"))
 
-    def load_optimizer(self, state: Mapping[str, Any]) -> None:
-        """Restore Adam's state; an empty state resets it."""
-        if not state:
-            self._mean.zero_()
-            self._square.zero_()
-            self._updates = 0
-            return
-        expected = {"mean": self._mean, "square": self._square}
-        check_weights({name: state[name] for name in expected if name in state}, expected)
-        self._mean.copy_(state["mean"])
-        self._square.copy_(state["square"])
-        self._updates = int(state["updates"])
+    # Averaging over processes
+
+    def _lay_out(self) -> None:
+        """Put the gradients of all optimisers side by side, then what is averaged with them: see `_exchange`."""
+        sizes = [len(optimiser.flat) for optimiser in self.optimisers.values()]
+        self._message = torch.zeros(sum(sizes) + 2 + len(sizes))
+        for optimiser, part in zip(self.optimisers.values(), torch.split(self._message[: sum(sizes)], sizes), strict=True):
+            optimiser.use(part)
+
+    def _exchange(self, stepping: str | None, scalar: float, *, running: bool = True) -> float:
+        """Average gradients, the scalar, the share of processes still updating, and which optimiser each steps."""
+        assert self._reduce is not None
+        names = list(self.optimisers)
+        tail = self._message[-2 - len(names) :]
+        tail.zero_()
+        tail[0], tail[1] = scalar, float(running)
+        if stepping is not None:
+            tail[2 + names.index(stepping)] = 1.0
+        for name, optimiser in self.optimisers.items():
+            if name != stepping:
+                optimiser.gradient.zero_()
+        self._reduce(self._message)
+        others = [name for name, share in zip(names, tail[2:].tolist(), strict=True) if share and name != stepping]
+        if stepping is not None and others:
+            raise BadAlgorithm(
+                f"the processes of a crew must step their optimisers in the same order; one steps {stepping!r} "
+                f"while another steps {others[0]!r}"
+            )
+        return float(tail[0])
+
+    def _take_others(self, running: bool) -> bool:
+        """Take part in one step with no gradient; returns whether any process is still updating."""
+        self._exchange(None, 0.0, running=running)
+        names = list(self.optimisers)
+        tail = self._message[-2 - len(names) :].tolist()
+        for name, share in zip(names, tail[2:], strict=True):
+            if share:
+                self.optimisers[name].step()
+                self._follow(name)
+        return bool(tail[1])
+
+    def _follow(self, optimiser: str) -> None:
+        """Move the lagged copies of the networks that this optimiser has just stepped."""
+        if self._lagged:
+            updates = self.optimisers[optimiser].updates
+            for net in self._owners[optimiser]:
+                lagged = self._lagged.get(net)
+                if lagged is not None and updates % lagged.every == 0:
+                    lagged.follow(self.nets[net], lagged.tau)
+
+
+def _copied(net: nn.Module) -> dict[str, Tensor]:
+    return {name: tensor.detach().clone() for name, tensor in net.state_dict().items()}
+
+
+def _put(net: nn.Module, weights: Mapping[str, Tensor]) -> None:
+    check_weights(weights, net.state_dict())
+    net.load_state_dict(dict(weights))
+
+
+def _below(prefix: str, state: State) -> dict[str, Any]:
+    return {f"{prefix}/{name}": value for name, value in state.items()}
+
+
+def _part(state: State, prefix: str) -> dict[str, Any]:
+    return {name[len(prefix) + 1 :]: value for name, value in state.items() if name.startswith(f"{prefix}/")}

@@ -1,0 +1,44 @@
+"""Builds learners and actors from what a trial names."""
+
+from __future__ import annotations
+
+import zlib
+
+import numpy as np
+import torch
+
+from orchestrator.catalog import Component
+from workers.algorithms.contract import Algorithm, make_algorithm
+from workers.algorithms.learner import POLICY, Learner
+from workers.checkpoints import Checkpoint
+from workers.games.protocol import GameSpec
+from workers.inference.actor import Actor
+from workers.inference.policy import Policy
+from workers.models.contract import build_model, drawing
+
+
+def build_learner(algorithm: Algorithm, model: Component, spec: GameSpec, seed: int) -> Learner:
+    """The algorithm's learner with fresh weights, drawn from the seed and each network's name."""
+    with drawing(_seed_of(seed, "")):
+        return algorithm.build(spec, lambda name: build_model(model, spec, _seed_of(seed, name)))
+
+
+def actor_of(checkpoint: Checkpoint, spec: GameSpec) -> Actor:
+    """The actor that a checkpoint is: a policy, or what its algorithm makes of its networks."""
+    if checkpoint.algorithm is None:
+        return Policy.from_checkpoint(checkpoint, spec)
+    algorithm = make_algorithm(checkpoint.algorithm)
+    learner = build_learner(algorithm, checkpoint.model, spec, 0)
+    learner.load(checkpoint.weights, checkpoint.learner)
+    learner.nets.eval()
+    return algorithm.actor(learner.all_nets())
+
+
+def acts_by_itself(algorithm: Algorithm) -> bool:
+    """Whether the policy network alone says how the player acts, so that checkpoints need not name the algorithm."""
+    return type(algorithm).actor is Algorithm.actor
+
+
+def _seed_of(seed: int, name: str) -> int:
+    words = [seed, 3] if name == POLICY else [seed, 3, zlib.crc32(name.encode())]
+    return int(np.random.SeedSequence(words).generate_state(1, np.uint64)[0] >> np.uint64(1))

@@ -1,0 +1,92 @@
+"""Adam over one flat tensor: clipping, all-reduce and the step are a few operations for any model."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from workers.checkpoints import check_weights
+
+_BETA1, _BETA2, _EPSILON = 0.9, 0.999, 1e-5
+
+
+class FlatAdam:
+    """Parameters and gradients as views of one flat tensor each, and Adam over them."""
+
+    def __init__(self, modules: Sequence[nn.Module], *, learning_rate: float, gradient_clip: float = 0.0) -> None:
+        """`gradient_clip` is the largest norm of a gradient; 0 for no limit."""
+        self.learning_rate, self.gradient_clip = learning_rate, gradient_clip
+        self._parameters = [p for module in modules for p in module.parameters() if p.requires_grad]
+        sizes = [p.numel() for p in self._parameters]
+        self.flat = torch.cat([p.detach().reshape(-1) for p in self._parameters])
+        self.gradient = torch.zeros_like(self.flat)
+        self._views: list[Tensor] = []
+        both = zip(torch.split(self.flat, sizes), torch.split(self.gradient, sizes), self._parameters, strict=True)
+        for values, gradients, parameter in both:
+            parameter.data = values.view_as(parameter)
+            self._views.append(gradients.view_as(parameter))
+        self._mean = torch.zeros_like(self.flat)
+        self._square = torch.zeros_like(self.flat)
+        self.updates = 0
+        """Gradient steps taken."""
+        self.collect()
+
+    def use(self, gradient: Tensor) -> None:
+        """Keep the gradient in this tensor from now on: a part of what is all-reduced."""
+        sizes = [p.numel() for p in self._parameters]
+        self.gradient = gradient
+        self._views = [
+            part.view_as(parameter)
+            for part, parameter in zip(torch.split(gradient, sizes), self._parameters, strict=True)
+        ]
+        for view, parameter in zip(self._views, self._parameters, strict=True):
+            parameter.grad = view
+
+    def clear(self) -> None:
+        """Set the gradient to zero."""
+        self.collect()
+        self.gradient.zero_()
+
+    def collect(self) -> None:
+        """Bring back gradients that `zero_grad()` of a model has detached from the flat tensor."""
+        for view, parameter in zip(self._views, self._parameters, strict=True):
+            found = parameter.grad
+            if found is not view:
+                if found is None:
+                    view.zero_()
+                else:
+                    view.copy_(found)
+                parameter.grad = view
+
+    @torch.no_grad()
+    def step(self) -> None:
+        """Apply the gradient."""
+        if self.gradient_clip:
+            norm = self.gradient.norm()
+            self.gradient.mul_((self.gradient_clip / (norm + 1e-6)).clamp_(max=1.0))
+        self.updates += 1
+        self._mean.lerp_(self.gradient, 1.0 - _BETA1)
+        self._square.mul_(_BETA2).addcmul_(self.gradient, self.gradient, value=1.0 - _BETA2)
+        scale = (1.0 - _BETA2**self.updates) ** 0.5
+        size = self.learning_rate * scale / (1.0 - _BETA1**self.updates)
+        self.flat.addcdiv_(self._mean, self._square.sqrt().add_(_EPSILON * scale), value=-size)
+
+    def state(self) -> dict[str, Any]:
+        """Adam's moments and the number of steps."""
+        return {"mean": self._mean.clone(), "square": self._square.clone(), "updates": self.updates}
+
+    def load(self, state: Mapping[str, Any]) -> None:
+        """Restore Adam's state; an empty state resets it."""
+        if not state:
+            self._mean.zero_()
+            self._square.zero_()
+            self.updates = 0
+            return
+        expected = {"mean": self._mean, "square": self._square}
+        check_weights({name: state[name] for name in expected if name in state}, expected)
+        self._mean.copy_(state["mean"])
+        self._square.copy_(state["square"])
+        self.updates = int(state["updates"])

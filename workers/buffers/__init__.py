@@ -1,0 +1,1 @@
+"""Buffers: what stands between the games and a learner."""

@@ -1,0 +1,88 @@
+"""The interface of a buffer, and what is drawn from one."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+from workers.inference.actor import Columns
+from workers.rollout.batch import Experience
+
+State = Mapping[str, Any]
+"""Names to arrays or JSON values."""
+Batch = Mapping[str, Tensor]
+"""Columns as tensors: "obs", "action", "reward", "discount", "next/obs", ..."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Draw:
+    """Rows drawn from a buffer."""
+
+    columns: Columns
+    """"reward" is the sum of the discounted rewards up to the position "next/...", "discount" the weight of that
+    position's value: a power of gamma, or 0 where the game ended."""
+    ids: NDArray[np.int64]
+    """What `feedback` names the rows by."""
+    weights: NDArray[np.float32]
+    """Weight of each row in the loss; 1 unless rows are drawn with unequal chances."""
+
+    def __len__(self) -> int:
+        return len(self.ids)
+
+    def tensors(self) -> dict[str, Tensor]:
+        """The columns as tensors."""
+        return {name: torch.from_numpy(np.ascontiguousarray(column)) for name, column in self.columns.items()}
+
+    def weight_tensor(self) -> Tensor:
+        """The weights as a tensor."""
+        return torch.from_numpy(self.weights)
+
+
+class Buffer(ABC):
+    """Takes experience as it is played, gives rows to learn from. A buffer belongs to one player."""
+
+    kept: bool = False
+    """Whether its content is part of the checkpoint."""
+
+    @property
+    @abstractmethod
+    def newest(self) -> Experience:
+        """What was added last, valid until the second `add` from now."""
+
+    @property
+    @abstractmethod
+    def soft(self) -> bool:
+        """Whether it holds experience of earlier updates that no checkpoint has: a generation is then not exact."""
+
+    @abstractmethod
+    def add(self, new: Experience) -> None:
+        """Take in experience, in the order in which it was played."""
+
+    @abstractmethod
+    def draw(self, rows: int, rng: np.random.Generator) -> Draw | None:
+        """So many rows, or None while there are too few to learn from."""
+
+    def feedback(self, ids: NDArray[np.int64], error: NDArray[np.float32]) -> None:
+        """How much each drawn row surprised the learner; buffers without priorities ignore it."""
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of memory in use."""
+        return 0
+
+    def clear(self) -> None:
+        """Forget everything."""
+
+    def state(self) -> State:
+        """Everything that it holds; `load` restores it exactly."""
+        return {}
+
+    def load(self, state: State) -> None:
+        """Restore what `state` gave."""
