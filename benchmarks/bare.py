@@ -19,8 +19,10 @@ import numpy as np
 import torch
 
 from benchmarks.peers.rates import Slice
+from orchestrator.spec.algorithm import PpoOptions
 from workers.algorithms.learner import Learner, Reduce
-from workers.algorithms.ppo import Ppo, PpoOptions
+from workers.algorithms.ppo import Ppo
+from workers.buffers.fresh import Fresh
 from workers.crews.all_reduce.shared_memory import SharedMemoryAllReduce
 from workers.games.connect_four import ConnectFour
 from workers.models.heads import choose
@@ -55,10 +57,13 @@ class BareLoop:
         torch.manual_seed(7)
         spec = self._game.spec
         model = Mlp(observation_shape=spec.observation_shape, actions=spec.actions, hidden=settings.hidden)
-        learner = Learner(model, reduce)
+        self._learner = Learner(model)
+        self._learner.optimiser(learning_rate=self._options.learning_rate, gradient_clip=self._options.gradient_clip)
+        self._learner.connect(reduce)
+        self._buffer = Fresh()
         self._model = model
         rows = self._options.rollout_steps * settings.tables * (1 if settings.independent else settings.processes)
-        self._ppo = Ppo(learner, self._options, rows)
+        self._ppo = Ppo(self._options, rows)
         # The last two steps of a batch have no successor yet; they are carried over to the next batch.
         shape = (self._options.rollout_steps + 2, settings.tables)
         self._observations = np.zeros((*shape, *spec.observation_shape), np.float32)
@@ -74,7 +79,9 @@ class BareLoop:
         for step in range(2, len(self._actions)):
             self._step(step)
         batch = self._batch()
-        self._ppo.update(batch, self._rng)
+        self._buffer.add(batch)
+        for _ in self._ppo.update(self._learner, self._buffer, self._rng):
+            pass
         for array in (self._observations, self._legal, self._actions, self._log_probs, self._values):
             array[:2] = array[-2:]
         self._own[:2], self._done[:2] = self._own[-2:], self._done[-2:]

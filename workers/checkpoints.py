@@ -29,9 +29,11 @@ from orchestrator.catalog import Component
 from orchestrator.safetensors_header import DEEPEST_METADATA, LARGEST_HEADER, InvalidHeader, read_header, read_json
 
 KIND = "checkpoint"
-FORMAT = 1
+FORMAT = 2
+"""Format 1 had one network and one optimiser, in a section of its own; it is still read."""
 _METADATA = "lanista"
-_SECTIONS = ("weights", "optimizer", "normaliser", "rng")
+_SECTIONS = ("weights", "learner", "rng")
+_SECTIONS_1 = ("weights", "optimizer", "normaliser", "rng")
 
 State = Mapping[str, Any]
 """A flat mapping of names to tensors or JSON values (numbers, strings, lists, mappings with string keys)."""
@@ -56,10 +58,15 @@ class Checkpoint:
     model: Component
     game: Component
     weights: Mapping[str, Tensor]
-    optimizer: State = field(default_factory=dict)
-    normaliser: State = field(default_factory=dict)
+    """Of the network that acts."""
+    learner: State = field(default_factory=dict)
+    """Everything else that learns: see `workers.algorithms.learner.Learner.state`. Empty: it starts anew."""
     rng: State = field(default_factory=dict)
     steps: int = 0
+    algorithm: Component | None = None
+    """The algorithm, where the acting network alone does not say how the player acts."""
+    buffers: tuple[Mapping[str, Any], ...] = ()
+    """Where each training process's buffer is stored, if it is kept: see `workers.buffers.storing`."""
 
 
 def save(store: ArtifactStore, checkpoint: Checkpoint) -> CheckpointRef:
@@ -96,6 +103,8 @@ def encode(checkpoint: Checkpoint) -> bytes:
         "game": _described(checkpoint.game),
         "steps": checkpoint.steps,
         "scalars": scalars,
+        "algorithm": None if checkpoint.algorithm is None else _described(checkpoint.algorithm),
+        "buffers": [dict(buffer) for buffer in checkpoint.buffers],
     }
     # One metadata key only: safetensors writes several in an order that changes from run to run.
     return bytes(save_tensors(tensors, {_METADATA: _exact_json(metadata)}))
@@ -108,17 +117,27 @@ def decode(data: bytes) -> Checkpoint:
         tensors = load_tensors(data)
     except SafetensorError as error:
         raise UnreadableCheckpoint(f"not a safetensors file: {error}") from error
-    states: dict[str, dict[str, Any]] = {name: {} for name in _SECTIONS}
+    sections = _SECTIONS_1 if metadata["format"] == 1 else _SECTIONS
+    states: dict[str, dict[str, Any]] = {name: {} for name in sections}
     for key, tensor in tensors.items():
         section, _, name = key.partition("/")
         if section not in states or not name:
-            raise UnreadableCheckpoint(f"tensor {key!r}: allowed are names below {', '.join(_SECTIONS)}")
+            raise UnreadableCheckpoint(f"tensor {key!r}: allowed are names below {', '.join(sections)}")
         states[section][name] = tensor
     try:
-        for section in _SECTIONS:
+        for section in sections:
             states[section] |= metadata["scalars"].get(section, {})
-        model, game = Component(**metadata["model"]), Component(**metadata["game"])
-        return Checkpoint(model=model, game=game, steps=int(metadata["steps"]), **states)
+        if metadata["format"] == 1:
+            states.pop("normaliser")
+            states["learner"] = {f"optimisers/policy/{name}": v for name, v in states.pop("optimizer").items()}
+        return Checkpoint(
+            model=Component(**metadata["model"]),
+            game=Component(**metadata["game"]),
+            steps=int(metadata["steps"]),
+            algorithm=Component(**metadata["algorithm"]) if metadata.get("algorithm") else None,
+            buffers=tuple(metadata.get("buffers", ())),
+            **states,
+        )
     except (KeyError, TypeError, AttributeError, ValueError) as error:
         raise UnreadableCheckpoint(f"incomplete metadata: {error!r}") from error
 
@@ -145,8 +164,8 @@ def _metadata(data: bytes) -> dict[str, Any]:
         raise UnreadableCheckpoint(str(error)) from error
     except (KeyError, TypeError, AttributeError) as error:
         raise UnreadableCheckpoint(f"no checkpoint metadata in it: {error!r}") from error
-    if version != FORMAT:
-        raise UnreadableCheckpoint(f"checkpoint format {version!r}, this version reads {FORMAT}")
+    if version not in (1, FORMAT):
+        raise UnreadableCheckpoint(f"checkpoint format {version!r}, this version reads 1 and {FORMAT}")
     return dict(metadata)
 
 

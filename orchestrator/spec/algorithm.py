@@ -1,4 +1,4 @@
-"""`algorithm`: the learning algorithm of all learning players. The options are declared here once: algorithms use them."""
+"""`algorithm`: the learning algorithm of all learning players. Algorithms take their options from here."""
 
 from __future__ import annotations
 
@@ -29,7 +29,8 @@ class ReplayOptions(AlgorithmOptions):
 
     minibatch: Positive = Field(default=256, description="rows of one gradient step, over all processes")
     replay_ratio: NotNegative = Field(
-        default=1.0, description="decisions drawn from the buffer for each new one; sets the gradient steps of an update"
+        default=1.0,
+        description="decisions learnt from for each new one; sets the gradient steps of an update",
     )
     capacity: Positive = Field(default=100_000, description="decisions that a process's buffer holds")
     warm_up: Count = Field(default=1_000, description="decisions in the buffer before the first gradient step")

@@ -13,7 +13,7 @@ from orchestrator.catalog import CatalogError
 from orchestrator.contracts.errors import Failure
 from orchestrator.import_folders import NotImportable
 from workers.activities.user_traceback import user_traceback
-from workers.algorithms.contract import BadAlgorithm
+from workers.algorithms.errors import BadAlgorithm
 from workers.bots.protocol import BadBot
 from workers.checkpoints import CheckpointMismatch, UnreadableCheckpoint
 from workers.crews.errors import BadTask, CrewLost, CrewUnavailable

@@ -5,7 +5,6 @@ from __future__ import annotations
 import zlib
 
 import numpy as np
-import torch
 
 from orchestrator.catalog import Component
 from workers.algorithms.contract import Algorithm, make_algorithm

@@ -6,7 +6,6 @@ See docs/decisions/algorithms.md.
 from __future__ import annotations
 
 import inspect
-from abc import ABC
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, ClassVar
 
@@ -31,7 +30,7 @@ Metrics = Mapping[str, float]
 """Means of one gradient step or more; `rows`, where given, says how many decisions they are means over."""
 
 
-class Algorithm(ABC):
+class Algorithm:
     """Trains a learner on experience.
 
     The short form of an algorithm is `loss` alone; `build`, `actor`, `buffer`, `explore` and `update` may be replaced.
@@ -48,12 +47,14 @@ class Algorithm(ABC):
         """`expected_rows` is the decisions that one update of the whole crew adds: it sets the number of steps."""
         self.options = options
         self.processes = processes
-        self.minibatches = max(1, round(expected_rows / options.minibatch))
+        self._expected_rows = expected_rows
+        self.minibatches: int = max(1, round(expected_rows / options.minibatch))
 
     @property
     def gradient_steps(self) -> int:
         """Gradient steps of one update: `replay_ratio` (1 where there is none) times the new decisions."""
-        return max(1, round(self.minibatches * float(getattr(self.options, "replay_ratio", 1.0))))
+        ratio = float(getattr(self.options, "replay_ratio", 1.0))
+        return max(1, round(ratio * self._expected_rows / int(self.options.minibatch)))
 
     def build(self, spec: GameSpec, net: NetFactory) -> Learner:
         """Networks, optimisers and lagged copies; by default one network, the policy."""
@@ -62,7 +63,7 @@ class Algorithm(ABC):
         return learner
 
     def actor(self, nets: Mapping[str, nn.Module]) -> Actor:
-        """Decides with these networks, in rollouts and matches; by default it samples from the policy's distribution."""
+        """Decides with these networks, in rollouts and matches; by default by the policy's distribution."""
         return Policy(nets[POLICY])
 
     def explore(self, steps: int) -> float:

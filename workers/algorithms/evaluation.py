@@ -14,7 +14,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
-from workers.algorithms.learner import Learner
+from workers.algorithms.learner import POLICY, Learner
 from workers.models.contract import ILLEGAL, state_size
 from workers.models.mlp import Mlp
 from workers.rollout.batch import PENDING, Experience
@@ -62,7 +62,7 @@ class AutogradEvaluation(Evaluation):
         return logits.detach().t().contiguous(), values.detach()
 
     def backward(self, logits: Tensor, values: Tensor) -> None:
-        self.learner.gradient.zero_()
+        self.learner.optimisers[POLICY].clear()
         torch.autograd.backward(self._outputs, (logits.t(), values))
 
 
@@ -103,7 +103,7 @@ class RecurrentEvaluation(Evaluation):
         return self._outputs[0].detach().t().contiguous(), self._outputs[1].detach()
 
     def backward(self, logits: Tensor, values: Tensor) -> None:
-        self.learner.gradient.zero_()
+        self.learner.optimisers[POLICY].clear()
         torch.autograd.backward(self._outputs, (logits.t(), values))
 
 

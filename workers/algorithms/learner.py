@@ -35,8 +35,8 @@ class _Lagged:
         """Move the copy towards the network by the share `tau`; buffers are copied."""
         for mine, theirs in zip(self.module.parameters(), net.parameters(), strict=True):
             mine.lerp_(theirs, tau) if tau < 1.0 else mine.copy_(theirs)
-        for mine, theirs in zip(self.module.buffers(), net.buffers(), strict=True):
-            mine.copy_(theirs)
+        for buffer, newer in zip(self.module.buffers(), net.buffers(), strict=True):
+            buffer.copy_(newer)
 
 
 class Learner:
@@ -69,7 +69,9 @@ class Learner:
         taken = {net: owner for owner, owned in self._owners.items() for net in owned}
         for net in nets:
             if net not in self.nets or net in taken:
-                reason = f"belongs to optimiser {taken[net]!r}" if net in taken else f"is none of {', '.join(self.nets)}"
+                reason = (
+                    f"belongs to optimiser {taken[net]!r}" if net in taken else f"is none of {', '.join(self.nets)}"
+                )
                 raise BadAlgorithm(f"optimiser {name!r}: network {net!r} {reason}")
         made = FlatAdam([self.nets[net] for net in nets], learning_rate=learning_rate, gradient_clip=gradient_clip)
         self.optimisers[name] = made
@@ -78,7 +80,7 @@ class Learner:
         return made
 
     def lag(self, net: str = POLICY, *, tau: float = 1.0, every: int = 1) -> nn.Module:
-        """Make a lagged copy (target network): after every `every`-th gradient step it moves by `tau` to the network."""
+        """Make a lagged copy (target network); every `every`-th gradient step moves it by `tau` to the network."""
         if not 0.0 < tau <= 1.0 or every < 1:
             raise BadAlgorithm(f"a lagged copy needs 0 < tau <= 1 and every >= 1, not {tau} and {every}")
         module = copy.deepcopy(self.nets[net]).requires_grad_(False).eval()
@@ -97,6 +99,10 @@ class Learner:
     def model(self) -> nn.Module:
         """The network that acts."""
         return self.nets[POLICY]
+
+    def all_nets(self) -> dict[str, nn.Module]:
+        """Every network by its name, and every lagged copy as "lagged/<name>"."""
+        return {**self.nets, **{f"lagged/{name}": lagged.module for name, lagged in self._lagged.items()}}
 
     @property
     def updates(self) -> int:
@@ -174,7 +180,9 @@ class Learner:
         """Put the gradients of all optimisers side by side, then what is averaged with them: see `_exchange`."""
         sizes = [len(optimiser.flat) for optimiser in self.optimisers.values()]
         self._message = torch.zeros(sum(sizes) + 2 + len(sizes))
-        for optimiser, part in zip(self.optimisers.values(), torch.split(self._message[: sum(sizes)], sizes), strict=True):
+        for optimiser, part in zip(
+            self.optimisers.values(), torch.split(self._message[: sum(sizes)], sizes), strict=True
+        ):
             optimiser.use(part)
 
     def _exchange(self, stepping: str | None, scalar: float, *, running: bool = True) -> float:

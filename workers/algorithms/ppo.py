@@ -2,43 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import ClassVar
 
 import numpy as np
 import torch
 from torch import Tensor
 
-from workers.algorithms.contract import Algorithm, AlgorithmOptions, explained_variance, return_spread
+from orchestrator.spec.algorithm import PpoOptions
+from workers.algorithms.contract import Algorithm, Metrics, explained_variance, return_spread
 from workers.algorithms.evaluation import Rows, evaluate
 from workers.algorithms.gae import gae
 from workers.algorithms.heads import logit_gradient, policy_terms, value_gradient
+from workers.algorithms.learner import POLICY, Learner
 from workers.algorithms.metrics import Measured, minibatch_means
+from workers.buffers.contract import Buffer
 from workers.rollout.batch import Experience
-
-
-@dataclass(frozen=True, kw_only=True)
-class PpoOptions(AlgorithmOptions):
-    """Options of PPO; `orchestrator.spec.algorithm.PpoAlgorithm` describes them for the trial file."""
-
-    gae_lambda: float = 0.95
-    clip: float = 0.2
-    value_clip: float = 0.2
-    """How far a value may move in one update, in the unit of `return_spread`; 0 for no limit."""
-    epochs: int = 4
-    minibatch: int = 1024
-    """Smaller than the others': many small steps learn more from the same games than they cost in time."""
-    normalise_advantages: bool = True
-    target_kl: float = 0.03
-    """An update ends after an epoch whose KL divergence exceeds 1.5 times this; 0 for no limit."""
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        self._share("gae_lambda")
-        self._at_least("clip", 0.0)
-        self._at_least("value_clip", 0.0)
-        self._whole("epochs", 1)
-        self._at_least("target_kl", 0.0)
 
 
 @dataclass(slots=True)
@@ -55,11 +34,13 @@ class _Columns:
 class Ppo(Algorithm):
     """Clipped policy ratio, generalised advantages, and an early end of the update when the policy has moved enough."""
 
-    options_class: ClassVar[type[AlgorithmOptions]] = PpoOptions
+    Options = PpoOptions
     options: PpoOptions
+    equal_steps = True
+    """Every process makes the same minibatches, and ends an update early by the KL divergence of all of them."""
 
-    def update(self, batch: Experience, rng: np.random.Generator) -> dict[str, float]:
-        options = self.options
+    def update(self, learner: Learner, buffer: Buffer, rng: np.random.Generator) -> Iterator[Metrics]:
+        options, batch = self.options, buffer.newest
         targets = gae(batch, options.gamma, options.gae_lambda)
         trainable = batch.trainable
         advantages = targets.advantages
@@ -71,15 +52,24 @@ class Ppo(Algorithm):
             torch.from_numpy(np.stack([batch.log_probs, batch.values, advantages, targets.returns])),
             return_spread(targets.returns[trainable]),
         )
-        metrics = self._epochs(batch, columns, rng)
-        metrics["explained_variance"] = explained_variance(batch.values[trainable], targets.returns[trainable])
-        metrics["rows"] = float(len(trainable))
-        return metrics
-
-    def _epochs(self, batch: Experience, columns: _Columns, rng: np.random.Generator) -> dict[str, float]:
-        options = self.options
-        evaluation = evaluate(self.learner, batch)
         measured: Measured = []
+        epochs = 0
+        for epoch in self._epochs(learner, batch, columns, measured, rng):
+            epochs = epoch
+            yield {}
+        yield {
+            "epochs": float(epochs),
+            **minibatch_means(_MEASURED, measured),
+            "explained_variance": explained_variance(batch.values[trainable], targets.returns[trainable]),
+            "rows": float(len(trainable)),
+        }
+
+    def _epochs(
+        self, learner: Learner, batch: Experience, columns: _Columns, measured: Measured, rng: np.random.Generator
+    ) -> Iterator[int]:
+        """Yields the number of the epoch after each gradient step."""
+        options = self.options
+        evaluation = evaluate(learner, batch)
         epochs, kl = 0, 0.0
         while epochs < options.epochs:
             epochs += 1
@@ -92,12 +82,12 @@ class Ppo(Algorithm):
                     # The early stop looks at the KL of the epoch's last minibatch, averaged over all processes.
                     kl = float(measured[-1][0][0]) if last else kl
                 else:
-                    self.learner.gradient.zero_()
-                reduced = self.learner.step(options.learning_rate, options.gradient_clip, kl if last else 0.0)
+                    learner.optimisers[POLICY].clear()
+                reduced = learner.step(reduced_scalar=kl if last else 0.0)
                 kl = reduced if last else kl
+                yield epochs
             if options.target_kl and kl > 1.5 * options.target_kl:
                 break
-        return {"epochs": float(epochs), **minibatch_means(_MEASURED, measured)}
 
     @torch.no_grad()
     def _gradients(

@@ -2,55 +2,42 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import ClassVar
+from collections.abc import Iterator
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from workers.algorithms.contract import Algorithm, AlgorithmOptions, explained_variance, return_spread
+from orchestrator.spec.algorithm import VtraceOptions
+from workers.algorithms.contract import Algorithm, Metrics, explained_variance, return_spread
 from workers.algorithms.evaluation import Evaluation, evaluate
 from workers.algorithms.gae import Targets
 from workers.algorithms.heads import logit_gradient, policy_terms, value_gradient
+from workers.algorithms.learner import POLICY, Learner
 from workers.algorithms.metrics import Measured, MetricMeans, minibatch_means
+from workers.buffers.contract import Buffer
 from workers.rollout.batch import PENDING, Experience
-
-
-@dataclass(frozen=True, kw_only=True)
-class VtraceOptions(AlgorithmOptions):
-    """Options of V-trace."""
-
-    trace_lambda: float = 0.95
-    rho_clip: float = 1.0
-    """Clipping of the importance weight rho; it decides which policy's value function is learnt."""
-    trace_clip: float = 1.0
-    """Clipping of the trace weight c; it trades variance for convergence speed."""
-    epochs: int = 1
-    """Passes over a batch; targets are recomputed for each."""
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        self._share("trace_lambda")
-        self._at_least("rho_clip", 0.0)
-        self._at_least("trace_clip", 0.0)
-        self._whole("epochs", 1)
 
 
 class Vtrace(Algorithm):
     """One policy-gradient pass per batch, with importance weights along every seat's trajectory."""
 
-    options_class: ClassVar[type[AlgorithmOptions]] = VtraceOptions
+    Options = VtraceOptions
     options: VtraceOptions
+    equal_steps = True
 
-    def update(self, batch: Experience, rng: np.random.Generator) -> dict[str, float]:
-        epochs, rows = MetricMeans(), len(batch.trainable)
+    def update(self, learner: Learner, buffer: Buffer, rng: np.random.Generator) -> Iterator[Metrics]:
+        rows = len(buffer.newest.trainable)
+        metrics = MetricMeans()
         for _ in range(self.options.epochs):
-            epochs.add(self._epoch(batch, rng), rows)
-        return epochs.values() | {"rows": float(rows)}
+            for measured in self._epoch(learner, buffer.newest, rng):
+                metrics.add(measured, rows)
+                yield {}
+        yield metrics.values() | {"rows": float(rows)}
 
-    def _epoch(self, batch: Experience, rng: np.random.Generator) -> dict[str, float]:
-        evaluation = evaluate(self.learner, batch)
+    def _epoch(self, learner: Learner, batch: Experience, rng: np.random.Generator) -> Iterator[Metrics]:
+        """Yields after each gradient step; the epoch's metrics come with the last."""
+        evaluation = evaluate(learner, batch)
         present, divergence = self._present(evaluation, batch, rng)
         targets = vtrace(batch, present, self.options)
         advantages = torch.from_numpy(targets.advantages)
@@ -72,10 +59,11 @@ class Vtrace(Algorithm):
                     errors.mul_(scale / count),
                 )
             else:
-                self.learner.gradient.zero_()
-            self.learner.step(self.options.learning_rate, self.options.gradient_clip)
+                learner.optimisers[POLICY].clear()
+            learner.step()
+            yield {}
         trained = batch.trainable
-        return {
+        yield {
             **minibatch_means(["entropy"], entropies),
             "kl": divergence,
             "explained_variance": explained_variance(present.values[trained], targets.returns[trained]),

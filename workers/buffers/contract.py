@@ -48,18 +48,15 @@ class Draw:
 class Buffer(ABC):
     """Takes experience as it is played, gives rows to learn from. A buffer belongs to one player."""
 
+    remembers: bool = True
+    """Whether it holds experience of earlier updates."""
     kept: bool = False
-    """Whether its content is part of the checkpoint."""
+    """Whether its content is part of the checkpoint, so that a generation resumes exactly."""
 
     @property
     @abstractmethod
     def newest(self) -> Experience:
         """What was added last, valid until the second `add` from now."""
-
-    @property
-    @abstractmethod
-    def soft(self) -> bool:
-        """Whether it holds experience of earlier updates that no checkpoint has: a generation is then not exact."""
 
     @abstractmethod
     def add(self, new: Experience) -> None:
@@ -69,7 +66,7 @@ class Buffer(ABC):
     def draw(self, rows: int, rng: np.random.Generator) -> Draw | None:
         """So many rows, or None while there are too few to learn from."""
 
-    def feedback(self, ids: NDArray[np.int64], error: NDArray[np.float32]) -> None:
+    def feedback(self, ids: NDArray[np.int64], error: NDArray[np.float32]) -> None:  # noqa: B027
         """How much each drawn row surprised the learner; buffers without priorities ignore it."""
 
     @property
@@ -77,12 +74,9 @@ class Buffer(ABC):
         """Bytes of memory in use."""
         return 0
 
-    def clear(self) -> None:
-        """Forget everything."""
-
     def state(self) -> State:
         """Everything that it holds; `load` restores it exactly."""
         return {}
 
-    def load(self, state: State) -> None:
+    def load(self, state: State) -> None:  # noqa: B027
         """Restore what `state` gave."""

@@ -11,7 +11,7 @@ from workers.rollout.batch import Experience
 class Fresh(Buffer):
     """Holds the batch of the present update."""
 
-    soft = False
+    remembers = False
 
     def __init__(self, *, gamma: float = 1.0) -> None:
         self._gamma = np.float32(gamma)

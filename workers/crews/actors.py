@@ -15,7 +15,9 @@ from numpy.typing import NDArray
 from league.types import CheckpointRef
 from orchestrator.artifacts import ArtifactError, ArtifactStore
 from orchestrator.catalog import CatalogError
-from workers.algorithms.contract import BadAlgorithm, parse_options
+from workers.algorithms.building import build_learner
+from workers.algorithms.contract import make_algorithm
+from workers.algorithms.errors import BadAlgorithm
 from workers.algorithms.metrics import MetricMeans
 from workers.bots.protocol import BadBot
 from workers.crews.all_reduce import GradientAllReduce, Member, Rendezvous, this_process
@@ -25,12 +27,20 @@ from workers.crews.rollout_context import RolloutContext, build_game
 from workers.crews.task import GenerationTask
 from workers.crews.training_context import TrainingContext
 from workers.games.errors import BadGame
-from workers.models.contract import BadModel, build_model
+from workers.models.contract import BadModel
 from workers.rollout.batch import Experience, merge
 from workers.rollout.sampler import Sampler
 from workers.rollout.tally import Counts
 
-Weights = dict[str, NDArray[Any]]
+
+@dataclass(frozen=True, kw_only=True)
+class Weights:
+    """What rollout actors act with: all networks, the exploration rate, and the gradient steps behind them."""
+
+    arrays: dict[str, NDArray[Any]]
+    explore: float
+    updates: int
+
 
 EXPLAINED_ERRORS = (CrewError, BadGame, BadModel, BadAlgorithm, BadBot, CatalogError, ArtifactError)
 """Errors whose message already says what is wrong; they pass `set_up` unchanged."""
@@ -99,13 +109,16 @@ class FusedActor(CrewActor):
     def prepare(self, task: GenerationTask, reload: bool) -> None:
         """Reset the tables and load the task's learner."""
         self._training.prepare(task, reload, self._rank)
-        self._sampler = self._rollout.sampler(task, self._training.learner.model, self._training.options.rollout_steps)
+        steps = self._training.algorithm.options.rollout_steps
+        self._sampler = self._rollout.sampler(task, self._training.actor(), steps)
 
     def advance(self, updates: int) -> CallReport:
         """Sample and train this many times."""
         before = self._sampler.steps
         metrics = MetricMeans()
         for _ in range(updates):
+            self._sampler.explore = self._training.explore(self._sampler.steps * self._plan.rollout_actors)
+            self._sampler.acted_by = self._training.learner.updates
             self._training.update(self._sampler.collect(), metrics)
         return CallReport(steps=self._sampler.steps - before, metrics=metrics)
 
@@ -130,11 +143,16 @@ class RolloutActor(CrewActor):
 
     def _build(self) -> None:
         self._rollout = RolloutContext(self._plan, self._store, self._rank)
-        self._model = build_model(self._plan.model, self._rollout.game.spec)
 
     def prepare(self, task: GenerationTask) -> None:
         """Reset the tables."""
-        self._sampler = self._rollout.sampler(task, self._model, parse_options(task.algorithm).rollout_steps)
+        algorithm = make_algorithm(task.algorithm)
+        learner = build_learner(algorithm, self._plan.model, self._rollout.game.spec, task.seed)
+        learner.nets.eval()
+        self._nets = learner.nets
+        self._sampler = self._rollout.sampler(
+            task, algorithm.actor(learner.all_nets()), algorithm.options.rollout_steps
+        )
 
     def sample(self, weights: Weights) -> tuple[Experience, int]:
         """One batch under these weights, and the environment steps it took."""
@@ -153,7 +171,8 @@ class RolloutActor(CrewActor):
 
     def _load(self, weights: Weights) -> None:
         # Copied: arrays from Ray's object store are read-only.
-        self._model.load_state_dict({name: torch.from_numpy(array.copy()) for name, array in weights.items()})
+        self._nets.load_state_dict({name: torch.from_numpy(array.copy()) for name, array in weights.arrays.items()})
+        self._sampler.explore, self._sampler.acted_by = weights.explore, weights.updates
 
 
 class TrainerActor(CrewActor):
@@ -167,12 +186,15 @@ class TrainerActor(CrewActor):
     def prepare(self, task: GenerationTask, reload: bool) -> Weights:
         """Load the task's learner; returns the weights to sample with."""
         self._training.prepare(task, reload, self._rank)
+        self._trained = 0
+        self._update_steps = self._training.algorithm.options.rollout_steps * task.tables * task.rollout_actors
         return self._weights()
 
     def train(self, *batches: Experience) -> tuple[Weights, CallReport]:
         """Train on these batches, merged into one; returns the new weights."""
         metrics = MetricMeans()
         self._training.update(merge(batches), metrics)
+        self._trained += 1
         return self._weights(), CallReport(metrics=metrics)
 
     def finish(self, steps: int, write: bool) -> CheckpointRef | None:
@@ -181,4 +203,7 @@ class TrainerActor(CrewActor):
         return self._training.save() if write else None
 
     def _weights(self) -> Weights:
-        return {name: tensor.numpy() for name, tensor in self._training.learner.weights().items()}
+        learner = self._training.learner
+        arrays = {name: tensor.detach().clone().numpy() for name, tensor in learner.nets.state_dict().items()}
+        explore = self._training.explore(self._trained * self._update_steps)
+        return Weights(arrays=arrays, explore=explore, updates=learner.updates)

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-from torch import nn
 
 from orchestrator.artifacts import ArtifactStore
 from orchestrator.catalog import Component
@@ -16,6 +15,7 @@ from workers.crews.plan import CrewPlan
 from workers.crews.task import GenerationTask, TaskOpponent
 from workers.games.names import make_game
 from workers.games.protocol import GameSpec, VectorGame
+from workers.inference.actor import Actor
 from workers.inference.cache import PolicyCache
 from workers.inference.policy import Policy
 from workers.rollout.sampler import Sampler
@@ -42,7 +42,7 @@ class RolloutContext:
         self._cache = PolicyCache(store, self.game.spec)
         self._bots: dict[str, Bot] = {}
 
-    def sampler(self, task: GenerationTask, model: nn.Module, steps: int) -> Sampler:
+    def sampler(self, task: GenerationTask, learner: Actor, steps: int) -> Sampler:
         """A sampler for one generation: tables are reset and seeded from the task's seed and `part`."""
         spec, parts = self.game.spec, self._plan.rollout_actors
         seats_rng = np.random.default_rng([task.seed, 1])
@@ -62,7 +62,7 @@ class RolloutContext:
         return Sampler(
             game=self.game,
             seating=seating,
-            learner=Policy(model),
+            learner=learner,
             opponents=self._players(task.others, set(seating.blocks)),
             mates=None if seating.mates is None else self._players(task.mates, set(seating.mates.tolist())),
             steps=steps,

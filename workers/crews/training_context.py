@@ -1,22 +1,25 @@
-"""What a training process keeps between generations: the model, its optimiser and the algorithm."""
+"""What a training process keeps between generations: a learner, its algorithm and the players' buffers."""
 
 from __future__ import annotations
 
 import numpy as np
 import torch
-from torch import Tensor
 
 from league.types import CheckpointRef
 from orchestrator.artifacts import ArtifactStore
-from workers.algorithms.contract import algorithm_class, parse_options
+from orchestrator.catalog import Component
+from workers.algorithms.building import acts_by_itself, build_learner
+from workers.algorithms.contract import Algorithm, make_algorithm, parse_options
 from workers.algorithms.learner import Learner
 from workers.algorithms.metrics import MetricMeans
-from workers.checkpoints import Checkpoint, load, save
+from workers.buffers.contract import Buffer
+from workers.checkpoints import Checkpoint, CheckpointMismatch, load, save
 from workers.crews.all_reduce import GradientAllReduce
 from workers.crews.plan import CrewPlan
 from workers.crews.task import GenerationTask
 from workers.games.protocol import GameSpec, VectorGame
-from workers.models.contract import build_model, encode
+from workers.inference.actor import Actor
+from workers.models.contract import encode
 from workers.models.encoding import to_tensors
 from workers.models.normalised import Normalised
 from workers.rollout.batch import Experience
@@ -25,48 +28,51 @@ from workers.rollout.batch import Experience
 class TrainingContext:
     """The training side of one process. Its learner is kept after a generation, so a warm crew loads nothing."""
 
+    learner: Learner
+    algorithm: Algorithm
+    buffer: Buffer
+
     def __init__(
         self, plan: CrewPlan, store: ArtifactStore, game: VectorGame, all_reduce: GradientAllReduce | None
     ) -> None:
         self._plan, self._store, self._game = plan, store, game
         self._all_reduce = all_reduce
         self._rows = 1
-        self.learner = Learner(build_model(plan.model, game.spec), all_reduce.average if all_reduce else None)
         self._rng = np.random.default_rng(0)
         self._steps = 0
         self._seed = 0
+        self._made_for: Component | None = None
 
     def prepare(self, task: GenerationTask, reload: bool, rank: int) -> None:
         """Load the task's learner and make its algorithm; `reload` is False when this process holds the learner."""
-        self.options = parse_options(task.algorithm)
-        if task.learner is None:
-            self.learner.load_weights(initial_weights(self._plan, self._game, task.seed))
-            self.learner.load_optimizer({})
-            self._steps = 0
-        elif reload:
-            checkpoint = load(self._store, task.learner, like=self.learner.model.state_dict())
-            self.learner.load_weights(checkpoint.weights)
-            self.learner.load_optimizer(checkpoint.optimizer)
-            self._steps = checkpoint.steps
+        options = parse_options(task.algorithm)
+        self._rows = expected_rows(task, self._game.spec, options.rollout_steps)
+        self.algorithm = make_algorithm(task.algorithm, self._rows, self._plan.learners)
+        self._load(task, reload)
         torch.manual_seed(task.seed)
         self._seed = task.seed
         self._rng = np.random.default_rng([task.seed, 4, rank])
-        self._rows = expected_rows(task, self._game.spec, self.options.rollout_steps)
-        self.algorithm = algorithm_class(task.algorithm)(self.learner, self.options, self._rows)
+        self.buffer = self.algorithm.buffer(self._game.spec)
+
+    def actor(self) -> Actor:
+        """Decides with the learner's networks as they are at the time."""
+        return self.algorithm.actor(self.learner.all_nets())
+
+    def explore(self, steps: int) -> float:
+        """The exploration rate after this many steps of the generation, of the whole crew."""
+        return self.algorithm.explore(self._steps + steps)
 
     def update(self, batch: Experience, means: MetricMeans) -> None:
         """Train on one batch; adds the update's metrics to `means`."""
-        model = self.learner.model
-        if isinstance(model, Normalised):
-            moments = model.moments(encode(model, to_tensors(batch.observations)))
-            if self._all_reduce is not None:
-                self._all_reduce.average(moments)
-            model.absorb(moments, self._rows)
+        self._normalise(batch)
+        self.buffer.add(batch)
         # Rollouts run in eval mode: a dropout must not change stored log-probabilities.
-        model.train()
-        metrics = self.algorithm.update(batch, self._rng)
-        model.eval()
-        means.add(metrics, batch.trainable_rows, self.algorithm.count_metrics)
+        self.learner.nets.train()
+        for metrics in self.algorithm.update(self.learner, self.buffer, self._rng):
+            means.add(metrics, int(metrics.get("rows", 1)), self.algorithm.count_metrics)
+        if not self.algorithm.equal_steps:
+            self.learner.join()
+        self.learner.nets.eval()
 
     def count_steps(self, steps: int) -> None:
         """Add the environment steps that the whole crew sampled in this generation."""
@@ -74,21 +80,50 @@ class TrainingContext:
 
     def save(self) -> CheckpointRef:
         """Store the learner's checkpoint."""
+        assert self._made_for is not None
         checkpoint = Checkpoint(
             model=self._plan.model,
             game=self._plan.game,
             weights=self.learner.weights(),
-            optimizer=self.learner.optimizer_state(),
+            learner=self.learner.state(),
             rng={"seed": self._seed},
             steps=self._steps,
+            algorithm=None if acts_by_itself(self.algorithm) else self._made_for,
         )
         return save(self._store, checkpoint)
 
+    def _load(self, task: GenerationTask, reload: bool) -> None:
+        checkpoint = None
+        if task.learner is not None and (reload or task.algorithm != self._made_for):
+            checkpoint = load(self._store, task.learner)
+        elif task.learner is not None:
+            return
+        if self._made_for != task.algorithm or checkpoint is None or not checkpoint.learner:
+            # networks of which the checkpoint knows nothing start from the task's seed
+            self.learner = build_learner(self.algorithm, self._plan.model, self._game.spec, task.seed)
+            self.learner.connect(self._all_reduce.average if self._all_reduce else None)
+            self.learner.nets.eval()
+            self._made_for = task.algorithm
+        self._steps = 0
+        if checkpoint is not None:
+            self._restore(checkpoint, task)
 
-def initial_weights(plan: CrewPlan, game: VectorGame, seed: int) -> dict[str, Tensor]:
-    """Random weights for a player without a checkpoint."""
-    weights_seed = int(np.random.SeedSequence([seed, 3]).generate_state(1, np.uint64)[0] >> np.uint64(1))
-    return dict(build_model(plan.model, game.spec, weights_seed).state_dict())
+    def _restore(self, checkpoint: Checkpoint, task: GenerationTask) -> None:
+        assert task.learner is not None
+        try:
+            self.learner.load(checkpoint.weights, checkpoint.learner)
+        except CheckpointMismatch as error:
+            raise CheckpointMismatch(f"{task.learner.uri}: {error}") from error
+        self._steps = checkpoint.steps
+
+    def _normalise(self, batch: Experience) -> None:
+        """Merge the batch's observations into the running moments of normalised networks."""
+        for net in self.learner.nets.values():
+            if isinstance(net, Normalised):
+                moments = net.moments(encode(net, to_tensors(batch.observations)))
+                if self._all_reduce is not None:
+                    self._all_reduce.average(moments)
+                net.absorb(moments, self._rows)
 
 
 def expected_rows(task: GenerationTask, spec: GameSpec, rollout_steps: int) -> int:

@@ -25,7 +25,8 @@ from __future__ import annotations
 
 import inspect
 import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
@@ -45,7 +46,7 @@ ILLEGAL = -1e9
 """Logit of a forbidden action: its probability is exactly 0, and it stays finite in products."""
 
 
-_DRAWING = threading.Lock()
+_DRAWING = threading.RLock()
 """Torch has one random generator per process: two threads that draw weights at once would interleave draws."""
 _HEAD, _ENCODER = "_lanista_head", "_lanista_encoder"
 
@@ -83,6 +84,14 @@ def run_model(
     return outputs, values, pack_state(model, after)
 
 
+@contextmanager
+def drawing(seed: int) -> Iterator[None]:
+    """Draw weights from this seed and leave torch's random generator as it was."""
+    with _DRAWING, torch.random.fork_rng(devices=[]):
+        torch.manual_seed(seed)
+        yield
+
+
 def model_maker(name: str) -> Callable[..., object]:
     """What makes the model of this name; not called yet."""
     made: Callable[..., object] = load_maker(Kind.MODEL, name, nn.Module, wanted="a subclass of torch.nn.Module")
@@ -99,8 +108,7 @@ def build_model(component: Component, spec: GameSpec, seed: int = 0) -> nn.Modul
     except BadHead as error:
         raise BadModel(f"model {component.id!r} in {spec.id}: {error}") from error
     encoder = Encoder(spec.observation)
-    with _DRAWING, torch.random.fork_rng(devices=[]):
-        torch.manual_seed(seed)
+    with drawing(seed):
         try:
             model = _make(factory, spec, head, encoder, options, normalise)
         except (TypeError, ValueError) as error:

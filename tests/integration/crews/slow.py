@@ -3,15 +3,17 @@
 import os
 import threading
 import time
+from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
-from workers.algorithms.contract import Algorithm, AlgorithmOptions
+from workers.algorithms.contract import Algorithm, Metrics
+from workers.algorithms.learner import Learner
+from workers.buffers.contract import Buffer
 from workers.games.protocol import StepResult
 from workers.games.tic_tac_toe import TicTacToe
-from workers.rollout.batch import Experience
 
 
 class SlowGame(TicTacToe):
@@ -75,12 +77,10 @@ class HangingGame(TicTacToe):
 class NumberedUpdates(Algorithm):
     """Learns nothing; its metrics are the number of the update, and 1 for each."""
 
-    options_class = AlgorithmOptions
     count_metrics = frozenset({"updates"})
     number = 0
 
-    def update(self, batch: Experience, rng: np.random.Generator) -> dict[str, float]:
+    def update(self, learner: Learner, buffer: Buffer, rng: np.random.Generator) -> Iterator[Metrics]:
         self.number += 1
-        self.learner.gradient.zero_()
-        self.learner.step(0.0, 0.0)
-        return {"number": float(self.number), "updates": 1.0}
+        learner.skip()
+        yield {"number": float(self.number), "updates": 1.0}

@@ -31,10 +31,11 @@ def checkpoint() -> Checkpoint:
         model=Component(id="mlp", options={"hidden": [4, 4]}),
         game=Component(id="connect_four"),
         weights={"body.weight": torch.randn(4, 3, generator=generator), "body.bias": torch.zeros(4)},
-        optimizer={"exp_avg/body.weight": torch.ones(4, 3), "step": 12, "learning_rate": 3e-4},
-        normaliser={"mean": torch.tensor([0.5], dtype=torch.float64), "count": 10},
+        learner={"optimisers/policy/mean": torch.ones(4, 3), "step": 12, "counters/rate": 3e-4},
         rng={"torch": generator.get_state(), "numpy": np.random.default_rng(7).bit_generator.state},
         steps=4_000,
+        algorithm=Component(id="my:Dqn", options={"tau": 0.5}),
+        buffers=({"rows": 3, "shards": []},),
     )
 
 
@@ -46,13 +47,14 @@ def store(tmp_path: Path) -> ArtifactStore:
 def test_everything_comes_back(store: ArtifactStore) -> None:
     before = checkpoint()
     after = load(store, save(store, before))
-    for section in ("weights", "optimizer", "normaliser", "rng"):
+    for section in ("weights", "learner", "rng"):
         left, right = getattr(before, section), getattr(after, section)
         assert left.keys() == right.keys()
         for name, value in left.items():
             same = torch.equal(value, right[name]) if isinstance(value, torch.Tensor) else value == right[name]
             assert same, f"{section}/{name}"
     assert (after.model, after.game, after.steps) == (before.model, before.game, before.steps)
+    assert (after.algorithm, after.buffers) == (before.algorithm, before.buffers)
 
 
 def test_random_states_go_on_where_they_were(store: ArtifactStore) -> None:
@@ -73,7 +75,7 @@ def test_equal_checkpoints_have_equal_bytes_whatever_the_order_and_the_process(t
     shuffled = replace(
         original,
         weights=dict(reversed(list(original.weights.items()))),
-        optimizer=dict(reversed(list(original.optimizer.items()))),
+        learner=dict(reversed(list(original.learner.items()))),
     )
     assert encode(shuffled) == encode(original)
     path = tmp_path / "bytes"
@@ -85,7 +87,7 @@ def test_equal_checkpoints_have_equal_bytes_whatever_the_order_and_the_process(t
 
 def test_one_different_bit_gives_another_reference(store: ArtifactStore) -> None:
     first = checkpoint()
-    other = replace(first, optimizer={**first.optimizer, "step": 13})
+    other = replace(first, learner={**first.learner, "step": 13})
     assert save(store, first).sha256 != save(store, other).sha256
 
 
@@ -132,7 +134,7 @@ def test_plain_safetensors_and_newer_formats_are_refused() -> None:
     with pytest.raises(UnreadableCheckpoint, match="metadata"):
         decode(save_tensors({"w": torch.zeros(1)}))
     newer = save_tensors({"weights/w": torch.zeros(1)}, {"lanista": json.dumps({"format": 99})})
-    with pytest.raises(UnreadableCheckpoint, match="format 99, this version reads 1"):
+    with pytest.raises(UnreadableCheckpoint, match="format 99, this version reads 1 and 2"):
         decode(newer)
 
 
@@ -148,7 +150,7 @@ def test_what_is_stored_and_no_checkpoint_is_named_as_unreadable(store: Artifact
 @pytest.mark.parametrize("scalar", [float("nan"), object(), {1, 2}])
 def test_what_json_cannot_hold_is_refused_on_save(scalar: object) -> None:
     with pytest.raises(ValueError, match="JSON"):
-        encode(replace(checkpoint(), optimizer={"bad": scalar}))
+        encode(replace(checkpoint(), learner={"bad": scalar}))
 
 
 def test_weights_that_are_no_tensors_are_refused_on_save() -> None:

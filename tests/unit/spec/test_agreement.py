@@ -100,8 +100,8 @@ def test_models_are_built_from_the_defaults(choice: Choice) -> None:
 @pytest.mark.parametrize("choice", ALGORITHMS, ids=by_id)
 def test_algorithms_take_the_defaults(choice: Choice) -> None:
     options = parse_options(choice.component)
-    assert asdict(options) == asdict(algorithm_class(choice.component).options_class())
-    assert asdict(options) == choice.component.options
+    assert options == algorithm_class(choice.component).Options()
+    assert options.to_json() == choice.component.options
 
 
 @pytest.mark.parametrize("choice", GAMES, ids=by_id)

@@ -6,7 +6,13 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
+from torch import nn
 
+from orchestrator.spec.algorithm import AlgorithmOptions
+from workers.algorithms.contract import Algorithm
+from workers.algorithms.learner import Learner
+from workers.algorithms.metrics import MetricMeans
+from workers.buffers.fresh import Fresh
 from workers.games.protocol import GameSpec, StepResult, Turn, VectorGame
 from workers.rollout.batch import PENDING, TERMINAL, Experience
 
@@ -40,6 +46,22 @@ def random_batch(rows: int = 48, actions: int = 5, width: int = 6, states: int =
         acted_by=np.zeros(rows, np.int64),
         tables=4,
     )
+
+
+def learner_of(model: nn.Module, options: AlgorithmOptions) -> Learner:
+    """A learner of one network, as `Algorithm.build` makes it."""
+    learner = Learner(model)
+    learner.optimiser(learning_rate=options.learning_rate, gradient_clip=options.gradient_clip)
+    return learner
+
+
+def updated(algorithm: Algorithm, learner: Learner, batch: Experience, seed: int = 0) -> dict[str, float]:
+    """One update on this batch alone; returns its metrics."""
+    buffer, means = Fresh(), MetricMeans()
+    buffer.add(batch)
+    for metrics in algorithm.update(learner, buffer, np.random.default_rng(seed)):
+        means.add(metrics, int(metrics.get("rows", 1)), algorithm.count_metrics)
+    return means.values()
 
 
 class Countdown(VectorGame):

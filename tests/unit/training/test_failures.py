@@ -75,7 +75,7 @@ def test_bad_input_is_never_retried(error: Exception) -> None:
 
 def test_a_mistyped_option_is_bad_input() -> None:
     task = replace(TASK, algorithm=Component(id="ppo", options={"learning_rat": 0.1}))
-    with pytest.raises(ApplicationError, match="has no option learning_rat") as named, map_errors():
+    with pytest.raises(ApplicationError, match="learning_rat: no such option") as named, map_errors():
         run_generation(task, store=ArtifactStore("memory://"), progress=lambda _: None, should_stop=lambda: False)
     assert (named.value.type, named.value.non_retryable) == (Failure.BAD_INPUT, True)
 

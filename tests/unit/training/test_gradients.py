@@ -5,13 +5,14 @@ import pytest
 import torch
 from torch import nn
 
-from tests.unit.training.samples import random_batch
+from orchestrator.spec.algorithm import PpoOptions, VtraceOptions
+from tests.unit.training.samples import learner_of, random_batch, updated
 from workers.algorithms.evaluation import AutogradEvaluation, DirectEvaluation, RecurrentEvaluation
 from workers.algorithms.gae import gae
 from workers.algorithms.heads import policy_terms
-from workers.algorithms.learner import Learner
-from workers.algorithms.ppo import Ppo, PpoOptions
-from workers.algorithms.vtrace import Vtrace, VtraceOptions, vtrace
+from workers.algorithms.learner import POLICY
+from workers.algorithms.ppo import Ppo
+from workers.algorithms.vtrace import Vtrace, vtrace
 from workers.models.gru import GruNet
 from workers.models.mlp import Mlp
 from workers.rollout.batch import PENDING
@@ -49,11 +50,11 @@ def test_ppo_takes_the_step_of_its_loss(activation: str) -> None:
     adam = torch.optim.Adam(reference.parameters(), lr=0.01, eps=1e-5)
     ppo_loss(reference, options).backward()
     adam.step()
-    learner = Learner(model)
-    metrics = Ppo(learner, options, 48).update(random_batch(), np.random.default_rng(0))
+    learner = learner_of(model, options)
+    metrics = updated(Ppo(options, 48), learner, random_batch())
     assert 0.0 < metrics["clip_fraction"] < 1.0
     expected = torch.cat([p.grad.reshape(-1) for p in reference.parameters() if p.grad is not None])
-    torch.testing.assert_close(learner.gradient, expected, atol=1e-6, rtol=1e-4)
+    torch.testing.assert_close(learner.optimisers[POLICY].gradient, expected, atol=1e-6, rtol=1e-4)
     for name, tensor in reference.state_dict().items():
         torch.testing.assert_close(model.state_dict()[name], tensor, atol=1e-5, rtol=1e-4)
 
@@ -63,18 +64,18 @@ def test_direct_and_recorded_gradients_agree() -> None:
     gradients = []
     for kind in (DirectEvaluation, AutogradEvaluation):
         torch.manual_seed(2)
-        learner = Learner(Mlp(observation_shape=(6,), actions=5, hidden=[8, 7]))
+        learner = learner_of(Mlp(observation_shape=(6,), actions=5, hidden=[8, 7]), PpoOptions())
         evaluation = kind(learner, batch)
         logits, values = evaluation.forward(batch.trainable)
         evaluation.backward(logits.clamp(min=-1.0), values)
-        gradients.append((logits, values, learner.gradient.clone()))
+        gradients.append((logits, values, learner.optimisers[POLICY].gradient.clone()))
     torch.testing.assert_close(gradients[0], gradients[1])
 
 
 def test_a_recurrent_model_is_unrolled_along_each_game() -> None:
     batch = random_batch(states=3)
     torch.manual_seed(3)
-    learner = Learner(GruNet(observation_shape=(6,), actions=5, hidden=4, state=3))
+    learner = learner_of(GruNet(observation_shape=(6,), actions=5, hidden=4, state=3), PpoOptions())
     evaluation = RecurrentEvaluation(learner, batch)
     (rows,) = evaluation.minibatches(1, np.random.default_rng(0))
     assert sorted(rows) == batch.trainable.tolist()
@@ -98,7 +99,8 @@ def test_a_recurrent_model_is_unrolled_along_each_game() -> None:
     expected = torch.autograd.grad(
         sum((run(int(row))[1].sum() for row in rows), torch.zeros(())), list(learner.model.parameters())
     )
-    torch.testing.assert_close(learner.gradient, torch.cat([g.reshape(-1) for g in expected]), atol=1e-4, rtol=1e-4)
+    gradient = learner.optimisers[POLICY].gradient
+    torch.testing.assert_close(gradient, torch.cat([g.reshape(-1) for g in expected]), atol=1e-4, rtol=1e-4)
 
 
 def test_on_policy_vtrace_without_clipping_is_gae_with_lambda_one() -> None:
@@ -134,8 +136,8 @@ def test_algorithms_raise_what_pays(recurrent: bool) -> None:
             if recurrent
             else Mlp(observation_shape=(6,), actions=5, hidden=[16])
         )
-        learner = Learner(model)
-        algorithm = kind(learner, options, 200)  # type: ignore[arg-type]
+        learner = learner_of(model, options)
+        algorithm = kind(options, 200)
         evaluation = RecurrentEvaluation if recurrent else AutogradEvaluation
         for _ in range(60):
             (rows,) = evaluation(learner, paid).minibatches(1, np.random.default_rng(0))
@@ -144,12 +146,12 @@ def test_algorithms_raise_what_pays(recurrent: bool) -> None:
             log_probs[rows] = policy_terms(logits, torch.from_numpy(paid.actions[rows]).unsqueeze(0)).taken.numpy()
             old_values[rows] = values.numpy()
             paid = paid.with_columns({"log_prob": log_probs, "value": old_values})
-            algorithm.update(paid, np.random.default_rng(0))
+            updated(algorithm, learner, paid)
         logits, _ = evaluation(learner, paid).forward(rows)
         assert float(torch.softmax(logits, 0)[0].mean()) > 0.8
 
 
 def test_a_large_step_ends_the_update_early() -> None:
-    learner = Learner(Mlp(observation_shape=(6,), actions=5))
     options = PpoOptions(learning_rate=0.1, epochs=10, target_kl=0.01)
-    assert Ppo(learner, options, 48).update(random_batch(), np.random.default_rng(0))["epochs"] < 10
+    learner = learner_of(Mlp(observation_shape=(6,), actions=5), options)
+    assert updated(Ppo(options, 48), learner, random_batch())["epochs"] < 10

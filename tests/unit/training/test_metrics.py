@@ -1,18 +1,16 @@
 """Metrics of an update are means over all its minibatches, those of a generation over all updates and processes."""
 
-from collections.abc import Callable
-
-import numpy as np
 import pytest
 import torch
 
-from tests.unit.training.samples import random_batch
+from orchestrator.spec.algorithm import PpoOptions, VtraceOptions
+from tests.unit.training.samples import learner_of, random_batch, updated
 from workers.algorithms.contract import Algorithm
 from workers.algorithms.gae import gae
 from workers.algorithms.learner import Learner
 from workers.algorithms.metrics import MetricMeans
-from workers.algorithms.ppo import Ppo, PpoOptions
-from workers.algorithms.vtrace import Vtrace, VtraceOptions
+from workers.algorithms.ppo import Ppo
+from workers.algorithms.vtrace import Vtrace
 from workers.models.mlp import Mlp
 
 
@@ -21,7 +19,7 @@ def still_learner() -> Learner:
     model = Mlp(observation_shape=(6,), actions=5, hidden=[8])
     with torch.no_grad():
         model.heads.weight *= 100.0
-    return Learner(model)
+    return learner_of(model, PpoOptions(learning_rate=1e-30))
 
 
 def expected(model: Mlp) -> dict[str, float]:
@@ -41,17 +39,17 @@ def expected(model: Mlp) -> dict[str, float]:
 
 
 @pytest.mark.parametrize(
-    ("make", "names"),
+    ("algorithm", "names"),
     [
-        (lambda learner: Ppo(learner, PpoOptions(learning_rate=0.0, minibatch=10, target_kl=0.0), 48), 3),
-        (lambda learner: Vtrace(learner, VtraceOptions(learning_rate=0.0, minibatch=10, epochs=2), 48), 2),
+        (Ppo(PpoOptions(minibatch=10, target_kl=0.0), 48), 3),
+        (Vtrace(VtraceOptions(minibatch=10, epochs=2), 48), 2),
     ],
     ids=["ppo", "vtrace"],
 )
-def test_an_updates_metrics_are_means_over_all_rows(make: Callable[[Learner], Algorithm], names: int) -> None:
-    """With a learning rate of 0 every minibatch sees the same policy, so the mean is that of the whole batch."""
+def test_an_updates_metrics_are_means_over_all_rows(algorithm: Algorithm, names: int) -> None:
+    """With a learning rate of almost 0 every minibatch sees the same policy, so the mean is that of the whole batch."""
     learner = still_learner()
-    metrics = make(learner).update(random_batch(), np.random.default_rng(0))
+    metrics = updated(algorithm, learner, random_batch())
     assert isinstance(learner.model, Mlp)
     wanted = dict(list(expected(learner.model).items())[:names])
     assert {name: metrics[name] for name in wanted} == pytest.approx(wanted, rel=1e-4)
