@@ -55,6 +55,14 @@ class CallReport:
     metrics: MetricMeans = field(default_factory=MetricMeans)
 
 
+@dataclass(frozen=True, kw_only=True)
+class StoredBuffer:
+    """Where a process's buffer was stored, if it is kept, and whether the generation was exact."""
+
+    where: dict[str, Any] | None
+    exact: bool | None
+
+
 class CrewActor(ABC):
     """Base of all actors: a fixed number of torch threads, and the all-reduce group if several processes train."""
 
@@ -97,7 +105,29 @@ class CrewActor(ABC):
         return self._all_reduce.join(rendezvous)
 
 
-class FusedActor(CrewActor):
+class TrainingActor(CrewActor):
+    """Base of the actors that train."""
+
+    _training: TrainingContext
+
+    def store_buffer(self) -> StoredBuffer:
+        """Store this process's buffer if it is kept."""
+        return StoredBuffer(where=self._training.store_buffer(), exact=self._training.exact)
+
+    def save(self, steps: int, buffers: Sequence[StoredBuffer]) -> CheckpointRef:
+        """End the generation after `steps` steps of the whole crew and store the checkpoint; called on rank 0."""
+        self._training.count_steps(steps)
+        saved = self._training.save([buffer.where for buffer in buffers])
+        self._training.finished(saved)
+        return saved
+
+    def finish(self, steps: int, saved: CheckpointRef) -> None:
+        """End the generation, which rank 0 has saved."""
+        self._training.count_steps(steps)
+        self._training.finished(saved)
+
+
+class FusedActor(TrainingActor):
     """Samples and trains in turn; gradients are all-reduced over the crew."""
 
     _sampler: Sampler
@@ -130,10 +160,6 @@ class FusedActor(CrewActor):
         """The games counted in this generation."""
         return self._sampler.board.counts()
 
-    def finish(self, steps: int, write: bool) -> CheckpointRef | None:
-        """End the generation after `steps` steps of the whole crew; the actor with `write` stores the checkpoint."""
-        self._training.count_steps(steps)
-        return self._training.save() if write else None
 
 
 class RolloutActor(CrewActor):
@@ -175,7 +201,7 @@ class RolloutActor(CrewActor):
         self._sampler.explore, self._sampler.acted_by = weights.explore, weights.updates
 
 
-class TrainerActor(CrewActor):
+class TrainerActor(TrainingActor):
     """Trains on the batches of rollout actors."""
 
     def _build(self) -> None:
@@ -196,11 +222,6 @@ class TrainerActor(CrewActor):
         self._training.update(merge(batches), metrics)
         self._trained += 1
         return self._weights(), CallReport(metrics=metrics)
-
-    def finish(self, steps: int, write: bool) -> CheckpointRef | None:
-        """See `FusedActor.finish`."""
-        self._training.count_steps(steps)
-        return self._training.save() if write else None
 
     def _weights(self) -> Weights:
         learner = self._training.learner

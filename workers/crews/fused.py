@@ -33,8 +33,8 @@ class FusedCrew(Crew):
             on_progress, done, lambda steps: [actor.play_out.remote(steps) for actor in actors], timer.next_units
         )
         counts = self._wait([actor.counts.remote() for actor in actors])
-        saved = self._wait([actor.finish.remote(steps, rank == 0) for rank, actor in enumerate(actors)])
-        return self._result(task, saved[0], steps, counts, metrics)
+        saved, exact = self._save(actors, steps)
+        return self._result(task, saved, steps, counts, metrics | exact)
 
     def _train(self, task: GenerationTask, on_progress: OnProgress, timer: CallTimer) -> tuple[int, dict[str, float]]:
         updates_left = self._updates(task)

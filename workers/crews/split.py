@@ -40,8 +40,8 @@ class SplitCrew(Crew):
         done = Progress(steps=steps, target=task.steps, seconds=timer.seconds, metrics=metrics)
         self._play_out(on_progress, done, lambda steps: [a.play_out.remote(weights, steps) for a in self._rollouts], 1)
         counts = self._wait([actor.counts.remote() for actor in self._rollouts])
-        saved = self._wait([t.finish.remote(steps, rank == 0) for rank, t in enumerate(self._trainers)])
-        return self._result(task, saved[0], steps, counts, metrics)
+        saved, exact = self._save(self._trainers, steps)
+        return self._result(task, saved, steps, counts, metrics | exact)
 
     def _train(
         self, task: GenerationTask, on_progress: OnProgress, timer: CallTimer, weights: Any

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+from typing import Any
+
 import numpy as np
 import torch
 
@@ -13,6 +16,8 @@ from workers.algorithms.contract import Algorithm, make_algorithm, parse_options
 from workers.algorithms.learner import Learner
 from workers.algorithms.metrics import MetricMeans
 from workers.buffers.contract import Buffer
+from workers.buffers.keeping import PlayerBuffers
+from workers.buffers.storing import store
 from workers.checkpoints import Checkpoint, CheckpointMismatch, load, save
 from workers.crews.all_reduce import GradientAllReduce
 from workers.crews.plan import CrewPlan
@@ -33,15 +38,17 @@ class TrainingContext:
     buffer: Buffer
 
     def __init__(
-        self, plan: CrewPlan, store: ArtifactStore, game: VectorGame, all_reduce: GradientAllReduce | None
+        self, plan: CrewPlan, artifacts: ArtifactStore, game: VectorGame, all_reduce: GradientAllReduce | None
     ) -> None:
-        self._plan, self._store, self._game = plan, store, game
+        self._plan, self._store, self._game = plan, artifacts, game
         self._all_reduce = all_reduce
         self._rows = 1
         self._rng = np.random.default_rng(0)
         self._steps = 0
         self._seed = 0
         self._made_for: Component | None = None
+        self._player = ""
+        self._buffers = PlayerBuffers(artifacts, plan.buffer_bytes)
 
     def prepare(self, task: GenerationTask, reload: bool, rank: int) -> None:
         """Load the task's learner and make its algorithm; `reload` is False when this process holds the learner."""
@@ -52,7 +59,27 @@ class TrainingContext:
         torch.manual_seed(task.seed)
         self._seed = task.seed
         self._rng = np.random.default_rng([task.seed, 4, rank])
-        self.buffer = self.algorithm.buffer(self._game.spec)
+        self._player = task.player
+        self.buffer = self._buffers.open(
+            task.player,
+            task.algorithm,
+            None if task.learner is None else task.learner.sha256,
+            lambda: self.algorithm.buffer(self._game.spec),
+            lambda: self._kept_buffer(task, rank),
+        )
+
+    def store_buffer(self) -> dict[str, Any] | None:
+        """Store the buffer if it is kept; returns where it is."""
+        return store(self._store, self.buffer.state()) if self.buffer.kept else None
+
+    def finished(self, checkpoint: CheckpointRef) -> None:
+        """The generation ended with this checkpoint: the player's buffer belongs to it from now on."""
+        self._buffers.close(self._player, checkpoint.sha256)
+
+    @property
+    def exact(self) -> bool | None:
+        """Whether the generation is a function of its task alone; None where that needs no word."""
+        return self.buffer.kept if self.buffer.remembers else None
 
     def actor(self) -> Actor:
         """Decides with the learner's networks as they are at the time."""
@@ -78,8 +105,8 @@ class TrainingContext:
         """Add the environment steps that the whole crew sampled in this generation."""
         self._steps += steps
 
-    def save(self) -> CheckpointRef:
-        """Store the learner's checkpoint."""
+    def save(self, buffers: Sequence[Mapping[str, Any] | None] = ()) -> CheckpointRef:
+        """Store the learner's checkpoint; `buffers` says where each process's kept buffer is."""
         assert self._made_for is not None
         checkpoint = Checkpoint(
             model=self._plan.model,
@@ -89,8 +116,16 @@ class TrainingContext:
             rng={"seed": self._seed},
             steps=self._steps,
             algorithm=None if acts_by_itself(self.algorithm) else self._made_for,
+            buffers=tuple(buffer for buffer in buffers if buffer is not None),
         )
         return save(self._store, checkpoint)
+
+    def _kept_buffer(self, task: GenerationTask, rank: int) -> Mapping[str, Any] | None:
+        """Where the checkpoint that the task starts from has this process's buffer."""
+        if task.learner is None:
+            return None
+        buffers = load(self._store, task.learner).buffers
+        return buffers[rank] if rank < len(buffers) else None
 
     def _load(self, task: GenerationTask, reload: bool) -> None:
         checkpoint = None

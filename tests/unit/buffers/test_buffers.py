@@ -1,0 +1,307 @@
+"""Buffers: rows come back with their successors, whatever the batches; state is exact; each kind draws by its rule."""
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from orchestrator.artifacts import ArtifactStore
+from orchestrator.catalog import Component
+from workers.buffers.contract import Buffer, Draw
+from workers.buffers.dataset import Dataset, write
+from workers.buffers.fresh import Fresh
+from workers.buffers.keeping import PlayerBuffers
+from workers.buffers.mixture import Mixture
+from workers.buffers.prioritised import Prioritised, SumTree
+from workers.buffers.replay import Replay
+from workers.buffers.sequences import Sequences
+from workers.buffers.storing import fetch, store
+from workers.rollout.batch import Experience
+from workers.rollout.builder import TrajectoryBuilder
+
+LENGTH = 7
+
+
+def counting(batches: int, steps: int = 5, streams: int = 3) -> list[Experience]:
+    """Games of LENGTH decisions; a decision's observation is (stream, number in its stream), its reward that number."""
+    builder = TrajectoryBuilder(streams=streams, capacity=steps * streams)
+    rows, made = np.arange(streams), []
+    number = 0
+    for _ in range(batches):
+        for _ in range(steps):
+            observations = np.stack([rows, np.full(streams, number)], 1).astype(np.uint8)
+            builder.add(rows, {"obs": observations, "action": rows % 2, "state": observations.astype(np.float32)})
+            builder.earn(np.full(streams, number, np.float32))
+            number += 1
+            if number % LENGTH == 0:
+                builder.end(rows)
+        made.append(copied(builder.take()))
+    return made
+
+
+def copied(batch: Experience) -> Experience:
+    return Experience(
+        columns={name: column.copy() for name, column in batch.columns.items()},
+        next_row=batch.next_row.copy(),
+        offsets=batch.offsets,
+        streams=batch.streams.copy(),
+        acted_by=batch.acted_by.copy(),
+        carried=batch.carried,
+        tables=batch.tables,
+        teams=batch.teams,
+    )
+
+
+def filled(buffer: Buffer, batches: int = 6) -> Buffer:
+    for batch in counting(batches):
+        buffer.add(batch)
+    return buffer
+
+
+def drawn(buffer: Buffer, rows: int = 200, seed: int = 0) -> Draw:
+    found = buffer.draw(rows, np.random.default_rng(seed))
+    assert found is not None
+    return found
+
+
+def expected(obs: Any, n_step: int, gamma: float) -> tuple[float, float, list[int]]:
+    """Reward, discount and following observation of the row that shows (stream, number)."""
+    stream, number = map(int, obs)
+    left = min(n_step, LENGTH - number % LENGTH)
+    reward = sum(gamma**k * (number + k) for k in range(left))
+    ends = (number + left) % LENGTH == 0
+    return reward, 0.0 if ends else gamma**left, [0, 0] if ends else [stream, number + left]
+
+
+@pytest.mark.parametrize("compressed", [False, True])
+@pytest.mark.parametrize("capacity", [1000, 40])
+def test_rows_have_the_rewards_and_the_successors_that_were_played(capacity: int, compressed: bool) -> None:
+    """Over the edges of batches and of the ring; the last rows, which lack three successors yet, are left out."""
+    buffer = filled(Replay(capacity=capacity, gamma=0.5, n_step=3, compressed=compressed))
+    found = drawn(buffer)
+    columns = found.columns
+    assert columns["obs"].dtype == np.uint8 and len(found) == 200
+    for row in range(200):
+        if columns["obs"][row][1] >= 26:
+            continue
+        reward, discount, following = expected(columns["obs"][row], 3, 0.5)
+        assert columns["reward"][row] == pytest.approx(reward)
+        assert columns["discount"][row] == pytest.approx(discount)
+        assert columns["next/obs"][row].tolist() == following
+    numbers = set(columns["obs"][:, 1].tolist())
+    assert 29 not in numbers  # its successor is to come
+    assert min(numbers) == (0 if capacity == 1000 else 30 - 40 // 3 - 1)
+
+
+def test_every_decision_is_stored_once() -> None:
+    buffer = Replay(capacity=1000)
+    filled(buffer)
+    assert len(buffer) == 3 * 30
+    assert {tuple(obs) for obs in drawn(buffer, 4000).columns["obs"].tolist()} == {
+        (stream, number) for stream in range(3) for number in range(29)
+    }
+
+
+def test_a_new_source_leaves_the_old_ones_open_rows_alone() -> None:
+    buffer = Replay(capacity=1000)
+    filled(buffer, 1)
+    filled(buffer, 1)
+    assert len(buffer) == 30
+    assert 4 not in drawn(buffer, 500).columns["obs"][:, 1]
+
+
+def test_nothing_is_drawn_while_it_warms_up() -> None:
+    buffer = Replay(capacity=1000, warm_up=20)
+    batches = counting(2)
+    buffer.add(batches[0])
+    assert buffer.draw(4, np.random.default_rng(0)) is None  # 15 decisions, 12 of them with a successor
+    buffer.add(batches[1])
+    assert drawn(buffer, 4).weights.tolist() == [1.0] * 4
+
+
+def test_a_batch_larger_than_the_ring_is_refused() -> None:
+    with pytest.raises(ValueError, match="an update adds 15 decisions; raise capacity, which is 10"):
+        filled(Replay(capacity=10), 1)
+
+
+def test_a_sum_tree_finds_leaves_in_proportion() -> None:
+    tree = SumTree(6)
+    tree.set(np.arange(6), np.array([1.0, 0.0, 2.0, 3.0, 0.0, 4.0]))
+    assert tree.total == 10.0
+    found = tree.find(np.linspace(0, 10, 1001))
+    assert np.bincount(found, minlength=6).tolist() == pytest.approx([100, 0, 200, 300, 0, 401])
+    tree.set(np.array([5, 0]), np.array([0.0, 0.5]))
+    assert tree.total == 5.5 and tree.get(np.array([0, 5])).tolist() == [0.5, 0.0]
+
+
+def test_surprising_rows_are_drawn_more_often_and_count_less() -> None:
+    buffer = filled(Prioritised(capacity=1000, alpha=1.0, beta=1.0, gamma=0.5))
+    first = drawn(buffer, 2000)
+    assert (first.weights == 1.0).all()  # all new rows alike
+    surprise = np.where(first.columns["obs"][:, 1] == 5, 3.0, 1.0).astype(np.float32)
+    buffer.feedback(first.ids, surprise)
+    later = drawn(buffer, 29 * 300)
+    fives = later.columns["obs"][:, 1] == 5
+    assert fives.mean() == pytest.approx(3 / 31, rel=0.05)
+    assert later.weights[fives] == pytest.approx(1 / 3, rel=1e-4) and later.weights[~fives] == pytest.approx(1.0)
+
+
+def test_priorities_of_overwritten_rows_are_not_set() -> None:
+    buffer = Prioritised(capacity=40)
+    batches = counting(6)
+    buffer.add(batches[0])
+    old = drawn(buffer, 10)
+    for batch in batches[1:]:
+        buffer.add(batch)
+    before = buffer.state()["priorities"].copy()
+    buffer.feedback(old.ids, np.full(10, 99.0, np.float32))
+    np.testing.assert_array_equal(buffer.state()["priorities"], before)
+
+
+def test_sequences_follow_one_seat_and_stop_at_the_end_of_a_game() -> None:
+    buffer = filled(Sequences(capacity=1000, length=4, burn_in=2))
+    found = drawn(buffer, 100).columns
+    assert found["obs"].shape == (6, 100, 2) and found["state"].shape == (100, 2)
+    for row in range(100):
+        stream, first = found["obs"][0, row].tolist()
+        assert found["state"][row].tolist() == [stream, first]
+        for step in range(6):
+            inside = first // LENGTH == (first + step) // LENGTH and first + step < 29
+            assert found["mask"][step, row] == (inside and step >= 2)
+            if inside:
+                assert found["obs"][step, row].tolist() == [stream, first + step]
+
+
+def test_a_data_set_is_drawn_from_files_and_not_from_play(tmp_path: Path) -> None:
+    for number, batch in enumerate(counting(2)):
+        write(tmp_path / f"part-{number}.npz", batch)
+    buffer = Dataset(str(tmp_path / "*.npz"), gamma=0.9)
+    stored = len(buffer)
+    buffer.add(counting(1)[0])
+    assert len(buffer) == stored and buffer.newest is not None and not buffer.remembers
+    columns = drawn(buffer, 50).columns
+    reward, discount, following = expected(columns["obs"][0], 1, 0.9)
+    assert (columns["reward"][0], columns["next/obs"][0].tolist()) == (reward, following)
+    assert columns["discount"][0] == pytest.approx(discount)
+
+
+@pytest.mark.parametrize(
+    ("columns", "says"),
+    [
+        ({"obs": np.zeros(3)}, "needs the columns obs, action and reward; it has obs"),
+        ({"obs": np.zeros(3), "action": np.zeros(2), "reward": np.zeros(2)}, "obs has another length than action"),
+    ],
+)
+def test_files_that_are_no_data_set_are_refused_by_name(tmp_path: Path, columns: dict[str, Any], says: str) -> None:
+    np.savez(tmp_path / "bad.npz", **columns)
+    with pytest.raises(ValueError, match=f"bad.npz.*{says}|bad.npz: {says}"):
+        Dataset(str(tmp_path / "bad.npz"))
+    with pytest.raises(FileNotFoundError, match="no file is called"):
+        Dataset(str(tmp_path / "nothing-*.npz"))
+
+
+def test_a_mixture_draws_in_proportion_and_tells_each_part_of_its_rows(tmp_path: Path) -> None:
+    recorded = Dataset([counting(3)[0]])
+    own = Prioritised(capacity=1000, alpha=1.0)
+    mixture = Mixture([(own, 3.0), (recorded, 1.0)])
+    assert mixture.draw(8, np.random.default_rng(0)) is not None  # the data set alone, while the other is empty
+    filled(mixture)
+    found = drawn(mixture, 400)
+    assert np.bincount(found.ids % 2).tolist() == [300, 100]
+    mixture.feedback(found.ids, np.full(400, 5.0, np.float32))
+    assert own.state()["largest"] == pytest.approx(5.0)
+    assert not recorded.remembers and mixture.remembers
+
+
+def test_fresh_experience_is_that_of_the_last_batch() -> None:
+    buffer = filled(Fresh(gamma=0.5))
+    columns = drawn(buffer).columns
+    assert set(columns["obs"][:, 1]) == {24, 25, 26, 27, 28}
+    for obs, following, discount in zip(columns["obs"], columns["next/obs"], columns["discount"], strict=True):
+        assert (following.tolist(), float(discount)) == (expected(obs, 1, 0.5)[2], expected(obs, 1, 0.5)[1])
+
+
+MAKERS = {
+    "replay": lambda: Replay(capacity=40, n_step=2),
+    "compressed": lambda: Replay(capacity=40, compressed=True),
+    "prioritised": lambda: Prioritised(capacity=40),
+    "sequences": lambda: Sequences(capacity=40, length=3),
+    "mixture": lambda: Mixture([(Replay(capacity=40), 1.0), (Prioritised(capacity=60), 1.0)]),
+}
+
+
+@pytest.mark.parametrize("kind", MAKERS)
+def test_a_stored_buffer_goes_on_exactly(kind: str, tmp_path: Path) -> None:
+    """Stored in the midst of games: rows that wait for their successors find them afterwards."""
+    artifacts = ArtifactStore(str(tmp_path))
+    warm, cold = MAKERS[kind](), MAKERS[kind]()
+    batches = counting(8)
+    for batch in batches[:5]:
+        warm.add(batch)
+    cold.load(fetch(artifacts, store(artifacts, warm.state())))
+    for batch in batches[5:]:
+        for buffer in (warm, cold):
+            buffer.add(batch)
+            found = drawn(buffer, 16, seed=1)
+            buffer.feedback(found.ids, np.linspace(0, 1, 16, dtype=np.float32))
+    left, right = drawn(warm, seed=2), drawn(cold, seed=2)
+    np.testing.assert_array_equal(left.ids, right.ids)
+    np.testing.assert_array_equal(left.weights, right.weights)
+    for name, column in left.columns.items():
+        np.testing.assert_array_equal(column, right.columns[name], err_msg=name)
+
+
+DQN = Component(id="dqn")
+
+
+def opened(buffers: PlayerBuffers, player: str, sha256: str | None, **options: Any) -> Replay:
+    made = buffers.open(player, DQN, sha256, lambda: Replay(capacity=100, **options), lambda: None)
+    assert isinstance(made, Replay)
+    return made
+
+
+def test_a_buffer_goes_on_from_the_checkpoint_it_ended_with_and_from_no_other(tmp_path: Path) -> None:
+    buffers = PlayerBuffers(ArtifactStore(str(tmp_path)), limit=1 << 30)
+    filled(opened(buffers, "a", None))
+    buffers.close("a", "one")
+    filled(opened(buffers, "b", None), 1)
+    buffers.close("b", "other")
+    assert len(opened(buffers, "a", "one")) == 90
+    assert len(opened(buffers, "a", "one")) == 90  # the generation was stopped, and is run again
+    assert len(opened(buffers, "a", "reset")) == 0
+
+
+def test_buffers_used_longest_ago_are_spilled_and_come_back_exactly(tmp_path: Path) -> None:
+    artifacts = ArtifactStore(str(tmp_path))
+    buffers = PlayerBuffers(artifacts, limit=1)
+    batches = counting(6)
+    for player in ("a", "b", "c"):
+        buffer = opened(buffers, player, None)
+        for batch in batches:
+            buffer.add(batch)
+        buffers.close(player, player)
+    assert list((tmp_path / "buffer").rglob("*"))
+    assert buffers.resident_bytes == buffer.nbytes
+    for player in ("a", "b", "c"):
+        back = opened(buffers, player, player)
+        assert len(back) == 90
+        np.testing.assert_array_equal(drawn(back).columns["obs"], drawn(buffer).columns["obs"])
+        buffers.close(player, player)
+
+
+def test_a_kept_buffer_is_read_from_its_checkpoint_after_a_stopped_generation(tmp_path: Path) -> None:
+    artifacts = ArtifactStore(str(tmp_path))
+    buffers = PlayerBuffers(artifacts, limit=1 << 30)
+    batches = counting(3)
+    made = Replay(capacity=100, kept=True)
+    made.add(batches[0])
+    kept = store(artifacts, made.state())
+
+    def open_kept() -> Buffer:
+        return buffers.open("a", DQN, "one", lambda: Replay(capacity=100, kept=True), lambda: kept)
+
+    first = open_kept()
+    first.add(batches[1])  # then the generation is stopped
+    again = open_kept()
+    assert isinstance(again, Replay) and len(again) == 15
