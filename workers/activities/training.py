@@ -85,6 +85,7 @@ def task_of(plan: GenerationPlan) -> GenerationTask:
         steps=plan.steps,
         seed=plan.seed,
         learner=plan.checkpoint,
+        player=plan.player,
         version=plan.version,
         opponents=tuple(_task_opponent(opponent) for opponent in plan.opponents),
         mates=tuple(_task_opponent(mate) for mate in plan.mates),

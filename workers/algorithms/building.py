@@ -11,7 +11,6 @@ from workers.algorithms.contract import Algorithm, make_algorithm
 from workers.algorithms.learner import POLICY, Learner
 from workers.checkpoints import Checkpoint
 from workers.games.protocol import GameSpec
-from workers.inference.actor import Actor
 from workers.inference.policy import Policy
 from workers.models.contract import build_model, drawing
 
@@ -22,8 +21,8 @@ def build_learner(algorithm: Algorithm, model: Component, spec: GameSpec, seed: 
         return algorithm.build(spec, lambda name: build_model(model, spec, _seed_of(seed, name)))
 
 
-def actor_of(checkpoint: Checkpoint, spec: GameSpec) -> Actor:
-    """The actor that a checkpoint is: a policy, or what its algorithm makes of its networks."""
+def actor_of(checkpoint: Checkpoint, spec: GameSpec) -> Policy:
+    """The policy that a checkpoint is, or what its algorithm makes of its networks."""
     if checkpoint.algorithm is None:
         return Policy.from_checkpoint(checkpoint, spec)
     algorithm = make_algorithm(checkpoint.algorithm)

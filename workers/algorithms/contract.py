@@ -15,13 +15,13 @@ from pydantic import BaseModel, ValidationError
 from torch import Tensor, nn
 
 from orchestrator.catalog import Component, Kind, load
-from orchestrator.spec.algorithm import AlgorithmOptions
+from orchestrator.spec.algorithm import AlgorithmOptions, ReplayOptions
 from workers.algorithms.errors import BadAlgorithm
 from workers.algorithms.learner import POLICY, Learner
 from workers.buffers.contract import Batch, Buffer
 from workers.buffers.fresh import Fresh
+from workers.buffers.replay import Replay
 from workers.games.protocol import GameSpec
-from workers.inference.actor import Actor
 from workers.inference.policy import Policy
 
 NetFactory = Callable[[str], nn.Module]
@@ -62,7 +62,7 @@ class Algorithm:
         learner.optimiser(learning_rate=self.options.learning_rate, gradient_clip=self.options.gradient_clip)
         return learner
 
-    def actor(self, nets: Mapping[str, nn.Module]) -> Actor:
+    def actor(self, nets: Mapping[str, nn.Module]) -> Policy:
         """Decides with these networks, in rollouts and matches; by default by the policy's distribution."""
         return Policy(nets[POLICY])
 
@@ -71,8 +71,18 @@ class Algorithm:
         return 0.0
 
     def buffer(self, spec: GameSpec) -> Buffer:
-        """What stands between the games and `update`; by default the newest experience alone."""
-        return Fresh(gamma=self.options.gamma)
+        """What stands between the games and `update`: by `ReplayOptions` a replay, else the newest experience alone."""
+        given = self.options
+        if not isinstance(given, ReplayOptions):
+            return Fresh(gamma=given.gamma)
+        return Replay(
+            capacity=given.capacity,
+            gamma=given.gamma,
+            n_step=given.n_step,
+            warm_up=given.warm_up,
+            kept=given.kept,
+            compressed=given.compressed,
+        )
 
     def loss(self, batch: Batch, nets: Mapping[str, nn.Module]) -> Tensor:
         """The loss of rows drawn from the buffer: one number, or one for each row.

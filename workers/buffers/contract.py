@@ -17,8 +17,35 @@ from workers.rollout.batch import Experience
 
 State = Mapping[str, Any]
 """Names to arrays or JSON values."""
-Batch = Mapping[str, Tensor]
-"""Columns as tensors: "obs", "action", "reward", "discount", "next/obs", ..."""
+
+
+class Batch(dict[str, Tensor]):
+    """Columns as tensors: "obs", "action", "reward", "discount", "next/obs", and what else the actor returned."""
+
+    @property
+    def obs(self) -> Any:
+        """The observations as a model takes them: one tensor, or a dict of the parts."""
+        return self._part("obs")
+
+    @property
+    def legal(self) -> Tensor | None:
+        """The masks of legal actions; None where actions have none."""
+        return self.get("legal")
+
+    @property
+    def next_obs(self) -> Any:
+        """The observations of the positions that follow; zeros where `discount` is 0."""
+        return self._part("next/obs")
+
+    @property
+    def next_legal(self) -> Tensor | None:
+        """The masks of the positions that follow."""
+        return self.get("next/legal")
+
+    def _part(self, name: str) -> Any:
+        prefix = f"{name}/"
+        parts = {key[len(prefix) :]: column for key, column in self.items() if key.startswith(prefix)}
+        return parts or self[name]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -36,9 +63,9 @@ class Draw:
     def __len__(self) -> int:
         return len(self.ids)
 
-    def tensors(self) -> dict[str, Tensor]:
+    def tensors(self) -> Batch:
         """The columns as tensors."""
-        return {name: torch.from_numpy(np.ascontiguousarray(column)) for name, column in self.columns.items()}
+        return Batch((name, torch.from_numpy(np.ascontiguousarray(column))) for name, column in self.columns.items())
 
     def weight_tensor(self) -> Tensor:
         """The weights as a tensor."""

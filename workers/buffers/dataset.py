@@ -33,7 +33,8 @@ class Dataset(Replay):
 
 def write(path: str | Path, batch: Experience) -> None:
     """Write experience to a file of numpy's .npz format: a column each, and `next_row`."""
-    np.savez_compressed(path, next_row=batch.next_row, **batch.columns)
+    columns: dict[str, Any] = {"next_row": batch.next_row, **batch.columns}
+    np.savez_compressed(path, **columns)
 
 
 def read(pattern: str) -> Iterable[Experience]:

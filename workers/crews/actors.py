@@ -161,7 +161,6 @@ class FusedActor(TrainingActor):
         return self._sampler.board.counts()
 
 
-
 class RolloutActor(CrewActor):
     """Samples with the weights it is given."""
 

@@ -21,7 +21,7 @@ from ray.util.scheduling_strategies import PlacementGroupSchedulingStrategy
 from league.types import CheckpointRef
 from orchestrator.artifacts import ArtifactStore
 from workers.algorithms.contract import parse_options
-from workers.crews.actors import CrewActor
+from workers.crews.actors import CrewActor, StoredBuffer
 from workers.crews.errors import CrewLost, CrewUnavailable, GenerationStopped
 from workers.crews.plan import CrewPlan
 from workers.crews.results import game_metrics, lineup_tallies, single_team_returns, tallies
@@ -188,6 +188,14 @@ class Crew(ABC):
         while any(self._wait(play_out(steps))):
             played += steps
             on_progress(replace(done, played_out=played))
+
+    def _save(self, trainers: Sequence[ActorHandle], steps: int) -> tuple[CheckpointRef, dict[str, float]]:
+        """End the generation on all training actors; gives the checkpoint, and the metric `exact` of a buffer."""
+        stored: list[StoredBuffer] = self._wait([trainer.store_buffer.remote() for trainer in trainers])
+        saved: CheckpointRef = self._wait([trainers[0].save.remote(steps, stored)])[0]
+        self._wait([trainer.finish.remote(steps, saved) for trainer in trainers[1:]])
+        exact = stored[0].exact
+        return saved, {} if exact is None else {"exact": float(exact)}
 
     def _updates(self, task: GenerationTask) -> int:
         """The updates that the task's steps make, rounded up."""

@@ -6,6 +6,8 @@ from dataclasses import dataclass
 
 from orchestrator.catalog import Component
 
+DEFAULT_BUFFER_BYTES = 1 << 30
+
 
 @dataclass(frozen=True, kw_only=True)
 class CrewPlan:
@@ -21,6 +23,8 @@ class CrewPlan:
     trainers: int
     threads: int
     split: bool
+    buffer_bytes: int = DEFAULT_BUFFER_BYTES
+    """Memory for players' buffers in each training process; what exceeds it is spilled to files."""
 
     @property
     def processes(self) -> int:

@@ -51,6 +51,8 @@ class GenerationTask:
     """Source of everything random in the generation, fresh weights included."""
     learner: CheckpointRef | None = None
     """The checkpoint to continue from; None starts with random weights."""
+    player: str = ""
+    """The id of the player, whose buffer a crew keeps between generations."""
     version: str = "learner"
     """The version id that tallies are reported for."""
     opponents: tuple[TaskOpponent, ...] = ()

@@ -6,6 +6,7 @@ from collections import OrderedDict
 
 from league.types import CheckpointRef
 from orchestrator.artifacts import ArtifactStore
+from workers.algorithms.building import actor_of
 from workers.checkpoints import load
 from workers.games.protocol import GameSpec
 from workers.inference.policy import Policy
@@ -33,7 +34,7 @@ class PolicyCache:
         """The policy of this checkpoint, loaded only if it is not cached."""
         policy = self._policies.pop(ref.sha256, None)
         if policy is None:
-            policy = Policy.from_checkpoint(load(self._store, ref), self.spec)
+            policy = actor_of(load(self._store, ref), self.spec)
             self.loads += 1
             self._bytes += policy.size
         self._policies[ref.sha256] = policy

@@ -2,30 +2,40 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
-import torch
 from numpy.typing import NDArray
+from torch import Tensor, nn
 
 from workers.inference.actor import STATE, Columns
 from workers.inference.policy import Policy
+from workers.models.contract import BadModel
+from workers.models.heads import DiscreteHead
 
 
 class EpsilonGreedy(Policy):
-    """Takes a model's logits for the values of actions: the best one, or with the chance `explore` any legal one."""
+    """Takes a model's logits for the values of Discrete actions: the best one, or with the chance `explore` any."""
+
+    def __init__(self, model: nn.Module) -> None:
+        super().__init__(model)
+        if not isinstance(self.head, DiscreteHead | None):
+            raise BadModel("the best of all actions can be taken of Discrete actions only")
 
     def act(self, rows: Columns, draws: NDArray[np.float32] | None, explore: float = 0.0) -> Columns:
-        legal = rows["legal"]
-        with torch.inference_mode():
-            inputs = [torch.from_numpy(rows["obs"]), torch.from_numpy(legal)]
-            if self.state_size:
-                inputs.append(torch.from_numpy(rows[STATE]))
-            values, _, *after = self.model(*inputs)
-            actions = values.argmax(1).numpy()
+        decided = dict(super().act(rows, None))
         if draws is not None and explore > 0.0:
-            ladder = legal.cumsum(1)
+            legal = rows.get("legal")
+            ladder = np.ones((len(draws), self._actions), np.int64) if legal is None else legal
+            ladder = ladder.cumsum(1)
             # the part of a draw below `explore` is uniform again
-            wanted = (np.minimum(draws / np.float32(explore), 1.0) * (ladder[:, -1] - 1e-3)).astype(np.int64) + 1
+            wanted = (np.minimum(draws / np.float32(explore), 1.0 - 1e-6) * ladder[:, -1]).astype(np.int64) + 1
             at_random = (ladder < wanted[:, None]).sum(1)
-            actions = np.where(draws < explore, at_random, actions)
-        columns = {"action": actions}
-        return {**columns, STATE: after[0].numpy()} if after else columns
+            decided["action"] = np.where(draws < explore, at_random, decided["action"])
+        return {name: decided[name] for name in ("action", STATE) if name in decided}
+
+    def _sample(self, outputs: Tensor, draws: Any) -> tuple[Tensor, Tensor]:
+        """The best action, whatever the draws, and its value in the place of a log-probability."""
+        self._actions = outputs.shape[1]
+        best = outputs.max(1)
+        return best.indices, best.values

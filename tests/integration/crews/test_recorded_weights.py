@@ -93,11 +93,21 @@ def plan(case: str, checkpoint: CheckpointRef, generation: int, opponents: list[
     )
 
 
+def initial(store: ArtifactStore, game: Component, model: Component) -> CheckpointRef:
+    """The first weights, on two threads as when they were recorded: an orthogonal matrix depends on their number."""
+    request = InitialWeightsRequest(trial="trial", game=game, model=model, seed=7)
+    threads = torch.get_num_threads()
+    torch.set_num_threads(2)
+    try:
+        return WeightsActivities(store).make_initial_weights(request)
+    finally:
+        torch.set_num_threads(threads)
+
+
 def trained(case: str, store: ArtifactStore) -> dict[str, Any]:
     """Hashes of the weights and the counted games of three generations; the last meets the first and a bot."""
     game, model, _, _ = CASES[case]
-    request = InitialWeightsRequest(trial="trial", game=game, model=model, seed=7)
-    ref = WeightsActivities(store).make_initial_weights(request)
+    ref = initial(store, game, model)
     alone = game.id == "gymnasium"
     past = [
         PlannedOpponent(player="main", version="v0", probability=0.25),
