@@ -29,7 +29,9 @@ def actor_of(checkpoint: Checkpoint, spec: GameSpec) -> Policy:
     learner = build_learner(algorithm, checkpoint.model, spec, 0)
     learner.load(checkpoint.weights, checkpoint.learner)
     learner.nets.eval()
-    return algorithm.actor(learner.all_nets())
+    actor = algorithm.actor(learner.all_nets())
+    actor.component = checkpoint.model
+    return actor
 
 
 def acts_by_itself(algorithm: Algorithm) -> bool:

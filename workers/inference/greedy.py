@@ -34,7 +34,7 @@ class EpsilonGreedy(Policy):
             decided["action"] = np.where(draws < explore, at_random, decided["action"])
         return {name: decided[name] for name in ("action", STATE) if name in decided}
 
-    def _sample(self, outputs: Tensor, draws: Any) -> tuple[Tensor, Tensor]:
+    def sample(self, outputs: Tensor, draws: Any) -> tuple[Tensor, Tensor]:
         """The best action, whatever the draws, and its value in the place of a log-probability."""
         self._actions = outputs.shape[1]
         best = outputs.max(1)

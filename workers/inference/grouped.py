@@ -38,12 +38,15 @@ def architecture(policy: Policy) -> Hashable | None:
     with its weights cannot be read from it.
     """
     model = policy.model
+    if type(policy).decide is not Policy.decide:
+        return None
     shapes = tuple((name, tuple(tensor.shape), tensor.dtype) for name, tensor in model.state_dict().items())
     if is_perceptron(policy):
-        return ("mlp", isinstance(model, Normalised), _perceptron(model).activation, shapes)
+        return (type(policy), "mlp", isinstance(model, Normalised), _perceptron(model).activation, shapes)
     if policy.component is None:
         return None
-    return (policy.component.id, json.dumps(dict(policy.component.options), sort_keys=True, default=repr), shapes)
+    options = json.dumps(dict(policy.component.options), sort_keys=True, default=repr)
+    return (type(policy), policy.component.id, options, shapes)
 
 
 def group(policies: Sequence[Policy]) -> PerceptronGroup | ModuleGroup:

@@ -14,6 +14,7 @@ from orchestrator.catalog import Component
 from workers.checkpoints import Checkpoint, CheckpointMismatch, save
 from workers.games.connect_four import ConnectFour
 from workers.inference.cache import PolicyCache
+from workers.inference.greedy import EpsilonGreedy
 from workers.inference.grouped import architecture, group
 from workers.inference.policy import Policy, choose
 from workers.models.contract import build_model, mask_logits
@@ -134,6 +135,16 @@ def test_a_group_decides_as_its_members_do(component: Component) -> None:
     np.testing.assert_array_equal(greedy[:8], members[0].decide(observations[:8], legal[:8], None, before).actions)
 
 
+def test_a_group_of_players_that_take_the_best_action_does_so() -> None:
+    members = [EpsilonGreedy(policy(seed).model) for seed in range(5)]
+    observations, legal, draws = rows(40)
+    decided = group(members).decide(observations, legal, draws).actions
+    alone = [
+        one.decide(observations[i * 8 : i * 8 + 8], legal[i * 8 : i * 8 + 8], None) for i, one in enumerate(members)
+    ]
+    np.testing.assert_array_equal(decided, np.concatenate([one.actions for one in alone]))
+
+
 def test_only_policies_of_one_architecture_form_a_group() -> None:
     conv = MODELS["convolutional"]
     wider = Component(id="conv", options={**conv.options, "channels": 6})
@@ -146,6 +157,7 @@ def test_only_policies_of_one_architecture_form_a_group() -> None:
         (policy(0), tanh),
         (policy(0), normalised),
         (member(conv, 0), member(wider, 0)),
+        (policy(0), EpsilonGreedy(policy(1).model)),
         (gru, gru),
     ):
         with pytest.raises(ValueError, match="one architecture"):
