@@ -28,11 +28,13 @@ def store() -> None:
 @worker.command("train")
 def train() -> None:
     """Run the train worker: the queues train, play and interactive."""
+    from lanista.stack.child_environment import forget_secrets_of_others
     from lanista.stack.external import require_ray
     from workers.settings import WorkerSettings
     from workers.worker import run_train_worker
 
     settings = WorkerSettings.load()
+    forget_secrets_of_others(WorkerSettings)
     if settings.ray_address != "auto":
         require_ray(settings.ray_address)
     try:

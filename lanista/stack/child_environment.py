@@ -5,13 +5,16 @@ See docs/decisions/user-code.md.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
 from pydantic import SecretStr
 
-from orchestrator.settings import LanistaSettings, environment_name
+from lanista.stack.leftovers import MARK
+from orchestrator.settings import ENV_PREFIX, LanistaSettings, environment_name
+from orchestrator.worker_process import READY_FILE
 
 _MACHINE = "PATH HOME USER LOGNAME SHELL LANG LANGUAGE TZ TMPDIR TERM COLUMNS NO_COLOR HOSTNAME"
 _LIBRARIES = "VIRTUAL_ENV CONDA_PREFIX LD_LIBRARY_PATH LD_PRELOAD GLIBC_TUNABLES GOMAXPROCS GOMEMLIMIT GOGC GODEBUG"
@@ -76,3 +79,14 @@ def _text(value: Any) -> str:
     if isinstance(value, bool):
         return "true" if value else "false"
     return str(value.resolve()) if isinstance(value, Path) else str(value)
+
+
+def forget_secrets_of_others(own: type[LanistaSettings]) -> None:
+    """Remove other roles' settings and libpq's variables from this process, which will run user code.
+
+    `lanista up` and the Compose file do not pass them; whoever starts a role by hand may have them in the shell.
+    """
+    for name in list(os.environ):
+        foreign = name.startswith(ENV_PREFIX) and name not in variables_of(own) | {READY_FILE, MARK, "LANISTA_CONFIG"}
+        if foreign or name.startswith(DATABASE_PREFIXES):
+            del os.environ[name]

@@ -10,7 +10,7 @@ import os
 import shutil
 import signal
 import sys
-from collections.abc import Awaitable, Callable
+from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -32,6 +32,7 @@ from lanista.stack.child_environment import (
 from lanista.stack.home import Home
 from lanista.stack.ports import answers, choose_ports
 from lanista.stack.postgres import EmbeddedPostgres
+from lanista.stack.readiness import is_written, port_answers, socket_answers
 from lanista.stack.temporal_keys import TemporalKeys
 from lanista.stack.worker_user import PRIVATE_TO_GROUP, find_worker_user, prepare_folders, prepare_scratch
 from orchestrator.search_attributes import register_search_attributes
@@ -255,7 +256,7 @@ class Parts:
             environment=self._compute_environment(),
             prepare=lambda: prepare_scratch(self.home.scratch / "ray", self.worker_user),
             identity=self._identity(),
-            is_ready=_connects(ports["ray"]),
+            is_ready=port_answers(ports["ray"]),
             stop_signal=signal.SIGKILL,  # it has no state to save, and its own shutdown takes half a minute
             address=self.ray_address,
         )
@@ -266,7 +267,7 @@ class Parts:
             command=[sys.executable, "-m", "lanista", *arguments],
             environment=environment,
             needs=needs,
-            is_ready=_is_written(self.home.ready_file(name)),
+            is_ready=is_written(self.home.ready_file(name)),
             identity={"umask": PRIVATE_TO_GROUP} if self.worker_user else {},
         )
 
@@ -304,7 +305,7 @@ class Parts:
             # of user code's user, since it follows paths that it finds in files of that user
             environment=self.worker_user.environment() if self.worker_user else {},
             identity=self._identity(),
-            is_ready=_connects(port) if port else _accepts(self._tensorboard_socket),
+            is_ready=port_answers(port) if port else socket_answers(self._tensorboard_socket),
             address=self.links["tensorboard"],
         )
 
@@ -315,28 +316,3 @@ class Parts:
     def _tensorboard_upstream(self) -> str:
         port = self.settings.tensorboard_port
         return f"http://{LOCAL}:{port}" if port else f"unix:{self._tensorboard_socket}"
-
-
-def _connects(port: int) -> Callable[[], Awaitable[bool]]:
-    async def check() -> bool:
-        return await asyncio.to_thread(answers, port)
-
-    return check
-
-
-def _accepts(path: Path) -> Callable[[], Awaitable[bool]]:
-    async def check() -> bool:
-        with suppress(OSError):
-            _, writer = await asyncio.open_unix_connection(path)
-            writer.close()
-            return True
-        return False
-
-    return check
-
-
-def _is_written(path: Path) -> Callable[[], Awaitable[bool]]:
-    async def check() -> bool:
-        return await asyncio.to_thread(lambda: path.exists() and path.stat().st_size > 0)
-
-    return check

@@ -112,6 +112,14 @@ def test_only_the_store_and_the_api_have_the_leagues_key() -> None:
     assert trains == {"api", "store-worker", "train-worker"}
 
 
+def test_parts_that_run_user_code_have_no_secret_of_the_store() -> None:
+    for name in ("train-worker", "ray-worker", "ray-head", "tensorboard"):
+        given = set(SERVICES[name].get("environment", {}))
+        assert not given & {"LANISTA_DATABASE_URL", "PGPASSWORD", "LANISTA_SESSION_SECRET", "LANISTA_TEMPORAL_KEY"}, (
+            name
+        )
+
+
 def test_images_are_pinned() -> None:
     others = {service["image"] for name, service in SERVICES.items() if name not in OURS}
     base = re.findall(r"^FROM (\S+)", (ROOT / "Dockerfile").read_text(), re.MULTILINE)

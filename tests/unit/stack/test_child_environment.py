@@ -10,7 +10,7 @@ import pytest
 
 from lanista.settings import StackSettings
 from lanista.stack.child import ChildSpec
-from lanista.stack.child_environment import as_environment, base_environment, storage_prefixes
+from lanista.stack.child_environment import as_environment, base_environment, forget_secrets_of_others, storage_prefixes
 from lanista.stack.home import Home
 from lanista.stack.parts import Parts
 from orchestrator.settings import SettingsError
@@ -130,3 +130,13 @@ def test_settings_survive_the_way_through_the_environment(tmp_path: Path, monkey
 def test_a_folder_needs_no_credentials() -> None:
     assert storage_prefixes("/data/artifacts") == ()
     assert storage_prefixes("memory://here") == ("FSSPEC_",)
+
+
+def test_a_train_worker_that_is_started_by_hand_forgets_what_is_not_its_own(monkeypatch: pytest.MonkeyPatch) -> None:
+    foreign = {"LANISTA_DATABASE_URL": "postgresql://x", "LANISTA_SESSION_SECRET": "s" * 32, "PGPASSWORD": "p"}
+    for name, value in {**foreign, "LANISTA_TRAIN_SLOTS": "2", "LANISTA_READY_FILE": "/r", "OWN": "o"}.items():
+        monkeypatch.setenv(name, value)
+    monkeypatch.setattr(os, "environ", dict(os.environ))
+    forget_secrets_of_others(WorkerSettings)
+    assert not set(foreign) & set(os.environ)
+    assert {"LANISTA_TRAIN_SLOTS", "LANISTA_READY_FILE", "OWN", "PATH"} <= set(os.environ)
