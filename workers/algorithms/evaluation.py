@@ -15,7 +15,8 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 
 from workers.algorithms.learner import POLICY, Learner
-from workers.models.contract import ILLEGAL, state_size
+from workers.models.contract import ILLEGAL, encode, run_model, state_size
+from workers.models.encoding import Observed, take_rows, to_tensors
 from workers.models.mlp import Mlp
 from workers.rollout.batch import PENDING, Experience
 
@@ -29,8 +30,9 @@ class Evaluation(ABC):
         self.learner = learner
         self.model: nn.Module = learner.model
         self.batch = batch
-        self.observations = torch.from_numpy(batch.observations)
-        self.legal = torch.from_numpy(batch.legal)
+        self.observations: Observed = to_tensors(batch.observations)
+        mask = batch.columns.get("legal")
+        self.legal = None if mask is None else torch.from_numpy(mask)
 
     def minibatches(self, count: int, rng: np.random.Generator) -> Iterator[Rows]:
         """The trainable rows, shuffled, in `count` parts (some empty where rows are fewer)."""
@@ -38,11 +40,14 @@ class Evaluation(ABC):
 
     @abstractmethod
     def forward(self, rows: Rows) -> tuple[Tensor, Tensor]:
-        """Masked logits [actions, rows] and values, detached; `rows` are a part that `minibatches` gave."""
+        """Masked outputs [size, rows] and values, detached; `rows` are a part that `minibatches` gave."""
 
     @abstractmethod
     def backward(self, logits: Tensor, values: Tensor) -> None:
-        """Set the learner's gradient from those at the logits and values of the last `forward`."""
+        """Set the learner's gradient from those at the outputs and values of the last `forward`."""
+
+    def _shown(self, index: Tensor) -> tuple[Observed, Tensor | None]:
+        return take_rows(self.observations, index), None if self.legal is None else self.legal.index_select(0, index)
 
 
 def evaluate(learner: Learner, batch: Experience) -> Evaluation:
@@ -57,7 +62,7 @@ class AutogradEvaluation(Evaluation):
 
     def forward(self, rows: Rows) -> tuple[Tensor, Tensor]:
         index = torch.from_numpy(rows)
-        self._outputs = self.model(self.observations.index_select(0, index), self.legal.index_select(0, index))
+        self._outputs = self.model(*self._shown(index))
         logits, values = self._outputs
         return logits.detach().t().contiguous(), values.detach()
 
@@ -94,10 +99,11 @@ class RecurrentEvaluation(Evaluation):
         state = self._states[torch.from_numpy(level)]
         while len(level):
             index = torch.from_numpy(level)
-            logits, values, state = self.model(self.observations[index], self.legal[index], state)
+            logits, values, after = run_model(self.model, *self._shown(index), state)
+            assert after is not None
             outputs.append((logits, values))
             following = self._next[level]
-            state = state[torch.from_numpy(following >= 0)]
+            state = after[torch.from_numpy(following >= 0)]
             level = following[following >= 0]
         self._outputs = tuple(torch.cat(part) for part in zip(*outputs, strict=True))
         return self._outputs[0].detach().t().contiguous(), self._outputs[1].detach()
@@ -114,7 +120,7 @@ class DirectEvaluation(Evaluation):
 
     def __init__(self, learner: Learner, batch: Experience) -> None:
         super().__init__(learner, batch)
-        self.observations = self.observations.flatten(1)
+        self._rows: Tensor = encode(self.model, self.observations).flatten(1)
         linears = self.model.linears()
         self._weights = [layer.weight.detach() for layer in linears]
         self._biases = [layer.bias.detach() for layer in linears]
@@ -124,7 +130,7 @@ class DirectEvaluation(Evaluation):
     @torch.no_grad()
     def forward(self, rows: Rows) -> tuple[Tensor, Tensor]:
         index = torch.from_numpy(rows)
-        layer = self.observations.index_select(0, index)
+        layer = self._rows.index_select(0, index)
         self._inputs = [layer]
         for weight, bias in zip(self._weights[:-1], self._biases[:-1], strict=True):
             layer = torch.addmm(bias, layer, weight.t())
@@ -132,13 +138,18 @@ class DirectEvaluation(Evaluation):
             self._inputs.append(layer)
         out = torch.addmm(self._biases[-1].unsqueeze(1), self._weights[-1], layer.t())
         actions = self.model.actions
+        if self.legal is None:
+            return out[:actions], out[actions]
         self._legal = self.legal.index_select(0, index).t()
         return torch.where(self._legal, out[:actions], ILLEGAL), out[actions]
 
     @torch.no_grad()
     def backward(self, logits: Tensor, values: Tensor) -> None:
         error = torch.empty(self.model.actions + 1, len(values))
-        torch.mul(logits, self._legal, out=error[:-1])
+        if self.legal is None:
+            error[:-1] = logits
+        else:
+            torch.mul(logits, self._legal, out=error[:-1])
         error[-1] = values
         error = error.t()
         for depth in range(len(self._weights) - 1, -1, -1):

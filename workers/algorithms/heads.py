@@ -1,4 +1,4 @@
-"""Gradients at the policy and value heads, in closed form: a few operations instead of autograd.
+"""Gradients at the policy and value heads: in closed form for Discrete actions and values, else by autograd.
 
 Everything per action is [actions, rows]: torch is up to twenty times slower at a softmax over a short last axis.
 
@@ -11,6 +11,8 @@ from dataclasses import dataclass
 
 import torch
 from torch import Tensor
+
+from workers.models.heads import DiscreteHead, Head
 
 
 @dataclass(slots=True)
@@ -25,6 +27,41 @@ class PolicyTerms:
     """[rows]: log-probability of the action taken."""
     entropy: Tensor
     """[rows]"""
+    actions: Tensor
+    """[1, rows]"""
+
+    def gradient(self, dloss_dlogp: Tensor, entropy_weight: float) -> Tensor:
+        """See `logit_gradient`."""
+        return logit_gradient(self, self.actions, dloss_dlogp, entropy_weight)
+
+
+@dataclass(slots=True)
+class HeadTerms:
+    """The same quantities of any other action head, whose gradient autograd finds."""
+
+    outputs: Tensor
+    """[rows, size], a leaf of the graph below."""
+    taken: Tensor
+    entropy: Tensor
+    log_prob_graph: Tensor
+    entropy_graph: Tensor
+
+    def gradient(self, dloss_dlogp: Tensor, entropy_weight: float) -> Tensor:
+        """d/doutputs of the same loss as in `logit_gradient`."""
+        with torch.enable_grad():
+            loss = torch.dot(self.log_prob_graph, dloss_dlogp) - entropy_weight * self.entropy_graph.sum()
+        (found,) = torch.autograd.grad(loss, self.outputs)
+        return found.t()
+
+
+def head_terms(head: Head | None, outputs: Tensor, actions: Tensor) -> PolicyTerms | HeadTerms:
+    """From a model's outputs [size, rows] and the actions taken [rows, ...]; no head means Discrete actions."""
+    if head is None or isinstance(head, DiscreteHead):
+        return policy_terms(outputs, actions.unsqueeze(0))
+    with torch.enable_grad():
+        leaf = outputs.detach().t().contiguous().requires_grad_()
+        log_prob, entropy = head.log_prob(leaf, actions), head.entropy(leaf)
+    return HeadTerms(leaf, log_prob.detach(), entropy.detach(), log_prob, entropy)
 
 
 def policy_terms(logits: Tensor, actions: Tensor) -> PolicyTerms:
@@ -33,7 +70,7 @@ def policy_terms(logits: Tensor, actions: Tensor) -> PolicyTerms:
     probs = log_probs.exp()
     taken = log_probs.gather(0, actions).squeeze(0)
     weighted = log_probs.mul_(probs)
-    return PolicyTerms(probs, weighted, taken, weighted.sum(0).neg_())
+    return PolicyTerms(probs, weighted, taken, weighted.sum(0).neg_(), actions)
 
 
 def logit_gradient(terms: PolicyTerms, actions: Tensor, dloss_dlogp: Tensor, entropy_weight: float) -> Tensor:

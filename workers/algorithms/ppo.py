@@ -13,10 +13,12 @@ from orchestrator.spec.algorithm import PpoOptions
 from workers.algorithms.contract import Algorithm, Metrics, explained_variance, return_spread
 from workers.algorithms.evaluation import Rows, evaluate
 from workers.algorithms.gae import gae
-from workers.algorithms.heads import logit_gradient, policy_terms, value_gradient
+from workers.algorithms.heads import head_terms, value_gradient
 from workers.algorithms.learner import POLICY, Learner
 from workers.algorithms.metrics import Measured, minibatch_means
 from workers.buffers.contract import Buffer
+from workers.models.contract import head_of
+from workers.models.heads import Head
 from workers.rollout.batch import Experience
 
 
@@ -29,6 +31,8 @@ class _Columns:
     """[4, rows]: log-probability, value, advantage, return."""
     spread: float
     """`return_spread` of the batch: the value loss is divided by its square, so that large rewards do not dominate."""
+    head: Head | None
+    """The distribution of the actions."""
 
 
 class Ppo(Algorithm):
@@ -51,6 +55,7 @@ class Ppo(Algorithm):
             torch.from_numpy(batch.actions),
             torch.from_numpy(np.stack([batch.log_probs, batch.values, advantages, targets.returns])),
             return_spread(targets.returns[trainable]),
+            head_of(learner.model),
         )
         measured: Measured = []
         epochs = 0
@@ -96,9 +101,9 @@ class Ppo(Algorithm):
         """The gradients at the logits and values; appends the minibatch's metrics to `measured`."""
         options, count = self.options, len(rows)
         index = torch.from_numpy(rows)
-        actions = columns.actions.index_select(0, index).unsqueeze(0)
+        actions = columns.actions.index_select(0, index)
         old_log_probs, old_values, advantages, returns = columns.numbers.index_select(1, index)
-        terms = policy_terms(logits, actions)
+        terms = head_terms(columns.head, logits, actions)
         # Bounded: one decision that has become e^88 times likelier would make the whole gradient NaN.
         shift = (terms.taken - old_log_probs).clamp_(-20.0, 20.0)
         ratio = shift.exp()
@@ -108,7 +113,7 @@ class Ppo(Algorithm):
         measured.append((_measure(ratio, shift, terms.entropy, free, values, returns), count))
         dloss_dlogp = ratio.mul_(advantages).mul_(free).mul_(-1.0 / count)
         return (
-            logit_gradient(terms, actions, dloss_dlogp, options.entropy / count),
+            terms.gradient(dloss_dlogp, options.entropy / count),
             value_gradient(values, returns, old_values, options.value_clip * columns.spread).mul_(
                 options.value_weight / (count * columns.spread**2)
             ),

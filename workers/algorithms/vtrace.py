@@ -12,10 +12,11 @@ from orchestrator.spec.algorithm import VtraceOptions
 from workers.algorithms.contract import Algorithm, Metrics, explained_variance, return_spread
 from workers.algorithms.evaluation import Evaluation, evaluate
 from workers.algorithms.gae import Targets
-from workers.algorithms.heads import logit_gradient, policy_terms, value_gradient
+from workers.algorithms.heads import head_terms, value_gradient
 from workers.algorithms.learner import POLICY, Learner
 from workers.algorithms.metrics import Measured, MetricMeans, minibatch_means
 from workers.buffers.contract import Buffer
+from workers.models.contract import head_of
 from workers.rollout.batch import PENDING, Experience
 
 
@@ -49,13 +50,12 @@ class Vtrace(Algorithm):
             if len(rows):
                 index, count = torch.from_numpy(rows), len(rows)
                 logits, values = evaluation.forward(rows)
-                actions = actions_taken[index].unsqueeze(0)
-                terms = policy_terms(logits, actions)
+                terms = head_terms(head_of(learner.model), logits, actions_taken[index])
                 entropies.append((terms.entropy.mean(0, keepdim=True), count))
                 dloss_dlogp = advantages[index].mul_(-1.0 / count)
                 errors = value_gradient(values, returns[index], values, 0.0)
                 evaluation.backward(
-                    logit_gradient(terms, actions, dloss_dlogp, self.options.entropy / count),
+                    terms.gradient(dloss_dlogp, self.options.entropy / count),
                     errors.mul_(scale / count),
                 )
             else:
@@ -76,8 +76,8 @@ class Vtrace(Algorithm):
         for rows in evaluation.minibatches(self.minibatches, rng):
             if len(rows):
                 logits, now = evaluation.forward(rows)
-                actions = torch.from_numpy(batch.actions[rows]).unsqueeze(0)
-                log_probs[rows] = policy_terms(logits, actions).taken.numpy()
+                actions = torch.from_numpy(batch.actions[rows])
+                log_probs[rows] = head_terms(head_of(evaluation.model), logits, actions).taken.numpy()
                 values[rows] = now.numpy()
         shift = log_probs - batch.log_probs
         divergence = float((np.expm1(shift) - shift).sum()) / max(1, len(batch.trainable))
