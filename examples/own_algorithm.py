@@ -19,7 +19,7 @@ class DqnOptions(ReplayOptions):
     """What a trial file may set; a wrong name or value is refused before the trial starts."""
 
     gamma: float = Field(default=0.99, ge=0, le=1, description="discount per decision")
-    target_every: int = Field(default=100, ge=1, description="gradient steps between two copies to the target network")
+    target_rate: float = Field(default=0.005, gt=0, le=1, description="how far a step moves the target network")
     explore_steps: int = Field(default=20_000, ge=1, description="environment steps until exploration is at its least")
     explore_least: float = Field(default=0.02, ge=0, le=1, description="least chance of a random action")
 
@@ -31,7 +31,7 @@ class Dqn(Algorithm):
 
     def build(self, spec: GameSpec, net: NetFactory) -> Learner:
         learner = super().build(spec, net)
-        learner.lag(every=self.options.target_every)
+        learner.lag(tau=self.options.target_rate)
         return learner
 
     def actor(self, nets: Mapping[str, nn.Module]) -> EpsilonGreedy:

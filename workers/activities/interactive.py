@@ -36,7 +36,7 @@ from orchestrator.contracts.interactive import (
 from orchestrator.contracts.play import Contender
 from orchestrator.matchmakers import load_matchmaker
 from workers.activities.failures import failure_message, map_errors
-from workers.algorithms.contract import algorithm_class
+from workers.algorithms.contract import parse_options
 from workers.bots.names import bot_maker
 from workers.checkpoints import Checkpoint, UnreadableCheckpoint, check_weights, decode, save
 from workers.games.names import make_game, make_new_game
@@ -177,7 +177,7 @@ def _load(check: ComponentCheck) -> tuple[int, ...]:
         case Kind.MODEL:
             model_maker(check.component.id)
         case Kind.ALGORITHM:
-            algorithm_class(check.component)
+            parse_options(check.component)
         case Kind.BOT:
             bot_maker(check.component.id)
         case Kind.MATCHMAKER:
