@@ -88,7 +88,7 @@ class GenerationActivities:
                 player_id=rollback.player,
                 generation=rollback.generation,
                 own=plan.version,
-                opponents=tuple(opponent.version for opponent in plan.opponents),
+                opponents=tuple(chosen.version for chosen in (*plan.opponents, *plan.mates)),
             )
             heartbeat = activity.heartbeat if activity.in_activity() else lambda: None
             roll_back(session, self._artifacts, planned, problem=rollback.problem, heartbeat=heartbeat)
@@ -122,6 +122,7 @@ def _plan(
         opening_share=size.openings.share,
         opening_plies=size.openings.plies,
         stall_seconds=stall_seconds,
+        mates=[_opponent(chosen, key.player) for chosen in planned.mates],
         urgency=turn,
     )
 
@@ -175,6 +176,7 @@ def _trained(report: contracts.GenerationReport, plan: FollowedPlan) -> TrainedG
         plan_decision_id=plan.decision,
         tallies=tallies,
         returns=outcome.returns,
+        lineups=tuple(outcome.lineups),
         metrics=outcome.metrics,
         hyperparameters={"id": plan.algorithm.id, **plan.algorithm.options},
     )

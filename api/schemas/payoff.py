@@ -26,6 +26,27 @@ class PayoffPlayer(Answer):
     status: str = Field(description="active or retired", examples=["active"])
 
 
+class LineupResults(Answer):
+    """Training results of a mixed line-up, a team that a learner shared with a mate; they are in nobody's payoff."""
+
+    player_id: str = Field(description="the learner")
+    player: str = Field(description="its name", examples=["main"])
+    lineup_ids: list[str] = Field(description="the player in each seat of the team, in the order of the seats")
+    lineup: list[str] = Field(description="their names", examples=[["main", "main-1"]])
+    opponent_id: str | None = Field(description="the player in all other teams; null in games of one team")
+    opponent: str | None = Field(description="its name", examples=["striker"])
+    seat: int = Field(description="the number of the line-up's team", examples=[0])
+    opponent_seat: int | None = Field(description="the number of the other team", examples=[1])
+    games: int = Field(description="games of the line-up", examples=[120])
+    wins: int = Field(description="games won")
+    draws: int = Field(description="games drawn")
+    losses: int = Field(description="games lost")
+    win_rate: float | None = Field(description="(wins + draws / 2) / games; null in games of one team")
+    low: float | None = Field(description="lower end of its 95 % interval")
+    high: float | None = Field(description="upper end of its 95 % interval")
+    mean_return: float | None = Field(description="the line-up's mean return per game")
+
+
 class Payoff(Answer):
     """Win rates and results of every pair of players: row against column."""
 

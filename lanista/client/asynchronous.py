@@ -174,6 +174,7 @@ class AsyncClient:
     change_player = _single(trial_calls.change_player)
 
     payoff = _single(league_calls.payoff)
+    lineups = _list(league_calls.lineups)
     ratings = _several(league_calls.ratings)
     decisions = _list(league_calls.decisions)
     metrics = _list(league_calls.metrics)

@@ -15,6 +15,7 @@ from orchestrator.spec.matchmaking import (
     AlphastarMatchmaking,
     FictitiousMatchmaking,
     Matchmaking,
+    MatesSpec,
     OpenAiFiveMatchmaking,
     OtherMatchmaking,
     PfspMatchmaking,
@@ -59,6 +60,7 @@ class LeagueSpec(Section):
         validate_default=True,
         description="options of the preset's rule",
     )
+    mates: MatesSpec = Field(default=MatesSpec(), description="who shares the learner's team in games of teams")
     payoff: PayoffSpec = Field(default=PayoffSpec(), description="how win rates are estimated from past games")
     snapshot: SnapshotSpec = Field(default=SnapshotSpec(), description="when a player is frozen into the past")
     reset: ResetSpec = Field(

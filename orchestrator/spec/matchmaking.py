@@ -90,6 +90,32 @@ class PsroMatchmaking(FictitiousMatchmaking):
     )
 
 
+class MatesSpec(Section):
+    """Who shares the learner's team in games of teams."""
+
+    past: Share = Field(
+        default=0.0, description="share of games in which the learner's mates are one of its past selves"
+    )
+    league: Share = Field(
+        default=0.0,
+        validate_default=True,
+        description="share of games in which its mates are another player of the league; the rest: the learner itself",
+    )
+    include_bots: Flag = Field(default=False, description="whether scripted players may be mates")
+
+    @field_validator("league")
+    @classmethod
+    def _within_one(cls, share: float, info: ValidationInfo) -> float:
+        if share + info.data.get("past", 0.0) > 1:
+            raise ValueError("past and league must not exceed 1 together")
+        return share
+
+    @property
+    def any(self) -> bool:
+        """Whether the learner ever shares its team."""
+        return self.past + self.league > 0
+
+
 class OtherMatchmaking(Matchmaking):
     """Options of a user's matchmaker, passed on unchecked."""
 

@@ -7,7 +7,7 @@ from datetime import datetime
 from typing import Any
 
 from api.store.core.errors import Conflict
-from league.types import CheckpointRef, Decision, Earned, ReturnTally
+from league.types import CheckpointRef, Decision, Earned, LineupTally, ReturnTally
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -20,7 +20,7 @@ class OpponentTally:
     draws: int = 0
     losses: int = 0
     opponent_seat: int | None = None
-    """The opponent's seat; None in games of two seats, where it is the other seat."""
+    """The opponent's team; None in games of two teams, where it is the other one."""
     earned: Earned | None = None
     """Returns of the learner and the opponent in these games; None if they were not counted."""
 
@@ -57,7 +57,9 @@ class TrainedGeneration:
     tallies: tuple[OpponentTally, ...] = ()
     """At most one for each opponent's version and seating."""
     returns: ReturnTally | None = None
-    """Returns of a one-seat game, which has no opponent and so no tallies."""
+    """Returns of a game of one team, which has no opponent and so no tallies."""
+    lineups: tuple[LineupTally, ...] = ()
+    """Games in which the learner shared its team with a mate; they are in no payoff."""
     metrics: dict[str, float] = field(default_factory=dict)
     decisions: tuple[Decision, ...] = ()
     hyperparameters: dict[str, Any] = field(default_factory=dict)

@@ -31,9 +31,12 @@ from api.store.tables import Decision, ModelVersion, Player, Trial
 from api.store.trials.spec import own_algorithm, spec_of
 from league.matchmaking import (
     BUILT_INS,
+    MateShares,
     Member,
     Mixture,
     Request,
+    Roster,
+    draw_mates,
     draw_plan,
     joined_qualities,
     matchmaking_decision,
@@ -71,6 +74,8 @@ class PlannedGeneration:
     seed: int
     algorithm: Component
     opponents: tuple[ChosenOpponent, ...]
+    mates: tuple[ChosenOpponent, ...] = ()
+    """Who shares the learner's team; the rest of the games the learner has it alone."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -182,6 +187,7 @@ def _decide(session: Session, trial: Trial, player: Player, generation: int, att
             "seed": derived_seed(trial.seed, player.name, generation),
             "algorithm": asdict(own_algorithm(trial, player)),
             "opponents": _opponents(plan, player, version, versions),
+            **_mates(trial, player, roster, generation, versions),
         },
     }
     subject = Subject(
@@ -260,9 +266,23 @@ def _opponents(
     ]
 
 
+def _mates(
+    trial: Trial, learner: Player, roster: Sequence[Member], generation: int, versions: Mapping[str, ModelVersion]
+) -> dict[str, Any]:
+    """The plan's mates, each fixed to a version; nothing for a trial that asks for none."""
+    wanted = spec_of(trial).league.mates
+    if not wanted.any:
+        return {}
+    shares = MateShares(past=wanted.past, league=wanted.league, include_bots=wanted.include_bots)
+    seed = derived_seed(trial.seed, learner.name, generation, "mates")
+    found = draw_mates(Roster(roster), PlayerId(learner.id), shares, seed)
+    return {"mates": [{**asdict(mate), "version": versions[mate.player].id} for mate in found]}
+
+
 def _read_plan(session: Session, trial: Trial, player: Player, decision: Decision) -> PlannedGeneration:
     plan = decision.evidence["plan"]
-    named = [opponent["version"] for opponent in plan["opponents"]]
+    mates = plan.get("mates", [])
+    named = [opponent["version"] for opponent in [*plan["opponents"], *mates]]
     found = session.execute(
         select(ModelVersion, Player)
         .join(Player, Player.id == ModelVersion.player_id)
@@ -276,12 +296,11 @@ def _read_plan(session: Session, trial: Trial, player: Player, decision: Decisio
         version=by_version[plan["version"]][0],
         seed=plan["seed"],
         algorithm=Component(**plan["algorithm"]),
-        opponents=tuple(
-            ChosenOpponent(
-                player=by_version[opponent["version"]][1],
-                version=by_version[opponent["version"]][0],
-                probability=opponent["probability"],
-            )
-            for opponent in plan["opponents"]
-        ),
+        opponents=tuple(_chosen(by_version, opponent) for opponent in plan["opponents"]),
+        mates=tuple(_chosen(by_version, mate) for mate in mates),
     )
+
+
+def _chosen(by_version: Mapping[str, tuple[ModelVersion, Player]], planned: Mapping[str, Any]) -> ChosenOpponent:
+    version, player = by_version[planned["version"]]
+    return ChosenOpponent(player=player, version=version, probability=planned["probability"])

@@ -6,6 +6,7 @@ See docs/decisions/generations-exactly-once.md.
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 from sqlalchemy import insert, select
 from sqlalchemy.orm import Session
@@ -23,7 +24,8 @@ from api.store.generations.plan import planned_evidence
 from api.store.generations.turns import check_lead
 from api.store.payoffs.cells import CellKey, Results, sum_by_cell, update_payoff
 from api.store.players.versions import present_version
-from api.store.tables import Decision, Generation, Metric, ModelVersion, Player, ReturnTally, Tally, Trial
+from api.store.tables import Decision, Generation, LineupTally, Metric, ModelVersion, Player, ReturnTally, Tally, Trial
+from league.types import LineupTally as LineupResults
 from league.types import Stream
 from orchestrator.artifacts import ArtifactStore
 
@@ -177,6 +179,9 @@ def _add_results(
                 **at,
             )
         )
+    if trained.lineups:
+        rows = [at | _lineup_row(tally, version.id, trained.parent_version_id) for tally in trained.lineups]
+        session.execute(insert(LineupTally), rows)
     of_generation = {"trial_id": trial.id, "player_id": trained.player_id, "generation": trained.generation}
     metrics = [
         {"name": name, "value": value, "steps": version.steps, **of_generation}
@@ -209,6 +214,25 @@ def _tally_row(tally: OpponentTally, learner_version_id: str) -> dict[str, objec
         "opponent_seat": opponent_seat,
         "stream": Stream.TRAINING,
         **_results(tally).columns,
+    }
+
+
+def _lineup_row(tally: LineupResults, version_id: str, parent_id: str) -> dict[str, Any]:
+    """The learner is named by the version that the generation made, as in its other tallies."""
+    returns = tally.returns
+    opponent = tally.opponent
+    return {
+        "version_id": version_id,
+        "lineup": [version_id if member == parent_id else member for member in tally.lineup],
+        "opponent_version_id": version_id if opponent == parent_id else opponent,
+        "seat": tally.seat,
+        "opponent_seat": tally.opponent_seat,
+        "games": tally.games,
+        "wins": tally.wins,
+        "draws": tally.draws,
+        "losses": tally.losses,
+        "returns": returns.mean * returns.games if returns else tally.earned.own if tally.earned else None,
+        "opponent_returns": None if returns or tally.earned is None else tally.earned.other,
     }
 
 

@@ -6,7 +6,7 @@ from api.store.tables.base import Base
 from api.store.tables.decisions import Decision
 from api.store.tables.events import EVENTS_CHANNEL, Event
 from api.store.tables.gates import Gate, GateBatch
-from api.store.tables.generations import Generation, Metric, ReturnTally, Tally
+from api.store.tables.generations import Generation, LineupTally, Metric, ReturnTally, Tally
 from api.store.tables.installation import Installation
 from api.store.tables.matches import Match
 from api.store.tables.payoffs import Payoff
@@ -33,6 +33,7 @@ __all__ = [
     "Generation",
     "IdempotencyKey",
     "Installation",
+    "LineupTally",
     "Match",
     "Metric",
     "ModelVersion",

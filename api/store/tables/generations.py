@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from datetime import datetime
 
-from sqlalchemy import CheckConstraint, ForeignKey, ForeignKeyConstraint, Index, UniqueConstraint, text
+from sqlalchemy import CheckConstraint, ForeignKey, ForeignKeyConstraint, Index, UniqueConstraint, Uuid, text
+from sqlalchemy.dialects.postgresql import ARRAY
 from sqlalchemy.orm import Mapped, mapped_column
 
 from api.store.tables.base import (
@@ -14,6 +15,7 @@ from api.store.tables.base import (
     EnumText,
     Json,
     Ref,
+    RowId,
     Small,
     in_commit,
     not_blank,
@@ -118,6 +120,44 @@ class ReturnTally(Base):
     mean: Mapped[float]
     deviations: Mapped[float]
     """The sum of squared deviations from the mean."""
+
+
+class LineupTally(Base):
+    """Training results of a mixed line-up: a team that the learner shared with a mate. They are in no payoff."""
+
+    __tablename__ = "lineup_tallies"
+    __table_args__ = (
+        same_trial("version_id", "model_versions"),
+        same_trial("opponent_version_id", "model_versions"),
+        in_commit(),
+        CheckConstraint("seat >= 0 AND seat IS DISTINCT FROM opponent_seat", name="seats"),
+        CheckConstraint("(opponent_version_id IS NULL) = (opponent_seat IS NULL)", name="opponent"),
+        CheckConstraint("games > 0 AND (opponent_seat IS NULL OR wins + draws + losses = games)", name="played"),
+        not_negative("wins", "draws", "losses"),
+        Index(None, "trial_id", "commit"),
+        Index(None, "version_id"),
+        Index(None, "opponent_version_id"),
+    )
+
+    id: Mapped[RowId]
+    trial_id: Mapped[Ref]
+    commit: Mapped[int]
+    version_id: Mapped[Ref]
+    """The learner's version."""
+    lineup: Mapped[list[str]] = mapped_column(ARRAY(Uuid(as_uuid=False)))
+    """The version in each seat of the team, in the order of the seats."""
+    opponent_version_id: Mapped[Ref | None]
+    """The version in all other teams; the learner's own in self-play; None in a game of one team."""
+    seat: Mapped[Small]
+    """The number of the line-up's team."""
+    opponent_seat: Mapped[Small | None]
+    games: Mapped[int]
+    wins: Mapped[int]
+    draws: Mapped[int]
+    losses: Mapped[int]
+    returns: Mapped[float | None]
+    """The line-up's sum of returns in these games."""
+    opponent_returns: Mapped[float | None]
 
 
 class Metric(Base):

@@ -10,7 +10,18 @@ from sqlalchemy.orm import Session
 
 from api.schemas.enums import VersionOrigin
 from api.store.forks.at_commit import first_generation, first_steps
-from api.store.tables import Decision, Event, Generation, Metric, ModelVersion, Player, ReturnTally, Tally, Trial
+from api.store.tables import (
+    Decision,
+    Event,
+    Generation,
+    LineupTally,
+    Metric,
+    ModelVersion,
+    Player,
+    ReturnTally,
+    Tally,
+    Trial,
+)
 from api.store.verify.report import Finding, FindingKind
 from league.types import DecisionKind, Role, Stream
 
@@ -146,7 +157,7 @@ def _without_generation(session: Session) -> Iterator[Finding]:
 
 
 def _wrong_returns(session: Session) -> Iterator[Finding]:
-    """Returns of one-seat games: they cover every game of the generation and have the reported mean."""
+    """Returns of games of one team: they cover every game of the generation and have the reported mean."""
     rows = session.execute(
         select(Player.name, Trial.name, Generation, ReturnTally, Metric.value)
         .join(Generation, Generation.version_id == ReturnTally.version_id)
@@ -162,13 +173,20 @@ def _wrong_returns(session: Session) -> Iterator[Finding]:
     )
     for player, trial, generation, tally, mean in rows:
         subject = f"returns of generation {generation.number} of {player}, trial {trial}"
-        if tally.games != generation.games:
-            wrong = FindingKind.LOST if tally.games < generation.games else FindingKind.DOUBLED
-            detail = f"{tally.games} games were counted, the generation has {generation.games}"
+        games = tally.games + _mixed_games(session, generation)
+        if games != generation.games:
+            wrong = FindingKind.LOST if games < generation.games else FindingKind.DOUBLED
+            detail = f"{games} games were counted, the generation has {generation.games}"
             yield Finding(wrong=wrong, subject=subject, detail=detail)
         elif mean is not None and not math.isclose(tally.mean, mean, rel_tol=1e-6, abs_tol=1e-6):
             detail = f"a mean of {tally.mean!r} is stored, the generation reported {mean!r}"
             yield Finding(wrong=FindingKind.DISAGREEING, subject=subject, detail=detail)
+
+
+def _mixed_games(session: Session, generation: Generation) -> int:
+    """Games of a generation in which the learner shared its team; in a game of one team each is in one tally."""
+    query = select(func.sum(LineupTally.games)).where(LineupTally.version_id == generation.version_id)
+    return int(session.scalar(query) or 0)
 
 
 def _lost_returns(session: Session) -> Iterator[Finding]:
@@ -181,7 +199,7 @@ def _lost_returns(session: Session) -> Iterator[Finding]:
     )
     uncounted = (
         ~exists().where(tally.trial_id == Generation.trial_id, tally.commit == Generation.commit)
-        for tally in (ReturnTally, Tally)
+        for tally in (ReturnTally, Tally, LineupTally)
     )
     rows = session.execute(
         select(Player.name, Trial.name, Generation.number, Generation.games)

@@ -6,11 +6,14 @@ from typing import Annotated, Literal
 
 from fastapi import APIRouter, Header, Query, Request, Response
 
-from api.schemas.payoff import Payoff
+from api.schemas.base import Page
+from api.schemas.payoff import LineupResults, Payoff
+from api.store.payoffs.lineups import lineup_results
+from api.store.trials.reads import require_trial
 from api.web.auth.scopes import Viewer
 from api.web.responses.csv_export import CSV, Form, FormQuery
-from api.web.responses.paging import EntityId
-from api.web.responses.serialization import SerializingRoute
+from api.web.responses.paging import CURSOR, EntityId, Limit
+from api.web.responses.serialization import SerializingRoute, records_page
 from api.web.services import Api
 
 router = APIRouter(route_class=SerializingRoute, prefix="/api/v1/trials/{trial_id}", tags=["league"])
@@ -52,3 +55,19 @@ def payoff(
     if "gzip" in request.headers.get("accept-encoding", ""):
         return Response(document.compressed, headers={**headers, "Content-Encoding": "gzip"}, media_type=media_type)
     return Response(document.body, headers=headers, media_type=media_type)
+
+
+@router.get("/payoff/lineups", summary="List the results of mixed line-ups", response_model=Page[LineupResults])
+def lineups(
+    trial_id: EntityId,
+    services: Api,
+    principal: Viewer,
+    limit: Limit = 50,
+    cursor: Annotated[int | None, Query(ge=0, le=1_000_000, description=CURSOR)] = None,
+) -> Response:
+    """Teams that a learner shared with a mate (`league.mates`), the most played first."""
+    skip = cursor or 0
+    with services.reads() as session:
+        require_trial(session, str(trial_id))
+        rows = lineup_results(session, str(trial_id), skip=skip, limit=limit + 1)
+    return records_page(rows, limit, LineupResults, lambda _: skip + limit)

@@ -10,7 +10,7 @@ from api.schemas.enums import RatingMethod
 from api.schemas.gates import Gate, GateSummary
 from api.schemas.matches import Match, MatchSummary
 from api.schemas.metrics import Series
-from api.schemas.payoff import Payoff, PayoffStream
+from api.schemas.payoff import LineupResults, Payoff, PayoffStream
 from api.schemas.ratings import Ratings
 from lanista.client.calls.call import (
     LARGEST_PAGE,
@@ -32,6 +32,11 @@ Table = Literal["payoff", "ratings", "matches", "decisions"]
 def payoff(trial: TrialRef, *, stream: PayoffStream = "all") -> Call[Payoff]:
     """The payoff matrices; `all` is what matchmaking reads."""
     return get(trial_path(trial, "payoff"), Payoff, {"stream": stream})
+
+
+def lineups(trial: TrialRef, *, page_size: int = 100) -> Listing[LineupResults]:
+    """Training results of teams that a learner shared with a mate, the most played first."""
+    return Listing(path=trial_path(trial, "payoff", "lineups"), item=LineupResults, query={}, page_size=page_size)
 
 
 def ratings(

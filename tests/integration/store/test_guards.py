@@ -24,6 +24,7 @@ APPEND_ONLY = {
     "events",
     "gate_batches",
     "generations",
+    "lineup_tallies",
     "matches",
     "metrics",
     "model_versions",

@@ -13,7 +13,7 @@ from orchestrator.spec.game import EnvPoolGame, GymnasiumGame, OpenSpielGame, Pe
 from orchestrator.spec.generation import GenerationSpec, OpeningsSpec
 from orchestrator.spec.judgement import GateSpec, PayoffSpec, ResetSpec, SnapshotSpec
 from orchestrator.spec.league import LeagueSpec
-from orchestrator.spec.matchmaking import MATCHMAKING, Preset
+from orchestrator.spec.matchmaking import MATCHMAKING, MatesSpec, Preset
 from orchestrator.spec.model import ConvModel, GruModel, MlpModel, NatureModel
 from orchestrator.spec.players import PlayerSpec
 from orchestrator.spec.section import Section
@@ -36,6 +36,7 @@ SECTIONS: list[type[Section]] = [
     LeagueSpec,
     PlayerSpec,
     *(MATCHMAKING[preset] for preset in Preset),
+    MatesSpec,
     PayoffSpec,
     SnapshotSpec,
     ResetSpec,

@@ -1,0 +1,53 @@
+"""Results of mixed line-ups, summed by players: teams that a learner shared with a mate."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from sqlalchemy import text
+from sqlalchemy.orm import Session
+
+from api.store.core.records import Record
+from league.payoff import wilson
+
+_SUMMED = text(
+    """
+SELECT learner.id AS player_id, learner.name AS player, members.ids AS lineup_ids, members.names AS lineup,
+       opponent.id AS opponent_id, opponent.name AS opponent, tally.seat, tally.opponent_seat,
+       sum(tally.games)::bigint AS games, sum(tally.wins)::bigint AS wins, sum(tally.draws)::bigint AS draws,
+       sum(tally.losses)::bigint AS losses, sum(tally.returns) AS returns
+FROM lineup_tallies AS tally
+JOIN model_versions AS own ON own.id = tally.version_id
+JOIN players AS learner ON learner.id = own.player_id
+LEFT JOIN model_versions AS other ON other.id = tally.opponent_version_id
+LEFT JOIN players AS opponent ON opponent.id = other.player_id
+CROSS JOIN LATERAL (
+    SELECT array_agg(player.id::text ORDER BY place) AS ids, array_agg(player.name ORDER BY place) AS names
+    FROM unnest(tally.lineup) WITH ORDINALITY AS member (version_id, place)
+    JOIN model_versions AS version ON version.id = member.version_id
+    JOIN players AS player ON player.id = version.player_id
+) AS members
+WHERE tally.trial_id = :trial_id
+GROUP BY learner.id, learner.name, members.ids, members.names, opponent.id, opponent.name, tally.seat,
+         tally.opponent_seat
+ORDER BY games DESC, learner.name, members.names, opponent.name, tally.seat, tally.opponent_seat
+LIMIT :most OFFSET :skip
+"""
+)
+
+
+def lineup_results(session: Session, trial_id: str, *, skip: int = 0, limit: int = 50) -> list[Record]:
+    """Every mixed line-up against every opponent, the most played first."""
+    rows = session.connection().execute(_SUMMED, {"trial_id": trial_id, "most": limit, "skip": skip}).mappings()
+    return list(_records(dict(row) for row in rows))
+
+
+def _records(rows: Iterator[dict[str, Any]]) -> Iterator[Record]:
+    for row in rows:
+        returns, games = row.pop("returns"), row["games"]
+        ids = {name: None if row[name] is None else str(row[name]) for name in ("player_id", "opponent_id")}
+        rate = None if row["opponent_seat"] is None else (row["wins"] + row["draws"] / 2) / games
+        low, high = (None, None) if rate is None else wilson(rate, games)
+        mean_return = None if returns is None else returns / games
+        yield {**row, **ids, "win_rate": rate, "low": low, "high": high, "mean_return": mean_return}
