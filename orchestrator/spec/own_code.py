@@ -87,7 +87,8 @@ def _in_game(game: GameChoice, path: Path) -> Iterator[CodeName]:
     elif isinstance(game, GymnasiumGame | PettingZooGame):
         if is_code(game.env):
             yield CodeName(path=(*path, "env"), name=game.env)
-        yield from _in_options(game.options, (*path, "options"))
+        options = {name: value for name, value in game.component.options.items() if name != "env"}
+        yield from _in_options(options, path)
     else:
         yield from _in_choice(game, path)
 

@@ -31,6 +31,9 @@ def test_names_of_the_catalog_are_not_code(game: dict[str, Any]) -> None:
         ({"id": "openspiel", "game": "misere(game=efg_game(FileName = x))"}, "game.game"),
         ({"id": "my_games:Nim", "rules": {"maker": "rules:make"}}, "game.id game.rules.maker"),
         ({"id": "gymnasium", "env": "module:Env-v0"}, "game.env"),
+        ({"id": "gymnasium", "env": "A-v0", "variants": [{}, {"env_id": "evil:Env-v0"}]}, "game.variants[1].env_id"),
+        ({"id": "pettingzoo_aec", "env": "a/b_v0", "variants": [{"x": "evil:make"}]}, "game.variants[0].x"),
+        ({"id": "envpool", "env": "Pong-v5", "options": {"x": "evil:make"}}, "game.options.x"),
         (
             {"id": "gymnasium", "env": "a.b:c", "options": {"x": [{"y": "deep.er:Env-v1"}]}},
             "game.env game.options.x[0].y",
