@@ -153,7 +153,9 @@ def test_a_large_body_in_the_packet_of_its_headers_is_no_header(door: tuple[int,
     assert exchange(door[0], chunked + b"1\r\na\r\n" * 50_000 + b"0\r\nX: y\r\n\r\n").endswith(b"50000")
 
 
-@pytest.mark.parametrize("tail", [b"0\r\nX: " + b"a" * 3_000_000, b"1;x=" + b"a" * 3_000_000])
+@pytest.mark.parametrize(
+    "tail", [b"0\r\nX: " + b"a" * 3_000_000, b"1;x=" + b"a" * 3_000_000], ids=["a trailer", "an extension"]
+)
 def test_trailers_and_extensions_without_end_are_refused(door: tuple[int, Connections], tail: bytes) -> None:
     head = b"POST / HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\n"
     assert exchange(door[0], head + tail).startswith(b"HTTP/1.1 400 ")
