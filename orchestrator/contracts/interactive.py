@@ -103,10 +103,14 @@ class MoveAnswer:
 
 @dataclass(frozen=True, kw_only=True)
 class ComponentCheck:
-    """A request to import a component and check that it has the interface of its kind."""
+    """A request to import a component and check that it has the interface of its kind, and fits the others named."""
 
     kind: Kind
     component: Component
+    game: Component | None = None
+    """The trial's game, where it is to be tried together with the component; the same for the other two."""
+    model: Component | None = None
+    algorithm: Component | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -117,6 +121,8 @@ class ComponentVerdict:
     problem: str = ""
     teams: list[int] = field(default_factory=list)
     """Of a game: the team of each seat."""
+    section: Kind | None = None
+    """Which of the components that were tried together has the problem; None: the one that was asked about."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -16,7 +16,7 @@ from torch import Tensor
 
 from league.types import CheckpointRef, VersionId
 from orchestrator.artifacts import ArtifactStore
-from orchestrator.catalog import CatalogError, Component, Kind
+from orchestrator.catalog import Component
 from orchestrator.contracts.errors import Failure
 from orchestrator.contracts.interactive import (
     Candidate,
@@ -34,19 +34,17 @@ from orchestrator.contracts.interactive import (
     render_replay,
 )
 from orchestrator.contracts.play import Contender
-from orchestrator.matchmakers import load_matchmaker
-from workers.activities.failures import failure_message, map_errors
-from workers.algorithms.contract import parse_options
-from workers.bots.names import bot_maker
+from workers.activities.component_checks import try_component
+from workers.activities.failures import map_errors
 from workers.checkpoints import Checkpoint, UnreadableCheckpoint, check_weights, decode, save
-from workers.games.names import make_game, make_new_game
+from workers.games.names import make_game
 from workers.games.protocol import GameSpec, Turn, VectorGame
 from workers.games.replay import Position, replay
 from workers.inference.cache import PolicyCache
 from workers.matches.annotate import Annotation, annotate
 from workers.matches.players import Player, make_player
 from workers.matches.task import Entrant
-from workers.models.contract import build_model, model_maker
+from workers.models.contract import build_model
 
 
 class InteractiveActivities:
@@ -91,14 +89,8 @@ class InteractiveActivities:
 
     @activity.defn(name=check_component.name)
     def check_component(self, check: ComponentCheck) -> ComponentVerdict:
-        """Import the component. A game is also made; the other kinds need a game to be made for."""
-        try:
-            teams = _load(check)
-        except CatalogError as error:
-            return ComponentVerdict(usable=False, problem=str(error))
-        except (Exception, SystemExit) as error:  # user code may raise anything; that is the verdict
-            return ComponentVerdict(usable=False, problem=failure_message(error))
-        return ComponentVerdict(usable=True, teams=list(teams))
+        """Import the component; a game is made, and a model and an algorithm are tried with it."""
+        return try_component(check)
 
     @activity.defn(name=import_weights.name)
     def import_weights(self, request: ImportWeights) -> CheckpointRef:
@@ -167,22 +159,6 @@ def notation(names: Sequence[str], spec: GameSpec) -> str:
     if spec.seats != 2 or spec.simultaneous:
         return " ".join(names)
     return " ".join(f"{i // 2 + 1}. {name}" if i % 2 == 0 else name for i, name in enumerate(names))
-
-
-def _load(check: ComponentCheck) -> tuple[int, ...]:
-    """Import the component, and make it if it is a game; returns the game's teams."""
-    match check.kind:
-        case Kind.GAME:
-            return make_new_game(check.component.id, 1, **check.component.options).spec.teams
-        case Kind.MODEL:
-            model_maker(check.component.id)
-        case Kind.ALGORITHM:
-            parse_options(check.component)
-        case Kind.BOT:
-            bot_maker(check.component.id)
-        case Kind.MATCHMAKER:
-            load_matchmaker(check.component.id)
-    return ()
 
 
 def _maker(game: Component) -> partial[VectorGame]:

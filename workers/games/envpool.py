@@ -24,6 +24,7 @@ from workers.games.protocol import GameSpec
 from workers.games.spaces import ActionLayout, check_action, leaves
 from workers.games.table_arrays import Layout, TableArrays
 
+_OWN = {"env_type", "num_envs", "batch_size", "num_threads", "seed", "base_path"}
 INSTALL = 'pip install "lanista[envpool]"'
 
 
@@ -95,6 +96,8 @@ class _Pools:
             self._envpool = importlib.import_module("envpool")
         except ImportError as error:
             raise BadGame(f"game 'envpool' needs EnvPool, which is not installed ({error}): {INSTALL}") from error
+        if _OWN & options.keys():
+            raise BadGame(f"{env}: options {', '.join(sorted(_OWN & options.keys()))} are set by the adapter")
         if env not in self._envpool.list_all_envs():
             raise BadGame(f"EnvPool has no task {env!r}; `envpool.list_all_envs()` lists them")
 

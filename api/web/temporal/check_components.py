@@ -14,13 +14,16 @@ from api.web.live.cluster_status import ClusterStatus
 from api.web.problems import ProblemError
 from api.web.temporal.ask_worker import ask
 from orchestrator.catalog import BUILT_IN, Component, Kind, resolve
-from orchestrator.contracts.interactive import ComponentCheck, check_component
+from orchestrator.contracts.interactive import ComponentCheck, ComponentVerdict, check_component
 from orchestrator.contracts.queues import Queue
 from orchestrator.spec import TrialSpec
 from orchestrator.spec.own_code import CodeName, code_in_trial
 from orchestrator.spec.problems import path_text
 
 Path = tuple[str | int, ...]
+
+_TOGETHER = (Kind.GAME, Kind.MODEL, Kind.ALGORITHM)
+"""Sections that are tried together: a model must fit a game's spaces, and an algorithm both."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -74,18 +77,24 @@ async def check_components(
         verdicts = await asyncio.gather(*(ask(temporal, check_component, each.check) for each in wanted))
     except ProblemError as refusal:
         return ComponentsChecked(unusable=[], not_checked=f"not checked: {refusal.detail}")
+    problems = [_unusable(each, verdict) for each, verdict in zip(wanted, verdicts, strict=True) if not verdict.usable]
     return ComponentsChecked(
-        unusable=[
-            UnusableComponent(path=each.path, name=each.check.component.id, problem=verdict.problem)
-            for each, verdict in zip(wanted, verdicts, strict=True)
-            if not verdict.usable
-        ]
+        # components that were tried together report one problem several times
+        unusable=list(dict.fromkeys(problems))
         + [
             unusable
             for each, verdict in zip(wanted, verdicts, strict=True)
             for unusable in _gates_of_many_teams(each, verdict.teams)
         ]
     )
+
+
+def _unusable(each: OwnComponent, verdict: ComponentVerdict) -> UnusableComponent:
+    others = {Kind.GAME: each.check.game, Kind.MODEL: each.check.model, Kind.ALGORITHM: each.check.algorithm}
+    other = None if verdict.section in (None, each.check.kind) else others.get(verdict.section)
+    if other is None:
+        return UnusableComponent(path=each.path, name=each.check.component.id, problem=verdict.problem)
+    return UnusableComponent(path=(str(verdict.section), "id"), name=other.id, problem=verdict.problem)
 
 
 def _gates_of_many_teams(game: OwnComponent, teams: list[int]) -> Iterator[UnusableComponent]:
@@ -105,9 +114,20 @@ def own_components(spec: TrialSpec) -> Iterator[OwnComponent]:
         named = tuple(each for each in code if each.path[: len(section)] == section)
         built_in = resolve(kind, component.id).entry.source == BUILT_IN
         if named or not built_in or (kind is Kind.GAME and component.options):
-            check = ComponentCheck(kind=kind, component=component)
+            check = ComponentCheck(kind=kind, component=component, **_others(spec, kind, bool(named), code))
             gated = gates and kind is Kind.GAME
             yield OwnComponent(path=path, check=check, code=named, imported=bool(named) or not built_in, gated=gated)
+
+
+def _others(spec: TrialSpec, kind: Kind, may_import: bool, code: Sequence[CodeName]) -> dict[str, Component]:
+    """What to try together with a component: only what needs no more than the scope that the component needs."""
+    if kind not in _TOGETHER:
+        return {}
+    return {
+        section: getattr(spec, section).component
+        for section in _TOGETHER
+        if section != kind and (may_import or not any(each.path[0] == section for each in code))
+    }
 
 
 def imported_names(components: Iterable[OwnComponent]) -> dict[str, str]:

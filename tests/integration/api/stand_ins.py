@@ -12,6 +12,7 @@ from temporalio.exceptions import ApplicationError
 
 from league.types import CheckpointRef
 from orchestrator.artifacts import ArtifactStore
+from orchestrator.catalog import Kind
 from orchestrator.contracts.interactive import (
     Candidate,
     ComponentCheck,
@@ -63,6 +64,8 @@ async def choose(request: MoveRequest) -> MoveAnswer:
 @activity.defn(name=check_component.name)
 async def check(asked: ComponentCheck) -> ComponentVerdict:
     """Whatever comes from the module `good` can be used."""
+    if asked.model is not None and asked.model.id == "conv":
+        return ComponentVerdict(usable=False, problem="the model does not fit", section=Kind.MODEL)
     if asked.component.id.startswith("good:"):
         return ComponentVerdict(usable=True, teams=[0, 1, 2] if asked.component.id == "good:ThreeTeams" else [])
     return ComponentVerdict(usable=False, problem=f"{asked.kind} {asked.component.id!r} does not import")

@@ -210,6 +210,12 @@ def test_names_of_ones_own_code_are_tried_before_a_trial_starts(coder: httpx.Cli
     assert make(coder, spec=spec | {"model": {"id": "good:Net"}})["game"].startswith("good:Game")
 
 
+def test_a_model_that_does_not_fit_the_game_is_reported_at_the_model(coder: httpx.Client) -> None:
+    text = 'game: {id: "good:Game"}\nmodel: {id: conv}\n'
+    (found,) = coder.post("/api/v1/trials/validate", json={"text": text}).json()["problems"]
+    assert (found["path"], found["line"], found["message"]) == ("model.id", 2, "the model does not fit")
+
+
 def test_a_gate_in_a_game_of_three_teams_is_refused_with_what_to_use_instead(coder: httpx.Client) -> None:
     text = 'game: {id: "good:ThreeTeams"}\nleague: {preset: pfsp}\n'
     (found,) = coder.post("/api/v1/trials/validate", json={"text": text}).json()["problems"]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
+import numpy as np
 import pytest
 import torch
 from safetensors.torch import save as save_tensors
@@ -161,3 +162,34 @@ def test_the_names_of_agents_suggest_their_teams() -> None:
     )
     assert ask_for_teams("g", ["p_0", "p_1", "p_2", "p_3"]).endswith("such as teams: [0, 1, 0, 1]")
     assert ask_for_teams("g", ["north", "east", "south"]).endswith("such as teams: [0, 1, 2]")
+
+
+PENDULUM = Component(id="gymnasium", options={"env": "Pendulum-v1"})
+
+
+def together(game: Component, model: Component, algorithm: str) -> ComponentCheck:
+    return ComponentCheck(kind=Kind.GAME, component=game, model=model, algorithm=Component(id=algorithm))
+
+
+def test_a_game_is_tried_with_its_model_and_algorithm(
+    answers: InteractiveActivities, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.syspath_prepend(Path(__file__).parents[3] / "examples")
+    assert answers.check_component(together(PENDULUM, MODEL, "ppo")).usable
+    board = answers.check_component(together(PENDULUM, Component(id="conv"), "ppo"))
+    assert (board.usable, board.section) == (False, Kind.MODEL)
+    assert "needs observations of (planes, height, width)" in board.problem
+    greedy = answers.check_component(together(PENDULUM, MODEL, "own_algorithm:Dqn"))
+    assert (greedy.usable, greedy.section) == (False, Kind.ALGORITHM)
+    assert "cannot learn gymnasium/Pendulum-v1, whose actions are Box(-2.0, 2.0" in greedy.problem
+    assert "Discrete actions only" in greedy.problem
+    nothing = answers.check_component(together(Component(id="nowhere:Game"), MODEL, "ppo"))
+    assert (nothing.usable, nothing.section) == (False, Kind.GAME)
+
+
+def test_a_person_sees_a_replay_of_a_continuous_game(answers: InteractiveActivities) -> None:
+    moves = np.array([0.5, -2.0], np.float32).view(np.int32).tolist()
+    shown = answers.render_replay(ReplayRequest(game=PENDULUM, seed=1, moves=moves))
+    assert [position.names for position in shown.positions] == [["(0.5)"], ["(-2)"], []]
+    assert [position.actions for position in shown.positions] == [[moves[0]], [moves[1]], []]
+    assert shown.positions[0].legal == [[]]

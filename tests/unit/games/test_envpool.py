@@ -83,6 +83,7 @@ class TestInstalled:
     @pytest.mark.parametrize(
         ("options", "message"),
         [
+            ({"env": "Pong-v5", "options": {"batch_size": 1}}, "options batch_size are set by the adapter"),
             ({"env": "Pung-v5"}, "EnvPool has no task 'Pung-v5'"),
             ({"env": "CartPole-v1", "options": {"no_such_option": 1}}, "EnvPool cannot make 'CartPole-v1' with"),
         ],

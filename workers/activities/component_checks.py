@@ -1,0 +1,88 @@
+"""Tries the components of a trial before it starts: alone, and a game, model and algorithm together."""
+
+from __future__ import annotations
+
+from orchestrator.catalog import CatalogError, Component, Kind
+from orchestrator.contracts.interactive import ComponentCheck, ComponentVerdict
+from orchestrator.matchmakers import load_matchmaker
+from workers.activities.failures import failure_message
+from workers.algorithms.building import build_learner
+from workers.algorithms.contract import make_algorithm
+from workers.algorithms.errors import BadAlgorithm
+from workers.bots.names import bot_maker
+from workers.games.errors import BadGame
+from workers.games.names import make_game, make_new_game
+from workers.games.protocol import GameSpec
+from workers.models.contract import BadModel, build_model, model_maker
+
+
+def try_component(check: ComponentCheck) -> ComponentVerdict:
+    """Whether the component can be used, and whether it fits those that the check names."""
+    section = check.kind
+    try:
+        teams = _load(check)
+        for kind, build in _together(check):
+            section = kind
+            build()
+    except CatalogError as error:
+        return ComponentVerdict(usable=False, problem=str(error), section=section)
+    except (Exception, SystemExit) as error:  # user code may raise anything; that is the verdict
+        return ComponentVerdict(usable=False, problem=failure_message(error), section=section)
+    return ComponentVerdict(usable=True, teams=list(teams))
+
+
+def _load(check: ComponentCheck) -> tuple[int, ...]:
+    """Import the component, and make it if it is a game; returns the game's teams."""
+    match check.kind:
+        case Kind.GAME:
+            return make_new_game(check.component.id, 1, **check.component.options).spec.teams
+        case Kind.MODEL:
+            model_maker(check.component.id)
+        case Kind.ALGORITHM:
+            make_algorithm(check.component)
+        case Kind.BOT:
+            bot_maker(check.component.id)
+        case Kind.MATCHMAKER:
+            load_matchmaker(check.component.id)
+    return ()
+
+
+def _together(check: ComponentCheck) -> list[tuple[Kind, _Try]]:
+    """What is to be tried with the game, the model first; nothing where the game cannot be made by itself."""
+    named = {Kind.GAME: check.game, Kind.MODEL: check.model, Kind.ALGORITHM: check.algorithm}
+    if check.kind in named:
+        named[check.kind] = check.component
+    game, model, algorithm = named.values()
+    spec = None if game is None or model is None else _spec_of(game)
+    if spec is None or model is None:
+        return []
+    tried = [(Kind.MODEL, _Try(spec, model))]
+    return tried if algorithm is None else [*tried, (Kind.ALGORITHM, _Try(spec, model, algorithm))]
+
+
+class _Try:
+    """Builds a model for a game, or the learner and the actor of an algorithm with it."""
+
+    def __init__(self, spec: GameSpec, model: Component, algorithm: Component | None = None) -> None:
+        self._spec, self._model, self._algorithm = spec, model, algorithm
+
+    def __call__(self) -> None:
+        if self._algorithm is None:
+            build_model(self._model, self._spec)
+            return
+        algorithm = make_algorithm(self._algorithm)
+        try:
+            algorithm.actor(build_learner(algorithm, self._model, self._spec, 0).all_nets())
+        except (BadGame, BadModel, BadAlgorithm) as error:
+            raise BadAlgorithm(
+                f"algorithm {self._algorithm.id!r} cannot learn {self._spec.id}, "
+                f"whose actions are {self._spec.action}: {error}"
+            ) from error
+
+
+def _spec_of(game: Component) -> GameSpec | None:
+    """The game's spec; None if it cannot be made, which its own check reports."""
+    try:
+        return make_game(game.id, 1, **game.options).spec
+    except (Exception, SystemExit):
+        return None
