@@ -33,6 +33,13 @@ class WorkerSettings(TemporalSettings, ImportSettings, LogSettings):
         le=86_400,
         description="a crew that no generation needs keeps its Ray actors, and so their CPUs, this long",
     )
+    buffer_memory_mb: int = Field(
+        default=0,
+        ge=0,
+        le=1 << 30,
+        description="MB of memory for the replay buffers of all crews; what exceeds it is spilled to files; "
+        "0: a quarter of the machine's",
+    )
     play_slots: int = Field(default=1, ge=1, le=1024, description="match batches under way at once")
     train_metrics_address: str = Field(
         default="",

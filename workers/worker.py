@@ -24,11 +24,11 @@ from orchestrator.sealing import KeyUse
 from orchestrator.temporal import connect
 from orchestrator.worker_process import run_workers
 from workers.activities.charts import ChartActivities
-from workers.activities.cpu_slots import CpuSlots
 from workers.activities.interactive import InteractiveActivities
 from workers.activities.playing import PlayActivities
 from workers.activities.system import SystemCheckActivities
 from workers.activities.training import TrainingActivities, WeightsActivities
+from workers.crews.cpu_ledger import CpuLedger
 from workers.crews.pool import CrewPool
 from workers.settings import WorkerSettings
 
@@ -44,6 +44,13 @@ def connect_ray(settings: WorkerSettings) -> None:
 def ray_cpus() -> int:
     """The CPUs of the Ray cluster now; nodes come and go."""
     return int(ray.cluster_resources().get("CPU", 0))
+
+
+def buffer_bytes(settings: WorkerSettings) -> int:
+    """Memory for the buffers of all crews; a quarter of this machine's where the setting says 0."""
+    if settings.buffer_memory_mb:
+        return settings.buffer_memory_mb << 20
+    return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") // 4
 
 
 async def wait_for_cpus(count: Callable[[], int] = ray_cpus, *, patience: float = 60.0, settled: float = 3.0) -> int:
@@ -71,8 +78,14 @@ def train_activities(
     slots = settings.train_slots or max(1, cpus)
     store = ArtifactStore(settings.artifacts)
     checks = SystemCheckActivities()
-    crews = CrewPool(store, cpus=count, max_idle=slots, idle_seconds=settings.crew_idle_seconds)
-    training = TrainingActivities(store, crews, CpuSlots(count, slots))
+    crews = CrewPool(
+        store,
+        CpuLedger(count, slots),
+        max_idle=slots,
+        idle_seconds=settings.crew_idle_seconds,
+        buffer_bytes=buffer_bytes(settings),
+    )
+    training = TrainingActivities(store, crews)
     playing = PlayActivities(settings.artifacts)
     weights = WeightsActivities(store, settings.imports)
     interactive = InteractiveActivities(store)

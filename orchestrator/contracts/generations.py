@@ -38,6 +38,26 @@ class PlannedOpponent:
 
 
 @dataclass(frozen=True, kw_only=True)
+class ProcessResources:
+    """What each process of a crew gets, and on which devices it computes."""
+
+    device: str = "cpu"
+    """Where models learn: auto, cpu or cuda."""
+    sampling_device: str | None = None
+    """Where models choose actions in rollouts; None: where they learn."""
+    cpus: float | None = None
+    """None: as many as threads."""
+    gpus: float | None = None
+    """Of a process that uses cuda; None: 1."""
+    memory_mb: int | None = None
+    autocast: str | None = None
+
+    @property
+    def samples_on(self) -> str:
+        return self.sampling_device or self.device
+
+
+@dataclass(frozen=True, kw_only=True)
 class GenerationPlan:
     """All that training a generation needs. At most 64 opponents; the decision row holds the full distribution."""
 
@@ -68,6 +88,7 @@ class GenerationPlan:
     """An attempt without progress for this long is stopped and retried."""
     mates: list[PlannedOpponent] = field(default_factory=list)
     """Players that sit in the learner's team at their share of the tables; none: the learner is its own mate."""
+    resources: ProcessResources = field(default_factory=ProcessResources)
     urgency: int = field(default=Urgency.IN_STEP, compare=False)
     """The priority in the queue, computed whenever the plan is requested; not part of the recorded plan."""
 

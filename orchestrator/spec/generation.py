@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from collections.abc import Iterable, Mapping
+from typing import Annotated, Any, Literal
 
 from pydantic import Field, ValidationInfo, field_validator
 
-from orchestrator.spec.section import Section
+from orchestrator.spec.section import Contradiction, Section
 from orchestrator.spec.values import WHOLE, Count, Positive, Processes, Share
 
 
@@ -17,6 +18,10 @@ class OpeningsSpec(Section):
     plies: Count | None = Field(
         default=None, description="most random moves of a game; null: a quarter of its longest possible length"
     )
+
+
+Device = Literal["auto", "cpu", "cuda"]
+PartOfProcess = Annotated[float, Field(strict=True, gt=0, le=4096)]
 
 
 class GenerationSpec(Section):
@@ -36,7 +41,31 @@ class GenerationSpec(Section):
     threads: Processes = Field(
         default=1, description="threads of each process; results are reproducible only for the same number"
     )
+    device: Device = Field(default="cpu", description="where models learn; auto: cuda where Ray has GPUs, else cpu")
+    sampling_device: Device | None = Field(
+        default=None, description="where models choose actions in rollouts; null: where they learn"
+    )
+    cpus: PartOfProcess | None = Field(
+        default=None, description="CPUs that Ray reserves for each process, also a fraction; null: its threads"
+    )
+    gpus: PartOfProcess | None = Field(
+        default=None, description="GPUs that Ray reserves for each process that uses cuda, also a fraction; null: 1"
+    )
+    memory_mb: Positive | None = Field(
+        default=None, description="MB of memory that Ray reserves for each process; null: none"
+    )
+    autocast: Literal["bf16"] | None = Field(
+        default=None, description="bf16: networks compute in bfloat16 while they learn; null: in float32"
+    )
     openings: OpeningsSpec = Field(default=OpeningsSpec(), description="random first moves in training")
+
+    @classmethod
+    def contradictions(cls, given: Mapping[str, Any]) -> Iterable[Contradiction]:
+        devices = (given.get("device", "cpu"), given.get("sampling_device"))
+        if given.get("gpus") is not None and all(device in ("cpu", None) for device in devices):
+            yield Contradiction(
+                path=("gpus",), value=given["gpus"], reason="needs device or sampling_device cuda or auto"
+            )
 
     @field_validator("trainers")
     @classmethod

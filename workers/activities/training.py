@@ -13,7 +13,6 @@ from orchestrator.artifacts import ArtifactStore
 from orchestrator.contracts.generations import GenerationOutcome, GenerationPlan, PlannedOpponent, train_generation
 from orchestrator.contracts.trials import InitialWeightsRequest, make_initial_weights
 from orchestrator.import_folders import find_import
-from workers.activities.cpu_slots import CpuSlots
 from workers.activities.failures import map_errors
 from workers.activities.progress_watch import ProgressWatch
 from workers.checkpoints import Checkpoint, check_weights, decode, save
@@ -29,10 +28,9 @@ from workers.rollout.openings import OpeningRules
 class TrainingActivities:
     """Runs generations with warm crews."""
 
-    def __init__(self, store: ArtifactStore, crews: CrewPool, cpu_slots: CpuSlots) -> None:
+    def __init__(self, store: ArtifactStore, crews: CrewPool) -> None:
         self._store = store
         self._crews = crews
-        self._cpu_slots = cpu_slots
 
     @activity.defn(name=train_generation.name, no_thread_cancel_exception=True)
     def train_generation(self, plan: GenerationPlan) -> GenerationOutcome:
@@ -52,15 +50,15 @@ class TrainingActivities:
         with map_errors():
             task = task_of(plan)
             try:
-                with self._cpu_slots.reserve(crew_plan(task).cpus, watch, plan.urgency):
-                    result = run_generation(
-                        task,
-                        store=self._store,
-                        progress=on_progress,
-                        should_stop=watch.should_stop,
-                        on_waiting=watch.waiting,
-                        crews=self._crews,
-                    )
+                result = run_generation(
+                    task,
+                    store=self._store,
+                    progress=on_progress,
+                    should_stop=watch.should_stop,
+                    on_waiting=watch.waiting,
+                    crews=self._crews,
+                    urgency=plan.urgency,
+                )
             except GenerationStopped:
                 raise watch.stop_error() from None
         return GenerationOutcome(
@@ -72,7 +70,7 @@ class TrainingActivities:
             metrics=result.metrics,
             started_at=started_at,
             finished_at=time.time(),
-            crews=self._cpu_slots.fitting(crew_plan(task).cpus),
+            crews=self._crews.fitting(crew_plan(task)),
         )
 
 
@@ -94,6 +92,7 @@ def task_of(plan: GenerationPlan) -> GenerationTask:
         trainers=plan.trainers,
         topology=Topology(plan.topology),
         threads=plan.threads,
+        resources=plan.resources,
         openings=OpeningRules(share=plan.opening_share, plies=plan.opening_plies),
     )
 

@@ -68,12 +68,15 @@ class CrewActor(ABC):
 
     def __init__(self, plan: CrewPlan, store: ArtifactStore, rank: int) -> None:
         self._plan, self._store, self._rank = plan, store, rank
-        self._all_reduce = GradientAllReduce(rank, plan.learners) if plan.learners > 1 else None
+        self._all_reduce = (
+            GradientAllReduce(rank, plan.learners, cuda=plan.resources.device == "cuda") if plan.learners > 1 else None
+        )
 
     def set_up(self) -> None:
         """Make the game and the model. Not in the constructor: Ray reports an error there as a dead actor."""
         # Floating-point sums depend on the number of threads.
         torch.set_num_threads(self._plan.threads)
+        self._check_devices()
         try:
             self._build()
         except (*EXPLAINED_ERRORS, OSError, MemoryError):
@@ -81,6 +84,14 @@ class CrewActor(ABC):
         except Exception as error:
             # The user's game or model raised: a retry would raise again.
             raise BadTask(f"the crew cannot be set up: {type(error).__name__}: {error}") from error
+
+    def _check_devices(self) -> None:
+        resources = self._plan.resources
+        if "cuda" in (resources.device, resources.samples_on) and not torch.cuda.is_available():
+            raise BadTask(
+                f"device cuda: torch {torch.__version__} sees no GPU in a process of the crew; it needs a build of "
+                "torch for CUDA and a driver on the node"
+            )
 
     @abstractmethod
     def _build(self) -> None:

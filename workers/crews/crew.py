@@ -22,8 +22,9 @@ from league.types import CheckpointRef
 from orchestrator.artifacts import ArtifactStore
 from workers.algorithms.contract import parse_options
 from workers.crews.actors import CrewActor, StoredBuffer
-from workers.crews.errors import CrewLost, CrewUnavailable, GenerationStopped
-from workers.crews.plan import CrewPlan
+from workers.crews.errors import CrewLost, GenerationStopped
+from workers.crews.placement import check_capacity
+from workers.crews.plan import Bundle, CrewPlan
 from workers.crews.results import game_metrics, lineup_tallies, single_team_returns, tallies
 from workers.crews.task import GenerationResult, GenerationTask, Progress
 from workers.rollout.tally import Counts
@@ -48,6 +49,8 @@ FIRST_POLL_SECONDS = 0.005
 """Where CPUs are free, Ray creates a placement group within some milliseconds."""
 STOP_GRACE_SECONDS = 0.6
 """How long calls under way may take to end after a stop; then their actors are killed."""
+EXACT = "exact"
+"""The metric of generations whose buffer remembers: 1 if the buffer is part of the checkpoint, else 0."""
 CALL_SECONDS = 0.2
 """Target duration of one call to an actor: long against its 1 ms of overhead, short against a stop."""
 
@@ -65,6 +68,8 @@ class Crew(ABC):
         self.loaded_sha256: str | None = None
         """Hash of the checkpoint that the training actors hold; None while that is unknown."""
         self._loaded_algorithm = ""
+        self.buffered: set[str] = set()
+        """The players whose buffers its actors hold between generations."""
 
     def start(self, should_stop: ShouldStop, on_waiting: OnWaiting) -> None:
         """Wait for CPUs, then start the actors and wait until they are set up."""
@@ -99,6 +104,8 @@ class Crew(ABC):
             self.close()
             raise
         self.loaded_sha256 = done.checkpoint.sha256
+        if EXACT in done.metrics:
+            self.buffered.add(task.player)
         return done
 
     @property
@@ -116,8 +123,8 @@ class Crew(ABC):
             self._placement = None
 
     def _reserve_cpus(self, on_waiting: OnWaiting) -> None:
-        """Wait until Ray reserves CPUs for all actors at once: two crews with half of theirs each would deadlock."""
-        self._placement = placement_group([{"CPU": self.plan.threads}] * self.plan.processes)
+        """Wait until Ray reserves everything for all actors at once: two crews with half each would deadlock."""
+        self._placement = placement_group(self.plan.bundles)
         pause, checked = FIRST_POLL_SECONDS, time.monotonic()
         while placement_group_table(self._placement).get("state") != "CREATED":
             on_waiting()
@@ -130,24 +137,23 @@ class Crew(ABC):
             time.sleep(pause)
             pause = min(2 * pause, POLL_SECONDS)
 
-    def _launch(self, kind: type[CrewActor], count: int) -> list[ActorHandle]:
+    def _launch(self, kind: type[CrewActor], count: int, bundle: Bundle) -> list[ActorHandle]:
         assert self._placement is not None, "CPUs are reserved before actors are launched"
         # A restarted actor would have lost its state: the generation is run again instead.
         strategy = PlacementGroupSchedulingStrategy(self._placement)
-        remote: Any = ray.remote(num_cpus=self.plan.threads, max_restarts=0, scheduling_strategy=strategy)(kind)
+        remote: Any = ray.remote(
+            num_cpus=bundle["CPU"],
+            num_gpus=bundle.get("GPU", 0),
+            memory=bundle.get("memory", 0),
+            max_restarts=0,
+            scheduling_strategy=strategy,
+        )(kind)
         actors = [remote.remote(self.plan, self._store, rank) for rank in range(count)]
         self._actors += actors
         return actors
 
     def _check_capacity(self) -> None:
-        """Raise CrewUnavailable if Ray's nodes could not hold the crew even when idle; an actor needs one node."""
-        nodes = [node["Resources"].get("CPU", 0.0) for node in ray.nodes() if node["Alive"]]
-        needed = f"{self.plan.cpus} CPUs ({self.plan.processes} processes of {self.plan.threads} threads)"
-        if self.plan.cpus > sum(nodes):
-            raise CrewUnavailable(f"the crew needs {needed}, Ray has {sum(nodes):g}")
-        if self.plan.processes > sum(int(cpus // self.plan.threads) for cpus in nodes):
-            each = ", ".join(f"{cpus:g}" for cpus in sorted(nodes, reverse=True))
-            raise CrewUnavailable(f"the crew needs {needed}, each process on one node; Ray's nodes have {each} CPUs")
+        check_capacity(self.plan, [node["Resources"] for node in ray.nodes() if node["Alive"]])
 
     def _connect_all_reduce(self, actors: Sequence[ActorHandle]) -> None:
         if len(actors) < 2:
@@ -195,7 +201,7 @@ class Crew(ABC):
         saved: CheckpointRef = self._wait([trainers[0].save.remote(steps, stored)])[0]
         self._wait([trainer.finish.remote(steps, saved) for trainer in trainers[1:]])
         exact = stored[0].exact
-        return saved, {} if exact is None else {"exact": float(exact)}
+        return saved, {} if exact is None else {EXACT: float(exact)}
 
     def _updates(self, task: GenerationTask) -> int:
         """The updates that the task's steps make, rounded up."""

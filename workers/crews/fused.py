@@ -18,7 +18,7 @@ class FusedCrew(Crew):
     """Best for models whose gradients are quick to all-reduce."""
 
     def _start_actors(self) -> None:
-        actors = self._launch(FusedActor, self.plan.rollout_actors)
+        actors = self._launch(FusedActor, self.plan.rollout_actors, self.plan.rollout_bundle)
         self._wait([actor.set_up.remote() for actor in actors])
         self._connect_all_reduce(actors)
 

@@ -5,6 +5,10 @@ See docs/decisions/generations-exactly-once.md.
 
 from __future__ import annotations
 
+import ray
+import torch
+
+from league.training_priority import Urgency
 from orchestrator.artifacts import ArtifactStore
 from workers.algorithms.contract import parse_options
 from workers.crews.crew import OnProgress, OnWaiting, ShouldStop
@@ -21,18 +25,20 @@ def run_generation(
     should_stop: ShouldStop,
     on_waiting: OnWaiting = lambda: None,
     crews: CrewPool | None = None,
+    urgency: int = Urgency.IN_STEP,
 ) -> GenerationResult:
     """Train the task's learner for one generation on Ray, which must be initialised.
 
     With `crews`, warm actors are reused and kept; without it, they end with the generation. Raises GenerationStopped
     within a second of `should_stop` turning true, and CrewLost when an actor dies. `on_waiting` is called while
-    other crews hold the CPUs that this one needs.
+    other generations hold the CPUs that this one needs; the most urgent one gets them first.
     """
     parse_options(task.algorithm)  # bad options are refused before a crew starts
-    plan = crew_plan(task)
+    # `auto` needs a torch that can use Ray's GPUs
+    plan = crew_plan(task).on_cluster(ray.cluster_resources().get("GPU", 0.0) if torch.version.cuda else 0.0)
     pool = CrewPool(store) if crews is None else crews
     try:
-        with pool.crew(plan, task, should_stop, on_waiting) as crew:
+        with pool.crew(plan, task, should_stop, on_waiting, urgency) as crew:
             return crew.run(task, progress, should_stop)
     finally:
         if crews is None:
@@ -49,6 +55,7 @@ def crew_plan(task: GenerationTask) -> CrewPlan:
         trainers=task.trainers,
         threads=task.threads,
         split=_splits(task),
+        resources=task.resources,
     )
 
 

@@ -1,12 +1,16 @@
-"""The crew plan: what a crew of actors is built for."""
+"""The crew plan: what a crew of actors is built for, and what Ray reserves for it."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 
 from orchestrator.catalog import Component
+from orchestrator.contracts.generations import ProcessResources
 
 DEFAULT_BUFFER_BYTES = 1 << 30
+
+Bundle = dict[str, float]
+"""Ray's resources of one process: CPU, and GPU and memory where it needs them."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -23,7 +27,8 @@ class CrewPlan:
     trainers: int
     threads: int
     split: bool
-    buffer_bytes: int = DEFAULT_BUFFER_BYTES
+    resources: ProcessResources = field(default_factory=ProcessResources)
+    buffer_bytes: int = field(default=DEFAULT_BUFFER_BYTES, compare=False)
     """Memory for players' buffers in each training process; what exceeds it is spilled to files."""
 
     @property
@@ -31,11 +36,45 @@ class CrewPlan:
         return self.rollout_actors + (self.trainers if self.split else 0)
 
     @property
-    def cpus(self) -> int:
+    def cpus(self) -> float:
         """The CPUs that Ray must have free for the crew."""
-        return self.processes * self.threads
+        return sum(bundle["CPU"] for bundle in self.bundles)
 
     @property
     def learners(self) -> int:
         """The processes that train the model and all-reduce their gradients."""
         return self.trainers if self.split else self.rollout_actors
+
+    @property
+    def rollout_bundle(self) -> Bundle:
+        """The resources of a process that samples; in a fused crew it trains too."""
+        uses = {self.resources.samples_on} if self.split else {self.resources.samples_on, self.resources.device}
+        return self._bundle(cuda="cuda" in uses)
+
+    @property
+    def trainer_bundle(self) -> Bundle:
+        """The resources of a process that trains; in a fused crew it samples too."""
+        return self._bundle(cuda=self.resources.device == "cuda") if self.split else self.rollout_bundle
+
+    @property
+    def bundles(self) -> list[Bundle]:
+        """The resources of every process."""
+        trainers = [self.trainer_bundle] * self.trainers if self.split else []
+        return trainers + [self.rollout_bundle] * self.rollout_actors
+
+    def on_cluster(self, gpus: float) -> CrewPlan:
+        """The plan with `auto` resolved for a cluster with this many GPUs."""
+        given = self.resources
+        chosen = "cuda" if gpus >= (given.gpus or 1.0) else "cpu"
+        learns_on = chosen if given.device == "auto" else given.device
+        samples_on = chosen if given.samples_on == "auto" else given.samples_on
+        return replace(self, resources=replace(given, device=learns_on, sampling_device=samples_on))
+
+    def _bundle(self, *, cuda: bool) -> Bundle:
+        given = self.resources
+        bundle: Bundle = {"CPU": given.cpus or float(self.threads)}
+        if cuda:
+            bundle["GPU"] = given.gpus or 1.0
+        if given.memory_mb:
+            bundle["memory"] = float(given.memory_mb << 20)
+        return bundle

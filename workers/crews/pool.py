@@ -8,18 +8,24 @@ from __future__ import annotations
 import math
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 
+from league.training_priority import Urgency
 from orchestrator.artifacts import ArtifactStore
-from workers.crews.crew import Crew, OnWaiting, ShouldStop
+from workers.crews.cpu_ledger import CpuLedger
+from workers.crews.crew import POLL_SECONDS, Crew, OnWaiting, ShouldStop
+from workers.crews.errors import GenerationStopped
 from workers.crews.fused import FusedCrew
-from workers.crews.plan import CrewPlan
+from workers.crews.plan import DEFAULT_BUFFER_BYTES, CrewPlan
 from workers.crews.split import SplitCrew
 from workers.crews.task import GenerationTask
 
 EVICT_AFTER_SECONDS = 1.0
 """A new crew that has waited this long for CPUs gets those of idle crews."""
+BUFFER_PATIENCE_SECONDS = 600.0
+"""How long a player waits for the crew that holds its buffer, and that another player uses."""
 
 
 class CrewPool:
@@ -32,48 +38,76 @@ class CrewPool:
     def __init__(
         self,
         store: ArtifactStore,
-        cpus: Callable[[], float] = lambda: math.inf,
+        ledger: CpuLedger | None = None,
         max_idle: int = 1,
         idle_seconds: float = math.inf,
+        buffer_bytes: int = DEFAULT_BUFFER_BYTES,
     ) -> None:
-        """`cpus` counts Ray's CPUs; at most `max_idle` idle crews are kept, each for `idle_seconds`."""
+        """At most `max_idle` idle crews are kept, each for `idle_seconds`; `buffer_bytes` is for all crews together."""
         if max_idle < 1:
             raise ValueError(f"max_idle must be at least 1, not {max_idle}")
         self._store = store
-        self._cpus = cpus
+        self._ledger = ledger or CpuLedger()
         self._max_idle = max_idle
         self._idle_seconds = idle_seconds
+        self._buffer_bytes = buffer_bytes
         self._idle: list[Crew] = []
+        self._lent: list[Crew] = []
         self._timers: dict[Crew, threading.Timer] = {}
-        self._lent = 0
-        """CPUs of the crews lent out now."""
-        self._lock = threading.Lock()
+        self._changed = threading.Condition()
 
     @contextmanager
     def crew(
-        self, plan: CrewPlan, task: GenerationTask, should_stop: ShouldStop, on_waiting: OnWaiting = lambda: None
+        self,
+        plan: CrewPlan,
+        task: GenerationTask,
+        should_stop: ShouldStop,
+        on_waiting: OnWaiting = lambda: None,
+        urgency: int = Urgency.IN_STEP,
     ) -> Iterator[Crew]:
-        """Lend a crew of this plan, preferably one that holds the task's learner; it is taken back if still usable."""
-        crew: Crew | None = None
-        try:
-            crew = self._take(plan, task)
-            if crew is None:
-                crew = SplitCrew(plan, self._store) if plan.split else FusedCrew(plan, self._store)
-                try:
-                    crew.start(should_stop, self._evicting_idle(on_waiting))
-                except BaseException:
-                    crew.close()
-                    raise
-            yield crew
-        finally:
-            self._give_back(plan, crew)
+        """Lend a crew of this plan, preferably one that holds the player's buffer or the task's learner.
+
+        Waits for CPUs, and for the crew that holds the player's buffer. A crew is taken back if it is still usable.
+        """
+        self._wait_for_buffer(plan, task.player, should_stop, on_waiting)
+        with self._ledger.reserve(plan.cpus, should_stop, on_waiting, urgency):
+            crew, warm = self._take(plan, task)
+            try:
+                if not warm:
+                    self._start(crew, should_stop, on_waiting)
+                yield crew
+            finally:
+                self._give_back(crew)
 
     def close(self) -> None:
         """Close all idle crews."""
-        with self._lock:
+        with self._changed:
             idle = [self._remove_idle(crew) for crew in list(self._idle)]
         for crew in idle:
             crew.close()
+
+    def fitting(self, plan: CrewPlan) -> int:
+        """How many generations on crews of this plan can be under way at once."""
+        return self._ledger.fitting(plan.cpus)
+
+    def _wait_for_buffer(self, plan: CrewPlan, player: str, should_stop: ShouldStop, on_waiting: OnWaiting) -> None:
+        """Until the crew that holds the player's buffer is idle: on another crew the buffer would start empty."""
+        deadline = time.monotonic() + BUFFER_PATIENCE_SECONDS
+        with self._changed:
+            while any(crew.plan == plan and player in crew.buffered for crew in self._lent):
+                if time.monotonic() > deadline:
+                    return
+                on_waiting()
+                if should_stop():
+                    raise GenerationStopped("stopped while it waited for the crew that holds its buffer")
+                self._changed.wait(POLL_SECONDS)
+
+    def _start(self, crew: Crew, should_stop: ShouldStop, on_waiting: OnWaiting) -> None:
+        try:
+            crew.start(should_stop, self._evicting_idle(on_waiting))
+        except BaseException:
+            crew.close()
+            raise
 
     def _evicting_idle(self, on_waiting: OnWaiting) -> OnWaiting:
         """`on_waiting`, which also closes all idle crews once the new crew has waited EVICT_AFTER_SECONDS."""
@@ -86,34 +120,43 @@ class CrewPool:
 
         return waiting
 
-    def _take(self, plan: CrewPlan, task: GenerationTask) -> Crew | None:
-        """An idle crew of the plan; or None, after closing idle crews whose CPUs a new crew needs."""
-        wanted = task.learner.sha256 if task.learner is not None else None
+    def _take(self, plan: CrewPlan, task: GenerationTask) -> tuple[Crew, bool]:
+        """An idle crew of the plan and True; or a new one and False, after closing idle crews whose CPUs it needs."""
         evicted: list[Crew] = []
-        cpus = self._cpus()
-        with self._lock:
-            self._lent += plan.cpus
+        cpus = self._ledger.total
+        with self._changed:
             fitting = [crew for crew in self._idle if crew.plan == plan]
             if fitting:
-                best = next((crew for crew in fitting if crew.loaded_sha256 == wanted), fitting[0])
-                return self._remove_idle(best)
-            while self._idle and (len(self._idle) >= self._max_idle or self._held() > cpus):
-                evicted.append(self._remove_idle(self._idle[0]))
-        for crew in evicted:
-            crew.close()
-        return None
+                crew = self._remove_idle(min(fitting, key=lambda crew: _preference(crew, task)))
+            else:
+                while self._idle and (len(self._idle) >= self._max_idle or self._held() > cpus):
+                    evicted.append(self._remove_idle(min(self._idle, key=lambda crew: bool(crew.buffered))))
+                crew = self._new(plan)
+            self._lent.append(crew)
+            for other in (*self._idle, *self._lent):
+                if other is not crew:
+                    other.buffered.discard(task.player)
+        for idle in evicted:
+            idle.close()
+        return crew, bool(fitting)
 
-    def _held(self) -> int:
-        return self._lent + sum(crew.plan.cpus for crew in self._idle)
+    def _new(self, plan: CrewPlan) -> Crew:
+        """A crew without actors; its processes share the memory for buffers with those of all other crews."""
+        each = self._buffer_bytes // (self.fitting(plan) * plan.learners)
+        plan = replace(plan, buffer_bytes=each)
+        return SplitCrew(plan, self._store) if plan.split else FusedCrew(plan, self._store)
 
-    def _give_back(self, plan: CrewPlan, crew: Crew | None) -> None:
-        with self._lock:
-            self._lent -= plan.cpus
-            if crew is not None and crew.has_actors and len(self._idle) < self._max_idle:
+    def _held(self) -> float:
+        return self._ledger.reserved + sum(crew.plan.cpus for crew in self._idle)
+
+    def _give_back(self, crew: Crew) -> None:
+        with self._changed:
+            self._lent.remove(crew)
+            self._changed.notify_all()
+            if crew.has_actors and len(self._idle) < self._max_idle:
                 self._add_idle(crew)
                 return
-        if crew is not None:
-            crew.close()
+        crew.close()
 
     def _add_idle(self, crew: Crew) -> None:
         self._idle.append(crew)
@@ -131,9 +174,15 @@ class CrewPool:
         return crew
 
     def _close_unused(self, crew: Crew) -> None:
-        with self._lock:
+        with self._changed:
             # a timer that had already fired when the crew was lent must not close it in its next idle time
             if self._timers.get(crew) is not threading.current_thread():
                 return
             self._remove_idle(crew)
         crew.close()
+
+
+def _preference(crew: Crew, task: GenerationTask) -> tuple[bool, bool, int]:
+    """Least for the crew that holds the player's buffer, then the task's learner, then the fewest buffers of others."""
+    wanted = task.learner.sha256 if task.learner is not None else None
+    return task.player not in crew.buffered, crew.loaded_sha256 != wanted, len(crew.buffered)

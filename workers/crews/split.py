@@ -25,8 +25,8 @@ class SplitCrew(Crew):
     _trainers: list[ActorHandle]
 
     def _start_actors(self) -> None:
-        self._trainers = self._launch(TrainerActor, self.plan.trainers)
-        self._rollouts = self._launch(RolloutActor, self.plan.rollout_actors)
+        self._trainers = self._launch(TrainerActor, self.plan.trainers, self.plan.trainer_bundle)
+        self._rollouts = self._launch(RolloutActor, self.plan.rollout_actors, self.plan.rollout_bundle)
         self._wait([actor.set_up.remote() for actor in self._actors])
         self._connect_all_reduce(self._trainers)
 

@@ -8,6 +8,7 @@ from enum import StrEnum
 
 from league.types import CheckpointRef, LineupTally, ReturnTally, Tally
 from orchestrator.catalog import Component
+from orchestrator.contracts.generations import ProcessResources
 from workers.crews.errors import BadTask
 from workers.rollout.openings import OpeningRules
 
@@ -67,6 +68,7 @@ class GenerationTask:
     topology: Topology = Topology.AUTO
     threads: int = 1
     """Threads of each process; results are exact for a fixed number only."""
+    resources: ProcessResources = field(default_factory=ProcessResources)
     openings: OpeningRules = field(default_factory=OpeningRules)
 
     def __post_init__(self) -> None:

@@ -19,6 +19,7 @@ from tests.unit.training.generation_task import TASK
 from workers.activities.failures import failure_kind, failure_message
 from workers.checkpoints import load
 from workers.crews import crew as crew_module
+from workers.crews.cpu_ledger import CpuLedger
 from workers.crews.errors import BadTask, CrewLost, CrewUnavailable, GenerationStopped
 from workers.crews.generation import run_generation
 from workers.crews.pool import CrewPool
@@ -243,7 +244,7 @@ def test_an_error_that_cannot_travel_is_no_lost_crew(store: ArtifactStore) -> No
 def test_a_crew_waits_for_the_cpus_of_another_drivers_idle_crew(store: ArtifactStore) -> None:
     """Two pools know nothing of each other, as two train workers do not."""
     whole = replace(TASK, rollout_actors=4, steps=2_000)
-    ours, theirs = CrewPool(store, cpus=lambda: 4), CrewPool(store, cpus=lambda: 4)
+    ours, theirs = CrewPool(store, CpuLedger(lambda: 4)), CrewPool(store, CpuLedger(lambda: 4))
     waited: list[float] = []
 
     def wait() -> None:

@@ -16,9 +16,9 @@ import pytest
 from league.training_priority import Urgency
 from orchestrator.artifacts import ArtifactStore
 from tests.unit.training.generation_task import TASK
-from workers.activities.cpu_slots import CpuSlots
 from workers.crews import crew as crews
 from workers.crews import pool as pools
+from workers.crews.cpu_ledger import CpuLedger
 from workers.crews.crew import Crew
 from workers.crews.errors import CrewUnavailable
 from workers.crews.generation import crew_plan
@@ -49,6 +49,7 @@ class StandInCrew:
 
     def __init__(self, plan: Any, store: ArtifactStore) -> None:
         self.plan, self.loaded_sha256, self.has_actors = plan, None, True
+        self.buffered: set[str] = set()
         self.closed_at: float | None = None
         StandInCrew.made.append(self)
 
@@ -88,25 +89,31 @@ def until(true: Callable[[], bool], seconds: float = 60.0) -> None:
 
 def test_a_claim_counts_the_cpus_anew() -> None:
     present = SimpleNamespace(cpus=1)
-    slots, watch = CpuSlots(lambda: present.cpus), PatientWatch()
-    with pytest.raises(CrewUnavailable, match="needs 2 CPUs, Ray has 1"), slots.reserve(2, watch):  # type: ignore[arg-type]
+    slots, watch = CpuLedger(lambda: present.cpus), PatientWatch()
+    with (
+        pytest.raises(CrewUnavailable, match="needs 2 CPUs, Ray has 1"),
+        slots.reserve(2, watch.should_stop, watch.waiting),
+    ):
         pass
     present.cpus = 2
-    with slots.reserve(2, watch):  # type: ignore[arg-type]
+    with slots.reserve(2, watch.should_stop, watch.waiting):
         threading.Timer(0.3, lambda: setattr(present, "cpus", 3)).start()
-        with slots.reserve(1, watch):  # type: ignore[arg-type]
+        with slots.reserve(1, watch.should_stop, watch.waiting):
             assert watch.waited > 0, "it waited for the node that joined"
 
 
 def test_a_claim_that_waits_is_refused_once_its_node_has_left() -> None:
     present = SimpleNamespace(cpus=12)
-    slots, watch = CpuSlots(lambda: present.cpus), PatientWatch()
-    with slots.reserve(8, watch):  # type: ignore[arg-type]
+    slots, watch = CpuLedger(lambda: present.cpus), PatientWatch()
+    with slots.reserve(8, watch.should_stop, watch.waiting):
         threading.Timer(0.3, lambda: setattr(present, "cpus", 4)).start()
-        with pytest.raises(CrewUnavailable, match="needs 8 CPUs, Ray has 4"), slots.reserve(8, watch):  # type: ignore[arg-type]
+        with (
+            pytest.raises(CrewUnavailable, match="needs 8 CPUs, Ray has 4"),
+            slots.reserve(8, watch.should_stop, watch.waiting),
+        ):
             pass
         assert watch.waited > 0, "while there was hope"
-    with slots.reserve(4, watch):  # type: ignore[arg-type]
+    with slots.reserve(4, watch.should_stop, watch.waiting):
         pass
 
 
@@ -121,11 +128,11 @@ class NeverPlaced(Crew):
 
 
 def test_the_most_urgent_claim_is_next_and_equals_take_turns() -> None:
-    slots, watch, served = CpuSlots(lambda: 1), PatientWatch(), []
+    slots, watch, served = CpuLedger(lambda: 1), PatientWatch(), []
 
     def claim(name: str, urgency: Urgency) -> threading.Thread:
         def train() -> None:
-            with slots.reserve(1, watch, urgency):  # type: ignore[arg-type]
+            with slots.reserve(1, watch.should_stop, watch.waiting, urgency):
                 served.append(name)
 
         before = len(slots._queue)
@@ -135,7 +142,7 @@ def test_the_most_urgent_claim_is_next_and_equals_take_turns() -> None:
             time.sleep(0.001)
         return thread
 
-    with slots.reserve(1, watch):  # type: ignore[arg-type]
+    with slots.reserve(1, watch.should_stop, watch.waiting):
         waiting = [claim("first", Urgency.IN_STEP), claim("second", Urgency.IN_STEP), claim("urgent", Urgency.BEHIND)]
     for thread in waiting:
         thread.join()
@@ -145,8 +152,8 @@ def test_the_most_urgent_claim_is_next_and_equals_take_turns() -> None:
 @pytest.mark.parametrize(
     ("nodes", "left", "words"),
     [
-        ([2.0, 2.0], [2.0, 2.0], r"needs 3 CPUs \(1 processes of 3 threads\), each .* Ray's nodes have 2, 2 CPUs"),
-        ([2.0, 4.0], [2.0, 2.0], "Ray's nodes have 2, 2 CPUs"),
+        ([2.0, 2.0], [2.0, 2.0], r"needs 3 CPUs \(1 processes of 3 CPUs\), each .* Ray's nodes have 2 CPUs; 2 CPUs"),
+        ([2.0, 4.0], [2.0, 2.0], "Ray's nodes have 2 CPUs; 2 CPUs"),
         ([4.0], [2.0], "needs 3 CPUs .*, Ray has 2"),
         ([4.0], [], "Ray has 0"),
     ],
@@ -207,6 +214,55 @@ def test_idle_crews_give_way_to_one_that_waits_for_its_place(
     monkeypatch.setattr(StandInCrew, "placed", staticmethod(lambda: not idle.has_actors))
     use(pool, plan=crew_plan(TASK.__class__(**{**vars(TASK), "tables": 32})))
     assert not idle.has_actors and len(StandInCrew.made) == 2
+
+
+def of_player(name: str) -> Any:
+    return replace(TASK, player=name)
+
+
+def test_a_player_gets_the_crew_that_holds_its_buffer(store: ArtifactStore) -> None:
+    pool = CrewPool(store, max_idle=2)
+    with (
+        pool.crew(PLAN, of_player("a"), lambda: False) as first,
+        pool.crew(PLAN, of_player("b"), lambda: False) as second,
+    ):
+        first.buffered.add("a")
+        second.buffered.add("b")
+    for player, crew in (("b", second), ("a", first), ("b", second)):
+        with pool.crew(PLAN, of_player(player), lambda: False) as lent:
+            assert lent is crew
+    with pool.crew(PLAN, of_player("b"), lambda: False), pool.crew(PLAN, of_player("c"), lambda: False) as lent:
+        assert lent is first
+
+
+def test_a_player_waits_for_the_crew_that_holds_its_buffer(
+    store: ArtifactStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pool, watch, got = CrewPool(store, max_idle=2), PatientWatch(), []
+
+    def train() -> None:
+        with pool.crew(PLAN, of_player("a"), watch.should_stop, watch.waiting) as crew:
+            got.append(crew)
+
+    with pool.crew(PLAN, of_player("b"), lambda: False) as busy:
+        busy.buffered.update("ab")
+        thread = threading.Thread(target=train)
+        thread.start()
+        until(lambda: watch.waited > 2)
+    thread.join()
+    assert got == [busy]
+    monkeypatch.setattr(pools, "BUFFER_PATIENCE_SECONDS", 0.1)
+    with pool.crew(PLAN, of_player("b"), lambda: False):
+        train()
+    assert got[1] is not busy and busy.buffered == {"b"}, (
+        "after its patience it starts anew, and its old buffer is nobody's"
+    )
+
+
+def test_crews_share_the_memory_for_buffers(store: ArtifactStore) -> None:
+    pool = CrewPool(store, CpuLedger(lambda: 4), buffer_bytes=4000)
+    with pool.crew(replace(PLAN, rollout_actors=2), TASK, lambda: False) as crew:
+        assert crew.plan.buffer_bytes == 1000, "two crews of two processes"
 
 
 async def test_a_worker_waits_for_rays_first_nodes() -> None:
