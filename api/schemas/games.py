@@ -28,6 +28,7 @@ class Position(Answer):
     legal: list[list[Action]] = Field(description="the legal actions of each of those seats")
     returns: list[float] = Field(description="each seat's return so far", examples=[[0.0, 0.0]])
     value: float | None = Field(description="the annotating version's value for the first of those seats")
+    teams: list[int] = Field(default=[], description="the team of each seat of the game", examples=[[0, 0, 1, 1]])
     done: bool = Field(description="whether the game is over")
     text: str = Field(description="the position as text")
     svg: str = Field(description="the position as an SVG image")

@@ -62,6 +62,8 @@ class ReplayedPosition:
     """The legal actions of each of `seats`."""
     value: float | None = None
     """The annotator's value for the first of `seats`."""
+    teams: list[int] = field(default_factory=list)
+    """The team of each seat; empty in answers of earlier releases."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -176,6 +176,7 @@ def _entrant(contender: Contender) -> Entrant:
 def _position(position: Position, spec: GameSpec, annotations: Sequence[Annotation]) -> ReplayedPosition:
     by_seat = {annotation.seat: annotation for annotation in annotations}
     return ReplayedPosition(
+        teams=list(spec.teams),
         ply=position.ply,
         seats=list(position.seats),
         actions=list(position.actions),

@@ -56,6 +56,8 @@ class OwnComponent:
     """Whether trying it imports anything that does not come with Lanista."""
     gated: bool = False
     """Whether it is the game of a trial with gates."""
+    mated: bool = False
+    """Whether it is the game of a trial whose learners share their teams."""
 
     @property
     def scope(self) -> Scope:
@@ -84,7 +86,7 @@ async def check_components(
         + [
             unusable
             for each, verdict in zip(wanted, verdicts, strict=True)
-            for unusable in _gates_of_many_teams(each, verdict.teams)
+            for unusable in _misfits(each, verdict.teams)
         ]
     )
 
@@ -97,9 +99,12 @@ def _unusable(each: OwnComponent, verdict: ComponentVerdict) -> UnusableComponen
     return UnusableComponent(path=(str(verdict.section), "id"), name=other.id, problem=verdict.problem)
 
 
-def _gates_of_many_teams(game: OwnComponent, teams: list[int]) -> Iterator[UnusableComponent]:
-    """A gate is a paired test of two sides, each with one team; a game of more teams has none."""
+def _misfits(game: OwnComponent, teams: list[int]) -> Iterator[UnusableComponent]:
+    """What the game's teams do not allow: a gate of more than two teams, and mates where nobody has one."""
     count, name = len(set(teams)), game.check.component.id
+    if game.mated and teams and count == len(teams):
+        problem = f"each seat of {name} is a team of its own, so that nobody has a mate; leave mates out"
+        yield UnusableComponent(path=("league", "mates"), name=name, problem=problem)
     if game.gated and count > 2:
         problem = f"a gate compares two teams, {name} has {count}; say champion_gate: null, promote by a tournament"
         yield UnusableComponent(path=("league", "champion_gate"), name=name, problem=problem)
@@ -108,15 +113,18 @@ def _gates_of_many_teams(game: OwnComponent, teams: list[int]) -> Iterator[Unusa
 def own_components(spec: TrialSpec) -> Iterator[OwnComponent]:
     """Components by import path or of another package, and games with options."""
     code = code_in_trial(spec)
-    gates = spec.league.champion_gate is not None
+    gates, mates = spec.league.champion_gate is not None, spec.league.mates.any
     for path, kind, component in _named(spec):
         section = path[:-1] if path[-1] == "id" else path
         named = tuple(each for each in code if each.path[: len(section)] == section)
         built_in = resolve(kind, component.id).entry.source == BUILT_IN
-        if named or not built_in or (kind is Kind.GAME and component.options):
+        if named or not built_in or (kind is Kind.GAME and (component.options or mates)):
             check = ComponentCheck(kind=kind, component=component, **_others(spec, kind, bool(named), code))
-            gated = gates and kind is Kind.GAME
-            yield OwnComponent(path=path, check=check, code=named, imported=bool(named) or not built_in, gated=gated)
+            game = kind is Kind.GAME
+            imported = bool(named) or not built_in
+            yield OwnComponent(
+                path=path, check=check, code=named, imported=imported, gated=game and gates, mated=game and mates
+            )
 
 
 def _others(spec: TrialSpec, kind: Kind, may_import: bool, code: Sequence[CodeName]) -> dict[str, Component]:

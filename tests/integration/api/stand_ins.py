@@ -66,6 +66,8 @@ async def check(asked: ComponentCheck) -> ComponentVerdict:
     """Whatever comes from the module `good` can be used."""
     if asked.model is not None and asked.model.id == "conv":
         return ComponentVerdict(usable=False, problem="the model does not fit", section=Kind.MODEL)
+    if asked.component.id == "tic_tac_toe":
+        return ComponentVerdict(usable=True, teams=[0, 1])
     if asked.component.id.startswith("good:"):
         return ComponentVerdict(usable=True, teams=[0, 1, 2] if asked.component.id == "good:ThreeTeams" else [])
     return ComponentVerdict(usable=False, problem=f"{asked.kind} {asked.component.id!r} does not import")

@@ -227,6 +227,13 @@ def test_a_gate_in_a_game_of_three_teams_is_refused_with_what_to_use_instead(cod
     assert coder.post("/api/v1/trials/validate", json={"text": without}).json()["valid"] is True
 
 
+def test_mates_in_a_game_without_teams_are_refused(operator: httpx.Client) -> None:
+    text = "game: {id: tic_tac_toe}\nleague:\n  mates: {past: 0.5}\n"
+    (found,) = operator.post("/api/v1/trials/validate", json={"text": text}).json()["problems"]
+    assert (found["path"], found["line"]) == ("league.mates", 3)
+    assert "each seat of tic_tac_toe is a team of its own" in found["message"]
+
+
 def test_who_may_only_look_has_no_code_imported(viewer: httpx.Client) -> None:
     checked = viewer.post("/api/v1/trials/validate", json={"text": OWN_NAMES}).json()
     fields = "game.id, model.id, league.players[1].bot"

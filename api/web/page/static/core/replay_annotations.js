@@ -1,5 +1,6 @@
 // A replay annotated with policies and values: by one version, by the version to move at each position, or by none.
 import { get } from "./api.js";
+import { teamOf } from "./teams.js";
 
 export async function annotatedReplay(match, whose) {
   const path = `/matches/${match}/replay`;
@@ -12,7 +13,8 @@ export async function annotatedReplay(match, whose) {
   const found = new Map(versions.flatMap((version, place) => (asked[place].status === "fulfilled" ? [[version, asked[place].value]] : [])));
   if (!found.size && problem.status !== 409) throw problem; // 409: only this version cannot annotate
   const base = found.values().next().value ?? (await get(path));
-  const annotationOf = (seat) => found.get(seat === plain.seat ? plain.version_id : plain.opponent_version_id);
+  const first = (seat) => teamOf(base.positions[0], seat) === plain.seat;
+  const annotationOf = (seat) => found.get(first(seat) ? plain.version_id : plain.opponent_version_id);
   return { ...base, problem: problem?.message, positions: base.positions.map((position) => merged(position, annotationOf)) };
 }
 

@@ -4,7 +4,7 @@ import { h, s } from "../core/dom.js";
 import { percent, short, signed, whole } from "../core/format.js";
 import { colourKey, heatMap } from "../charts/heat_map.js";
 import { byLikeness, byRating, indices, strongestCycles } from "../charts/payoff_order.js";
-import { card, empty, pick, shares } from "../components/widgets.js";
+import { card, empty, pick, shares, table } from "../components/widgets.js";
 import { matchTable } from "../components/match_table.js";
 import { trialFrame } from "../components/trial_frame.js";
 
@@ -28,17 +28,18 @@ export const trialOf = (context) => context.parameters.trial;
 export async function load(context) {
   const root = `/trials/${context.parameters.trial}`;
   const { stream = "all", row, column } = context.query;
-  const [trial, payoff, ratings, alphaRank, nash, games] = await Promise.all([
+  const [trial, payoff, ratings, alphaRank, nash, games, lineups] = await Promise.all([
     get(root),
     get(`${root}/payoff`, { stream }),
     getAll(`${root}/ratings`, {}, { maximum: 1000 }),
     get(`${root}/ratings`, { method: "alpha_rank", limit: 12 }),
     get(`${root}/ratings`, { method: "nash_averaging", limit: 500 }),
     row && column ? get(`${root}/matches`, { player_id: row, opponent_id: column, limit: 25 }) : null,
+    get(`${root}/payoff/lineups`, { limit: 50 }),
   ]);
   const kept = context.state.payoff; // the same object while nothing changed, so results are reused
   if (!kept || kept.revision !== payoff.revision || kept.stream !== payoff.stream) context.state.payoff = payoff;
-  return { trial, payoff: context.state.payoff, ratings, alphaRank: alphaRank.items, nash, games };
+  return { trial, payoff: context.state.payoff, ratings, alphaRank: alphaRank.items, nash, games, lineups: lineups.items };
 }
 
 export function view(data, context) {
@@ -73,6 +74,7 @@ export function view(data, context) {
       ),
       h("div", {}, cell(data, context), masses(data), cycles(data, context)),
     ),
+    mixedTeams(data.lineups),
   );
 }
 
@@ -173,6 +175,30 @@ function cell({ payoff, games, trial }, context) {
           h("a", { href: `/trials/${trial.id}/matches?player=${one.id}&opponent=${other.id}` }, "All recorded games"),
         ]
       : h("p", { class: "quiet" }, "No recorded games. Training games are only counted."),
+  );
+}
+
+/** Teams that a learner shared with a mate. */
+function mixedTeams(lineups) {
+  if (!lineups.length) return null;
+  return h(
+    "section",
+    { class: "card", key: "lineups", "aria-label": "Mixed teams" },
+    h("h2", {}, "Mixed teams"),
+    h("p", { class: "quiet" }, "Training games in which a learner shared its team. They are in no cell of the heat map."),
+    table(
+      "Mixed teams",
+      [
+        ["Team", (each) => each.lineup.join(" + ")],
+        ["Opponent", (each) => each.opponent ?? "–"],
+        ["Won", (each) => (each.win_rate === null ? "–" : percent(each.win_rate, 1)), "number"],
+        ["Interval", (each) => (each.win_rate === null ? "–" : `${percent(each.low)} to ${percent(each.high)}`), "number"],
+        ["Mean return", (each) => (each.mean_return === null ? "–" : signed(each.mean_return, 2)), "number"],
+        ["Games", (each) => whole(each.games), "number"],
+      ],
+      lineups,
+      (each) => `${each.lineup_ids} ${each.opponent_id} ${each.seat} ${each.opponent_seat}`,
+    ),
   );
 }
 

@@ -5,6 +5,7 @@ import { toast } from "../components/dialog.js";
 import { h } from "../core/dom.js";
 import { versionName, humanize } from "../core/format.js";
 import { card, pick, versionLink } from "../components/widgets.js";
+import { teamOf, teamReturns } from "../core/teams.js";
 
 const PATIENCE_MS = 300; // faster answers show no "Thinking"
 export const title = ({ version }) => `Play against ${versionName(version.player, version.number)}`;
@@ -73,10 +74,7 @@ export function view({ version, trial, players }, context) {
       pick(
         "You move",
         "seat",
-        [
-          ["0", "first"],
-          ["1", "second"],
-        ],
+        seatChoices(game),
         context.query.seat ?? "0",
         (value) => context.setQuery({ seat: value }),
       ),
@@ -120,7 +118,7 @@ function table(game, context) {
     board(game.position, { areas, moves: game.moves, act, disabled: context.state.waiting }),
     h(
       "p",
-      { role: "status", class: "say", "data-outcome": done ? Math.sign(game.position.returns[game.seat]) : null },
+      { role: "status", class: "say", "data-outcome": done ? Math.sign(earned(game)) : null },
       statusText(game, context),
     ),
     done ? null : hint(areas),
@@ -151,13 +149,13 @@ function sidePanel(game, version, context) {
         : card("Your moves", choices(game, context)),
     card(
       "Sides",
-      ["moves first", "moves second"].map((what, seat) =>
+      game.position.returns.map((_, seat) =>
         h(
           "p",
           { class: "side", key: seat },
-          h("span", { class: "seat", "data-seat": seat }),
+          h("span", { class: "seat", "data-seat": teamOf(game.position, seat) }),
           h("strong", {}, seat === game.seat ? "You" : it),
-          ` ${what}`,
+          ` ${sideText(game, seat)}`,
         ),
       ),
       game.moves.length
@@ -165,6 +163,25 @@ function sidePanel(game, version, context) {
         : null,
     ),
   );
+}
+
+/** What the person's team has earned. */
+const earned = (game) => teamReturns(game.position)[teamOf(game.position, game.seat)];
+
+/** Seats by the order of moves, or by number once a game has shown that there are more than two. */
+function seatChoices(game) {
+  if ((game?.position.returns.length ?? 2) <= 2)
+    return [
+      ["0", "first"],
+      ["1", "second"],
+    ];
+  return game.position.returns.map((_, seat) => [String(seat), `in seat ${seat}`]);
+}
+
+function sideText(game, seat) {
+  if (game.position.returns.length <= 2) return ["moves first", "moves second"][seat];
+  const mate = seat !== game.seat && teamOf(game.position, seat) === teamOf(game.position, game.seat);
+  return `in seat ${seat}${mate ? ", your mate" : ""}`;
 }
 
 function choices(game, context) {
@@ -183,8 +200,7 @@ function choices(game, context) {
 
 function statusText(game, { state }) {
   if (state.slow) return "Thinking …";
-  const earned = game.position.returns[game.seat];
-  if (game.position.done) return earned > 0 ? "You won." : earned < 0 ? "You lost." : "A draw.";
+  if (game.position.done) return earned(game) > 0 ? "You won." : earned(game) < 0 ? "You lost." : "A draw.";
   return "Your move.";
 }
 

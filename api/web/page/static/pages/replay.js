@@ -4,6 +4,7 @@ import { h, s } from "../core/dom.js";
 import { percent, signed, versionName, humanize } from "../core/format.js";
 import { badge, card, facts, pick, shares, time, versionLink } from "../components/widgets.js";
 import { annotatedReplay } from "../core/replay_annotations.js";
+import { seatsByTeam, teamOf, teamReturns } from "../core/teams.js";
 
 export const title = ({ replay }) => `Game #${replay.match.id}`;
 export const onEvent = () => false;
@@ -42,14 +43,15 @@ export function view({ replay }, context) {
   const areas = areasOf(positions[ply]);
   const names = [versionName(match.player, match.version_number), versionName(match.opponent, match.opponent_version_number)];
   const links = [versionLink(match.version_id, names[0]), versionLink(match.opponent_version_id, names[1])];
-  const seats = match.seat === 0 ? names : [names[1], names[0]];
+  const teams = seatsByTeam(positions[0]);
+  const sides = teams.map((_, team) => names[team === match.seat ? 0 : 1]);
   return [
     h(
       "div",
       { key: "title" },
       h("p", { class: "crumbs" }, match.trial_id ? h("a", { href: `/trials/${match.trial_id}/matches` }, "Matches") : "Game"),
       h("h1", {}, `Game #${match.id} `, badge(match.result)),
-      h("p", { class: "quiet" }, `${seats.join(" against ")}: ${match.result} for ${names[0]}`),
+      h("p", { class: "quiet" }, `${sides.join(" against ")}: ${match.result} for ${names[0]}`),
     ),
     h(
       "div",
@@ -59,18 +61,17 @@ export function view({ replay }, context) {
         { class: "card", "aria-label": "Board" },
         shownBoard(positions, ply, areas),
         controls(ply, last, context),
-        values(positions, ply, seats, context),
+        values(positions, ply, sides, context),
       ),
       h(
         "div",
         {},
-        policyCard(replay, positions[ply], { names, seats, areas }, context),
+        policyCard(replay, positions[ply], { names, sides, areas }, context),
         card("Moves", moveList(positions, ply, areas, context)),
         card(
           "Players",
           facts([
-            ["First", match.seat === 0 ? links[0] : links[1]],
-            ["Second", match.seat === 0 ? links[1] : links[0]],
+            ...teams.map((seats, team) => [sideName(seats, team, teams), links[team === match.seat ? 0 : 1]]),
             ["Played for", humanize(match.stream)],
             ["When", time(match.played_at)],
             ["Seed", h("code", {}, match.seed)],
@@ -80,6 +81,10 @@ export function view({ replay }, context) {
     ),
   ];
 }
+
+/** "First" and "Second" in games of two seats, else the seats of the team. */
+const sideName = (seats, team, teams) =>
+  teams.flat().length <= 2 ? ["First", "Second"][team] : `${seats.length > 1 ? "Seats" : "Seat"} ${seats.join(", ")}`;
 
 function shownBoard(positions, ply, areas) {
   const position = positions[ply];
@@ -114,14 +119,14 @@ function controls(ply, last, context) {
   ];
 }
 
-/** The expected return of each seat when it was to move, and its final return. */
-function values(positions, ply, seats, context) {
+/** The expected return of each team's first seat when it was to move, and its final return. */
+function values(positions, ply, sides, context) {
   const end = positions.length - 1;
-  const lines = seats.map((_, seat) =>
+  const lines = seatsByTeam(positions[0]).map(([seat], team) =>
     positions.flatMap((each, place) =>
       each.done && place === end
         ? [[place, each.returns[seat]]]
-        : each.seats[0] === seat && each.value !== null
+        : teamOf(each, each.seats[0]) === team && each.value !== null
           ? [[place, each.value]]
           : [],
     ),
@@ -141,14 +146,14 @@ function values(positions, ply, seats, context) {
       "figcaption",
       {},
       "Expected return of the player to move: ",
-      seats.map((name, seat) => h("span", { class: "who" }, h("span", { class: "seat", "data-seat": seat }), name)),
+      sides.map((name, team) => h("span", { class: "who" }, h("span", { class: "seat", "data-seat": team }), name)),
     ),
     s(
       "svg",
       {
         viewBox: `0 0 ${wide} ${high}`,
         role: "img",
-        "aria-label": `Expected returns of ${seats.join(" and ")} over the game`,
+        "aria-label": `Expected returns of ${sides.join(" and ")} over the game`,
         onclick: jump,
       },
       s("line", { class: "zero", x1: 0, y1: high / 2, x2: wide, y2: high / 2 }),
@@ -166,7 +171,7 @@ function values(positions, ply, seats, context) {
   );
 }
 
-function policyCard(replay, position, { names, seats, areas }, context) {
+function policyCard(replay, position, { names, sides, areas }, context) {
   const { match } = replay;
   const whose = [
     ["", "the player to move"],
@@ -183,19 +188,22 @@ function policyCard(replay, position, { names, seats, areas }, context) {
     pick("Annotated by", "annotate", whose, context.query.annotate ?? "", (value) => context.setQuery({ annotate: value })),
     replay.problem ? h("p", { class: "bad", role: "alert" }, replay.problem) : null,
     position.done
-      ? h("p", {}, h("strong", {}, `The game is over: ${position.returns.map((value) => signed(value, 0)).join(" : ")}.`))
+      ? h("p", {}, h("strong", {}, `The game is over: ${teamReturns(position).map((value) => signed(value, 0)).join(" : ")}.`))
       : [
           h(
             "p",
             {},
             "To move: ",
-            h("strong", {}, position.seats.map((seat) => seats[seat] ?? `seat ${seat}`).join(", ")),
+            h("strong", {}, movers(position, sides).join(", ")),
             position.value === null ? "" : [", value ", h("strong", { class: "value" }, signed(position.value, 2))],
           ),
           policy.length ? shares(policy, "Policy") : asked ? h("p", { class: "quiet" }, "A bot has no policy to show.") : null,
         ],
   );
 }
+
+/** Who is to move, each named once. */
+const movers = (position, sides) => [...new Set(position.seats.map((seat) => sides[teamOf(position, seat)] ?? `seat ${seat}`))];
 
 function moveList(positions, ply, areas, context) {
   return h(
@@ -210,7 +218,7 @@ function moveList(positions, ply, areas, context) {
           "button",
           { class: "move", "aria-current": place + 1 === ply ? "step" : null, onclick: () => goTo(place + 1, context) },
           h("span", { class: "number" }, `${place + 1}.`),
-          h("span", { class: "seat", "data-seat": each.seats[0] }),
+          h("span", { class: "seat", "data-seat": teamOf(each, each.seats[0]) }),
           h("b", {}, each.actions.map((action, at) => actionName(areas, action, each.names[at])).join(", ") || "–"),
           h(
             "span",
