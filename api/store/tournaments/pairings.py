@@ -32,7 +32,7 @@ from orchestrator.spec.tournament import TournamentSpec
 
 PLANNED_AT_ONCE = 64
 """Pairings per message to the workflow."""
-ONE_TEAM_GAMES = frozenset({"gymnasium"})
+ONE_TEAM_GAMES = frozenset({"envpool", "gymnasium"})
 """Each side plays a seed by itself, so that a pair of games is one contest."""
 
 

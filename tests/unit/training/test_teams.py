@@ -7,6 +7,7 @@ from tests.unit.training.samples import Relay
 from workers.bots.names import make_bot
 from workers.bots.protocol import Bot
 from workers.games.errors import BadGame
+from workers.games.pettingzoo import ParallelGame
 from workers.games.protocol import GameSpec
 from workers.games.teams import declared_teams
 from workers.inference.policy import Policy
@@ -114,3 +115,13 @@ def test_one_team_counts_the_sum_of_its_returns() -> None:
     assert counts.single_team_returns is not None
     assert (counts.single_team_returns.games, counts.single_team_returns.mean) == (3, pytest.approx((3 + 9 + 13) / 3))
     assert counts.returns / counts.teams_played == pytest.approx((3 + 9 + 13) / 3)
+
+
+def test_agents_of_a_pettingzoo_game_sit_with_their_mates() -> None:
+    """Three agents, "a" against "b" and "c": the seats of a team are the learner's or the opponent's, never both."""
+    env = "tests.unit.games.environments:Survivors"
+    game = ParallelGame(tables=4, env=env, teams={"a": 0, "b": 1, "c": 1})
+    assert (game.spec.teams, game.spec.team_count, game.teams_question) == ((0, 1, 1), 2, None)
+    seating = seat(tables=4, teams=game.spec.teams, shares=[0.0, 1.0], rng=np.random.default_rng(0))
+    assert (seating.owner == LEARNER).tolist() == [[True, False, False], [False, True, True]] * 2
+    assert ParallelGame(tables=1, env=env).spec.team_count == 3, "a trial that began without teams goes on"

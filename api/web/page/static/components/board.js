@@ -127,7 +127,7 @@ export function policyShares(position, areas) {
     .sort((one, other) => other.probability - one.probability)
     .map((each) => ({
       key: each.action,
-      name: actionName(areas, each.action, each.name) + (position.actions.includes(each.action) ? " ◂ played" : ""),
+      name: actionName(areas, each.action, each.name) + (position.actions[0] === each.action ? " ◂ played" : ""),
       share: each.probability,
     }));
 }

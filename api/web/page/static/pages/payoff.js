@@ -190,8 +190,9 @@ function mixedTeams(lineups) {
       "Mixed teams",
       [
         ["Team", (each) => each.lineup.join(" + ")],
+        ["As", (each) => `team ${each.seat}`],
         ["Opponent", (each) => each.opponent ?? "–"],
-        ["Won", (each) => (each.win_rate === null ? "–" : percent(each.win_rate, 1)), "number"],
+        ["Win rate", (each) => (each.win_rate === null ? "–" : percent(each.win_rate, 1)), "number"],
         ["Interval", (each) => (each.win_rate === null ? "–" : `${percent(each.low)} to ${percent(each.high)}`), "number"],
         ["Mean return", (each) => (each.mean_return === null ? "–" : signed(each.mean_return, 2)), "number"],
         ["Games", (each) => whole(each.games), "number"],
