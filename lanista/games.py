@@ -5,8 +5,10 @@ from workers.games.errors import BadGame, IllegalAction
 from workers.games.names import make_game
 from workers.games.protocol import GameSpec, StepResult, Turn, VectorGame
 from workers.games.seeding import mix, mix_ints
+from workers.games.spaces import ActionLayout
 
 __all__ = [
+    "ActionLayout",
     "BadGame",
     "Bot",
     "BotInput",

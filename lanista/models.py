@@ -1,9 +1,27 @@
 """Names for your own models: `from lanista.models import mask_logits`."""
 
-from workers.models.contract import ILLEGAL, BadModel, build_model, mask_logits
+from workers.models.contract import ILLEGAL, BadModel, build_model, head_of, mask_logits, run_model
 from workers.models.conv import ConvNet
+from workers.models.encoding import Encoder
 from workers.models.gru import GruNet
+from workers.models.heads import Head, make_head
 from workers.models.mlp import Mlp
+from workers.models.nature import NatureNet
 from workers.models.normalised import Normalised
 
-__all__ = ["ILLEGAL", "BadModel", "ConvNet", "GruNet", "Mlp", "Normalised", "build_model", "mask_logits"]
+__all__ = [
+    "ILLEGAL",
+    "BadModel",
+    "ConvNet",
+    "Encoder",
+    "GruNet",
+    "Head",
+    "Mlp",
+    "NatureNet",
+    "Normalised",
+    "build_model",
+    "head_of",
+    "make_head",
+    "mask_logits",
+    "run_model",
+]

@@ -156,3 +156,41 @@ class Robot(gymnasium.Env[Any, Any]):
             "mode": int(draws.integers(3)),
             "pair": (draws.integers(0, 2, 2, dtype=np.int8), np.float32(draws.random())),
         }
+
+
+class Tug(ParallelEnv[str, np.ndarray, np.ndarray]):
+    """Two agents pull at once, each with a force from 0 to 1; after four pulls the one that pulled harder has won."""
+
+    metadata: ClassVar = {"name": "tug"}
+
+    def __init__(self) -> None:
+        self.possible_agents = ["left", "right"]
+
+    def observation_space(self, agent: str) -> spaces.Space[Any]:
+        return spaces.Dict({"rope": spaces.Box(-4, 4, (1,)), "pulls": spaces.Discrete(5)})
+
+    def action_space(self, agent: str) -> spaces.Space[Any]:
+        return spaces.Box(0, 1, (1,))
+
+    def reset(self, seed: int | None = None, options: dict[str, Any] | None = None) -> Any:
+        self.agents, self.rope, self.pulls = list(self.possible_agents), 0.0, 0
+        return self._seen(), {agent: {} for agent in self.agents}
+
+    def step(self, actions: dict[str, np.ndarray]) -> Any:
+        self.rope += float(actions["right"][0] - actions["left"][0])
+        self.pulls += 1
+        over = self.pulls == 4
+        paid = float(np.sign(self.rope)) if over else 0.0
+        seen, agents = self._seen(), self.agents
+        self.agents = [] if over else agents
+        return (
+            seen,
+            {"left": -paid, "right": paid},
+            dict.fromkeys(agents, over),
+            dict.fromkeys(agents, False),
+            {agent: {} for agent in agents},
+        )
+
+    def _seen(self) -> dict[str, Any]:
+        own = {"left": -self.rope, "right": self.rope}
+        return {agent: {"rope": np.array([own[agent]], np.float32), "pulls": self.pulls} for agent in self.agents}
