@@ -1,7 +1,7 @@
 """Finds the names in a trial or tournament that make a worker import or read what the sender chooses.
 
 Such a name is an import path, an environment `module:attr`, an option that is an import path (environments import some
-of theirs), or a file that OpenSpiel reads. All other names belong to the catalog: code that is installed.
+of theirs) or the path of a file, or a file that OpenSpiel reads. All other names belong to the catalog: code that is installed.
 """
 
 from __future__ import annotations
@@ -19,7 +19,10 @@ from orchestrator.spec.tournament import TournamentSpec
 from orchestrator.spec.trial import TrialSpec
 
 Path = tuple[str | int, ...]
-_IMPORT = re.compile(r"[A-Za-z_][\w.]*:[A-Za-z_][\w./-]*")
+_IMPORT = re.compile(r"(?!https?://)[^\W\d][\w.]*:")
+"""How an import path begins. What follows does not matter: the module is imported before the rest is looked at."""
+_FILE = re.compile(r"[/~]|(.*/)?\.\.?/", re.DOTALL)
+"""How the path of a file outside an environment's own folder begins, such as that of a MuJoCo model."""
 _FILE_OPTION = re.compile(r"\w*file\w*\s*=", re.IGNORECASE)
 
 
@@ -101,7 +104,7 @@ def _in_choice(choice: Choice, path: Path) -> Iterator[CodeName]:
 
 def _in_options(value: Any, path: Path) -> Iterator[CodeName]:
     if isinstance(value, str):
-        if _IMPORT.fullmatch(value):
+        if _IMPORT.match(value) or _FILE.match(value):
             yield CodeName(path=path, name=value)
     elif isinstance(value, dict):
         for key, inner in value.items():

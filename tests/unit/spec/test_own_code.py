@@ -17,6 +17,7 @@ from orchestrator.spec.own_code import code_in_trial
         {"id": "openspiel", "game": "hex(board_size=7)"},
         {"id": "gymnasium", "env": "CartPole-v1", "options": {"render_mode": "ansi", "page": "http://localhost:80/"}},
         {"id": "gymnasium", "env": "FrozenLake-v1", "options": {"desc": ["SF", "HG"], "time": "12:30"}},
+        {"id": "gymnasium", "env": "Ant-v5", "options": {"xml_file": "ant.xml"}, "variants": [{"a": 1}, {"a": 2}]},
         {"id": "pettingzoo_aec", "env": "classic/tictactoe_v3", "options": {"depth": [1, {"a": None}]}},
     ],
 )
@@ -38,6 +39,18 @@ def test_names_of_the_catalog_are_not_code(game: dict[str, Any]) -> None:
             {"id": "gymnasium", "env": "a.b:c", "options": {"x": [{"y": "deep.er:Env-v1"}]}},
             "game.env game.options.x[0].y",
         ),
+        (
+            {"id": "gymnasium", "env": "GymV26Environment-v0", "variants": [{}, {"env_id": "antigravity:x"}]},
+            "game.variants[1].env_id",
+        ),
+        (
+            {"id": "pettingzoo_parallel", "env": "butterfly/pistonball_v6", "variants": [{"maker": "os:system"}]},
+            "game.variants[0].maker",
+        ),
+        ({"id": "gymnasium", "env": "GymV26Environment-v0", "options": {"env_id": "this:1"}}, "game.options.env_id"),
+        ({"id": "gymnasium", "env": "Ant-v5", "options": {"xml_file": "/root/x.xml"}}, "game.options.xml_file"),
+        ({"id": "gymnasium", "env": "Ant-v5", "options": {"xml_file": "a/../../x.xml"}}, "game.options.xml_file"),
+        ({"id": "envpool", "env": "Pong-v5", "options": {"base_path": "~/x"}}, "game.options.base_path"),
     ],
 )
 def test_what_a_worker_would_import_or_read_is_code(game: dict[str, Any], field: str) -> None:
