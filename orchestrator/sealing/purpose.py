@@ -12,12 +12,13 @@ import re
 
 from temporalio.converter import ActivitySerializationContext, SerializationContext, WorkflowSerializationContext
 
+from orchestrator.contracts.tournaments import schedule_id
 from orchestrator.sealing.keys import KeyUse, use_of_queue
 
 Purpose = dict[str, str]
 
-_FIRING = re.compile(r"-\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$")
-"""Temporal appends the time to the workflow id of a schedule's action."""
+_FIRING = re.compile(rf"({re.escape(schedule_id(''))}.+)-\d{{4}}-\d\d-\d\dT\d\d:\d\d:\d\dZ")
+"""Temporal appends the time to the workflow id of a schedule's action. No other workflow may have a copy at such an id."""
 
 
 def purpose_of(context: SerializationContext | None) -> Purpose:
@@ -70,7 +71,8 @@ def same_workflow(sealed: str, used: str) -> bool:
 
 def scheduled_as(workflow_id: str) -> str:
     """The workflow id that a schedule's action was sealed with; any other id stays as it is."""
-    return _FIRING.sub("", workflow_id)
+    firing = _FIRING.fullmatch(workflow_id)
+    return firing[1] if firing else workflow_id
 
 
 def _same(name: str, sealed: str, used: str) -> bool:

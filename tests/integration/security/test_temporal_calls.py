@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import uuid
+from datetime import timedelta
 
 import pytest
 from temporalio.api.enums.v1 import EventType
@@ -70,17 +71,22 @@ async def test_a_start_is_refused_for_good(stranger: Client, arguments: list[Tri
     assert not league.calls
 
 
-@pytest.mark.parametrize("target", ["another workflow", "another kind"])
+@pytest.mark.parametrize("target", ["another workflow", "another kind", "a firing of it"])
 async def test_a_copied_start_is_refused_elsewhere(stranger: Client, target: str) -> None:
-    """Argument and stamp are a trial's own; only its id, or its type, is another."""
+    """Argument and stamp are a trial's own; only its id, or its type, is another. A trial's id fires as no schedule."""
     league = fresh(FakeLeague())
     async with running_league(address_of(stranger), league) as handle:
         copied = await started_event(stranger, handle.id)
-        kind = "TrialWorkflow" if target == "another workflow" else "PlayerWorkflow"
+        kind = "PlayerWorkflow" if target == "another kind" else "TrialWorkflow"
+        copy = f"{handle.id}-2030-01-01T00:00:00Z" if target == "a firing of it" else f"copy-{uuid.uuid4()}"
         before = dict(league.calls)
         with pytest.raises(WorkflowFailureError) as refused:
             await with_headers(stranger, copied.header.fields).execute_workflow(
-                kind, args=[RawValue(copied.input.payloads[0])], id=f"copy-{uuid.uuid4()}", task_queue=Queue.LEAGUE
+                kind,
+                args=[RawValue(copied.input.payloads[0])],
+                id=copy,
+                task_queue=Queue.LEAGUE,
+                execution_timeout=timedelta(seconds=20),  # of a copy that runs: then the cause is another one
             )
         assert isinstance(refused.value.cause, ApplicationError)
         assert refused.value.cause.type == "not_sealed"
