@@ -1,7 +1,8 @@
 """Finds the names in a trial or tournament that make a worker import or read what the sender chooses.
 
 Such a name is an import path, an environment `module:attr`, an option that is an import path (environments import some
-of theirs) or the path of a file, or a file that OpenSpiel reads. All other names belong to the catalog: code that is installed.
+of theirs) or the path of a file, or a file that OpenSpiel reads. All other names belong to the catalog: code that is
+installed.
 """
 
 from __future__ import annotations
