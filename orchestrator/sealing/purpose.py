@@ -18,7 +18,7 @@ from orchestrator.sealing.keys import KeyUse, use_of_queue
 Purpose = dict[str, str]
 
 _FIRING = re.compile(rf"({re.escape(schedule_id(''))}.+)-\d{{4}}-\d\d-\d\dT\d\d:\d\d:\d\dZ")
-"""Temporal appends the time to the workflow id of a schedule's action; a copy of another workflow does not run there."""
+"""Temporal appends the time to the workflow id of a schedule's action; no other workflow has such ids."""
 
 
 def purpose_of(context: SerializationContext | None) -> Purpose:
