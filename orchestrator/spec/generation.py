@@ -67,6 +67,15 @@ class GenerationSpec(Section):
                 path=("gpus",), value=given["gpus"], reason="needs device or sampling_device cuda or auto"
             )
 
+    @property
+    def needed_gpus(self) -> float:
+        """The GPUs that a crew cannot do without; `auto` needs none."""
+        split = self.topology == "split" or (self.topology == "auto" and self.trainers > 1)
+        learns, samples = (place == "cuda" for place in (self.device, self.sampling_device or self.device))
+        trainers = self.trainers if split and learns else 0
+        actors = self.rollout_actors if samples or (learns and not split) else 0
+        return (trainers + actors) * (self.gpus or 1.0)
+
     @field_validator("trainers")
     @classmethod
     def _share_actors_evenly(cls, trainers: int, info: ValidationInfo) -> int:

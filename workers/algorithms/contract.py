@@ -102,10 +102,11 @@ class Algorithm:
                 learner.skip()
                 yield {}
                 continue
-            loss = self.loss(drawn.tensors(), nets)
+            with learner.autocast():
+                loss = self.loss(drawn.tensors(learner.device), nets).float()
             if loss.ndim:
-                buffer.feedback(drawn.ids, loss.detach().numpy())
-                loss = (loss * drawn.weight_tensor()).mean()
+                buffer.feedback(drawn.ids, loss.detach().cpu().numpy())
+                loss = (loss * drawn.weight_tensor(learner.device)).mean()
             learner.descend(loss)
             yield {"loss": float(loss.detach()), "rows": float(len(drawn))}
 

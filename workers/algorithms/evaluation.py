@@ -16,7 +16,7 @@ from torch import Tensor, nn
 
 from workers.algorithms.learner import POLICY, Learner
 from workers.models.contract import ILLEGAL, encode, run_model, state_size
-from workers.models.encoding import Observed, take_rows, to_tensors
+from workers.models.encoding import Observed, take_rows, to_device, to_tensors
 from workers.models.mlp import Mlp
 from workers.rollout.batch import PENDING, Experience
 
@@ -30,9 +30,9 @@ class Evaluation(ABC):
         self.learner = learner
         self.model: nn.Module = learner.model
         self.batch = batch
-        self.observations: Observed = to_tensors(batch.observations)
+        self.observations: Observed = to_device(to_tensors(batch.observations), learner.device)
         mask = batch.columns.get("legal")
-        self.legal = None if mask is None else torch.from_numpy(mask)
+        self.legal = None if mask is None else learner.tensor(mask)
 
     def minibatches(self, count: int, rng: np.random.Generator) -> Iterator[Rows]:
         """The trainable rows, shuffled, in `count` parts (some empty where rows are fewer)."""
@@ -54,15 +54,18 @@ def evaluate(learner: Learner, batch: Experience) -> Evaluation:
     """The evaluation that fits the model."""
     if state_size(learner.model):
         return RecurrentEvaluation(learner, batch)
-    return DirectEvaluation(learner, batch) if type(learner.model) is Mlp else AutogradEvaluation(learner, batch)
+    direct = type(learner.model) is Mlp and not learner.autocasts
+    return DirectEvaluation(learner, batch) if direct else AutogradEvaluation(learner, batch)
 
 
 class AutogradEvaluation(Evaluation):
     """Any feed-forward model."""
 
     def forward(self, rows: Rows) -> tuple[Tensor, Tensor]:
-        index = torch.from_numpy(rows)
-        self._outputs = self.model(*self._shown(index))
+        index = self.learner.tensor(rows)
+        with self.learner.autocast():
+            outputs = self.model(*self._shown(index))
+        self._outputs = tuple(part.float() for part in outputs)
         logits, values = self._outputs
         return logits.detach().t().contiguous(), values.detach()
 
@@ -76,7 +79,7 @@ class RecurrentEvaluation(Evaluation):
 
     def __init__(self, learner: Learner, batch: Experience) -> None:
         super().__init__(learner, batch)
-        self._states = torch.from_numpy(batch.states)
+        self._states = learner.tensor(batch.states)
         trained = batch.next_row != PENDING
         followed = np.zeros(len(batch), np.bool_)
         followed[batch.next_row[batch.next_row >= 0]] = True
@@ -96,14 +99,15 @@ class RecurrentEvaluation(Evaluation):
     def forward(self, rows: Rows) -> tuple[Tensor, Tensor]:
         outputs: list[tuple[Tensor, Tensor]] = []
         level = rows[np.isin(rows, self._sequence_starts)]
-        state = self._states[torch.from_numpy(level)]
+        state = self._states[self.learner.tensor(level)]
         while len(level):
-            index = torch.from_numpy(level)
-            logits, values, after = run_model(self.model, *self._shown(index), state)
+            index = self.learner.tensor(level)
+            with self.learner.autocast():
+                logits, values, after = run_model(self.model, *self._shown(index), state)
             assert after is not None
-            outputs.append((logits, values))
+            outputs.append((logits.float(), values.float()))
             following = self._next[level]
-            state = after[torch.from_numpy(following >= 0)]
+            state = after.float()[self.learner.tensor(following >= 0)]
             level = following[following >= 0]
         self._outputs = tuple(torch.cat(part) for part in zip(*outputs, strict=True))
         return self._outputs[0].detach().t().contiguous(), self._outputs[1].detach()
@@ -129,7 +133,7 @@ class DirectEvaluation(Evaluation):
 
     @torch.no_grad()
     def forward(self, rows: Rows) -> tuple[Tensor, Tensor]:
-        index = torch.from_numpy(rows)
+        index = self.learner.tensor(rows)
         layer = self._rows.index_select(0, index)
         self._inputs = [layer]
         for weight, bias in zip(self._weights[:-1], self._biases[:-1], strict=True):
@@ -145,7 +149,7 @@ class DirectEvaluation(Evaluation):
 
     @torch.no_grad()
     def backward(self, logits: Tensor, values: Tensor) -> None:
-        error = torch.empty(self.model.actions + 1, len(values))
+        error = torch.empty(self.model.actions + 1, len(values), device=values.device)
         if self.legal is None:
             error[:-1] = logits
         else:

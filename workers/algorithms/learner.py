@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from typing import Any
 
 import torch
+from numpy.typing import NDArray
 from torch import Tensor, nn
 
 from workers.algorithms.errors import BadAlgorithm
@@ -59,6 +61,9 @@ class Learner:
         self._lagged: dict[str, _Lagged] = {}
         self._reduce: Reduce | None = None
         self._message = torch.zeros(0)
+        self.device = torch.device("cpu")
+        """Where the networks are."""
+        self._autocast: torch.dtype | None = None
 
     # Set up, in `Algorithm.build`
 
@@ -90,6 +95,30 @@ class Learner:
     def lagged(self, net: str = POLICY) -> nn.Module:
         """The lagged copy of this network."""
         return self._lagged[net].module
+
+    def to(self, device: torch.device, autocast: torch.dtype | None = None) -> None:
+        """Move everything to the device; with `autocast` losses are computed in this type."""
+        self.device, self._autocast = device, autocast
+        for optimiser in self.optimisers.values():
+            optimiser.to(device)
+        for net in self.all_nets().values():
+            net.to(device)  # buffers, and networks without an optimiser
+        self._lay_out()
+
+    def tensor(self, array: NDArray[Any]) -> Tensor:
+        """The array as a tensor on the learner's device; on the CPU it shares its memory."""
+        return torch.from_numpy(array).to(self.device)
+
+    def autocast(self) -> AbstractContextManager[object]:
+        """The context in which networks compute while they learn."""
+        if self._autocast is None:
+            return nullcontext()
+        return torch.autocast(self.device.type, dtype=self._autocast)
+
+    @property
+    def autocasts(self) -> bool:
+        """Whether networks compute in another type than their weights'."""
+        return self._autocast is not None
 
     def connect(self, reduce: Reduce | None) -> None:
         """Average gradients with other processes by this from now on."""
@@ -179,7 +208,7 @@ class Learner:
     def _lay_out(self) -> None:
         """Put the gradients of all optimisers side by side, then what is averaged with them: see `_exchange`."""
         sizes = [len(optimiser.flat) for optimiser in self.optimisers.values()]
-        self._message = torch.zeros(sum(sizes) + 2 + len(sizes))
+        self._message = torch.zeros(sum(sizes) + 2 + len(sizes), device=self.device)
         for optimiser, part in zip(
             self.optimisers.values(), torch.split(self._message[: sum(sizes)], sizes), strict=True
         ):
@@ -228,7 +257,7 @@ class Learner:
 
 
 def _copied(net: nn.Module) -> dict[str, Tensor]:
-    return {name: tensor.detach().clone() for name, tensor in net.state_dict().items()}
+    return {name: tensor.detach().cpu().clone() for name, tensor in net.state_dict().items()}
 
 
 def _put(net: nn.Module, weights: Mapping[str, Tensor]) -> None:

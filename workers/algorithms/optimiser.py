@@ -34,6 +34,14 @@ class FlatAdam:
         """Gradient steps taken."""
         self.collect()
 
+    def to(self, device: torch.device) -> None:
+        """Move parameters and moments to the device; `use` has to follow."""
+        self.flat, self._mean, self._square = (part.to(device) for part in (self.flat, self._mean, self._square))
+        sizes = [p.numel() for p in self._parameters]
+        for values, parameter in zip(torch.split(self.flat, sizes), self._parameters, strict=True):
+            parameter.grad = None  # lies on the device that it leaves
+            parameter.data = values.view_as(parameter)
+
     def use(self, gradient: Tensor) -> None:
         """Keep the gradient in this tensor from now on: a part of what is all-reduced."""
         sizes = [p.numel() for p in self._parameters]
@@ -76,7 +84,7 @@ class FlatAdam:
 
     def state(self) -> dict[str, Any]:
         """Adam's moments and the number of steps."""
-        return {"mean": self._mean.clone(), "square": self._square.clone(), "updates": self.updates}
+        return {"mean": self._mean.cpu().clone(), "square": self._square.cpu().clone(), "updates": self.updates}
 
     def load(self, state: Mapping[str, Any]) -> None:
         """Restore Adam's state; an empty state resets it."""

@@ -52,8 +52,8 @@ class Ppo(Algorithm):
             known = advantages[trainable]
             advantages = (advantages - known.mean()) / (known.std() + np.float32(1e-8))
         columns = _Columns(
-            torch.from_numpy(batch.actions),
-            torch.from_numpy(np.stack([batch.log_probs, batch.values, advantages, targets.returns])),
+            learner.tensor(batch.actions),
+            learner.tensor(np.stack([batch.log_probs, batch.values, advantages, targets.returns])),
             return_spread(targets.returns[trainable]),
             head_of(learner.model),
         )
@@ -100,7 +100,7 @@ class Ppo(Algorithm):
     ) -> tuple[Tensor, Tensor]:
         """The gradients at the logits and values; appends the minibatch's metrics to `measured`."""
         options, count = self.options, len(rows)
-        index = torch.from_numpy(rows)
+        index = torch.from_numpy(rows).to(columns.numbers.device)
         actions = columns.actions.index_select(0, index)
         old_log_probs, old_values, advantages, returns = columns.numbers.index_select(1, index)
         terms = head_terms(columns.head, logits, actions)

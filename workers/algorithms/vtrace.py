@@ -41,14 +41,14 @@ class Vtrace(Algorithm):
         evaluation = evaluate(learner, batch)
         present, divergence = self._present(evaluation, batch, rng)
         targets = vtrace(batch, present, self.options)
-        advantages = torch.from_numpy(targets.advantages)
-        returns = torch.from_numpy(targets.returns)
+        advantages = learner.tensor(targets.advantages)
+        returns = learner.tensor(targets.returns)
         scale = self.options.value_weight / return_spread(targets.returns[batch.trainable]) ** 2
-        actions_taken = torch.from_numpy(batch.actions)
+        actions_taken = learner.tensor(batch.actions)
         entropies: Measured = []
         for rows in evaluation.minibatches(self.minibatches, rng):
             if len(rows):
-                index, count = torch.from_numpy(rows), len(rows)
+                index, count = learner.tensor(rows), len(rows)
                 logits, values = evaluation.forward(rows)
                 terms = head_terms(head_of(learner.model), logits, actions_taken[index])
                 entropies.append((terms.entropy.mean(0, keepdim=True), count))
@@ -76,9 +76,9 @@ class Vtrace(Algorithm):
         for rows in evaluation.minibatches(self.minibatches, rng):
             if len(rows):
                 logits, now = evaluation.forward(rows)
-                actions = torch.from_numpy(batch.actions[rows])
-                log_probs[rows] = head_terms(head_of(evaluation.model), logits, actions).taken.numpy()
-                values[rows] = now.numpy()
+                actions = evaluation.learner.tensor(batch.actions[rows])
+                log_probs[rows] = head_terms(head_of(evaluation.model), logits, actions).taken.cpu().numpy()
+                values[rows] = now.cpu().numpy()
         shift = log_probs - batch.log_probs
         divergence = float((np.expm1(shift) - shift).sum()) / max(1, len(batch.trainable))
         return batch.with_columns({"log_prob": log_probs, "value": values}), divergence

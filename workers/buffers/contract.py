@@ -63,13 +63,14 @@ class Draw:
     def __len__(self) -> int:
         return len(self.ids)
 
-    def tensors(self) -> Batch:
+    def tensors(self, device: torch.device | None = None) -> Batch:
         """The columns as tensors."""
-        return Batch((name, torch.from_numpy(np.ascontiguousarray(column))) for name, column in self.columns.items())
+        found = {name: torch.from_numpy(np.ascontiguousarray(column)) for name, column in self.columns.items()}
+        return Batch(found if device is None else {name: tensor.to(device) for name, tensor in found.items()})
 
-    def weight_tensor(self) -> Tensor:
+    def weight_tensor(self, device: torch.device | None = None) -> Tensor:
         """The weights as a tensor."""
-        return torch.from_numpy(self.weights)
+        return torch.from_numpy(self.weights).to(device)
 
 
 class Buffer(ABC):

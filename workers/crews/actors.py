@@ -184,6 +184,7 @@ class RolloutActor(CrewActor):
         """Reset the tables."""
         algorithm = make_algorithm(task.algorithm)
         learner = build_learner(algorithm, self._plan.model, self._rollout.game.spec, task.seed)
+        learner.to(torch.device(self._plan.resources.samples_on))
         learner.nets.eval()
         self._nets = learner.nets
         self._sampler = self._rollout.sampler(
@@ -235,6 +236,6 @@ class TrainerActor(TrainingActor):
 
     def _weights(self) -> Weights:
         learner = self._training.learner
-        arrays = {name: tensor.detach().clone().numpy() for name, tensor in learner.nets.state_dict().items()}
+        arrays = {name: tensor.detach().cpu().clone().numpy() for name, tensor in learner.nets.state_dict().items()}
         explore = self._training.explore(self._trained * self._update_steps)
         return Weights(arrays=arrays, explore=explore, updates=learner.updates)

@@ -39,7 +39,7 @@ class RolloutContext:
     def __init__(self, plan: CrewPlan, store: ArtifactStore, part: int) -> None:
         self._plan, self._part = plan, part
         self.game = build_game(plan.game, plan.tables)
-        self._cache = PolicyCache(store, self.game.spec)
+        self._cache = PolicyCache(store, self.game.spec, device=plan.resources.samples_on)
         self._bots: dict[str, Bot] = {}
 
     def sampler(self, task: GenerationTask, learner: Actor, steps: int) -> Sampler:

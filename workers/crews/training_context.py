@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from copy import deepcopy
 from typing import Any
 
 import numpy as np
 import torch
+from torch import nn
 
 from league.types import CheckpointRef
 from orchestrator.artifacts import ArtifactStore
@@ -25,9 +27,11 @@ from workers.crews.task import GenerationTask
 from workers.games.protocol import GameSpec, VectorGame
 from workers.inference.actor import Actor
 from workers.models.contract import encode
-from workers.models.encoding import to_tensors
+from workers.models.encoding import to_device, to_tensors
 from workers.models.normalised import Normalised
 from workers.rollout.batch import Experience
+
+_AUTOCAST = {None: None, "bf16": torch.bfloat16}
 
 
 class TrainingContext:
@@ -48,6 +52,7 @@ class TrainingContext:
         self._seed = 0
         self._made_for: Component | None = None
         self._player = ""
+        self._copies: dict[str, nn.Module] = {}
         self._buffers = PlayerBuffers(artifacts, plan.buffer_bytes)
 
     def prepare(self, task: GenerationTask, reload: bool, rank: int) -> None:
@@ -82,8 +87,15 @@ class TrainingContext:
         return self.buffer.kept if self.buffer.remembers else None
 
     def actor(self) -> Actor:
-        """Decides with the learner's networks as they are at the time."""
-        return self.algorithm.actor(self.learner.all_nets())
+        """Decides with the learner's networks as they are at the time.
+
+        Where rollouts use another device, it has copies there, which every update renews.
+        """
+        nets, samples_on = self.learner.all_nets(), torch.device(self._plan.resources.samples_on)
+        self._copies = {}
+        if samples_on != self.learner.device:
+            nets = self._copies = {name: deepcopy(net).to(samples_on).eval() for name, net in nets.items()}
+        return self.algorithm.actor(nets)
 
     def explore(self, steps: int) -> float:
         """The exploration rate after this many steps of the generation, of the whole crew."""
@@ -100,6 +112,9 @@ class TrainingContext:
         if not self.algorithm.equal_steps:
             self.learner.join()
         self.learner.nets.eval()
+        if self._copies:
+            for name, net in self.learner.all_nets().items():
+                self._copies[name].load_state_dict(net.state_dict())
 
     def count_steps(self, steps: int) -> None:
         """Add the environment steps that the whole crew sampled in this generation."""
@@ -136,6 +151,7 @@ class TrainingContext:
         if self._made_for != task.algorithm or checkpoint is None or not checkpoint.learner:
             # networks of which the checkpoint knows nothing start from the task's seed
             self.learner = build_learner(self.algorithm, self._plan.model, self._game.spec, task.seed)
+            self.learner.to(torch.device(self._plan.resources.device), _AUTOCAST[self._plan.resources.autocast])
             self.learner.connect(self._all_reduce.average if self._all_reduce else None)
             self.learner.nets.eval()
             self._made_for = task.algorithm
@@ -155,7 +171,7 @@ class TrainingContext:
         """Merge the batch's observations into the running moments of normalised networks."""
         for net in self.learner.nets.values():
             if isinstance(net, Normalised):
-                moments = net.moments(encode(net, to_tensors(batch.observations)))
+                moments = net.moments(encode(net, to_device(to_tensors(batch.observations), self.learner.device)))
                 if self._all_reduce is not None:
                     self._all_reduce.average(moments)
                 net.absorb(moments, self._rows)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections import OrderedDict
 
+import torch
+
 from league.types import CheckpointRef
 from orchestrator.artifacts import ArtifactStore
 from workers.algorithms.building import actor_of
@@ -18,10 +20,13 @@ DEFAULT_BYTES = 96 * 1024 * 1024
 class PolicyCache:
     """Keeps policies up to a number of bytes of weights, so that a pool of any size costs no more than that."""
 
-    def __init__(self, store: ArtifactStore, spec: GameSpec, max_bytes: int = DEFAULT_BYTES) -> None:
+    def __init__(
+        self, store: ArtifactStore, spec: GameSpec, max_bytes: int = DEFAULT_BYTES, device: str = "cpu"
+    ) -> None:
         self._store = store
         self.spec = spec
         self._max_bytes = max_bytes
+        self._device = torch.device(device)
         self._policies: OrderedDict[str, Policy] = OrderedDict()
         self._bytes = 0
         self.loads = 0
@@ -34,7 +39,7 @@ class PolicyCache:
         """The policy of this checkpoint, loaded only if it is not cached."""
         policy = self._policies.pop(ref.sha256, None)
         if policy is None:
-            policy = actor_of(load(self._store, ref), self.spec)
+            policy = actor_of(load(self._store, ref), self.spec).to(self._device)
             self.loads += 1
             self._bytes += policy.size
         self._policies[ref.sha256] = policy

@@ -24,7 +24,7 @@ from torch.nn.functional import linear
 from workers.games.spaces import Observations, take
 from workers.inference.policy import Policy, PolicyOutput
 from workers.models.contract import encode, mask_logits, run_model
-from workers.models.encoding import Observed, to_tensors
+from workers.models.encoding import Observed, to_device, to_tensors
 from workers.models.mlp import ACTIVATIONS, Mlp
 from workers.models.normalised import Normalised
 
@@ -98,7 +98,7 @@ class PerceptronGroup:
     ) -> PolicyOutput:
         """See `Decider`; the number of rows must be a multiple of the number of policies."""
         with torch.inference_mode():
-            encoded: Tensor = encode(self._first.model, to_tensors(observations))
+            encoded: Tensor = encode(self._first.model, to_device(to_tensors(observations), self._first.device))
             rows = len(encoded)
             hidden = encoded.reshape(self._blocks, rows // self._blocks, -1)
             if self._normalisers:
@@ -108,9 +108,10 @@ class PerceptronGroup:
                 hidden = self._act(torch.baddbmm(bias, hidden, weight))
             weight, bias = self._layers[-1]
             out = torch.baddbmm(bias, hidden, weight).reshape(rows, -1)
-            logits = mask_logits(out[:, : self._outputs], None if legal is None else torch.from_numpy(legal))
+            mask = None if legal is None else torch.from_numpy(legal).to(out.device)
+            logits = mask_logits(out[:, : self._outputs], mask)
             actions, log_probs = self._first.sample(logits, draws)
-            return PolicyOutput(actions.numpy(), log_probs.numpy(), out[:, self._outputs].numpy())
+            return PolicyOutput(actions.cpu().numpy(), log_probs.cpu().numpy(), out[:, self._outputs].cpu().numpy())
 
 
 class ModuleGroup:
@@ -162,17 +163,18 @@ class ModuleGroup:
         draws: NDArray[np.float32] | None,
         states: NDArray[np.float32] | None,
     ) -> PolicyOutput:
+        device = self._first.device
         with torch.no_grad():  # vmap copies views of the weights, which inference mode forbids
             inputs = (
-                self._split(encode(self._first.model, to_tensors(observations))),
-                None if legal is None else self._split(torch.from_numpy(legal)),
-                None if states is None else self._split(torch.from_numpy(states)),
+                self._split(encode(self._first.model, to_device(to_tensors(observations), device))),
+                None if legal is None else self._split(torch.from_numpy(legal).to(device)),
+                None if states is None else self._split(torch.from_numpy(states).to(device)),
             )
             run = vmap(self._call, in_dims=(0, *(None if part is None else 0 for part in inputs)))
             outputs, values, after = run(self._weights, *inputs)
             actions, log_probs = self._first.sample(outputs.flatten(0, 1), draws)
-            after = after.flatten(0, 1).numpy() if self.state_size else None
-            return PolicyOutput(actions.numpy(), log_probs.numpy(), values.flatten().numpy(), after)
+            after = after.flatten(0, 1).cpu().numpy() if self.state_size else None
+            return PolicyOutput(actions.cpu().numpy(), log_probs.cpu().numpy(), values.flatten().cpu().numpy(), after)
 
     def _call(self, weights: dict[str, Tensor], *inputs: Any) -> Any:
         return functional_call(self._run, weights, inputs)
@@ -223,7 +225,7 @@ class _PlainGru(nn.GRUCell):
 
     def forward(self, inputs: Tensor, state: Tensor | None = None) -> Tensor:
         if state is None:
-            state = torch.zeros(len(inputs), self.hidden_size)
+            state = inputs.new_zeros(len(inputs), self.hidden_size)
         from_inputs = linear(inputs, self.weight_ih, self.bias_ih).chunk(3, -1)
         from_state = linear(state, self.weight_hh, self.bias_hh).chunk(3, -1)
         reset = torch.sigmoid(from_inputs[0] + from_state[0])
@@ -237,7 +239,7 @@ class _PlainLstm(nn.LSTMCell):
 
     def forward(self, inputs: Tensor, states: tuple[Tensor, Tensor] | None = None) -> tuple[Tensor, Tensor]:
         if states is None:
-            states = (torch.zeros(len(inputs), self.hidden_size),) * 2
+            states = (inputs.new_zeros(len(inputs), self.hidden_size),) * 2
         gates = linear(inputs, self.weight_ih, self.bias_ih) + linear(states[0], self.weight_hh, self.bias_hh)
         enter, forget, candidate, leave = gates.chunk(4, -1)
         cell = torch.sigmoid(forget) * states[1] + torch.sigmoid(enter) * torch.tanh(candidate)

@@ -16,7 +16,7 @@ from workers.games.protocol import GameSpec
 from workers.games.spaces import Observations, from_columns
 from workers.inference.actor import STATE, Columns
 from workers.models.contract import build_model, head_of, run_model, state_size
-from workers.models.encoding import to_tensors
+from workers.models.encoding import to_device, to_tensors
 from workers.models.heads import Head, choose
 
 
@@ -55,6 +55,7 @@ class Policy:
         """`component` names what made the model: policies of one component can run as a group."""
         self.model = model
         self.component = component
+        self.device = next((parameter.device for parameter in model.parameters()), torch.device("cpu"))
         self.state_size = state_size(model)
         self.head: Head | None = head_of(model)
         """The distribution of actions; None means logits of Discrete actions."""
@@ -83,6 +84,12 @@ class Policy:
         }
         return columns if decided.states is None else {**columns, STATE: decided.states}
 
+    def to(self, device: torch.device) -> Policy:
+        """This policy, with its model on the device."""
+        self.model.to(device)
+        self.device = device
+        return self
+
     @property
     def size(self) -> int:
         """Bytes of its weights."""
@@ -97,20 +104,19 @@ class Policy:
     ) -> PolicyOutput:
         """See `Decider`."""
         with torch.inference_mode():
-            before = None if states is None else torch.from_numpy(states)
-            observed = to_tensors(observations)
+            before = None if states is None else torch.from_numpy(states).to(self.device)
+            observed = to_device(to_tensors(observations), self.device)
             if before is None and self.state_size:
                 rows = len(next(iter(observed.values())) if isinstance(observed, dict) else observed)
-                before = torch.zeros(rows, self.state_size)
-            mask = None if legal is None else torch.from_numpy(legal)
+                before = torch.zeros(rows, self.state_size, device=self.device)
+            mask = None if legal is None else torch.from_numpy(legal).to(self.device)
             outputs, values, after = run_model(self.model, observed, mask, before)
             actions, log_probs = self.sample(outputs, draws)
-            return PolicyOutput(
-                actions.numpy(), log_probs.numpy(), values.numpy(), None if after is None else after.numpy()
-            )
+            decided = (actions, log_probs, values) if after is None else (actions, log_probs, values, after)
+            return PolicyOutput(*(part.cpu().numpy() for part in decided))
 
     def sample(self, outputs: Tensor, draws: NDArray[np.float32] | None) -> tuple[Tensor, Tensor]:
         """Actions and their log-probabilities from the model's outputs; see `Decider` for `draws`."""
         if self.head is None:
             return choose(outputs, draws)
-        return self.head.sample(outputs, None if draws is None else torch.from_numpy(draws))
+        return self.head.sample(outputs, None if draws is None else torch.from_numpy(draws).to(outputs.device))

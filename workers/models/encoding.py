@@ -28,6 +28,13 @@ def to_tensors(observations: Any) -> Observed:
     return torch.from_numpy(observations)
 
 
+def to_device(observed: Observed, device: torch.device) -> Observed:
+    """The observations on this device."""
+    if isinstance(observed, dict):
+        return {name: part.to(device) for name, part in observed.items()}
+    return observed.to(device)
+
+
 def take_rows(observed: Observed, index: Tensor) -> Observed:
     """These rows, copied."""
     if isinstance(observed, dict):

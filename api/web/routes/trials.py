@@ -22,7 +22,13 @@ from api.web.responses.etags import etag
 from api.web.responses.paging import EntityId, IdCursor, Limit, text_of
 from api.web.responses.serialization import SerializingRoute, record_response, records_page
 from api.web.services import Api
-from api.web.temporal.check_components import ComponentsChecked, check_components, imported_names, own_components
+from api.web.temporal.check_components import (
+    ComponentsChecked,
+    check_components,
+    imported_names,
+    missing_gpus,
+    own_components,
+)
 from api.web.validation.reading import ToRead
 from orchestrator.import_folders import NotImportable, check_named
 from orchestrator.spec import InvalidTrial, TrialSpec
@@ -143,6 +149,7 @@ async def _tried(change: ChangeCall, spec: TrialSpec, purpose: str) -> Component
             change.audit(line)
 
     checked = await check_components(services.temporal, services.cluster, tried, audit)
+    checked = replace(checked, unusable=checked.unusable + await missing_gpus(services.cluster, spec))
     refused = [each for each in own if each not in tried]
     if not refused:
         return checked

@@ -99,6 +99,17 @@ def _unusable(each: OwnComponent, verdict: ComponentVerdict) -> UnusableComponen
     return UnusableComponent(path=(str(verdict.section), "id"), name=other.id, problem=verdict.problem)
 
 
+async def missing_gpus(cluster: ClusterStatus, spec: TrialSpec) -> list[UnusableComponent]:
+    """The device of a trial that asks for more GPUs than Ray has; nothing where no train worker can say."""
+    needed = spec.generation.needed_gpus
+    ray = (await cluster.ray()).value if needed else None
+    if ray is None or needed <= ray.gpus:
+        return []
+    field = "device" if spec.generation.device == "cuda" else "sampling_device"
+    problem = f"a crew needs {needed:g} GPUs, Ray has {ray.gpus:g}; say cpu, or auto for GPUs where there are any"
+    return [UnusableComponent(path=("generation", field), name="cuda", problem=problem)]
+
+
 def _misfits(game: OwnComponent, teams: list[int]) -> Iterator[UnusableComponent]:
     """What the game's teams do not allow: a gate of more than two teams, and mates where nobody has one."""
     count, name = len(set(teams)), game.check.component.id

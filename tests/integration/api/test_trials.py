@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import httpx
+import pytest
 
 from api.schemas.enums import Scope
 from api.store.core.ids import new_id
@@ -232,6 +233,16 @@ def test_mates_in_a_game_without_teams_are_refused(operator: httpx.Client) -> No
     (found,) = operator.post("/api/v1/trials/validate", json={"text": text}).json()["problems"]
     assert (found["path"], found["line"]) == ("league.mates", 3)
     assert "each seat of tic_tac_toe is a team of its own" in found["message"]
+
+
+@pytest.mark.parametrize("field", ["device", "sampling_device"])
+def test_gpus_that_ray_does_not_have_are_refused_before_a_trial_starts(operator: httpx.Client, field: str) -> None:
+    text = "game: {id: connect_four}\ngeneration: {rollout_actors: 2, FIELD: cuda, gpus: 0.5}\n".replace("FIELD", field)
+    (found,) = operator.post("/api/v1/trials/validate", json={"text": text}).json()["problems"]
+    assert (found["path"], found["line"], found["value"]) == (f"generation.{field}", 2, "'cuda'")
+    assert found["message"].startswith("a crew needs 1 GPUs, Ray has 0")
+    auto = text.replace("cuda", "auto")
+    assert operator.post("/api/v1/trials/validate", json={"text": auto}).json()["valid"] is True
 
 
 def test_who_may_only_look_has_no_code_imported(viewer: httpx.Client) -> None:

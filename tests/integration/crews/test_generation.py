@@ -10,11 +10,13 @@ from pathlib import Path
 
 import pytest
 import ray
+import torch
 
 from league.types import CheckpointRef
 from orchestrator.artifacts import ArtifactStore, MissingArtifact
 from orchestrator.catalog import CatalogError, Component
 from orchestrator.contracts.errors import Failure
+from orchestrator.contracts.generations import ProcessResources
 from tests.unit.training.generation_task import TASK
 from workers.activities.failures import failure_kind, failure_message
 from workers.checkpoints import load
@@ -197,6 +199,24 @@ def test_an_error_of_the_task_keeps_its_type(store: ArtifactStore, crews: CrewPo
 def test_a_crew_larger_than_the_cluster_is_refused(store: ArtifactStore) -> None:
     with pytest.raises(CrewUnavailable, match="needs 40 CPUs"):
         run(replace(TASK, rollout_actors=40), store)
+
+
+@pytest.mark.skipif(torch.cuda.is_available(), reason="there is a GPU")
+def test_processes_are_placed_with_parts_of_the_gpus_that_ray_has(store: ArtifactStore) -> None:
+    """Ray has two GPUs by declaration only, so that a process that got its part of one finds that there is none."""
+
+    def with_gpus(gpus: float) -> GenerationTask:
+        return replace(TASK, rollout_actors=2, resources=ProcessResources(device="cuda", gpus=gpus, cpus=0.5))
+
+    with pytest.raises(BadTask, match="sees no GPU"):
+        run(with_gpus(0.5), store)
+    with pytest.raises(CrewUnavailable, match=r"needs 3 GPUs .* Ray has 2"):
+        run(with_gpus(1.5), store)
+
+
+def test_memory_that_ray_does_not_have_is_refused(store: ArtifactStore) -> None:
+    with pytest.raises(CrewUnavailable, match=r"needs 1e\+08 MB .*, Ray has"):
+        run(replace(TASK, resources=ProcessResources(memory_mb=100_000_000)), store)
 
 
 @pytest.mark.parametrize("topology", [Topology.FUSED, Topology.SPLIT])
