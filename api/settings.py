@@ -93,14 +93,17 @@ class ApiSettings(StoreSettings, ImportSettings):
         "X-Forwarded-Proto count only in their requests",
     )
     max_connections: int = Field(
-        default=1_000, ge=10, le=100_000, description="connections open at once; above it idle ones end, else 503"
+        default=1_000,
+        ge=10,
+        le=100_000,
+        description="connections open at once; above it one that waits for its peer ends, else 503",
     )
     connections_per_address: int = Field(
         default=100,
         ge=1,
         le=100_000,
         description="connections open at once from one address (IPv6: one /64), except this machine and trusted "
-        "proxies; above it 429",
+        "proxies; above it one of them that waits for its peer ends, else 429",
     )
     streams_per_token: int = Field(
         default=250, ge=1, le=100_000, description="event streams open at once with one token; above it 429"

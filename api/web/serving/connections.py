@@ -69,15 +69,15 @@ class Connections:
         """Count a new connection; above a limit the reason to refuse it."""
         host = connection.client[0] if connection.client else None
         if self._is_limited(host):
-            connection.counted_as = limit_key(host)
-            if self._by_address[connection.counted_as] >= self.limits.per_address:
-                connection.counted_as = None
+            key = limit_key(host)
+            if self._by_address[key] >= self.limits.per_address and not self._make_room(counted_as=key):
                 detail = f"this address has {self.limits.per_address} connections open, which is the limit"
                 return Refusal(429, detail, retry_after=5)
-            self._by_address[connection.counted_as] += 1
+            connection.counted_as = key
+            self._by_address[key] += 1
         now = connection.loop.time()
         self._open[connection] = Progress(now)
-        if len(self._open) > self.limits.connections and not self._close_longest_waiting(connection):
+        if len(self._open) > self.limits.connections and not self._make_room(besides=connection):
             return Refusal(503, f"the server has {self.limits.connections} connections open, which is the limit", 5)
         if self._timer is None:
             self._timer = connection.loop.call_later(TICK_SECONDS, self._tick, connection.loop)
@@ -97,15 +97,15 @@ class Connections:
         address = None if host is None else read_address(host)
         return address is not None and not address.is_loopback and not contains(self.limits.trusted, address)
 
-    def _close_longest_waiting(self, newest: LimitedProtocol) -> bool:
-        """Make room: end the oldest connection that waits for its peer, so that idle peers shut nobody out."""
-        for reason in ("headers", "body"):
-            for connection in self._open:
-                if connection is not newest and _waits_for(connection, buffered=0) == reason:
-                    self.discard(connection)
-                    connection.transport.abort()
-                    return True
-        return False
+    def _make_room(self, *, besides: LimitedProtocol | None = None, counted_as: str | None = None) -> bool:
+        """End a connection (`counted_as`: of this address) that waits for its peer: idle peers shut nobody out."""
+        found = [each for each in self._open if each is not besides and counted_as in (None, each.counted_as)]
+        chosen = _longest_waiting(found)
+        if chosen is None:
+            return False
+        self.discard(chosen)
+        chosen.transport.abort()
+        return True
 
     def _tick(self, loop: asyncio.AbstractEventLoop) -> None:
         now = loop.time()
@@ -117,7 +117,7 @@ class Connections:
     def _is_stalled(self, connection: LimitedProtocol, progress: Progress, now: float) -> bool:
         """Whether the peer has kept us waiting for too long; notes what we wait for."""
         limits = self.limits
-        buffered = connection.transport.get_write_buffer_size()
+        buffered = _unread(connection)
         waits_for = _waits_for(connection, buffered)
         same = waits_for == progress.waits_for and connection.cycle is progress.cycle
         received = connection.received - progress.received
@@ -136,6 +136,20 @@ class Connections:
             progress.since, progress.received = now, connection.received
             return False
         return True
+
+
+def _longest_waiting(connections: list[LimitedProtocol]) -> LimitedProtocol | None:
+    """The oldest one that sends no headers, else no body; else the one that has left most of its answer unread."""
+    for reason in ("headers", "body"):
+        for connection in connections:
+            if _waits_for(connection, buffered=0) == reason:
+                return connection
+    unread = max(connections, key=_unread, default=None)
+    return unread if unread is not None and _unread(unread) else None
+
+
+def _unread(connection: LimitedProtocol) -> int:
+    return connection.transport.get_write_buffer_size()
 
 
 def _waits_for(connection: LimitedProtocol, buffered: int) -> str:

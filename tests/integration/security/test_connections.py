@@ -7,6 +7,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -26,11 +27,12 @@ LIMITS: dict[str, Any] = {
     "max_connections": 10,
     "keep_alive_seconds": 1,
 }
+LARGE = b"x" * (16 << 20)
 GET = b"GET / HTTP/1.1\r\nHost: localhost\r\n"
 
 
 async def app(scope: Scope, receive: Receive, send: Send) -> None:
-    """Answers with the size of the body, or with 64 MB that nobody reads."""
+    """Answers with the size of the body, or with more than the system buffers."""
     assert scope["type"] == "http"
     size = 0
     if scope["path"] != "/unread":
@@ -41,7 +43,7 @@ async def app(scope: Scope, receive: Receive, send: Send) -> None:
                 return
             size += len(message.get("body", b""))
             more = message.get("more_body", False)
-    body = b"x" * (64 << 20) if scope["path"] == "/large" else str(size).encode()
+    body = LARGE if scope["path"] == "/large" else str(size).encode()
     await send({"type": "http.response.start", "status": 200, "headers": [(b"content-length", b"%d" % len(body))]})
     await send({"type": "http.response.body", "body": body})
 
@@ -220,6 +222,37 @@ def test_idle_connections_shut_nobody_out() -> None:
                 line.close()
 
 
+def test_readers_that_hardly_read_shut_nobody_out() -> None:
+    """A second request on each line waits until the first answer is read, so that none of the lines is idle."""
+    request = b"GET /large HTTP/1.1\r\nHost: localhost\r\n\r\n"
+    with serving(transfer_seconds=600.0) as (port, open_now):
+        slow = [socket.create_connection(("127.0.0.1", port), timeout=PATIENCE) for _ in range(12)]
+        try:
+            for line in slow:
+                line.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+                with suppress(ConnectionError):
+                    line.sendall(request * 2)
+            _until(lambda: len(open_now) == 10 and all(each.is_busy for each in list(open_now._open)))
+            for _ in range(5):
+                assert exchange(port, GET + b"Connection: close\r\n\r\n").startswith(b"HTTP/1.1 200 ")
+        finally:
+            for line in slow:
+                line.close()
+
+
+class Transport:
+    """Notes that it was ended."""
+
+    def __init__(self, unread: int) -> None:
+        self.unread, self.aborted = unread, False
+
+    def get_write_buffer_size(self) -> int:
+        return self.unread
+
+    def abort(self) -> None:
+        self.aborted = True
+
+
 class Peer:
     """A connection from an address, as far as `Connections` looks at it."""
 
@@ -230,8 +263,10 @@ class Peer:
         def call_later(self, *_: object) -> object:
             return object()
 
-    def __init__(self, host: str) -> None:
-        self.client, self.counted_as, self.loop, self.is_busy = (host, 1), None, Peer.Loop(), True
+    def __init__(self, host: str, *, is_busy: bool = True, unread: int = 0) -> None:
+        self.client, self.counted_as, self.loop, self.is_busy = (host, 1), None, Peer.Loop(), is_busy
+        self.cycle, self.flow = SimpleNamespace(more_body=False), SimpleNamespace(read_paused=False)
+        self.transport = Transport(unread)
 
 
 def test_connections_are_limited_for_each_address_from_elsewhere() -> None:
@@ -242,6 +277,10 @@ def test_connections_are_limited_for_each_address_from_elsewhere() -> None:
         answers = [peers.add(Peer(host)) for host in hosts]
         return [answer.status if answer else 0 for answer in answers]
 
+    idle, other = Peer("203.0.113.1", is_busy=False), Peer("203.0.113.9", is_busy=False)
+    assert [peers.add(peer) for peer in (idle, other, Peer("203.0.113.1"))] == [None, None, None]
+    assert refused("203.0.113.1", "203.0.113.1") == [0, 429], "its own idle connection makes room, once"
+    assert idle.transport.aborted and not other.transport.aborted
     assert refused("192.0.2.1", "::ffff:192.0.2.1", "192.0.2.1", "192.0.2.2") == [0, 0, 429, 0]
     assert refused("2001:db8::1", "2001:db8::2:3", "2001:db8::4", "2001:db8:0:1::1") == [0, 0, 429, 0]
     assert refused(*["127.0.0.1"] * 5, *["::1"] * 5) == [0] * 10
