@@ -47,4 +47,4 @@ class Dqn(Algorithm):
             best = nets["policy"](batch.next_obs, batch.next_legal)[0].argmax(1, keepdim=True)
             later = nets["lagged/policy"](batch.next_obs, batch.next_legal)[0].gather(1, best).squeeze(1)
             wanted = batch["reward"] + batch["discount"] * later
-        return nn.functional.smooth_l1_loss(taken, wanted, reduction="none")
+        return nn.functional.mse_loss(taken, wanted, reduction="none")

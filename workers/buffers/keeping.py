@@ -21,6 +21,16 @@ from workers.buffers.storing import fetch, store
 log = structlog.get_logger()
 
 
+@dataclass(frozen=True, kw_only=True)
+class MovedBuffer:
+    """A buffer on its way from one process to another."""
+
+    algorithm: Component
+    sha256: str
+    """The checkpoint that it belongs to."""
+    where: Mapping[str, Any]
+
+
 @dataclass
 class _Held:
     """A player's buffer: in memory, or spilled to files."""
@@ -79,6 +89,19 @@ class PlayerBuffers:
         held = self._held[player]
         held.open, held.sha256 = False, sha256
         self._spill()
+
+    def hand_over(self, player: str) -> MovedBuffer | None:
+        """Give up the player's buffer, for another process; None where there is nothing to move."""
+        held = self._held.pop(player, None)
+        if held is None or held.sha256 is None:
+            return None
+        where = held.spilled if held.buffer is None else store(self._artifacts, held.buffer.state())
+        assert where is not None
+        return MovedBuffer(algorithm=held.algorithm, sha256=held.sha256, where=where)
+
+    def take_over(self, player: str, moved: MovedBuffer) -> None:
+        """Hold a buffer that another process has given up; it is read when it is opened."""
+        self._held[player] = _Held(moved.algorithm, None, spilled=moved.where, sha256=moved.sha256)
 
     def _restored(self, buffer: Buffer, kept: Callable[[], Mapping[str, Any] | None]) -> Buffer:
         stored = kept() if buffer.kept else None

@@ -20,6 +20,7 @@ from workers.algorithms.contract import make_algorithm
 from workers.algorithms.errors import BadAlgorithm
 from workers.algorithms.metrics import MetricMeans
 from workers.bots.protocol import BadBot
+from workers.buffers.keeping import MovedBuffer
 from workers.crews.all_reduce import GradientAllReduce, Member, Rendezvous, this_process
 from workers.crews.errors import BadTask, CrewError
 from workers.crews.plan import CrewPlan
@@ -120,6 +121,14 @@ class TrainingActor(CrewActor):
     """Base of the actors that train."""
 
     _training: TrainingContext
+
+    def hand_over(self, player: str) -> MovedBuffer | None:
+        """Give up the player's buffer, for another crew."""
+        return self._training.hand_over(player)
+
+    def take_over(self, player: str, moved: MovedBuffer) -> None:
+        """Hold a buffer that another crew has given up."""
+        self._training.take_over(player, moved)
 
     def store_buffer(self) -> StoredBuffer:
         """Store this process's buffer if it is kept."""

@@ -21,6 +21,7 @@ from ray.util.scheduling_strategies import PlacementGroupSchedulingStrategy
 from league.types import CheckpointRef
 from orchestrator.artifacts import ArtifactStore
 from workers.algorithms.contract import parse_options
+from workers.buffers.keeping import MovedBuffer
 from workers.crews.actors import CrewActor, StoredBuffer
 from workers.crews.errors import CrewLost, GenerationStopped
 from workers.crews.placement import check_capacity
@@ -82,6 +83,11 @@ class Crew(ABC):
     def _start_actors(self) -> None:
         """Launch the actors on the reserved CPUs and wait until they are set up."""
 
+    @property
+    @abstractmethod
+    def _training_actors(self) -> list[ActorHandle]:
+        """The actors that train, by rank."""
+
     @abstractmethod
     def _generation(self, task: GenerationTask, on_progress: OnProgress) -> GenerationResult:
         """Run the task on actors that are set up."""
@@ -107,6 +113,23 @@ class Crew(ABC):
         if EXACT in done.metrics:
             self.buffered.add(task.player)
         return done
+
+    def hand_over(self, player: str) -> list[MovedBuffer | None]:
+        """Give up a player's buffer, one part a training actor; may be called while the crew trains another player."""
+        self.buffered.discard(player)
+        try:
+            return list(ray.get([actor.hand_over.remote(player) for actor in self._training_actors]))
+        except RayError as error:  # what the actors held is lost with them
+            log.warning("a player's buffer is lost with its crew", player=player, problem=str(error))
+            return []
+
+    def take_over(self, player: str, moved: Sequence[MovedBuffer | None]) -> None:
+        """Hold the buffer that another crew has given up; a crew of another size cannot, and the player starts anew."""
+        actors = self._training_actors
+        if len(actors) == len(moved):
+            parts = [(actor, part) for actor, part in zip(actors, moved, strict=True) if part is not None]
+            ray.get([actor.take_over.remote(player, part) for actor, part in parts])
+            self.buffered.add(player)
 
     @property
     def has_actors(self) -> bool:

@@ -7,7 +7,7 @@ from typing import Any
 
 from workers.algorithms.metrics import MetricMeans
 from workers.crews.actors import CallReport, FusedActor
-from workers.crews.crew import CallTimer, Crew, OnProgress
+from workers.crews.crew import ActorHandle, CallTimer, Crew, OnProgress
 from workers.crews.task import GenerationResult, GenerationTask, Progress
 
 _CALLS_IN_FLIGHT = 2
@@ -21,6 +21,10 @@ class FusedCrew(Crew):
         actors = self._launch(FusedActor, self.plan.rollout_actors, self.plan.rollout_bundle)
         self._wait([actor.set_up.remote() for actor in actors])
         self._connect_all_reduce(actors)
+
+    @property
+    def _training_actors(self) -> list[ActorHandle]:
+        return self._actors
 
     def _generation(self, task: GenerationTask, on_progress: OnProgress) -> GenerationResult:
         actors = self._actors

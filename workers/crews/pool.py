@@ -14,6 +14,7 @@ from dataclasses import replace
 
 from league.training_priority import Urgency
 from orchestrator.artifacts import ArtifactStore
+from workers.buffers.keeping import MovedBuffer
 from workers.crews.cpu_ledger import CpuLedger
 from workers.crews.crew import POLL_SECONDS, Crew, OnWaiting, ShouldStop
 from workers.crews.errors import GenerationStopped
@@ -54,6 +55,8 @@ class CrewPool:
         self._idle: list[Crew] = []
         self._lent: list[Crew] = []
         self._timers: dict[Crew, threading.Timer] = {}
+        self._parked: dict[str, list[MovedBuffer | None]] = {}
+        """Buffers of players whose crew was closed."""
         self._changed = threading.Condition()
 
     @contextmanager
@@ -75,15 +78,14 @@ class CrewPool:
             try:
                 if not warm:
                     self._start(crew, should_stop, on_waiting)
+                self._bring_buffer(task.player, crew)
                 yield crew
             finally:
                 self._give_back(crew)
 
     def close(self) -> None:
         """Close all idle crews."""
-        with self._changed:
-            idle = [self._remove_idle(crew) for crew in list(self._idle)]
-        for crew in idle:
+        for crew in self._remove_all_idle():
             crew.close()
 
     def fitting(self, plan: CrewPlan) -> int:
@@ -116,7 +118,8 @@ class CrewPool:
         def waiting() -> None:
             on_waiting()
             if time.monotonic() - began > EVICT_AFTER_SECONDS:
-                self.close()
+                for crew in self._remove_all_idle():
+                    self._park(crew)
 
         return waiting
 
@@ -133,12 +136,31 @@ class CrewPool:
                     evicted.append(self._remove_idle(min(self._idle, key=lambda crew: bool(crew.buffered))))
                 crew = self._new(plan)
             self._lent.append(crew)
-            for other in (*self._idle, *self._lent):
-                if other is not crew:
-                    other.buffered.discard(task.player)
         for idle in evicted:
-            idle.close()
+            self._park(idle)
         return crew, bool(fitting)
+
+    def _bring_buffer(self, player: str, crew: Crew) -> None:
+        """Give the crew the player's buffer if another crew has it, or had it when it was closed."""
+        if player in crew.buffered:
+            return
+        with self._changed:
+            holders = [other for other in (*self._idle, *self._lent) if player in other.buffered]
+            moved = self._parked.pop(player, None)
+        if holders:
+            moved = holders[0].hand_over(player)
+        if moved:
+            crew.take_over(player, moved)
+
+    def _park(self, crew: Crew) -> None:
+        """Close a crew and keep its players' buffers, as files, for the crews after it."""
+        for player in sorted(crew.buffered) if crew.has_actors else ():
+            self._parked[player] = crew.hand_over(player)
+        crew.close()
+
+    def _remove_all_idle(self) -> list[Crew]:
+        with self._changed:
+            return [self._remove_idle(crew) for crew in list(self._idle)]
 
     def _new(self, plan: CrewPlan) -> Crew:
         """A crew without actors; its processes share the memory for buffers with those of all other crews."""
@@ -156,7 +178,7 @@ class CrewPool:
             if crew.has_actors and len(self._idle) < self._max_idle:
                 self._add_idle(crew)
                 return
-        crew.close()
+        self._park(crew)
 
     def _add_idle(self, crew: Crew) -> None:
         self._idle.append(crew)
@@ -179,7 +201,7 @@ class CrewPool:
             if self._timers.get(crew) is not threading.current_thread():
                 return
             self._remove_idle(crew)
-        crew.close()
+        self._park(crew)
 
 
 def _preference(crew: Crew, task: GenerationTask) -> tuple[bool, bool, int]:

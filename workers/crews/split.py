@@ -30,6 +30,10 @@ class SplitCrew(Crew):
         self._wait([actor.set_up.remote() for actor in self._actors])
         self._connect_all_reduce(self._trainers)
 
+    @property
+    def _training_actors(self) -> list[ActorHandle]:
+        return self._trainers
+
     def _generation(self, task: GenerationTask, on_progress: OnProgress) -> GenerationResult:
         # Only object references are handled here: weights and samples never pass through the driver.
         prepared = [trainer.prepare.remote(task, not self._learner_loaded) for trainer in self._trainers]

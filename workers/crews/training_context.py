@@ -18,7 +18,7 @@ from workers.algorithms.contract import Algorithm, make_algorithm, parse_options
 from workers.algorithms.learner import Learner
 from workers.algorithms.metrics import MetricMeans
 from workers.buffers.contract import Buffer
-from workers.buffers.keeping import PlayerBuffers
+from workers.buffers.keeping import MovedBuffer, PlayerBuffers
 from workers.buffers.storing import store
 from workers.checkpoints import Checkpoint, CheckpointMismatch, load, save
 from workers.crews.all_reduce import GradientAllReduce
@@ -80,6 +80,14 @@ class TrainingContext:
     def finished(self, checkpoint: CheckpointRef) -> None:
         """The generation ended with this checkpoint: the player's buffer belongs to it from now on."""
         self._buffers.close(self._player, checkpoint.sha256)
+
+    def hand_over(self, player: str) -> MovedBuffer | None:
+        """See `PlayerBuffers.hand_over`."""
+        return self._buffers.hand_over(player)
+
+    def take_over(self, player: str, moved: MovedBuffer) -> None:
+        """See `PlayerBuffers.take_over`."""
+        self._buffers.take_over(player, moved)
 
     @property
     def exact(self) -> bool | None:

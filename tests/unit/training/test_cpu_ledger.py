@@ -61,6 +61,13 @@ class StandInCrew:
     def close(self) -> None:
         self.has_actors, self.closed_at = False, time.monotonic()
 
+    def hand_over(self, player: str) -> list[None]:
+        self.buffered.discard(player)
+        return [None]
+
+    def take_over(self, player: str, moved: list[None]) -> None:
+        self.buffered.add(player)
+
 
 @pytest.fixture(autouse=True)
 def no_ray(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
@@ -122,6 +129,10 @@ class NeverPlaced(Crew):
 
     def _start_actors(self) -> None:
         raise AssertionError("it has no place")
+
+    @property
+    def _training_actors(self) -> list[Any]:
+        raise AssertionError("it has no actors")
 
     def _generation(self, task: Any, tell: Any) -> Any:
         raise AssertionError("it has no actors")
