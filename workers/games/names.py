@@ -3,9 +3,14 @@
 import inspect
 from typing import Any
 
+import numpy as np
+
 from orchestrator.catalog import Kind, load_maker
 from workers.games.errors import BadGame
 from workers.games.protocol import VectorGame
+
+TRIED_STEPS = 200
+"""Steps of random play after which a game counts as one in which all seats earn the same."""
 
 
 def make_game(id: str, tables: int, **options: Any) -> VectorGame:
@@ -32,7 +37,24 @@ def make_new_game(id: str, tables: int, **options: Any) -> VectorGame:
     game = make_game(id, tables, **options)
     if game.teams_question is not None:
         raise BadGame(game.teams_question)
+    if game.teams_question_if_equal is not None and _earn_the_same(game):
+        raise BadGame(game.teams_question_if_equal)
     return game
+
+
+def _earn_the_same(game: VectorGame) -> bool:
+    """Whether all seats earn the same, and not only nothing, in the first steps of random play."""
+    rng = np.random.default_rng(0)
+    game.reset(np.arange(game.tables, dtype=np.uint64))
+    earned = False
+    for _ in range(TRIED_STEPS):
+        turn = game.turn()
+        draws = rng.random((len(turn.tables), game.layout.width))
+        rewards = game.step(game.layout.draw(draws, game.legal_of(turn))).rewards
+        if (rewards != rewards[:, :1]).any():
+            return False
+        earned = earned or bool(rewards.any())
+    return earned
 
 
 def _options(make: Any) -> str:

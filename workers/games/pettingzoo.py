@@ -73,8 +73,12 @@ class _PettingZooGame(DrivenGame):
             lambda layout: TableSetup(layout=layout, driver=driver, encoders=tuple(encoders), actions=tuple(actions)),
             workers,
         )
-        if teams is None and len(agents) > 2:
-            self.teams_question = ask_for_teams(env, [str(agent) for agent in agents])
+        if teams is None and len(agents) > 1:
+            question = ask_for_teams(env, [str(agent) for agent in agents])
+            if len(agents) > 2:
+                self.teams_question = question
+            else:
+                self.teams_question_if_equal = f"{question}: in random play all earned the same"
 
 
 class _PettingZooDriver(Driver):

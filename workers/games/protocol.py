@@ -176,6 +176,8 @@ class VectorGame(ABC):
     """False leaves a finished table at its last position, until `start` gives it another game."""
     teams_question: str | None = None
     """Why a new trial must say which seats play together; None where the game or its options say it."""
+    teams_question_if_equal: str | None = None
+    """The same, if all seats turn out to earn the same."""
 
     def __init__(self, spec: GameSpec, tables: int) -> None:
         if tables < 1:

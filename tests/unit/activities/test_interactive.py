@@ -193,3 +193,16 @@ def test_a_person_sees_a_replay_of_a_continuous_game(answers: InteractiveActivit
     assert [position.names for position in shown.positions] == [["(0.5)"], ["(-2)"], []]
     assert [position.actions for position in shown.positions] == [[moves[0]], [moves[1]], []]
     assert shown.positions[0].legal == [[]]
+
+
+def test_two_agents_that_always_earn_the_same_are_asked_about(answers: InteractiveActivities) -> None:
+    def check(**more: object) -> ComponentVerdict:
+        options = {"env": "tests.unit.games.environments:Duet", **more}
+        component = Component(id="pettingzoo_parallel", options=options)
+        return answers.check_component(ComponentCheck(kind=Kind.GAME, component=component))
+
+    asked = check()
+    assert not asked.usable and "which of left, right play together" in asked.problem
+    assert asked.problem.endswith("in random play all earned the same")
+    assert check(teams="one").teams == [0, 0]
+    assert check(teams="each").teams == check(options={"shared": False}).teams == [0, 1]

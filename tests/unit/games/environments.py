@@ -194,3 +194,31 @@ class Tug(ParallelEnv[str, np.ndarray, np.ndarray]):
     def _seen(self) -> dict[str, Any]:
         own = {"left": -self.rope, "right": self.rope}
         return {agent: {"rope": np.array([own[agent]], np.float32), "pulls": self.pulls} for agent in self.agents}
+
+
+class Duet(ParallelEnv[str, np.ndarray, int]):
+    """Two agents; both get 1 for equal actions, or with `shared=False` only the first."""
+
+    metadata: ClassVar = {"name": "duet"}
+
+    def __init__(self, shared: bool = True) -> None:
+        self.possible_agents = ["left", "right"]
+        self.shared = shared
+
+    def observation_space(self, agent: str) -> spaces.Space[Any]:
+        return spaces.Box(0, 1, (1,))
+
+    def action_space(self, agent: str) -> spaces.Space[Any]:
+        return spaces.Discrete(2)
+
+    def reset(self, seed: int | None = None, options: dict[str, Any] | None = None) -> Any:
+        self.agents = list(self.possible_agents)
+        return {agent: np.zeros(1, np.float32) for agent in self.agents}, {agent: {} for agent in self.agents}
+
+    def step(self, actions: dict[str, int]) -> Any:
+        equal = float(actions["left"] == actions["right"])
+        rewards = {"left": equal, "right": equal if self.shared else 0.0}
+        over = dict.fromkeys(self.possible_agents, True)
+        self.agents = []
+        seen = {agent: np.zeros(1, np.float32) for agent in over}
+        return seen, rewards, over, dict.fromkeys(over, False), {agent: {} for agent in over}
