@@ -61,6 +61,8 @@ class Learner:
         self._lagged: dict[str, _Lagged] = {}
         self._reduce: Reduce | None = None
         self._message = torch.zeros(0)
+        self._tail: Any = None
+        """What is averaged beside the gradients: see `_exchange`."""
         self.device = torch.device("cpu")
         """Where the networks are."""
         self._autocast: torch.dtype | None = None
@@ -209,6 +211,9 @@ class Learner:
         """Put the gradients of all optimisers side by side, then what is averaged with them: see `_exchange`."""
         sizes = [len(optimiser.flat) for optimiser in self.optimisers.values()]
         self._message = torch.zeros(sum(sizes) + 2 + len(sizes), device=self.device)
+        tail = self._message[sum(sizes) :]
+        # on the CPU as an array, which is many times faster at single numbers
+        self._tail = tail.numpy() if self.device.type == "cpu" else tail
         for optimiser, part in zip(
             self.optimisers.values(), torch.split(self._message[: sum(sizes)], sizes), strict=True
         ):
@@ -217,9 +222,8 @@ class Learner:
     def _exchange(self, stepping: str | None, scalar: float, *, running: bool = True) -> float:
         """Average gradients, the scalar, the share of processes still updating, and which optimiser each steps."""
         assert self._reduce is not None
-        names = list(self.optimisers)
-        tail = self._message[-2 - len(names) :]
-        tail.zero_()
+        names, tail = list(self.optimisers), self._tail
+        tail[:] = 0.0
         tail[0], tail[1] = scalar, float(running)
         if stepping is not None:
             tail[2 + names.index(stepping)] = 1.0
@@ -238,9 +242,8 @@ class Learner:
     def _take_others(self, running: bool) -> bool:
         """Take part in one step with no gradient; returns whether any process is still updating."""
         self._exchange(None, 0.0, running=running)
-        names = list(self.optimisers)
-        tail = self._message[-2 - len(names) :].tolist()
-        for name, share in zip(names, tail[2:], strict=True):
+        tail = self._tail.tolist()
+        for name, share in zip(list(self.optimisers), tail[2:], strict=True):
             if share:
                 self.optimisers[name].step()
                 self._follow(name)

@@ -51,6 +51,7 @@ class SharedMemoryAllReduce:
         self._fd = -1
         self._pids: Sequence[int] = ()
         self._stopped_since: dict[int, float] = {}
+        self._views: dict[tuple[int, torch.dtype, int], list[Tensor]] = {}
 
     def host(self) -> str:
         """Make the memory; rank 0 does this before any process joins. Returns the path by which the others open it."""
@@ -74,7 +75,7 @@ class SharedMemoryAllReduce:
     def average(self, tensor: Tensor) -> None:
         """Average the tensor over all ranks, in place; every rank gets the same bits."""
         flat = tensor.view(-1)
-        for part in torch.split(flat, SLOT_BYTES // flat.element_size()):
+        for part in [flat] if flat.nbytes <= SLOT_BYTES else torch.split(flat, SLOT_BYTES // flat.element_size()):
             self._sum(part)
         tensor /= self._size
 
@@ -89,12 +90,16 @@ class SharedMemoryAllReduce:
             part += slot
 
     def _slots(self, part: Tensor) -> list[Tensor]:
-        """The slots of this step, by rank, as tensors like the part."""
-        start = self._size * CACHE_LINE + (self._step & 1) * self._size * SLOT_BYTES
-        return [
-            torch.frombuffer(self._memory, dtype=part.dtype, count=part.numel(), offset=start + rank * SLOT_BYTES)
-            for rank in range(self._size)
-        ]
+        """The slots of this step, by rank, as tensors like the part; a learner averages the same few lengths always."""
+        key = (self._step & 1, part.dtype, part.numel())
+        found = self._views.get(key)
+        if found is None:
+            start = self._size * CACHE_LINE + key[0] * self._size * SLOT_BYTES
+            found = self._views[key] = [
+                torch.frombuffer(self._memory, dtype=part.dtype, count=part.numel(), offset=start + rank * SLOT_BYTES)
+                for rank in range(self._size)
+            ]
+        return found
 
     def _publish(self) -> None:
         _fence()  # the slot is written before the step is seen
