@@ -6,8 +6,7 @@ With this file on PYTHONPATH a trial file names it: `game: {id: "own_game:Nim", 
 import numpy as np
 from numpy.typing import NDArray
 
-from workers.games.protocol import GameSpec, StepResult, Turn, VectorGame
-from workers.games.seeding import below, mix
+from lanista.games import GameSpec, StepResult, Turn, VectorGame, below, mix
 
 
 class Nim(VectorGame):

@@ -4,7 +4,7 @@ from workers.bots.protocol import Bot, BotInput
 from workers.games.errors import BadGame, IllegalAction
 from workers.games.names import make_game
 from workers.games.protocol import GameSpec, StepResult, Turn, VectorGame
-from workers.games.seeding import mix, mix_ints
+from workers.games.seeding import below, mix, mix_ints, uniform
 from workers.games.spaces import ActionLayout
 
 __all__ = [
@@ -17,7 +17,9 @@ __all__ = [
     "StepResult",
     "Turn",
     "VectorGame",
+    "below",
     "make_game",
     "mix",
     "mix_ints",
+    "uniform",
 ]
