@@ -61,9 +61,13 @@ def find_api(
         local = reach(folder)["LANISTA_URL"]
     except StackError as error:
         raise Unreachable(str(error)) from None
-    chosen = token or _settings_token()
-    owner = partial(api_process, folder, local, own_token=chosen is None)
-    return ApiAddress(local, chosen or folder.admin_token.read_text().strip(), owner)
+    if chosen := token or _settings_token():
+        return ApiAddress(local, chosen, partial(api_process, folder, local))
+    try:
+        own = folder.own_token()
+    except StackError as error:
+        raise Unreachable(str(error)) from None
+    return ApiAddress(local, own.text, partial(api_process, folder, local, token_owner=own.owner))
 
 
 def _is_of_the_folder(variable: str) -> bool:

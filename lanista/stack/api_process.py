@@ -32,10 +32,10 @@ class ProcessId:
     started: float
 
 
-def api_process(home: Home, url: str, *, own_token: bool = True) -> ProcessId:
+def api_process(home: Home, url: str, *, token_owner: int | None = None) -> ProcessId:
     """The process of this stack's API; raises NotStarted, or NotOurs if it does not own the port of the address.
 
-    It must be our user's. Root may also send a data folder's own token to a process of the folder's owner.
+    It must be our user's. Root may also send a data folder's own token to a process of the token's owner.
     """
     state = home.live_state()
     if state is None:
@@ -53,7 +53,7 @@ def api_process(home: Home, url: str, *, own_token: bool = True) -> ProcessId:
         }
     except psutil.Error:
         raise NotStarted(f"The API of the data folder {home.root} has just ended; `lanista status` says why.") from None
-    if not _is_recorded(child, started) or owner not in _owners(home, own_token):
+    if not _is_recorded(child, started) or owner not in _owners(token_owner):
         raise NotOurs(f"Process {child.pid} is not the API that the supervisor of {home.root} started.")
     if not _addresses(url) <= _covered(listens, url):
         raise NotOurs(
@@ -67,9 +67,9 @@ def _is_recorded(child: ChildState, started: float) -> bool:
     return child.started is not None and abs(child.started - started) <= CLOCK_SECONDS
 
 
-def _owners(home: Home, own_token: bool) -> set[int]:
+def _owners(token_owner: int | None) -> set[int]:
     mine = os.geteuid()
-    return {mine, home.root.stat().st_uid} if mine == 0 and own_token else {mine}
+    return {mine, token_owner} if mine == 0 and token_owner is not None else {mine}
 
 
 Listening = tuple[int, str, int]

@@ -6,6 +6,7 @@ See docs/decisions/user-code.md.
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
@@ -84,9 +85,14 @@ def _text(value: Any) -> str:
 def forget_secrets_of_others(own: type[LanistaSettings]) -> None:
     """Remove other roles' settings and libpq's variables from this process, which will run user code.
 
-    `lanista up` and the Compose file do not pass them; whoever starts a role by hand may have them in the shell.
+    `lanista up` and the Compose file do not pass them; whoever starts a role by hand may have them in the shell. If
+    there are any, the process executes itself anew without them: else /proc/self/environ would still show them.
     """
-    for name in list(os.environ):
-        foreign = name.startswith(ENV_PREFIX) and name not in variables_of(own) | {READY_FILE, MARK, "LANISTA_CONFIG"}
-        if foreign or name.startswith(DATABASE_PREFIXES):
-            del os.environ[name]
+    ours = variables_of(own) | {READY_FILE, MARK, "LANISTA_CONFIG"}
+    kept = {
+        name: value
+        for name, value in os.environ.items()
+        if name in ours or not name.startswith((ENV_PREFIX, *DATABASE_PREFIXES))
+    }
+    if len(kept) < len(os.environ):
+        os.execve(sys.executable, [sys.executable, *sys.orig_argv[1:]], kept)  # noqa: S606 the same command

@@ -59,6 +59,14 @@ class StackState:
         return json.dumps(asdict(self), indent=2)
 
 
+@dataclass(frozen=True)
+class OwnToken:
+    """A data folder's admin token, and the user whose file it is."""
+
+    text: str = field(repr=False)
+    owner: int
+
+
 class Home:
     """Paths below the data folder. `create` makes the folders."""
 
@@ -123,6 +131,18 @@ class Home:
         if not path.exists():
             write_atomically(path, secrets.token_urlsafe(32))
         return path.read_text().strip()
+
+    def own_token(self) -> OwnToken:
+        """The stack's admin token; raises StackError where there is none.
+
+        Links are not followed: root may be in a folder of somebody else, which must not choose a file of root's.
+        """
+        try:
+            descriptor = os.open(self.admin_token, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
+        except OSError as error:
+            raise StackError(f"The token {self.admin_token} cannot be read: {error.strerror}") from None
+        with os.fdopen(descriptor) as file:
+            return OwnToken(file.read().strip(), os.fstat(descriptor).st_uid)
 
     def read_state(self) -> StackState | None:
         """The last state that a supervisor wrote, whether or not it is still running."""

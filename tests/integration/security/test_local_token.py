@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import pwd
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -173,6 +174,35 @@ async def test_a_process_of_another_user_gets_nothing(stack: Stack) -> None:
         stack.record(thief.process.pid)
         await _ask_in_every_way(stack)
         assert thief.end() == []
+
+
+@pytest.mark.skipif(not ROOT, reason="only root reads what others cannot")
+@pytest.mark.parametrize("how", ["link", "hard link"])
+def test_root_sends_no_file_that_the_owner_of_a_folder_chose(stack: Stack, tmp_path: Path, how: str) -> None:
+    """Somebody's data folder, which root may be in, has a file of root's for its token and a process of its owner."""
+    secret = tmp_path / "of-root"
+    secret.write_text("only root reads this")
+    secret.chmod(0o600)
+    stack.home.admin_token.unlink()
+    (stack.home.admin_token.symlink_to if how == "link" else stack.home.admin_token.hardlink_to)(secret)
+    os.chown(stack.home.root, pwd.getpwnam("nobody").pw_uid, -1)
+    with listening(stack.port, as_nobody=True) as theirs:
+        stack.record(theirs.process.pid)
+        with pytest.raises(Unreachable), Client(stack.address(), retries=ONCE) as client:
+            client.who_am_i()
+        assert "no sign-in link" in sign_in_link(stack.url, stack.home)
+        assert theirs.end() == []
+
+
+@pytest.mark.skipif(not ROOT, reason="only root can be another user")
+def test_root_sends_the_token_of_somebodys_stack_to_it(stack: Stack) -> None:
+    nobody = pwd.getpwnam("nobody").pw_uid
+    os.chown(stack.home.admin_token, nobody, -1)
+    with listening(stack.port, as_nobody=True) as theirs:
+        stack.record(theirs.process.pid)
+        with Client(stack.address(), retries=ONCE) as client:
+            assert client.who_am_i().name == "a"
+        assert theirs.end() == [f"Bearer {TOKEN}"]
 
 
 def test_a_port_that_changes_hands_during_the_connection_gets_nothing(stack: Stack) -> None:

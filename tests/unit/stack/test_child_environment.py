@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -10,7 +12,7 @@ import pytest
 
 from lanista.settings import StackSettings
 from lanista.stack.child import ChildSpec
-from lanista.stack.child_environment import as_environment, base_environment, forget_secrets_of_others, storage_prefixes
+from lanista.stack.child_environment import as_environment, base_environment, storage_prefixes
 from lanista.stack.home import Home
 from lanista.stack.parts import Parts
 from orchestrator.settings import SettingsError
@@ -132,11 +134,25 @@ def test_a_folder_needs_no_credentials() -> None:
     assert storage_prefixes("memory://here") == ("FSSPEC_",)
 
 
-def test_a_train_worker_that_is_started_by_hand_forgets_what_is_not_its_own(monkeypatch: pytest.MonkeyPatch) -> None:
+STARTED_BY_HAND = """
+import os, sys
+from pathlib import Path
+from lanista.stack.child_environment import forget_secrets_of_others
+from workers.settings import WorkerSettings
+forget_secrets_of_others(WorkerSettings)
+print(os.getpid(), *(each.partition("=")[0] for each in Path("/proc/self/environ").read_text().split(chr(0))))
+print(*os.environ, *sys.argv[1:])
+"""
+
+
+def test_a_train_worker_that_is_started_by_hand_forgets_what_is_not_its_own() -> None:
     foreign = {"LANISTA_DATABASE_URL": "postgresql://x", "LANISTA_SESSION_SECRET": "s" * 32, "PGPASSWORD": "p"}
-    for name, value in {**foreign, "LANISTA_TRAIN_SLOTS": "2", "LANISTA_READY_FILE": "/r", "OWN": "o"}.items():
-        monkeypatch.setenv(name, value)
-    monkeypatch.setattr(os, "environ", dict(os.environ))
-    forget_secrets_of_others(WorkerSettings)
-    assert not set(foreign) & set(os.environ)
-    assert {"LANISTA_TRAIN_SLOTS", "LANISTA_READY_FILE", "OWN", "PATH"} <= set(os.environ)
+    own = {"LANISTA_TRAIN_SLOTS": "2", "LANISTA_READY_FILE": "/r", "OWN": "o"}
+    command = [sys.executable, "-c", STARTED_BY_HAND, "an argument"]
+    with subprocess.Popen(command, env={**os.environ, **foreign, **own}, stdout=subprocess.PIPE, text=True) as process:
+        said, _ = process.communicate(timeout=60)
+    for line in said.splitlines():
+        assert not set(foreign) & set(line.split())
+        assert {*own, "PATH"} <= set(line.split())
+    assert said.startswith(f"{process.pid} "), "it is the same process"
+    assert said.endswith(" an argument\n")
