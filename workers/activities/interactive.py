@@ -81,6 +81,7 @@ class InteractiveActivities:
         with map_errors():
             make = _maker(request.game)
             game = make(1)
+            _refuse_other_spaces(game.spec)
             cache = PolicyCache(self._store, game.spec)
             opponent = make_player(_entrant(request.opponent), game, cache, sampled=request.sampled)
             moves, answered = PersonsGame(game, opponent, request).play()
@@ -146,12 +147,18 @@ class PersonsGame:
         return self._game.layout.clip(self._opponent.act(self._game, turn, rows, draws))
 
     def _checked(self, action: int | None, turn: Turn, mine: NDArray[np.bool_]) -> int:
-        legal = np.flatnonzero(turn.legal[mine][0]).tolist()
+        legal = np.flatnonzero(self._game.legal_of(turn)[mine][0]).tolist()
         if action not in legal:
             allowed = ", ".join(f"{each} ({self._game.spec.action_name(each)})" for each in legal)
             words = f"action {action} is not legal here; allowed: {allowed}"
             raise ApplicationError(words, type=Failure.BAD_INPUT, non_retryable=True)
         return int(action)
+
+
+def _refuse_other_spaces(spec: GameSpec) -> None:
+    if not spec.discrete:
+        words = f"a person chooses among Discrete actions; those of {spec.id} are {spec.action}"
+        raise ApplicationError(words, type=Failure.BAD_INPUT, non_retryable=True)
 
 
 def notation(names: Sequence[str], spec: GameSpec) -> str:

@@ -206,3 +206,8 @@ def test_two_agents_that_always_earn_the_same_are_asked_about(answers: Interacti
     assert asked.problem.endswith("in random play all earned the same")
     assert check(teams="one").teams == [0, 0]
     assert check(teams="each").teams == check(options={"shared": False}).teams == [0, 1]
+
+
+def test_a_person_is_told_that_a_continuous_game_cannot_be_played(answers: InteractiveActivities) -> None:
+    with pytest.raises(ApplicationError, match="a person chooses among Discrete actions; those of gymnasium/Pendulum"):
+        answers.choose_move(MoveRequest(game=PENDULUM, seed=4, moves=[], person=0, opponent=RANDOM))
