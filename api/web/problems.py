@@ -58,11 +58,14 @@ async def _http(request: Request, error: Exception) -> Response:
     detail = str(error.detail)
     if error.status_code == 404:
         detail = f"there is nothing at {request.url.path}; /openapi.json lists every call"
-    headers = dict(error.headers or {})
     if error.status_code == 405:
-        headers["Allow"] = allowed = ", ".join(_methods(request))
-        detail = f"{request.method} is not allowed here; allowed: {allowed}"
-    return problem(error.status_code, detail, headers=headers)
+        return _not_allowed(request, _methods_of_exact_path(request) or _methods(request))
+    return problem(error.status_code, detail, headers=dict(error.headers or {}))
+
+
+def _not_allowed(request: Request, methods: list[str]) -> Response:
+    allowed = ", ".join(methods)
+    return problem(405, f"{request.method} is not allowed here; allowed: {allowed}", headers={"Allow": allowed})
 
 
 def _methods(request: Request) -> list[str]:
@@ -71,9 +74,17 @@ def _methods(request: Request) -> list[str]:
     return sorted({method for route in matching for method in getattr(route, "methods", None) or ()})
 
 
+def _methods_of_exact_path(request: Request) -> list[str]:
+    """The methods of calls at this very path, such as /trials/validate, which other methods would take for an id."""
+    calls = [route for route in request.app.state.calls if getattr(route, "path", None) == request.url.path]
+    return sorted({method for route in calls for method in route.methods})
+
+
 async def _invalid(request: Request, error: Exception) -> Response:
     assert isinstance(error, RequestValidationError)
     found = error.errors()
+    if any(item["loc"][0] == "path" for item in found) and (methods := _methods_of_exact_path(request)):
+        return _not_allowed(request, methods)
     fields = [(_place(item["loc"]), str(item["msg"])) for item in found[:MOST_REPORTED]]
     if len(found) > MOST_REPORTED:
         fields.append(("body", not_listed(len(found) - MOST_REPORTED)))

@@ -75,7 +75,7 @@ _NEXT_STEPS: tuple[tuple[type[LanistaError], str], ...] = (
     (NotSignedIn, "Set LANISTA_TOKEN to a valid token; `lanista token create NAME --scope operator` makes one."),
     (
         NotAllowed,
-        "Set LANISTA_TOKEN to a token that may; `lanista token create NAME --scope operator` makes one.",
+        "Set LANISTA_TOKEN to a token that may; an admin makes one: `lanista token create NAME --scope {scope}`.",
     ),
     (NoSuchName, "`lanista trial list` shows all trials, `lanista trial show TRIAL` the players of one."),
 )
@@ -92,6 +92,8 @@ def explain(error: LanistaError) -> str:
         wrong = [f"{item.field.removeprefix('body.')}: {item.message}" for item in error.fields]
         words = wrong[0] if len(wrong) == 1 else "\n  ".join(["The request is not valid:", *wrong])
     step = next((step for kind, step in _NEXT_STEPS if isinstance(error, kind)), "")
+    if isinstance(error, NotAllowed):
+        step = step.format(scope=error.more.get("needed_scope", "operator"))
     return words if not step or "`lanista " in words else f"{words}\n{step}"
 
 

@@ -56,7 +56,11 @@ def test_unknown_paths_and_methods_are_problems_too(admin: httpx.Client) -> None
     wrong = admin.delete("/api/v1/trials")
     assert wrong.status_code == 405 and wrong.json()["title"] == "Method Not Allowed"
     assert "GET" in wrong.headers["allow"]
-    for answer in (missing, wrong):
+    for method in ("GET", "DELETE"):  # "validate" is no trial's id
+        literal = admin.request(method, "/api/v1/trials/validate")
+        assert (literal.status_code, literal.headers.get("allow")) == (405, "POST")
+    assert admin.get("/api/v1/trials/nothing").status_code == 422
+    for answer in (missing, wrong, literal):
         assert answer.headers["content-type"] == "application/problem+json"
 
 

@@ -241,6 +241,11 @@ def test_a_csv_is_of_what_was_asked_for(serve: Serve) -> None:
         (problem(503, "the database does not answer"), ExitCode.UNREACHABLE, "lanista doctor"),
         (problem(401, "this token is unknown"), ExitCode.NOT_ALLOWED, "LANISTA_TOKEN"),
         (problem(403, "a viewer may not"), ExitCode.NOT_ALLOWED, "lanista token create"),
+        (
+            problem(403, "names code", needed_scope="code"),
+            ExitCode.NOT_ALLOWED,
+            "lanista token create NAME --scope code",
+        ),
         (problem(404, "there is no trial"), ExitCode.NOT_FOUND, "there is no trial"),
         (page(), ExitCode.NOT_FOUND, "lanista trial list"),
         (problem(409, "a trial that is paused"), ExitCode.REFUSED, "paused"),
