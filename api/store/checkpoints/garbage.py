@@ -1,5 +1,5 @@
 """Garbage collection: removes checkpoints that no version refers to, such as those of attempts that were not recorded,
-and files of games that are recorded as rows.
+files of games that are recorded as rows, and parts of replay buffers that no generation has written for 30 days.
 
 See docs/decisions/checkpoints-and-artifacts.md.
 """
@@ -7,7 +7,7 @@ See docs/decisions/checkpoints-and-artifacts.md.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 
 from sqlalchemy import func, select, text
 from sqlalchemy.orm import Session, sessionmaker
@@ -21,6 +21,9 @@ from orchestrator.played_games import GAMES_KIND
 
 _LOCK = 113628506914819
 """Advisory lock: shared for recorders of checkpoints, exclusive for a collection, for a few files at a time."""
+BUFFER_KIND = "buffer"
+"""Parts of replay buffers, which checkpoints name: see workers/buffers/storing.py."""
+BUFFER_AGE = timedelta(days=30)
 AT_ONCE = 50
 """Files removed under one lock, so that a recorder never waits long."""
 
@@ -48,7 +51,7 @@ def collect_garbage(sessions: sessionmaker[Session], artifacts: ArtifactStore, *
         check_sole_installation(session, artifacts)
         candidates = _unnamed(session, artifacts.files_older_than(older_than))
         begun = _oldest_open(session)
-    candidates = [file for file in candidates if not _is_awaited(file, begun, older_than)]
+    candidates = [file for file in candidates if not _is_awaited(file, begun, older_than) and not is_kept_buffer(file)]
     for few in _few_at_once(candidates):
         with sessions.begin() as session:
             session.execute(text(f"SELECT pg_advisory_xact_lock({_LOCK})"))
@@ -70,6 +73,11 @@ def _oldest_open(session: Session) -> datetime | None:
 def _is_awaited(file: StoredFile, begun: datetime | None, older_than: timedelta) -> bool:
     """Whether the file has games that may still be recorded; `older_than` also allows for clock differences."""
     return begun is not None and file.kind == GAMES_KIND and file.modified >= begun - older_than
+
+
+def is_kept_buffer(file: StoredFile) -> bool:
+    """Whether the file may be a part of a kept replay buffer: every generation of the player writes all parts again."""
+    return file.kind == BUFFER_KIND and file.modified > datetime.now(UTC) - BUFFER_AGE
 
 
 def _few_at_once(files: Sequence[StoredFile]) -> Iterator[Sequence[StoredFile]]:
