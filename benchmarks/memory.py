@@ -19,10 +19,11 @@ from benchmarks.peers.rates import say
 from league.types import CheckpointRef
 from orchestrator.artifacts import ArtifactStore
 from orchestrator.catalog import Component
+from orchestrator.contracts.generations import PlannedOpponent
 from workers.checkpoints import Checkpoint, save
 from workers.crews.generation import run_generation
 from workers.crews.pool import CrewPool
-from workers.crews.task import GenerationTask, TaskOpponent
+from workers.crews.task import GenerationTask
 from workers.games.names import make_game
 from workers.models.contract import build_model
 
@@ -60,9 +61,10 @@ def task(opponents: Sequence[CheckpointRef], seed: int) -> GenerationTask:
     """A short generation, half of it live self-play, the rest against these opponents."""
     share = 0.5 / len(opponents)
     others = [
-        TaskOpponent(player=ref.sha256[:8], version=ref.sha256, probability=share, checkpoint=ref) for ref in opponents
+        PlannedOpponent(player=ref.sha256[:8], version=ref.sha256, probability=share, checkpoint=ref)
+        for ref in opponents
     ]
-    live = TaskOpponent(player="live", version="live", probability=0.5)
+    live = PlannedOpponent(player="live", version="live", probability=0.5)
     return GenerationTask(
         game=GAME,
         model=MODEL,

@@ -22,9 +22,10 @@ from benchmarks.peers.lanista import LanistaPeer
 from benchmarks.peers.rates import interleave, say
 from orchestrator.artifacts import ArtifactStore
 from orchestrator.catalog import Component
+from orchestrator.contracts.generations import PlannedOpponent
 from workers.checkpoints import Checkpoint, save
 from workers.crews.rollout_context import build_game
-from workers.crews.task import GenerationTask, TaskOpponent, Topology
+from workers.crews.task import GenerationTask, Topology
 from workers.models.contract import build_model
 
 GAME = Component(id="connect_four")
@@ -42,7 +43,7 @@ def base_task(minibatch: int = MINIBATCH) -> GenerationTask:
     return GenerationTask(game=GAME, model=MODEL, algorithm=ppo, steps=1, seed=1, tables=1024, topology=Topology.FUSED)
 
 
-def mixed_pool(store: ArtifactStore, size: int) -> tuple[TaskOpponent, ...]:
+def mixed_pool(store: ArtifactStore, size: int) -> tuple[PlannedOpponent, ...]:
     """A pool of convolutional nets, every fourth opponent a bot instead, all equally likely."""
     return tuple(
         replace(opponent, checkpoint=None, bot=BOTS[number // 4 % len(BOTS)]) if number % 4 == 3 else opponent
@@ -50,7 +51,7 @@ def mixed_pool(store: ArtifactStore, size: int) -> tuple[TaskOpponent, ...]:
     )
 
 
-def pool(store: ArtifactStore, size: int, model: Component = MODEL) -> tuple[TaskOpponent, ...]:
+def pool(store: ArtifactStore, size: int, model: Component = MODEL) -> tuple[PlannedOpponent, ...]:
     """A pool of different opponents, all equally likely, without self-play."""
     spec = build_game(GAME, 1).spec
     refs = [
@@ -58,7 +59,7 @@ def pool(store: ArtifactStore, size: int, model: Component = MODEL) -> tuple[Tas
         for seed in range(size)
     ]
     return tuple(
-        TaskOpponent(player=f"p{number}", version=f"v{number}", probability=1 / size, checkpoint=ref)
+        PlannedOpponent(player=f"p{number}", version=f"v{number}", probability=1 / size, checkpoint=ref)
         for number, ref in enumerate(refs)
     )
 

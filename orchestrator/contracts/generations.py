@@ -36,6 +36,10 @@ class PlannedOpponent:
     player_name: str = ""
     """For charts; empty in plans of earlier versions."""
 
+    @property
+    def is_self(self) -> bool:
+        return self.checkpoint is None and self.bot is None
+
 
 @dataclass(frozen=True, kw_only=True)
 class ProcessResources:

@@ -10,7 +10,7 @@ from temporalio import activity
 
 from league.types import CheckpointRef
 from orchestrator.artifacts import ArtifactStore
-from orchestrator.contracts.generations import GenerationOutcome, GenerationPlan, PlannedOpponent, train_generation
+from orchestrator.contracts.generations import GenerationOutcome, GenerationPlan, train_generation
 from orchestrator.contracts.trials import InitialWeightsRequest, make_initial_weights
 from orchestrator.import_folders import find_import
 from workers.activities.failures import map_errors
@@ -19,7 +19,7 @@ from workers.checkpoints import Checkpoint, check_weights, decode, save
 from workers.crews.errors import GenerationStopped
 from workers.crews.generation import crew_plan, run_generation
 from workers.crews.pool import CrewPool
-from workers.crews.task import GenerationTask, Progress, TaskOpponent, Topology
+from workers.crews.task import GenerationTask, Progress, Topology
 from workers.games.names import make_new_game
 from workers.models.contract import build_model
 from workers.rollout.openings import OpeningRules
@@ -85,8 +85,8 @@ def task_of(plan: GenerationPlan) -> GenerationTask:
         learner=plan.checkpoint,
         player=plan.player,
         version=plan.version,
-        opponents=tuple(_task_opponent(opponent) for opponent in plan.opponents),
-        mates=tuple(_task_opponent(mate) for mate in plan.mates),
+        opponents=tuple(plan.opponents),
+        mates=tuple(plan.mates),
         tables=plan.tables,
         rollout_actors=plan.rollout_actors,
         trainers=plan.trainers,
@@ -94,16 +94,6 @@ def task_of(plan: GenerationPlan) -> GenerationTask:
         threads=plan.threads,
         resources=plan.resources,
         openings=OpeningRules(share=plan.opening_share, plies=plan.opening_plies),
-    )
-
-
-def _task_opponent(planned: PlannedOpponent) -> TaskOpponent:
-    return TaskOpponent(
-        player=planned.player,
-        version=planned.version,
-        probability=planned.probability,
-        checkpoint=planned.checkpoint,
-        bot=planned.bot,
     )
 
 

@@ -8,11 +8,12 @@ import numpy as np
 
 from orchestrator.artifacts import ArtifactStore
 from orchestrator.catalog import Component
+from orchestrator.contracts.generations import PlannedOpponent
 from workers.bots.names import make_bot
 from workers.bots.protocol import Bot
 from workers.crews.errors import BadTask
 from workers.crews.plan import CrewPlan
-from workers.crews.task import GenerationTask, TaskOpponent
+from workers.crews.task import GenerationTask
 from workers.games.names import make_game
 from workers.games.protocol import GameSpec, VectorGame
 from workers.inference.actor import Actor
@@ -70,11 +71,11 @@ class RolloutContext:
             openings=task.openings,
         )
 
-    def _players(self, opponents: Sequence[TaskOpponent], seated: set[int]) -> dict[int, Policy | Bot]:
+    def _players(self, opponents: Sequence[PlannedOpponent], seated: set[int]) -> dict[int, Policy | Bot]:
         """The opponents that have a table here; checkpoints of the others are not read."""
         return {number: self._player(opponent) for number, opponent in enumerate(opponents) if number in seated}
 
-    def _player(self, opponent: TaskOpponent) -> Policy | Bot:
+    def _player(self, opponent: PlannedOpponent) -> Policy | Bot:
         if opponent.checkpoint is not None:
             return self._cache.get(opponent.checkpoint)
         assert opponent.bot is not None

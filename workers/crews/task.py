@@ -8,7 +8,7 @@ from enum import StrEnum
 
 from league.types import CheckpointRef, LineupTally, ReturnTally, Tally
 from orchestrator.catalog import Component
-from orchestrator.contracts.generations import ProcessResources
+from orchestrator.contracts.generations import PlannedOpponent, ProcessResources
 from workers.crews.errors import BadTask
 from workers.rollout.openings import OpeningRules
 
@@ -22,21 +22,6 @@ class Topology(StrEnum):
     """Every actor samples and learns; gradients are averaged between them."""
     SPLIT = "split"
     """Rollout actors send samples to trainers and get weights back, both working at the same time."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class TaskOpponent:
-    """One opponent of the mixture: a checkpoint, a bot by name, or (neither) the live learner itself."""
-
-    player: str
-    version: str
-    probability: float
-    checkpoint: CheckpointRef | None = None
-    bot: str | None = None
-
-    @property
-    def is_self(self) -> bool:
-        return self.checkpoint is None and self.bot is None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -56,9 +41,9 @@ class GenerationTask:
     """The id of the player, whose buffer a crew keeps between generations."""
     version: str = "learner"
     """The version id that tallies are reported for."""
-    opponents: tuple[TaskOpponent, ...] = ()
+    opponents: tuple[PlannedOpponent, ...] = ()
     """The mixture that tables draw from; empty means live self-play alone."""
-    mates: tuple[TaskOpponent, ...] = ()
+    mates: tuple[PlannedOpponent, ...] = ()
     """Players that sit in the learner's team at their share of the tables; the rest is the learner's alone."""
     tables: int = 1024
     """Tables of each rollout actor; 64 or more can seat 64 opponents at once, a multiple of 64 evenly."""
@@ -92,7 +77,7 @@ class GenerationTask:
             raise BadTask(f"{self.rollout_actors} rollout actors cannot be shared by {self.trainers} trainers evenly")
 
     @property
-    def others(self) -> tuple[TaskOpponent, ...]:
+    def others(self) -> tuple[PlannedOpponent, ...]:
         """The opponents that are not the live learner."""
         return tuple(opponent for opponent in self.opponents if not opponent.is_self)
 

@@ -8,9 +8,10 @@ import pytest
 
 from orchestrator.artifacts import ArtifactStore
 from orchestrator.catalog import Component
+from orchestrator.contracts.generations import PlannedOpponent
 from tests.unit.training.generation_task import TASK
 from workers.crews.generation import run_generation
-from workers.crews.task import GenerationResult, GenerationTask, TaskOpponent
+from workers.crews.task import GenerationResult, GenerationTask
 from workers.games.names import make_game
 from workers.games.replay import replay
 from workers.matches.play import play_match
@@ -62,7 +63,7 @@ def test_a_parallel_game_of_box_actions_is_learnt_against_a_bot(store: ArtifactS
     game = Component(
         id="pettingzoo_parallel", options={"env": "tests.unit.games.environments:Tug", "max_steps": 9, "teams": "each"}
     )
-    opponents = (TaskOpponent(player="random", version="random", probability=1.0, bot="random"),)
+    opponents = (PlannedOpponent(player="random", version="random", probability=1.0, bot="random"),)
     task = replace(
         TASK, game=game, model=SQUASHED, algorithm=Component(id="ppo", options=OPTIONS), opponents=opponents, tables=32
     )

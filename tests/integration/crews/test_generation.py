@@ -16,7 +16,7 @@ from league.types import CheckpointRef
 from orchestrator.artifacts import ArtifactStore, MissingArtifact
 from orchestrator.catalog import CatalogError, Component
 from orchestrator.contracts.errors import Failure
-from orchestrator.contracts.generations import ProcessResources
+from orchestrator.contracts.generations import PlannedOpponent, ProcessResources
 from tests.unit.training.generation_task import TASK
 from workers.activities.failures import failure_kind, failure_message
 from workers.checkpoints import load
@@ -25,7 +25,7 @@ from workers.crews.cpu_ledger import CpuLedger
 from workers.crews.errors import BadTask, CrewLost, CrewUnavailable, GenerationStopped
 from workers.crews.generation import run_generation
 from workers.crews.pool import CrewPool
-from workers.crews.task import GenerationResult, GenerationTask, Progress, TaskOpponent, Topology
+from workers.crews.task import GenerationResult, GenerationTask, Progress, Topology
 
 pytestmark = pytest.mark.usefixtures("local_ray")
 
@@ -41,8 +41,8 @@ def run(task: GenerationTask, store: ArtifactStore, crews: CrewPool | None = Non
     return run_generation(task, store=store, progress=lambda _: None, should_stop=lambda: False, crews=crews)
 
 
-def opponent(ref: CheckpointRef | None, name: str, probability: float, bot: str | None = None) -> TaskOpponent:
-    return TaskOpponent(player=name, version=name, probability=probability, checkpoint=ref, bot=bot)
+def opponent(ref: CheckpointRef | None, name: str, probability: float, bot: str | None = None) -> PlannedOpponent:
+    return PlannedOpponent(player=name, version=name, probability=probability, checkpoint=ref, bot=bot)
 
 
 @pytest.mark.parametrize(

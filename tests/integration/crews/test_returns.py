@@ -6,9 +6,10 @@ import pytest
 
 from orchestrator.artifacts import ArtifactStore
 from orchestrator.catalog import Component
+from orchestrator.contracts.generations import PlannedOpponent
 from tests.unit.training.generation_task import TASK
 from workers.crews.generation import run_generation
-from workers.crews.task import GenerationResult, GenerationTask, TaskOpponent
+from workers.crews.task import GenerationResult, GenerationTask
 
 pytestmark = pytest.mark.usefixtures("local_ray")
 
@@ -28,7 +29,7 @@ def test_a_game_of_one_seat_brings_the_returns_of_all_processes(store: ArtifactS
 
 
 def test_tallies_say_what_both_sides_earned(store: ArtifactStore) -> None:
-    random = TaskOpponent(player="random", version="random", probability=1.0, bot="random")
+    random = PlannedOpponent(player="random", version="random", probability=1.0, bot="random")
     task = replace(TASK, game=Component(id="kuhn_poker"), opponents=(random,), rollout_actors=2)
     result = run(task, store)
     assert result.returns is None

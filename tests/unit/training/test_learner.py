@@ -14,6 +14,7 @@ from torch import nn
 
 from league.types import CheckpointRef
 from orchestrator.catalog import Component
+from orchestrator.contracts.generations import PlannedOpponent
 from orchestrator.spec.algorithm import AlgorithmOptions, PpoOptions
 from tests.unit.training.samples import learner_of
 from workers.algorithms.contract import Algorithm, algorithm_class, parse_options
@@ -22,7 +23,7 @@ from workers.algorithms.learner import POLICY, Learner
 from workers.checkpoints import CheckpointMismatch
 from workers.crews.errors import BadTask
 from workers.crews.generation import crew_plan
-from workers.crews.task import GenerationTask, TaskOpponent, Topology
+from workers.crews.task import GenerationTask, Topology
 from workers.crews.training_context import expected_rows
 from workers.games.connect_four import ConnectFour
 from workers.games.rock_paper_scissors import RockPaperScissors
@@ -270,8 +271,8 @@ def task(**given: Any) -> GenerationTask:
     )
 
 
-def sat(probability: float, **given: Any) -> TaskOpponent:
-    return TaskOpponent(player="p", version="v", probability=probability, **given)
+def sat(probability: float, **given: Any) -> PlannedOpponent:
+    return PlannedOpponent(player="p", version="v", probability=probability, **given)
 
 
 @pytest.mark.parametrize(

@@ -3,13 +3,14 @@
 import numpy as np
 import pytest
 
+from orchestrator.contracts.generations import PlannedOpponent
 from tests.unit.training.generation_task import TASK
 from tests.unit.training.samples import Relay
 from workers.bots.names import make_bot
 from workers.crews.errors import BadTask
 from workers.crews.results import lineup_tallies
 from workers.crews.rollout_context import check_mates
-from workers.crews.task import GenerationTask, TaskOpponent
+from workers.crews.task import GenerationTask
 from workers.crews.training_context import expected_rows
 from workers.games.tic_tac_toe import TicTacToe
 from workers.inference.policy import Policy
@@ -110,10 +111,10 @@ def test_a_recurrent_learner_and_its_mates_keep_their_memories_apart() -> None:
 
 def with_mates(**more: object) -> GenerationTask:
     mates = (
-        TaskOpponent(player="a", version="va", probability=0.25, bot="random"),
-        TaskOpponent(player="b", version="vb", probability=0.25, bot="random"),
+        PlannedOpponent(player="a", version="va", probability=0.25, bot="random"),
+        PlannedOpponent(player="b", version="vb", probability=0.25, bot="random"),
     )
-    others = (TaskOpponent(player="o", version="vo", probability=1.0, bot="random"),)
+    others = (PlannedOpponent(player="o", version="vo", probability=1.0, bot="random"),)
     values = {"game": TASK.game, "model": TASK.model, "algorithm": TASK.algorithm, "steps": 10, "seed": 1, "tables": 40}
     return GenerationTask(**{**values, "version": "v", "mates": mates, "opponents": others, **more})  # type: ignore[arg-type]
 
@@ -138,4 +139,4 @@ def test_mates_need_room_and_shares() -> None:
     with pytest.raises(BadTask, match="each seat of tic_tac_toe is a team of its own"):
         check_mates(with_mates(), TicTacToe(tables=1).spec)
     with pytest.raises(BadTask, match="sum to at most 1"):
-        with_mates(mates=(TaskOpponent(player="a", version="va", probability=1.5, bot="random"),))
+        with_mates(mates=(PlannedOpponent(player="a", version="va", probability=1.5, bot="random"),))
