@@ -64,7 +64,7 @@ def demo(
     try:
         _show_parts(asyncio.run(_check(settings)))
         out.print(f"The page: [bold]{state.page}[/]\n", highlight=False)
-        api = find_api(home=where.root)
+        api = own_api(where)
         with Client(api) as client:
             _run_league(client, api, minutes)
         if not leave:
@@ -75,6 +75,11 @@ def demo(
         if ours:
             with errors.status("Stopping …"):
                 remote.stop(where)
+
+
+def own_api(home: Home) -> ApiAddress:
+    """The demo's own stack with its own token, also where LANISTA_TOKEN is that of another installation."""
+    return find_api(home=home.root, token=home.own_token().text)
 
 
 def _run_league(client: Client, api: ApiAddress, minutes: float) -> None:

@@ -291,7 +291,7 @@ class Parts:
 
     async def _api_answers(self) -> bool:
         try:
-            async with httpx.AsyncClient(timeout=2) as client:
+            async with httpx.AsyncClient(timeout=2, trust_env=False) as client:  # not by a proxy of the environment
                 return (await client.get(f"{self.page}/healthz")).is_success
         except httpx.HTTPError:
             return False

@@ -19,6 +19,7 @@ import pytest
 from typer.testing import CliRunner
 
 from lanista.cli import app, connection
+from lanista.cli.demo import own_api
 from lanista.client import AsyncClient, Client, Retries
 from lanista.client.errors import TokenWithheld, Unreachable
 from lanista.client.local import ApiAddress, find_api
@@ -124,6 +125,14 @@ def test_the_token_goes_to_the_process_of_the_stack(stack: Stack) -> None:
             assert client.who_am_i().name == "a"
         assert sign_in_link(stack.url, stack.home).endswith("#code=c")
         assert api.end() == [f"Bearer {TOKEN}"] * 2
+
+
+def test_the_demo_uses_its_own_token_beside_that_of_another_installation(
+    stack: Stack, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("LANISTA_TOKEN", "of a cluster")
+    monkeypatch.setenv("LANISTA_URL", "https://cluster.invalid")
+    assert own_api(stack.home) == ApiAddress(stack.url, TOKEN)
 
 
 async def _ask_in_every_way(stack: Stack) -> None:
