@@ -7,6 +7,11 @@ import sys
 import typer
 from rich.markup import escape
 
+from lanista.shadowing import refuse_shadowed
+
+refuse_shadowed()  # before the packages that may be hidden are imported
+
+# ruff: noqa: E402
 from lanista.cli import (
     audit,
     bench,
