@@ -82,7 +82,7 @@ def test_a_mistyped_option_is_bad_input() -> None:
 
 def test_a_bot_whose_factory_takes_other_options_is_bad_input() -> None:
     with pytest.raises(BadBot, match="missing a required argument"):
-        make_bot("workers.bots.fixed_strategies:FirstLegalBot.act", make_game("tic_tac_toe", 1).spec)
+        make_bot("workers.bots.fixed_strategies:MixedBot", make_game("tic_tac_toe", 1).spec)
 
 
 def broken_code() -> None:
