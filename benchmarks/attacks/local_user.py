@@ -12,11 +12,12 @@ import json
 import os
 import pwd
 import re
+import resource
 import socket
 import sys
 import tempfile
-import time
 import uuid
+from collections import Counter
 from collections.abc import Callable
 from contextlib import ExitStack, suppress
 from dataclasses import asdict, dataclass
@@ -35,7 +36,9 @@ from orchestrator.contracts.queues import Queue
 NAME = "nobody"
 NOT_SEALED = "not_sealed"
 WRONG_TOKENS = 300
-SLOW_CONNECTIONS = 300
+ALLOWED_CONNECTIONS = 1_000
+"""What LANISTA_MAX_CONNECTIONS is by default."""
+HELD_CONNECTIONS = 1_100
 HUGE_HEADER = 8 << 20
 
 
@@ -59,8 +62,17 @@ def read_files(target: Target) -> tuple[bool, str]:
     """Read the secrets and the data."""
     opened = []
     for folder in (Path(target.home), Path(target.scratch)):
-        names = ["admin.token", "session.secret", "postgres.password", "ray.token", "temporal.db", "temporal.keys"]
-        names += ["stack.json", "logs", "artifacts", "tensorboard", "postgres", "ray"]
+        names = ["admin.token", "session.secret", "postgres.password", "ray.token", "temporal.db"]
+        names += [
+            "temporal.key",
+            "temporal-train.key",
+            "stack.json",
+            "logs",
+            "artifacts",
+            "tensorboard",
+            "postgres",
+            "ray",
+        ]
         for path in (folder, *(folder / name for name in names)):
             with suppress(OSError):
                 opened.append(f"{path.name}: {len(os.listdir(path) if path.is_dir() else path.read_bytes())}")
@@ -214,20 +226,36 @@ def lock_others_out(target: Target) -> tuple[bool, str]:
 
 def hold_connections(target: Target) -> tuple[bool, str]:
     """Hold connections open with headers that never end, until nobody else gets one."""
+    return _others_are_served(target, b"GET /healthz HTTP/1.1\r\nHost: 127.0.0.1\r\nX-Slow: ")
+
+
+def read_nothing(target: Target) -> tuple[bool, str]:
+    """Hold connections open by asking for the largest public file, twice, and reading nothing of it."""
+    request = b"GET /static/vendor/plotly.min.js HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n"
+    return _others_are_served(target, request * 2)
+
+
+def _others_are_served(target: Target, sent: bytes) -> tuple[bool, str]:
+    """More connections than the API allows each send this; then others ask for something."""
+    _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
+    opened = 0
     with ExitStack() as held:
-        for _ in range(SLOW_CONNECTIONS):
+        for _ in range(HELD_CONNECTIONS):
             with suppress(OSError):
-                connection = held.enter_context(socket.create_connection(("127.0.0.1", target.api), timeout=5))
-                connection.sendall(b"GET /healthz HTTP/1.1\r\nHost: 127.0.0.1\r\nX-Slow: ")
-        deadline = time.monotonic() + 40
-        while time.monotonic() < deadline:
-            with suppress(OSError, http.client.HTTPException):
-                started = time.monotonic()
-                status, _ = get(target.api, "/healthz", {})
-                if status == 200:
-                    return True, f"others were answered in {time.monotonic() - started:.1f} s"
-            time.sleep(1)
-    return False, "nobody was answered within 40 s"
+                connection = held.enter_context(socket.socket())
+                connection.settimeout(5)
+                connection.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+                connection.connect(("127.0.0.1", target.api))
+                opened += 1
+                connection.sendall(sent)
+        seen: Counter[str] = Counter()
+        for _ in range(20):
+            try:
+                seen[str(get(target.api, "/healthz", {})[0])] += 1
+            except (OSError, http.client.HTTPException) as error:
+                seen[type(error).__name__] += 1
+    return opened > ALLOWED_CONNECTIONS and set(seen) == {"200"}, f"{opened} connections; others saw {dict(seen)}"
 
 
 def send_a_huge_header(target: Target) -> tuple[bool, str]:
@@ -256,6 +284,7 @@ ATTACKS: tuple[Callable[[Target], tuple[bool, str]], ...] = (
     misdirect_tensorboard,
     send_a_huge_header,
     hold_connections,
+    read_nothing,
     lock_others_out,
 )
 

@@ -59,7 +59,12 @@ def stall_others(api: Api, base: str) -> tuple[bool, str]:
 def name_own_code(api: Api) -> tuple[bool, str]:
     """Name code of one's own in a trial, without the scope that allows it."""
     seen = []
-    for game in ({"id": "subprocess:Popen"}, {"id": "gymnasium", "env": "subprocess:Popen"}):
+    games: tuple[dict[str, Any], ...] = (
+        {"id": "subprocess:Popen"},
+        {"id": "gymnasium", "env": "subprocess:Popen"},
+        {"id": "gymnasium", "env": "GymV26Environment-v0", "variants": [{"env_id": "antigravity:x"}]},
+    )
+    for game in games:
         for path in ("/trials/validate", "/trials"):
             body = {"spec": {"game": game}, **({"project": "p", "name": "n"} if path == "/trials" else {})}
             answer = api.call("POST", path, body)
