@@ -148,9 +148,9 @@ def steal_the_cookie(victim: Victim) -> tuple[bool, str]:
     stolen = next((each for each in cookies if COOKIE in each), "")
     statuses = {httpx.get(f"{victim.base}/api/v1/{path}", headers={"Cookie": stolen}).status_code for path in READS}
     changed = httpx.post(f"{victim.base}/api/v1/tokens", headers={"Cookie": stolen}, json={"name": "x"}).status_code
-    return statuses == {
-        401
-    } and changed == 403, f"{'cookie taken' if stolen else 'no cookie sent'}: {statuses}, {changed}"
+    # 429: failed attempts of an address are limited, whatever attack made them
+    refused = 401 in statuses and statuses <= {401, 429} and changed == 403
+    return refused, f"{'cookie taken' if stolen else 'no cookie sent'}: {statuses}, {changed}"
 
 
 def read_answers(victim: Victim) -> tuple[bool, str]:
