@@ -11,5 +11,4 @@ export function seatsByTeam(position) {
 }
 
 /** Each team's return: the sum of its seats'. */
-export const teamReturns = (position) =>
-  seatsByTeam(position).map((seats) => seats.reduce((sum, seat) => sum + position.returns[seat], 0));
+export const teamReturns = (position) => seatsByTeam(position).map((seats) => seats.reduce((sum, seat) => sum + position.returns[seat], 0));

@@ -71,13 +71,7 @@ export function view({ version, trial, players }, context) {
       "div",
       { class: "filters", key: "filters" },
       opponent(version, players, context),
-      pick(
-        "You move",
-        "seat",
-        seatChoices(game),
-        context.query.seat ?? "0",
-        (value) => context.setQuery({ seat: value }),
-      ),
+      pick("You move", "seat", seatChoices(game), context.query.seat ?? "0", (value) => context.setQuery({ seat: value })),
       pick(
         "Moves are",
         "best",
@@ -116,11 +110,7 @@ function table(game, context) {
     "section",
     { class: "card", "aria-label": "Board" },
     board(game.position, { areas, moves: game.moves, act, disabled: context.state.waiting }),
-    h(
-      "p",
-      { role: "status", class: "say", "data-outcome": done ? Math.sign(earned(game)) : null },
-      statusText(game, context),
-    ),
+    h("p", { role: "status", class: "say", "data-outcome": done ? Math.sign(earned(game)) : null }, statusText(game, context)),
     done ? null : hint(areas),
   );
 }

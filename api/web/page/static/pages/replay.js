@@ -188,7 +188,17 @@ function policyCard(replay, position, { names, sides, areas }, context) {
     pick("Annotated by", "annotate", whose, context.query.annotate ?? "", (value) => context.setQuery({ annotate: value })),
     replay.problem ? h("p", { class: "bad", role: "alert" }, replay.problem) : null,
     position.done
-      ? h("p", {}, h("strong", {}, `The game is over: ${teamReturns(position).map((value) => signed(value, 0)).join(" : ")}.`))
+      ? h(
+          "p",
+          {},
+          h(
+            "strong",
+            {},
+            `The game is over: ${teamReturns(position)
+              .map((value) => signed(value, 0))
+              .join(" : ")}.`,
+          ),
+        )
       : [
           h(
             "p",
