@@ -205,6 +205,8 @@ LRU = """async () => {
 COMMITS = """async () => {
   const { load, details } = await import("/static/pages/trials.js");
   const answer = (path, commit) => path.endsWith("/trials") ? [{ id: "t", project: "p", last_commit: commit }] : [];
+  for (let size = -1; size !== details.size; await new Promise((resolve) => setTimeout(resolve, 500)))
+    size = details.size; // the page loads the details of the stack's own trials: wait for them
   const seen = [];
   for (const commit of [1, 2, 3]) {
     window.fetch = async (url) => Response.json({ items: answer(new URL(url, location).pathname, commit) });
@@ -220,8 +222,8 @@ def test_the_list_of_trials_keeps_one_entry_per_trial_however_often_it_commits(
 ) -> None:
     context = browser.new_context()
     page = context.new_page()
-    # not signed in: a page that is would load the stack's own trials meanwhile
-    page.goto(stack.page)
+    sign_in(page, stack)
+    expect(page).to_have_url(f"{stack.page}/trials")
     assert page.evaluate(LRU) == [2, 1, None, 3]
     sizes = page.evaluate(COMMITS)
     assert [commit for _, commit in sizes] == [1, 2, 3]
