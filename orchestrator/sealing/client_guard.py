@@ -37,7 +37,7 @@ class ClientStamper(OutboundInterceptor):
 
     async def start_workflow(self, input: StartWorkflowInput) -> WorkflowHandle[Any, Any]:
         if input.start_signal is not None:
-            raise NotImplementedError("a start with a signal has no stamp for the signal: send the signal afterwards")
+            raise ValueError("a start with a signal has no stamp for the signal: send the signal afterwards")
         input.headers = self._stamps.add(input.headers, Call.start(self._namespace, input.id, input.workflow))
         return await super().start_workflow(input)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Hashable, Mapping, Sequence
 from itertools import pairwise
 from typing import Any
@@ -84,7 +85,7 @@ def _batch(game: VectorGame, shape: tuple[int, int], blocks: Sequence[Block]) ->
     return _GroupBatch(game, shape, blocks)
 
 
-class _Batch:
+class _Batch(ABC):
     """Opponents that are decided in one call."""
 
     def __init__(self, game: VectorGame, shape: tuple[int, int], state_size: int = 0) -> None:
@@ -92,9 +93,9 @@ class _Batch:
         self._tables, self._seats = shape
         self._states = np.zeros((self._tables * self._seats, state_size), np.float32) if state_size else None
 
+    @abstractmethod
     def act(self, turn: Turn, rows: NDArray[np.int64], draws: NDArray[np.float32]) -> NDArray[Any]:
         """The actions of these rows, all of this batch's opponents."""
-        raise NotImplementedError
 
     def finish(self, tables: NDArray[np.int64]) -> None:
         if self._states is not None:

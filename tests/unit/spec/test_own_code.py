@@ -28,7 +28,7 @@ def test_names_of_the_catalog_are_not_code(game: dict[str, Any]) -> None:
 @pytest.mark.parametrize(
     ("game", "field"),
     [
-        ({"id": "openspiel", "game": "nfg_game(filename=/root/x)"}, "game.game"),
+        ({"id": "openspiel", "game": "nfg_game(filename=/etc/x)"}, "game.game"),
         ({"id": "openspiel", "game": "misere(game=efg_game(FileName = x))"}, "game.game"),
         ({"id": "my_games:Nim", "rules": {"maker": "rules:make"}}, "game.id game.rules.maker"),
         ({"id": "gymnasium", "env": "module:Env-v0"}, "game.env"),
@@ -48,7 +48,7 @@ def test_names_of_the_catalog_are_not_code(game: dict[str, Any]) -> None:
             "game.variants[0].maker",
         ),
         ({"id": "gymnasium", "env": "GymV26Environment-v0", "options": {"env_id": "this:1"}}, "game.options.env_id"),
-        ({"id": "gymnasium", "env": "Ant-v5", "options": {"xml_file": "/root/x.xml"}}, "game.options.xml_file"),
+        ({"id": "gymnasium", "env": "Ant-v5", "options": {"xml_file": "/etc/x.xml"}}, "game.options.xml_file"),
         ({"id": "gymnasium", "env": "Ant-v5", "options": {"xml_file": "a/../../x.xml"}}, "game.options.xml_file"),
         ({"id": "envpool", "env": "Pong-v5", "options": {"base_path": "~/x"}}, "game.options.base_path"),
     ],
