@@ -19,9 +19,9 @@ import numpy as np
 import torch
 
 from benchmarks.peers.rates import Slice
-from orchestrator.spec.algorithm import PpoOptions
+from orchestrator.spec.algorithms.actor_critic import PpoOptions
+from workers.algorithms.actor_critic.ppo import Ppo
 from workers.algorithms.learner import Learner, Reduce
-from workers.algorithms.ppo import Ppo
 from workers.buffers.fresh import Fresh
 from workers.crews.all_reduce.shared_memory import SharedMemoryAllReduce
 from workers.games.connect_four import ConnectFour

@@ -104,8 +104,10 @@ _BUILT_INS: Mapping[Kind, Mapping[str, _BuiltIn]] = {
         "gru": _BuiltIn("workers.models.gru:GruNet", "Recurrent (GRU) net, for hidden information"),
     },
     Kind.ALGORITHM: {
-        "ppo": _BuiltIn("workers.algorithms.ppo:Ppo", "Proximal policy optimisation with GAE"),
-        "vtrace": _BuiltIn("workers.algorithms.vtrace:Vtrace", "V-trace (IMPALA), corrects for stale samples"),
+        "ppo": _BuiltIn("workers.algorithms.actor_critic.ppo:Ppo", "Proximal policy optimisation with GAE"),
+        "vtrace": _BuiltIn(
+            "workers.algorithms.actor_critic.vtrace:Vtrace", "V-trace (IMPALA), corrects for stale samples"
+        ),
     },
     Kind.BOT: {
         "random": _BuiltIn("workers.bots.fixed_strategies:RandomBot", "Any legal move, uniformly"),

@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 from pydantic import TypeAdapter, ValidationError
 from pydantic_core import ErrorDetails
 
-from orchestrator.spec.algorithm import AlgorithmChoice
+from orchestrator.spec.algorithms.choice import AlgorithmChoice
 from orchestrator.spec.components import OTHER, KnownNames
 from orchestrator.spec.players import PlayerSpec
 from orchestrator.spec.problems import InvalidTrial, Problem, path_text, shown

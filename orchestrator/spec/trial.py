@@ -6,7 +6,8 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field, ValidationInfo, field_validator
 
-from orchestrator.spec.algorithm import AlgorithmChoice, PpoAlgorithm
+from orchestrator.spec.algorithms.actor_critic import PpoAlgorithm
+from orchestrator.spec.algorithms.choice import AlgorithmChoice
 from orchestrator.spec.budget import BudgetSpec
 from orchestrator.spec.components import KnownNames
 from orchestrator.spec.evaluation import EvaluationSpec, check_games_against_target

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import zlib
+from typing import Any
 
 import numpy as np
+from gymnasium import spaces
+from torch import nn
 
 from orchestrator.catalog import Component
 from workers.algorithms.contract import Algorithm, make_algorithm
@@ -17,8 +20,12 @@ from workers.models.contract import build_model, drawing
 
 def build_learner(algorithm: Algorithm, model: Component, spec: GameSpec, seed: int) -> Learner:
     """The algorithm's learner with fresh weights, drawn from the seed and each network's name."""
+
+    def net(name: str, *, observation: spaces.Space[Any] | None = None, outputs: int | None = None) -> nn.Module:
+        return build_model(model, spec, _seed_of(seed, name), observation=observation, outputs=outputs)
+
     with drawing(_seed_of(seed, "")):
-        return algorithm.build(spec, lambda name: build_model(model, spec, _seed_of(seed, name)))
+        return algorithm.build(spec, net)
 
 
 def actor_of(checkpoint: Checkpoint, spec: GameSpec) -> Policy:

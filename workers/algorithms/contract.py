@@ -6,16 +6,17 @@ See docs/decisions/algorithms.md.
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Iterator, Mapping
-from typing import Any, ClassVar
+from collections.abc import Iterator, Mapping
+from typing import Any, ClassVar, Protocol
 
 import numpy as np
+from gymnasium import spaces
 from numpy.typing import NDArray
 from pydantic import BaseModel, ValidationError
 from torch import Tensor, nn
 
 from orchestrator.catalog import Component, Kind, load
-from orchestrator.spec.algorithm import AlgorithmOptions, ReplayOptions
+from orchestrator.spec.algorithms.base import AlgorithmOptions, ReplayOptions
 from workers.algorithms.errors import BadAlgorithm
 from workers.algorithms.learner import POLICY, Learner
 from workers.buffers.contract import Batch, Buffer
@@ -24,8 +25,20 @@ from workers.buffers.replay import Replay
 from workers.games.protocol import GameSpec
 from workers.inference.policy import Policy
 
-NetFactory = Callable[[str], nn.Module]
-"""Makes the trial file's model for the game; the name says which of a learner's networks it is for."""
+
+class NetFactory(Protocol):
+    """Makes the trial file's model, of whatever kind it is, for one of a learner's networks."""
+
+    def __call__(
+        self, name: str, *, observation: spaces.Space[Any] | None = None, outputs: int | None = None
+    ) -> nn.Module:
+        """The network of this name; by default it sees the game's observations and its outputs are the action head's.
+
+        `observation` is another space to see: `Dict({"obs": ..., "action": ...})` for a critic, a global state. With
+        `outputs` its first output has so many numbers a row, which no mask can be applied to.
+        """
+
+
 Metrics = Mapping[str, float]
 """Means of one gradient step or more; `rows`, where given, says how many decisions they are means over."""
 

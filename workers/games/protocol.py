@@ -6,7 +6,7 @@ See docs/decisions/games-and-adapters.md.
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, Literal, Self
 
 import numpy as np
 from gymnasium import spaces
@@ -91,6 +91,11 @@ class GameSpec:
             object.__setattr__(self, "scoring", "returns")
         if action_names and len(action_names) != self.actions:
             raise BadGame(f"{id}: {len(action_names)} action names for {self.actions} actions")
+
+    def seeing(self, observation: spaces.Space[Any]) -> Self:
+        """The same game with another space to observe, for networks that see something else than a seat does."""
+        values = {name: getattr(self, name) for name in self.__dataclass_fields__}
+        return type(self)(**values | {"observation": observation})
 
     @property
     def actions(self) -> int:

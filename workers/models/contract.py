@@ -49,6 +49,8 @@ ILLEGAL = -1e9
 _DRAWING = threading.RLock()
 """Torch has one random generator per process: two threads that draw weights at once would interleave draws."""
 _HEAD, _ENCODER = "_lanista_head", "_lanista_encoder"
+_PROBED = 2
+"""Rows that a new model is tried with."""
 
 
 class BadModel(ValueError):
@@ -98,8 +100,19 @@ def model_maker(name: str) -> Callable[..., object]:
     return made
 
 
-def build_model(component: Component, spec: GameSpec, seed: int = 0) -> nn.Module:
-    """Make the named model for a game, its weights drawn from the seed, and check that it keeps the contract."""
+def build_model(
+    component: Component,
+    spec: GameSpec,
+    seed: int = 0,
+    *,
+    observation: spaces.Space[Any] | None = None,
+    outputs: int | None = None,
+) -> nn.Module:
+    """Make the named model for a game, its weights drawn from the seed, and check that it keeps the contract.
+
+    A network that does not act, such as a critic, may see another space, or have other outputs than the action head's:
+    it then has no head and takes no mask.
+    """
     factory = model_maker(component.id)
     options = dict(component.options)
     normalise = bool(options.pop("normalise", False))
@@ -107,33 +120,35 @@ def build_model(component: Component, spec: GameSpec, seed: int = 0) -> nn.Modul
         head = make_head(ActionLayout(spec.action), options.pop("head", None) or "gaussian")
     except BadHead as error:
         raise BadModel(f"model {component.id!r} in {spec.id}: {error}") from error
-    encoder = Encoder(spec.observation)
+    shown = spec if observation is None else spec.seeing(observation)
+    width = head.size if outputs is None else outputs
     with drawing(seed):
         try:
-            model = _make(factory, spec, head, encoder, options, normalise)
+            model = _make(factory, shown, width, options, normalise)
         except (TypeError, ValueError) as error:
             given = ", ".join(options) or "none"
             raise BadModel(f"model {component.id!r} with options ({given}): {error}") from error
         if not isinstance(model, nn.Module):
             raise BadModel(f"model {component.id!r} made a {type(model).__name__}, not a torch nn.Module")
         model.eval()
-        _probe(component.id, model, spec, head)
+        _probe(component.id, model, shown, width, _sample_mask(spec, head) if outputs is None else None)
+    if outputs is None:
+        object.__setattr__(model, _HEAD, head)
     return model
 
 
 def _make(
     factory: Callable[..., object],
     spec: GameSpec,
-    head: Head,
-    encoder: Encoder,
+    outputs: int,
     options: Mapping[str, Any],
     normalise: bool,
 ) -> object:
-    by_spec = _takes_spec(factory)
+    by_spec, encoder = _takes_spec(factory), Encoder(spec.observation)
     if by_spec:
-        model = factory(spec=spec, outputs=head.size, **options)
+        model = factory(spec=spec, outputs=outputs, **options)
     else:
-        model = factory(observation_shape=encoder.shape, actions=head.size, **options)
+        model = factory(observation_shape=encoder.shape, actions=outputs, **options)
     if not isinstance(model, nn.Module):
         return model
     if normalise:
@@ -144,7 +159,6 @@ def _make(
         # A hook and an attribute outside the module tree: the names of the weights stay those of the model.
         object.__setattr__(model, _ENCODER, encoder)
         model.register_forward_pre_hook(lambda _, inputs: (encoder(inputs[0]), *inputs[1:]))
-    object.__setattr__(model, _HEAD, head)
     return model
 
 
@@ -155,21 +169,23 @@ def _takes_spec(factory: Callable[..., object]) -> bool:
         return False
 
 
-def _probe(name: str, model: nn.Module, spec: GameSpec, head: Head) -> None:
-    """Run two rows through the model, one with a forbidden action, and look at what comes back."""
-    rows = 2
-    legal = None
+def _sample_mask(spec: GameSpec, head: Head) -> Tensor | None:
+    """Masks of two rows, the second with forbidden actions; None where the game has none."""
     if spec.discrete:
-        legal = torch.ones(rows, spec.actions, dtype=torch.bool)
+        legal = torch.ones(_PROBED, spec.actions, dtype=torch.bool)
         legal[1, : spec.actions - 1] = False
-    elif head.layout.mask_width is not None:
-        legal = torch.ones(rows, head.size, dtype=torch.bool)
-    arguments: list[Any] = [_sample(spec, rows), legal]
-    wanted = [(rows, head.size), (rows,)]
+        return legal
+    return None if head.layout.mask_width is None else torch.ones(_PROBED, head.size, dtype=torch.bool)
+
+
+def _probe(name: str, model: nn.Module, spec: GameSpec, size: int, legal: Tensor | None) -> None:
+    """Run two rows through the model and look at what comes back."""
+    arguments: list[Any] = [_sample(spec, _PROBED), legal]
+    wanted = [(_PROBED, size), (_PROBED,)]
     width = state_size(model)
     if width:
-        arguments.append(torch.zeros(rows, width))
-        wanted.append((rows, width))
+        arguments.append(torch.zeros(_PROBED, width))
+        wanted.append((_PROBED, width))
     try:
         with torch.no_grad():
             outputs = [output for output in run_model(model, *arguments) if output is not None]

@@ -22,7 +22,7 @@ from league.matchmaking.self_play import NoOptions, PastOptions, PfspOptions
 from league.payoff import Payoff
 from orchestrator import catalog
 from orchestrator.catalog import Kind
-from orchestrator.spec.algorithm import PpoAlgorithm, VtraceAlgorithm
+from orchestrator.spec.algorithms.choice import BUILT_IN_ALGORITHMS
 from orchestrator.spec.components import Choice
 from orchestrator.spec.game import BuiltInGame, EnvPoolGame, GymnasiumGame, OpenSpielGame, PettingZooGame
 from orchestrator.spec.generation import GenerationSpec, OpeningsSpec
@@ -39,7 +39,7 @@ from workers.models.normalised import Normalised
 from workers.rollout.openings import OpeningRules
 
 MODELS: list[Choice] = [MlpModel(), ConvModel(id="conv"), NatureModel(id="nature"), GruModel(id="gru")]
-ALGORITHMS: list[Choice] = [PpoAlgorithm(), VtraceAlgorithm(id="vtrace")]
+ALGORITHMS: list[Choice] = [kind(id=name) for name, kind in BUILT_IN_ALGORITHMS.items()]
 ADAPTERS: list[Choice] = [
     OpenSpielGame(id="openspiel", game="tic_tac_toe"),
     GymnasiumGame(id="gymnasium", env="CartPole-v1"),

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from torch import nn
 
-from orchestrator.spec.algorithm import AlgorithmOptions
+from orchestrator.spec.algorithms.base import AlgorithmOptions
 from workers.algorithms.contract import Algorithm
 from workers.algorithms.learner import Learner
 from workers.algorithms.metrics import MetricMeans

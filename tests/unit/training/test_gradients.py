@@ -5,14 +5,14 @@ import pytest
 import torch
 from torch import nn
 
-from orchestrator.spec.algorithm import PpoOptions, VtraceOptions
+from orchestrator.spec.algorithms.actor_critic import PpoOptions, VtraceOptions
 from tests.unit.training.samples import learner_of, random_batch, updated
+from workers.algorithms.actor_critic.ppo import Ppo
+from workers.algorithms.actor_critic.vtrace import Vtrace, vtrace
 from workers.algorithms.evaluation import AutogradEvaluation, DirectEvaluation, RecurrentEvaluation
-from workers.algorithms.gae import gae
 from workers.algorithms.heads import policy_terms
 from workers.algorithms.learner import POLICY
-from workers.algorithms.ppo import Ppo
-from workers.algorithms.vtrace import Vtrace, vtrace
+from workers.algorithms.targets.gae import gae
 from workers.models.gru import GruNet
 from workers.models.mlp import Mlp
 from workers.rollout.batch import PENDING

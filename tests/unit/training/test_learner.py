@@ -15,7 +15,8 @@ from torch import nn
 from league.types import CheckpointRef
 from orchestrator.catalog import Component
 from orchestrator.contracts.generations import PlannedOpponent
-from orchestrator.spec.algorithm import AlgorithmOptions, PpoOptions
+from orchestrator.spec.algorithms.actor_critic import PpoOptions
+from orchestrator.spec.algorithms.base import AlgorithmOptions
 from tests.unit.training.samples import learner_of
 from workers.algorithms.contract import Algorithm, algorithm_class, parse_options
 from workers.algorithms.errors import BadAlgorithm

@@ -3,14 +3,14 @@
 import pytest
 import torch
 
-from orchestrator.spec.algorithm import PpoOptions, VtraceOptions
+from orchestrator.spec.algorithms.actor_critic import PpoOptions, VtraceOptions
 from tests.unit.training.samples import learner_of, random_batch, updated
+from workers.algorithms.actor_critic.ppo import Ppo
+from workers.algorithms.actor_critic.vtrace import Vtrace
 from workers.algorithms.contract import Algorithm
-from workers.algorithms.gae import gae
 from workers.algorithms.learner import Learner
 from workers.algorithms.metrics import MetricMeans
-from workers.algorithms.ppo import Ppo
-from workers.algorithms.vtrace import Vtrace
+from workers.algorithms.targets.gae import gae
 from workers.models.mlp import Mlp
 
 

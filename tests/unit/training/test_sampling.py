@@ -9,7 +9,7 @@ import torch
 
 from orchestrator.catalog import Component
 from tests.unit.training.samples import Countdown, Endless, Solitaire
-from workers.algorithms.gae import gae
+from workers.algorithms.targets.gae import gae
 from workers.bots.fixed_strategies import RandomBot
 from workers.bots.names import make_bot
 from workers.bots.protocol import Bot

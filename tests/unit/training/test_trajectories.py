@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from tests.unit.training.samples import random_batch
-from workers.algorithms.gae import gae
+from workers.algorithms.targets.gae import gae
 from workers.inference.policy import Policy
 from workers.inference.server import PolicyServer
 from workers.models.gru import GruNet

@@ -8,13 +8,13 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from orchestrator.spec.algorithm import VtraceOptions
+from orchestrator.spec.algorithms.actor_critic import VtraceOptions
 from workers.algorithms.contract import Algorithm, Metrics, explained_variance, return_spread
 from workers.algorithms.evaluation import Evaluation, evaluate
-from workers.algorithms.gae import Targets
 from workers.algorithms.heads import head_terms, value_gradient
 from workers.algorithms.learner import POLICY, Learner
 from workers.algorithms.metrics import Measured, MetricMeans, minibatch_means
+from workers.algorithms.targets.gae import Targets
 from workers.buffers.contract import Buffer
 from workers.models.contract import head_of
 from workers.rollout.batch import PENDING, Experience

@@ -9,13 +9,13 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from orchestrator.spec.algorithm import PpoOptions
+from orchestrator.spec.algorithms.actor_critic import PpoOptions
 from workers.algorithms.contract import Algorithm, Metrics, explained_variance, return_spread
 from workers.algorithms.evaluation import Rows, evaluate
-from workers.algorithms.gae import gae
 from workers.algorithms.heads import head_terms, value_gradient
 from workers.algorithms.learner import POLICY, Learner
 from workers.algorithms.metrics import Measured, minibatch_means
+from workers.algorithms.targets.gae import gae
 from workers.buffers.contract import Buffer
 from workers.models.contract import head_of
 from workers.models.heads import Head

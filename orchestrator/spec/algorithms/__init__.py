@@ -1,0 +1,1 @@
+"""Options of the learning algorithms, as a trial file gives them. Algorithms take their options from here."""

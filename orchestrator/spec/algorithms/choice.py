@@ -1,0 +1,36 @@
+"""`algorithm` in a trial file: one of the built-in algorithms with its options, or a user's own."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Union
+
+from pydantic import Discriminator, Tag
+
+from orchestrator.catalog import Kind
+from orchestrator.spec.algorithms.actor_critic import PpoAlgorithm, VtraceAlgorithm
+from orchestrator.spec.components import OTHER, Choice, OtherChoice, own_name, tag_by_id
+
+BUILT_IN_ALGORITHMS: dict[str, type[Choice]] = {
+    "ppo": PpoAlgorithm,
+    "vtrace": VtraceAlgorithm,
+}
+"""Id -> the id's options in a trial file."""
+
+_TAGS = {name: f"<{name}>" for name in BUILT_IN_ALGORITHMS}
+
+
+class OtherAlgorithm(OtherChoice):
+    """A user's algorithm."""
+
+    kind: ClassVar[Kind] = Kind.ALGORITHM
+    id: str = own_name("name of an algorithm, or module:attr", _TAGS, "my_algorithms:Ppg")
+
+
+if TYPE_CHECKING:
+    AlgorithmChoice = Choice
+else:
+    _kinds: Any = tuple(Annotated[kind, Tag(_TAGS[name])] for name, kind in BUILT_IN_ALGORITHMS.items())
+    AlgorithmChoice = Annotated[
+        Union[*_kinds, Annotated[OtherAlgorithm, Tag(OTHER)]],
+        Discriminator(tag_by_id(_TAGS, default="ppo")),
+    ]

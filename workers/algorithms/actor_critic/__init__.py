@@ -1,0 +1,1 @@
+"""Algorithms that learn a policy and its value together."""

@@ -1,0 +1,1 @@
+"""What learners aim at, computed from rewards, values and log-probabilities: pure functions."""
