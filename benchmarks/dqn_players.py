@@ -1,7 +1,8 @@
-"""Steps until DQN's mean return passes 475 on CartPole-v1: one player alone, and three players on one crew.
+"""Steps until DQN's mean return passes 475 on CartPole-v1: three players each alone, and the same three on one crew.
 
     python -m benchmarks.dqn_players --json results.json
 
+A player has the same seeds alone and beside the others, so it needs the same steps unless it loses its buffer to them.
 Every finished run is written to the file at once, and a second call goes on from there.
 """
 
@@ -12,6 +13,7 @@ import json
 import statistics
 import sys
 import tempfile
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -25,20 +27,20 @@ from workers.crews.pool import CrewPool
 from workers.crews.task import GenerationTask
 
 EXAMPLES = Path(__file__).parents[1] / "examples"
-GOAL, MOST_GENERATIONS = 475.0, 40
+GOAL, MOST_GENERATIONS, PLAYERS = 475.0, 40, 3
 
 
-def steps_to_goal(players: int, seed: int) -> list[int | None]:
+def steps_to_goal(players: Sequence[int], seed: int) -> list[int | None]:
     """Each player's environment steps until a generation's mean return reaches the goal; None if it never does."""
     trial = load_trial_file(EXAMPLES / "own_algorithm.yaml")
-    found: list[int | None] = [None] * players
-    learners: list[CheckpointRef | None] = [None] * players
-    steps = [0] * players
+    found: dict[int, int | None] = dict.fromkeys(players)
+    learners: dict[int, CheckpointRef | None] = dict.fromkeys(players)
+    steps = dict.fromkeys(players, 0)
     with tempfile.TemporaryDirectory() as folder:
         store = ArtifactStore(folder)
         crews = CrewPool(store)
         for generation in range(MOST_GENERATIONS):
-            for player in [player for player in range(players) if found[player] is None]:
+            for player in [player for player in players if found[player] is None]:
                 task = GenerationTask(
                     game=trial.game.component,
                     model=trial.model.component,
@@ -57,13 +59,13 @@ def steps_to_goal(players: int, seed: int) -> list[int | None]:
                 if done.metrics.get("return_mean", 0.0) >= GOAL:
                     found[player] = steps[player]
         crews.close()
-    return found
+    return list(found.values())
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--json", type=Path, default=Path("dqn_players.json"))
-    parser.add_argument("--seeds", type=int, default=3)
+    parser.add_argument("--seeds", type=int, default=1)
     given = parser.parse_args()
     sys.path.insert(0, str(EXAMPLES))
     ray.init(
@@ -73,12 +75,13 @@ def main() -> None:
         runtime_env={"env_vars": {"PYTHONPATH": ":".join(filter(None, sys.path))}},
     )
     results: dict[str, Any] = json.loads(given.json.read_text()) if given.json.exists() else {}
-    # three players alone are compared with three that share, with the same seeds
     for seed in range(given.seeds):
-        for name, players in (("alone", 1), ("shared", 3)):
-            if f"{name}-{seed}" not in results:
-                results[f"{name}-{seed}"] = steps_to_goal(players, seed)
+        alone = {f"alone-{seed}-{player}": [player] for player in range(PLAYERS)}
+        for name, players in {**alone, f"shared-{seed}": list(range(PLAYERS))}.items():
+            if name not in results:
+                results[name] = steps_to_goal(players, seed)
                 given.json.write_text(json.dumps(results, indent=1))
+                sys.stderr.write(f"{name}: {results[name]}\n")
     means = {}
     for name in ("alone", "shared"):
         runs = [steps for key, found in results.items() if key.startswith(f"{name}-") for steps in found]

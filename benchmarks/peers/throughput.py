@@ -48,11 +48,13 @@ BEST_RLLIB = [
     RllibSettings(runners=2, envs=64),
     RllibSettings(runners=2, envs=64, batch=16_000, minibatch=4_000),
     RllibSettings(runners=2, envs=128, batch=32_000, minibatch=8_000),
+    RllibSettings(runners=2, envs=256, batch=64_000, minibatch=32_000),
 ]
 BEST_LANISTA = [
-    lanista_task(BUILT_IN, actors=actors, tables=1024, steps=32, minibatch=minibatch)
-    for actors in (1, 2)
-    for minibatch in (8_192, 16_384)
+    lanista_task(BUILT_IN, actors=1, tables=1024, steps=32, minibatch=8_192),
+    lanista_task(BUILT_IN, actors=2, tables=1024, steps=32, minibatch=8_192),
+    lanista_task(BUILT_IN, actors=2, tables=1024, steps=32, minibatch=16_384),
+    lanista_task(BUILT_IN, actors=2, tables=1024, steps=64, minibatch=32_768),
 ]
 
 

@@ -1,0 +1,1 @@
+"""How soon each algorithm learns its environment, beside the same algorithm of other projects."""

@@ -1,0 +1,67 @@
+"""What each algorithm is measured on: environment, target, and where its settings differ from the defaults."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from orchestrator.catalog import Component
+
+
+@dataclass(frozen=True, kw_only=True)
+class Case:
+    """One algorithm on one environment of Gymnasium."""
+
+    algorithm: str
+    env: str = "CartPole-v1"
+    target: float = 475.0
+    """The mean return of `GAMES` greedy games that counts as reached."""
+    options: Mapping[str, Any] = field(default_factory=dict)
+    """Options of the algorithm that differ from its defaults."""
+    model: Component = field(default_factory=lambda: Component(id="mlp", options={"hidden": [64, 64]}))
+    tables: int = 8
+    evaluate_every: int = 5_000
+    """Environment steps between two evaluations, of which neither the steps nor the seconds count."""
+    most_steps: int = 500_000
+    """Environment steps after which it counts as not reached."""
+    peer: str | None = None
+    """The project whose algorithm of the same name runs beside it."""
+
+    vector: bool = False
+    """Whether the environment's own vector entry point steps all tables."""
+
+    @property
+    def game(self) -> Component:
+        return Component(id="gymnasium", options={"env": self.env, "vector": self.vector})
+
+
+GAMES = 20
+"""Greedy games of one evaluation."""
+
+CASES: dict[str, Case] = {
+    case.algorithm: case
+    for case in (
+        Case(
+            algorithm="ppo",
+            options={
+                "learning_rate": 3e-3,
+                "gamma": 0.98,
+                "gae_lambda": 0.8,
+                "entropy": 0.0,
+                "value_clip": 0.0,
+                "target_kl": 0.0,
+                "rollout_steps": 32,
+                "minibatch": 256,
+                "epochs": 10,
+            },
+            tables=16,
+            peer="sb3",
+        ),
+        Case(
+            algorithm="vtrace",
+            options={"learning_rate": 3e-3, "gamma": 0.98, "entropy": 0.0, "rollout_steps": 8, "minibatch": 128},
+            tables=16,
+        ),
+    )
+}

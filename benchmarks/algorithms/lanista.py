@@ -1,0 +1,68 @@
+"""Runs one case here: generations of a warm crew, each judged by greedy games that the clock does not count."""
+
+from __future__ import annotations
+
+import tempfile
+import time
+from contextlib import closing
+from dataclasses import replace
+
+from benchmarks.algorithms.cases import GAMES, Case
+from benchmarks.algorithms.rows import Point, Row
+from benchmarks.peers.rates import say
+from league.types import CheckpointRef, VersionId
+from orchestrator.artifacts import ArtifactStore
+from orchestrator.catalog import Component
+from workers.algorithms.contract import parse_options
+from workers.crews.generation import run_generation
+from workers.crews.pool import CrewPool
+from workers.crews.task import GenerationResult, GenerationTask
+from workers.matches.play import play_match
+from workers.matches.task import Entrant, MatchTask, Randomness
+
+
+def run(case: Case, seed: int) -> Row:
+    """Train until the target or the last step; Ray must be initialised."""
+    component = Component(id=case.algorithm, options=dict(case.options))
+    algorithm = Component(id=case.algorithm, options=parse_options(component).model_dump(mode="json"))
+    task = GenerationTask(
+        game=case.game,
+        model=case.model,
+        algorithm=algorithm,
+        steps=case.evaluate_every,
+        seed=0,
+        tables=case.tables,
+        player="player",
+    )
+    curve: list[Point] = []
+    with tempfile.TemporaryDirectory() as folder:
+        store = ArtifactStore(folder)
+        with closing(CrewPool(store)) as crews:
+            _run(replace(task, steps=1, player="warm-up"), store, crews)
+            learner: CheckpointRef | None = None
+            steps, seconds = 0, 0.0
+            while steps < case.most_steps:
+                now = replace(task, learner=learner, seed=seed * 1_000_003 + len(curve))
+                begun = time.perf_counter()
+                done = _run(now, store, crews)
+                seconds += time.perf_counter() - begun
+                steps, learner = steps + done.steps, done.checkpoint
+                curve.append(Point(steps, seconds, judge(case, learner, store, seed)))
+                say(f"  {case.algorithm} seed {seed}: {steps:,} steps, {seconds:.1f} s, return {curve[-1].value:.1f}")
+                if curve[-1].value >= case.target:
+                    break
+    return Row.of(case.algorithm, "lanista", case.env, case.target, seed, curve)
+
+
+def judge(case: Case, checkpoint: CheckpointRef, store: ArtifactStore, seed: int) -> float:
+    """The mean return of greedy games."""
+    entrants = (Entrant(id=VersionId("learner"), checkpoint=checkpoint),)
+    greedy = Randomness(sampled=False)
+    task = MatchTask(game=case.game, entrants=entrants, pairs=GAMES, seed=10_000 + seed, randomness=greedy)
+    mean = play_match(task, store=store).mean_return()
+    assert mean is not None
+    return mean
+
+
+def _run(task: GenerationTask, store: ArtifactStore, crews: CrewPool) -> GenerationResult:
+    return run_generation(task, store=store, progress=lambda _: None, should_stop=lambda: False, crews=crews)

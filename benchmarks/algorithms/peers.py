@@ -1,0 +1,69 @@
+"""Runs one case by another project, in a virtual environment of its own that is made once."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import venv
+from importlib.metadata import version
+from pathlib import Path
+
+from benchmarks.algorithms.cases import GAMES, Case
+from benchmarks.algorithms.rows import Row
+from benchmarks.peers.rates import say
+
+ROOT = Path(__file__).resolve().parents[2]
+_WANTED = {
+    "sb3": ("stable-baselines3==2.9.2", "sb3-contrib==2.9.2"),
+    "tianshou": ("tianshou==2.0.1",),
+}
+"""What is installed for each project, beside the torch of this environment."""
+
+
+class PeerFailed(RuntimeError):
+    """The other project could not be installed or run; the message has its last lines of output."""
+
+
+def run(case: Case, seed: int) -> Row:
+    """Train the case's algorithm by its peer, until the target or the last step."""
+    assert case.peer is not None
+    settings = {
+        "algorithm": case.algorithm,
+        "env": case.env,
+        "target": case.target,
+        "seed": seed,
+        "evaluate_every": case.evaluate_every,
+        "most_steps": case.most_steps,
+        "games": GAMES,
+    }
+    script = ROOT / "benchmarks" / "peers" / f"{case.peer}_run.py"
+    variables = {**os.environ, "OMP_NUM_THREADS": "1", "PYTHONWARNINGS": "ignore"}
+    done = subprocess.run(
+        [ensure_python(case.peer), script, json.dumps(settings)],
+        stdout=subprocess.PIPE,
+        env=variables,
+        text=True,
+        check=False,
+    )
+    if done.returncode:
+        raise PeerFailed(f"{case.peer} ended with {done.returncode}; its messages are above")
+    return Row.of(case.algorithm, case.peer, case.env, case.target, seed, json.loads(done.stdout.splitlines()[-1]))
+
+
+def ensure_python(peer: str) -> Path:
+    """The interpreter of an environment that has the project, which is installed if need be."""
+    folder = ROOT / "build" / f"{peer}-venv"
+    wanted = [f"torch=={version('torch').partition('+')[0]}", *_WANTED[peer]]
+    python, stamp = folder / "bin" / "python", folder / "installed.txt"
+    if stamp.is_file() and stamp.read_text() == "\n".join(wanted):
+        return python
+    say(f"installing {' '.join(wanted)} into {folder} (once)")
+    venv.create(folder, with_pip=True)
+    done = subprocess.run(
+        [python, "-m", "pip", "install", "--quiet", *wanted], capture_output=True, text=True, check=False
+    )
+    if done.returncode:
+        raise PeerFailed(f"pip could not install {wanted}: {done.stderr[-2000:]}")
+    stamp.write_text("\n".join(wanted))
+    return python
