@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from workers.buffers.replay import Replay
-from workers.rollout.batch import TERMINAL, Experience
+from workers.rollout.batch import PENDING, TERMINAL, Experience
 
 
 class Dataset(Replay):
@@ -48,7 +48,10 @@ def read(pattern: str) -> Iterable[Experience]:
 
 
 def from_columns(columns: dict[str, Any], name: str = "the data") -> Experience:
-    """Experience from columns; without `next_row`, each row is followed by the next, and `terminal` ends games."""
+    """Experience from columns; without `next_row`, each row is followed by the next, and `terminal` ends games.
+
+    The last decision of a game that `truncated` ends only bootstraps the one before it: its successor is not there.
+    """
     lacking = sorted({"action", "reward"} - columns.keys())
     if lacking or not any(key.partition("/")[0] == "obs" for key in columns):
         raise ValueError(f"{name} needs the columns obs, action and reward; it has {', '.join(sorted(columns))}")
@@ -60,8 +63,9 @@ def from_columns(columns: dict[str, Any], name: str = "the data") -> Experience:
     links = columns.pop("next_row", None)
     if links is None:
         ends = columns.pop("terminal", np.zeros(rows)).astype(np.bool_)
-        ends[-1:] = True
-        links = np.where(ends, TERMINAL, np.arange(1, rows + 1))
+        cut = columns.pop("truncated", np.zeros(rows)).astype(np.bool_) & ~ends
+        ends[-1:] = ~cut[-1:]
+        links = np.where(ends, TERMINAL, np.where(cut, PENDING, np.arange(1, rows + 1)))
     columns["reward"] = columns["reward"].astype(np.float32)
     return Experience(
         columns=columns,

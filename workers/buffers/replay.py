@@ -1,7 +1,8 @@
 """Replay: the last decisions of a player, drawn with equal chances.
 
-Each decision is stored once. Its successor is a link to another row, not a copy of the observation: a decision is
-always older than its successor, so a row that is still in the ring has its successor there too.
+Each decision is stored once, and so is the final observation of a truncated game. A successor is a link to another row,
+not a copy of the observation: a decision is always older than its successor, so a row that is still in the ring has its
+successor there too.
 """
 
 from __future__ import annotations
@@ -76,8 +77,10 @@ class Replay(Buffer):
         self._next[slots] = np.where(new.next_row >= 0, numbers[new.next_row], new.next_row)
         known = new.next_row != PENDING
         self._drawable += int(np.count_nonzero(known))
-        self._pending = dict(zip(new.streams[~known].tolist(), numbers[~known].tolist(), strict=True))
         self._became_known(slots[known])
+        waiting = ~known
+        waiting[new.finals] = False  # nothing follows a final observation
+        self._pending = dict(zip(new.streams[waiting].tolist(), numbers[waiting].tolist(), strict=True))
 
     def draw(self, rows: int, rng: np.random.Generator) -> Draw | None:
         if self._drawable < self._warm_up:

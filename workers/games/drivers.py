@@ -66,6 +66,10 @@ class Driver(ABC):
     def acting(self) -> list[AgentObservation]:
         """The seats that must act, in seat order; none at the end of a game."""
 
+    def final(self) -> list[AgentObservation]:
+        """The seats that would act next in a game that was cut off; none if their final observations are unknown."""
+        return self.acting()
+
     @abstractmethod
     def play(self, seats: Sequence[int], actions: Sequence[Any]) -> Played:
         """Play these seats' actions."""
@@ -126,6 +130,8 @@ class DrivenTables:
             results.append((played.over, played.cut))
             if not played.over:
                 self._look(table)
+            elif played.cut:
+                self._show(table, driver.final())
         arrays.done[first:end], arrays.truncated[first:end] = np.array(results, np.bool_).T
         arrays.rewards[first:end] = 0
         tables, seats_paid, paid = zip(*rewards, strict=True) if rewards else ((), (), ())
@@ -137,8 +143,10 @@ class DrivenTables:
 
     def _look(self, table: int) -> None:
         """Write what the seats to act at this table see."""
+        self._show(table, self.drivers[table].acting())
+
+    def _show(self, table: int, shown: Sequence[AgentObservation]) -> None:
         arrays, slot = self._arrays, table * self._width
-        shown = self.drivers[table].acting()
         arrays.acting[table] = len(shown)
         for each in shown:
             encoder = self._setup.encoders[each.seat]

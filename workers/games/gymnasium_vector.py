@@ -69,6 +69,9 @@ class VectorTables:
             self._show(self._env.reset(options={"reset_mask": mask})[0])
         elif self._mode == AutoresetMode.NEXT_STEP:
             arrays.acting[list(tables)] = 0
+        else:
+            arrays.acting[list(tables)] = 1
+            self._show(self._seen)
 
     def step(self) -> None:
         """Play the actions in the arrays."""
@@ -78,16 +81,26 @@ class VectorTables:
         if late.any():
             actions = actions.copy()
             actions[late] = self._action.any_legal(int(late.sum()), None)
-        seen, rewards, terminated, truncated, _ = self._env.step(actions)
-        self._show(seen)
+        self._seen, rewards, terminated, truncated, info = self._env.step(actions)
+        self._show(self._seen)
         arrays.rewards[:, 0] = np.where(late, 0, rewards)
         arrays.done[:] = (terminated | truncated) & ~late
         arrays.truncated[:] = truncated & ~terminated & ~late
         arrays.acting[:] = 1
+        if self._mode == AutoresetMode.SAME_STEP and arrays.truncated.any():
+            self._show_finals(np.flatnonzero(arrays.truncated).tolist(), info.get("final_obs"))
         self._plies[late] = -1  # the step that began the game is none of its plies
 
     def text(self, table: int) -> str | None:
         """Vector environments show no single table."""
+
+    def _show_finals(self, tables: list[int], finals: Any) -> None:
+        """Show how these games ended instead of the next games' starts; no row where the environment does not say."""
+        for table in tables:
+            if finals is None:
+                self._arrays.acting[table] = 0
+            else:
+                self._encoder.write(finals[table], {name: of[table] for name, of in self._arrays.observations.items()})
 
     def _show(self, seen: Any) -> None:
         for name in self._names:

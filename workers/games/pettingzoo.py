@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from functools import partial
 from typing import Any, Literal
 
@@ -105,11 +105,16 @@ class AecDriver(_PettingZooDriver):
         env.step(actions[0])
         rewards = {self._seat_of[agent]: float(reward) for agent, reward in env.rewards.items()}
         cut = any(env.truncations.values()) and not any(env.terminations.values())
+        self._final = self.acting() if cut else []
         # PettingZoo keeps an agent that is out of the game until it has been stepped once more, with None.
         while env.agents and _is_out(env, env.agent_selection):
             env.step(None)
         over = not env.agents
         return Played(rewards, over, over and cut)
+
+    def final(self) -> list[AgentObservation]:
+        """The seat whose turn it was when all were truncated."""
+        return self._final
 
 
 class ParallelDriver(_PettingZooDriver):
@@ -119,8 +124,15 @@ class ParallelDriver(_PettingZooDriver):
         self._last = self.env.reset(seed=seed)
 
     def acting(self) -> list[AgentObservation]:
+        return self._shown(self.env.agents)
+
+    def final(self) -> list[AgentObservation]:
+        """The seats that were truncated together."""
+        return self._shown(self._cut)
+
+    def _shown(self, agents: Iterable[Any]) -> list[AgentObservation]:
         values, infos = self._last
-        alive = set(self.env.agents)
+        alive = set(agents)
         return [
             AgentObservation(seat, values[agent], infos.get(agent, {}))
             for seat, agent in enumerate(self._agents)
@@ -131,6 +143,7 @@ class ParallelDriver(_PettingZooDriver):
         chosen = {self._agents[seat]: action for seat, action in zip(seats, actions, strict=True)}
         values, rewards, terminations, truncations, infos = self.env.step(chosen)
         self._last = (values, infos)
+        self._cut = [agent for agent, truncated in truncations.items() if truncated]
         over = not self.env.agents
         cut = any(truncations.values()) and not any(terminations.values())
         return Played({self._seat_of[agent]: float(r) for agent, r in rewards.items()}, over, over and cut)

@@ -168,6 +168,9 @@ class StepResult:
     """[tables], the game ended in this step; the table has already started its next game."""
     truncated: NDArray[np.bool_]
     """[tables], the game was cut off by a limit of steps and not by its rules; implies done."""
+    final: Turn | None = None
+    """The rows that would have acted next in the truncated games; None where no game was truncated. `VectorGame.step`
+    fills it in, so that values can be bootstrapped from the final observations."""
 
 
 class VectorGame(ABC):
@@ -265,10 +268,19 @@ class VectorGame(ABC):
         self.plies += 1
         if self.auto_reset and result.done.any():
             tables = np.flatnonzero(result.done)
+            if result.truncated.any():
+                result.final = self._final(result.truncated)
             self.games[tables] += 1
             self.plies[tables] = 0
             self.begin(tables)
         return result
+
+    def _final(self, truncated: NDArray[np.bool_]) -> Turn:
+        """The rows of the truncated tables at their last positions, copied before the next games begin."""
+        turn = self.turn()
+        rows = np.flatnonzero(truncated[turn.tables])
+        seen = game_spaces.take(turn.observations, rows)
+        return Turn(turn.tables[rows], turn.seats[rows], seen, None if turn.legal is None else turn.legal[rows])
 
     def seeds_of(self, tables: NDArray[np.int64]) -> NDArray[np.uint64]:
         """The seed of the game now at each of these tables: `reset` with it plays the same game again."""

@@ -36,6 +36,9 @@ class Experience:
     """The update of the learner whose weights decided; 0 for data from elsewhere."""
     carried: NDArray[np.int64] = field(default_factory=lambda: _NONE)
     """Rows that were PENDING in the batch before and have been carried over into this one."""
+    finals: NDArray[np.int64] = field(default_factory=lambda: _NONE)
+    """Rows that are no decisions but the final observations of truncated games: successors of the last decisions in
+    these games, PENDING themselves. What the actor returned for them ("value", ...) bootstraps."""
     tables: int
     """How many tables there were; `streams` are below tables * seats."""
     teams: tuple[int, ...] = (0,)
@@ -70,6 +73,11 @@ class Experience:
         return np.flatnonzero(self.next_row != PENDING)
 
     @property
+    def truncated(self) -> NDArray[np.bool_]:
+        """[rows], whether the game was cut off after this decision, so that its successor is a final observation."""
+        return np.isin(self.next_row, self.finals)
+
+    @property
     def trainable_rows(self) -> int:
         """How many rows are `trainable`."""
         return int(np.count_nonzero(self.next_row != PENDING))
@@ -81,7 +89,8 @@ class Experience:
     def transitions(self) -> Experience:
         """The trainable rows with their successors' observations, masks and states as "next/<name>".
 
-        Successors of a game's last decision are zeros. The rows own their memory and may be shuffled.
+        The successor of a game's last decision is zeros, unless the game was truncated. The rows own their memory and
+        may be shuffled.
         """
         rows = self.trainable
         after = self.next_row[rows]
@@ -100,15 +109,18 @@ class Experience:
             streams=self.streams[rows],
             acted_by=self.acted_by[rows],
             carried=_NONE,
+            finals=_NONE,
         )
 
     def joint(self) -> dict[str, NDArray[Any]]:
         """Columns as [steps, tables, seats, ...], for games in which every seat decides in every step."""
-        rows = np.lexsort((self.streams, self.step))
-        steps, seats = len(self.offsets) - 1, len(self.teams)
-        width = len(rows) // max(1, steps)
+        decisions = np.setdiff1d(np.arange(len(self)), self.finals)
+        step = self.step[decisions]
+        rows = decisions[np.lexsort((self.streams[decisions], step))]
+        widths, seats = np.unique(step, return_counts=True)[1], len(self.teams)
+        steps, width = len(widths), len(rows) // max(1, len(widths))
         streams = self.streams[rows].reshape(steps, -1) if width * steps == len(rows) else None
-        if streams is None or width % seats or (streams != streams[0]).any() or (np.diff(self.offsets) != width).any():
+        if streams is None or width % seats or (streams != streams[0]).any() or (widths != width).any():
             raise ValueError("joint columns need the decision of every seat of the same tables in every step")
         return {
             name: column[rows].reshape(steps, width // seats, seats, *column.shape[1:])
@@ -177,6 +189,7 @@ def merge(batches: Sequence[Experience]) -> Experience:
         streams=np.concatenate([b.streams + t * len(b.teams) for b, t in zip(batches, tables[:-1], strict=True)]),
         acted_by=np.concatenate([batch.acted_by for batch in batches]),
         carried=np.concatenate([b.carried + s for b, s in zip(batches, starts, strict=True)]),
+        finals=np.concatenate([b.finals + s for b, s in zip(batches, starts, strict=True)]),
         tables=int(tables[-1]),
         teams=batches[0].teams,
     )

@@ -58,6 +58,8 @@ class Sampler:
         # Results against others count for the payoff, so those games are played from the real start.
         self._unrated = seating.unrated
         self._openings.left[~self._unrated] = 0
+        self._finals: list[tuple[NDArray[np.int64], NDArray[np.int64], dict[str, NDArray[Any]]]] = []
+        """Truncated games since the last batch: rows of the last decisions, their streams, the final observations."""
         self._played_out = 0
         self.steps = 0
         """Environment steps taken, one a table and turn; random opening moves are not counted."""
@@ -70,6 +72,8 @@ class Sampler:
         """Play the fixed number of steps at every table."""
         for _ in range(self._steps):
             self._step(record=True)
+        if self._finals:
+            self._add_finals()
         return self._builder.take()
 
     def play_out(self, steps: int) -> int:
@@ -139,7 +143,7 @@ class Sampler:
             return
         over = np.flatnonzero(result.done)
         if record:
-            self._end(over[~result.truncated[over]], over[result.truncated[over]])
+            self._end(over, result)
         for states in self._states.values():
             states[self._streams(over)] = 0.0
         self._opponents.finish(over)
@@ -147,10 +151,40 @@ class Sampler:
             self._mates.finish(over)
         self._openings.begin(over[self._unrated[over]])
 
-    def _end(self, ended: NDArray[np.int64], cut: NDArray[np.int64]) -> None:
-        self._builder.end(self._streams(ended))
-        if len(cut):
-            self._builder.cut(self._streams(cut))
+    def _end(self, over: NDArray[np.int64], result: StepResult) -> None:
+        truncated = result.truncated[over]
+        if truncated.any():
+            self._cut(self._streams(over[truncated]), result.final)
+            over = over[~truncated]
+        self._builder.end(self._streams(over))
+
+    def _cut(self, streams: NDArray[np.int64], final: Turn | None) -> None:
+        """End the streams of truncated games; those of `final` get a successor from which to bootstrap."""
+        if final is None:
+            self._builder.cut(streams)
+            return
+        shown_to = final.tables * self._seats + final.seats
+        decisions = self._builder.cut(shown_to)
+        mine = np.flatnonzero(decisions >= 0)
+        if len(mine):
+            shown = {name: column[mine] for name, column in observed(self._game, final).items()}
+            for name, states in self._states.items():
+                shown[name] = states[shown_to[mine]]
+            self._finals.append((decisions[mine], shown_to[mine], shown))
+        others = np.setdiff1d(streams, shown_to)
+        if self._game.spec.simultaneous:
+            self._builder.end(others)  # these seats had left the game before
+        else:
+            self._builder.cut(others)  # it was not their turn
+
+    def _add_finals(self) -> None:
+        """Let the learner see the final observations, all at once: its weights are those of the whole batch."""
+        rows, streams = (np.concatenate([each[part] for each in self._finals]) for part in (0, 1))
+        shown = {name: np.concatenate([each[2][name] for each in self._finals]) for name in self._finals[0][2]}
+        draws = np.full(self._game.layout.draws_shape(len(rows)), 0.5, np.float32)  # nothing is played
+        seen = self._learner.act(shown, draws, self.explore)
+        self._builder.add_finals(rows, streams, {**seen, **shown}, self.acted_by)
+        self._finals.clear()
 
     def _streams(self, tables: NDArray[np.int64]) -> NDArray[np.int64]:
         return (tables[:, None] * self._seats + np.arange(self._seats)).reshape(-1)

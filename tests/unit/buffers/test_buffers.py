@@ -1,5 +1,6 @@
 """Buffers: rows come back with their successors, whatever the batches; state is exact; each kind draws by its rule."""
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -9,7 +10,7 @@ import pytest
 from orchestrator.artifacts import ArtifactStore
 from orchestrator.catalog import Component
 from workers.buffers.contract import Buffer, Draw
-from workers.buffers.dataset import Dataset, write
+from workers.buffers.dataset import Dataset, from_columns, write
 from workers.buffers.fresh import Fresh
 from workers.buffers.keeping import PlayerBuffers
 from workers.buffers.mixture import Mixture
@@ -17,7 +18,7 @@ from workers.buffers.prioritised import Prioritised, SumTree
 from workers.buffers.replay import Replay
 from workers.buffers.sequences import Sequences
 from workers.buffers.storing import fetch, store
-from workers.rollout.batch import Experience
+from workers.rollout.batch import PENDING, TERMINAL, Experience
 from workers.rollout.builder import TrajectoryBuilder
 
 LENGTH = 7
@@ -40,6 +41,30 @@ def counting(batches: int, steps: int = 5, streams: int = 3) -> list[Experience]
     return made
 
 
+def cut_off(batches: int, steps: int = 5, streams: int = 3) -> list[Experience]:
+    """The same, except that games are cut off; the final observation shows the number that would have come next."""
+    builder = TrajectoryBuilder(streams=streams, capacity=steps * streams)
+    rows, made = np.arange(streams), []
+    number = 0
+
+    def shown(number: int) -> dict[str, Any]:
+        observations = np.stack([rows, np.full(streams, number)], 1).astype(np.uint8)
+        return {"obs": observations, "action": rows % 2, "state": observations.astype(np.float32)}
+
+    for _ in range(batches):
+        cut: list[tuple[Any, int]] = []
+        for _ in range(steps):
+            builder.add(rows, shown(number))
+            builder.earn(np.full(streams, number, np.float32))
+            number += 1
+            if number % LENGTH == 0:
+                cut.append((builder.cut(rows), number))
+        for last, at in cut:
+            builder.add_finals(last, rows, shown(at))
+        made.append(copied(builder.take()))
+    return made
+
+
 def copied(batch: Experience) -> Experience:
     return Experience(
         columns={name: column.copy() for name, column in batch.columns.items()},
@@ -48,6 +73,7 @@ def copied(batch: Experience) -> Experience:
         streams=batch.streams.copy(),
         acted_by=batch.acted_by.copy(),
         carried=batch.carried,
+        finals=batch.finals,
         tables=batch.tables,
         teams=batch.teams,
     )
@@ -92,6 +118,70 @@ def test_rows_have_the_rewards_and_the_successors_that_were_played(capacity: int
     numbers = set(columns["obs"][:, 1].tolist())
     assert 29 not in numbers  # its successor is to come
     assert min(numbers) == (0 if capacity == 1000 else 30 - 40 // 3 - 1)
+
+
+KINDS: dict[str, Callable[[int], Buffer]] = {
+    "replay": lambda n: Replay(capacity=1000, gamma=0.5, n_step=n),
+    "a small ring": lambda n: Replay(capacity=40, gamma=0.5, n_step=n),
+    "compressed": lambda n: Replay(capacity=1000, gamma=0.5, n_step=n, compressed=True),
+    "prioritised": lambda n: Prioritised(capacity=1000, gamma=0.5, n_step=n),
+    "fresh": lambda n: Fresh(gamma=0.5),
+    "sequences": lambda n: Sequences(capacity=1000, gamma=0.5, n_step=n, length=1),
+}
+
+
+@pytest.mark.parametrize("n_step", [1, 3])
+@pytest.mark.parametrize("kind", KINDS)
+def test_rows_before_a_games_cut_bootstrap_from_its_final_observation(kind: str, n_step: int) -> None:
+    """n-step sums stop there, final observations are never drawn, and games after the cut are whole."""
+    buffer = KINDS[kind](n_step)
+    for batch in cut_off(6):
+        buffer.add(batch)
+    columns = drawn(buffer, 400).columns
+    if kind == "sequences":
+        columns = {name: column[0] for name, column in columns.items() if name != "state"}
+    if kind == "fresh":
+        n_step = 1
+    finals = 0
+    for obs, reward, discount, following in zip(
+        *(columns[name] for name in ("obs", "reward", "discount", "next/obs")), strict=True
+    ):
+        stream, number = map(int, obs)
+        if number + n_step > 29:
+            continue
+        left = min(n_step, LENGTH - number % LENGTH)
+        assert reward == pytest.approx(sum(0.5**k * (number + k) for k in range(left)))
+        assert (discount, following.tolist()) == (0.5**left, [stream, number + left])
+        finals += (number + left) % LENGTH == 0
+    assert finals > 10
+    assert (29 in columns["obs"][:, 1]) is False
+
+
+def test_sequences_end_where_a_game_was_cut_off() -> None:
+    buffer = Sequences(capacity=1000, length=4, gamma=0.5)
+    for batch in cut_off(6):
+        buffer.add(batch)
+    found = drawn(buffer, 200).columns
+    for row in range(200):
+        first = int(found["obs"][0, row, 1])
+        inside = [first // LENGTH == (first + step) // LENGTH and first + step < 29 for step in range(4)]
+        assert found["mask"][:, row].tolist() == inside
+        last = sum(inside) - 1
+        assert found["next/obs"][last, row].tolist() == [found["obs"][0, row, 0], first + last + 1]
+        assert (found["discount"][:, row] == 0.5).all()
+
+
+def test_a_data_sets_games_end_at_terminal_and_truncated_rows() -> None:
+    columns = {
+        "obs": np.arange(6),
+        "action": np.zeros(6),
+        "reward": np.ones(6),
+        "terminal": np.array([0, 1, 0, 0, 0, 0]),
+        "truncated": np.array([0, 0, 0, 1, 0, 1]),
+    }
+    assert from_columns(columns).next_row.tolist() == [1, TERMINAL, 3, PENDING, 5, PENDING]
+    del columns["truncated"]
+    assert from_columns(columns).next_row.tolist() == [1, TERMINAL, 3, 4, 5, TERMINAL]
 
 
 def test_every_decision_is_stored_once() -> None:

@@ -33,11 +33,15 @@ def spoken() -> Guess:
 
 
 class Survivors(ParallelEnv[str, np.ndarray, int]):
-    """Three agents; action 1 leaves the game with a reward of what is on the clock; the last ends it."""
+    """Three agents; action 1 leaves the game with a reward of what is on the clock; the last ends it.
+
+    At the clock `limit` all are truncated.
+    """
 
     metadata: ClassVar = {"name": "survivors"}
 
-    def __init__(self, shapes: tuple[int, ...] = (2, 2, 2)) -> None:
+    def __init__(self, shapes: tuple[int, ...] = (2, 2, 2), limit: int = 0) -> None:
+        self.limit = limit
         self.possible_agents = ["a", "b", "c"]
         self.shapes = dict(zip(self.possible_agents, shapes, strict=True))
 
@@ -57,8 +61,9 @@ class Survivors(ParallelEnv[str, np.ndarray, int]):
         left = {agent: action == 1 for agent, action in actions.items()}
         rewards = {agent: float(self.clock) if gone else 0.0 for agent, gone in left.items()}
         seen = self._seen()
-        self.agents = [agent for agent in self.agents if not left[agent]]
-        return seen, rewards, left, dict.fromkeys(left, False), {agent: {} for agent in left}
+        cut = self.clock == self.limit
+        self.agents = [] if cut else [agent for agent in self.agents if not left[agent]]
+        return seen, rewards, left, dict.fromkeys(left, cut), {agent: {} for agent in left}
 
     def _seen(self) -> dict[str, np.ndarray]:
         return {agent: np.array([self.clock, ord(agent)], np.float32) for agent in self.agents}

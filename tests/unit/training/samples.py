@@ -126,6 +126,36 @@ class Endless(Solitaire):
         return StepResult(super().advance(actions).rewards, never, never)
 
 
+class Leaving(VectorGame):
+    """Two seats at once; seat 1 leaves after its first decision with -1, and the game is cut off after the second."""
+
+    def __init__(self, *, tables: int) -> None:
+        spec = GameSpec(id="leaving", seats=2, actions=2, observation_shape=(2,), max_steps=2, simultaneous=True)
+        super().__init__(spec, tables)
+
+    def begin(self, tables: Any) -> None:
+        """`plies` says it all."""
+
+    def turn(self) -> Turn:
+        made = self.plies
+        seated = [(table, seat) for table in range(self.tables) for seat in range(1 if made[table] else 2)]
+        tables, seats = np.array(seated, np.int64).T
+        self._rows = len(tables)
+        observations = np.stack([made[tables], seats], 1).astype(np.float32)
+        return Turn(tables, seats, observations, np.ones((len(tables), 2), np.bool_))
+
+    def advance(self, actions: Any) -> StepResult:
+        done = self.plies == 1
+        rewards = np.where(self.plies[:, None] == 0, [0.0, -1.0], [0.0, 0.0]).astype(np.float32)
+        return StepResult(rewards, done, done)
+
+    def _remember(self, actions: Any) -> None:
+        """Rows of a turn vary."""
+
+    def render_text(self, table: int, seat: int | None = None) -> str:
+        return str(self.plies[table])
+
+
 class Relay(VectorGame):
     """Teams at once, by default two against two; the team whose actions add up to most gets 1, split 3:1."""
 

@@ -8,7 +8,7 @@ import pytest
 import torch
 
 from orchestrator.catalog import Component
-from tests.unit.training.samples import Countdown, Endless, Solitaire
+from tests.unit.training.samples import Countdown, Endless, Leaving, Solitaire
 from workers.algorithms.targets.gae import gae
 from workers.bots.fixed_strategies import RandomBot
 from workers.bots.names import make_bot
@@ -307,7 +307,30 @@ def test_more_seats_are_compared_pairwise_by_final_order() -> None:
 def test_games_cut_off_are_not_taken_for_ended() -> None:
     batch = sampler_for(Countdown(tables=4, length=4, cut=True), [1.0], steps=8).collect()
     assert TERMINAL not in batch.next_row
-    assert (batch.next_row == PENDING).sum() == 4 * 2 * 3
+    assert len(batch.finals) == 4 * 2 and (batch.next_row == PENDING).sum() == 4 * 2 * 3
+    last = np.flatnonzero(batch.truncated)
+    assert (batch.observations[batch.next_row[last]] == [1.0, 4.0]).all(), "seat 1 would have been to move"
+    assert (batch.streams[last] == batch.streams[batch.next_row[last]]).all()
+    values = policy_for(Countdown(tables=1)).decide(batch.observations, batch.legal, None).values
+    np.testing.assert_allclose(batch.values, values, rtol=1e-6)
+
+
+def test_seats_that_left_a_game_before_it_was_cut_off_had_ended() -> None:
+    batch = sampler_for(Leaving(tables=2), [1.0], steps=4).collect()
+    assert batch.seat.tolist() == [0, 1, 0, 1, 0, 0] * 2 + [0] * 4
+    ended, cut = batch.next_row == TERMINAL, batch.truncated
+    assert batch.seat[ended].tolist() == [1] * 4 and batch.seat[cut].tolist() == [0] * 4
+    assert batch.rewards[ended].tolist() == [-1.0] * 4
+    assert batch.observations[batch.finals].tolist() == [[2.0, 0.0]] * 4
+
+
+def test_a_recurrent_learner_sees_the_final_observation_with_its_last_state() -> None:
+    game = Countdown(tables=2, length=4, cut=True)
+    learner = policy_for(game, GruNet)
+    batch = sampler_for(game, [1.0], steps=4, learner=learner).collect()
+    last = np.flatnonzero(batch.truncated)
+    decided = learner.decide(batch.observations[last], batch.legal[last], None, batch.states[last])
+    np.testing.assert_allclose(batch.states[batch.next_row[last]], decided.states, rtol=1e-5, atol=1e-6)
 
 
 def test_all_seats_of_a_simultaneous_game_decide_at_once() -> None:

@@ -87,6 +87,44 @@ def test_a_game_cut_off_bootstraps_from_its_last_decision() -> None:
     assert gae(batch, gamma=1.0, lam=1.0).returns[0] == pytest.approx(0.7)
 
 
+def cut_with_finals(streams: int = 2) -> TrajectoryBuilder:
+    """Stream 0: decisions of value 0.5 and 0.7, cut at a final observation of value 2; stream 1 goes on."""
+    builder = builder_of(streams, capacity=3)
+    decide(builder, 0, 0.5)
+    decide(builder, 1, 0.1)
+    decide(builder, 0, 0.7)
+    builder.earn(np.array([1.0, 4.0], np.float32))
+    rows = builder.cut(ids(0))
+    assert rows.tolist() == [2] and builder.cut(ids(0)).tolist() == [-1]
+    final = {
+        "obs": np.full((1, 1), 9, np.float32),
+        "legal": np.ones((1, 2), np.bool_),
+        "action": ids(0),
+        "log_prob": np.zeros(1, np.float32),
+        "value": np.array([2.0], np.float32),
+    }
+    for _ in range(4):  # more rows than there was room for
+        builder.add_finals(rows, ids(0), final)
+    return builder
+
+
+def test_a_game_cut_off_bootstraps_from_its_final_observation() -> None:
+    builder = cut_with_finals()
+    batch = builder.take()
+    assert batch.next_row.tolist() == [2, PENDING, 6, PENDING, PENDING, PENDING, PENDING]
+    assert batch.finals.tolist() == [3, 4, 5, 6] and batch.trainable.tolist() == [0, 2]
+    assert batch.truncated.tolist() == [False, False, True, False, False, False, False]
+    assert gae(batch, gamma=0.5, lam=1.0).returns[[0, 2]].tolist() == pytest.approx([1.0, 2.0])
+    following = batch.transitions()
+    assert following.columns["next/obs"][:, 0].tolist() == pytest.approx([0.7, 9.0])
+    assert not following.columns["terminal"].any() and not len(following.finals)
+    decide(builder, 0, 0.3)
+    after = builder.take()
+    assert after.streams.tolist() == [1, 0], "only a decision is carried over"
+    assert after.carried.tolist() == [0] and not len(after.finals)
+    assert merge([after, batch]).finals.tolist() == [5, 6, 7, 8]
+
+
 def test_too_many_decisions_are_refused() -> None:
     builder = builder_of(1, capacity=1)
     decide(builder, 0, 0.0)
@@ -193,6 +231,11 @@ def test_joint_columns_have_all_seats_of_a_table_side_by_side() -> None:
     batch = builder.take()
     assert batch.team.tolist() == [0, 0, 1, 1] * 3
     assert batch.joint()["obs"][1].tolist() == [[10.0, 11.0], [12.0, 13.0]]
+    rows = builder.cut(ids(0, 1))
+    builder.add(ids(0, 1, 2, 3), {"obs": np.zeros(4)})
+    builder.add_finals(rows, ids(0, 1), {"obs": np.ones(2)})
+    again = builder.take()
+    assert len(again.finals) == 2 and again.joint()["obs"].tolist() == [[[20.0, 21.0], [22.0, 23.0]], [[0, 0], [0, 0]]]
     builder.add(ids(0), {"obs": np.zeros(1)})
     with pytest.raises(ValueError, match="every seat"):
         builder.take().joint()
