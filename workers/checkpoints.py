@@ -30,7 +30,7 @@ from orchestrator.safetensors_header import DEEPEST_METADATA, LARGEST_HEADER, In
 
 KIND = "checkpoint"
 FORMAT = 2
-"""Format 1 had one network and one optimiser, in a section of its own; it is still read."""
+"""Format 1 had one network and one optimiser, in a section of its own, and saw images unscaled; it is still read."""
 _METADATA = "lanista"
 _SECTIONS = ("weights", "learner", "rng")
 _SECTIONS_1 = ("weights", "optimizer", "normaliser", "rng")
@@ -67,6 +67,8 @@ class Checkpoint:
     """The algorithm, where the acting network alone does not say how the player acts."""
     buffers: tuple[Mapping[str, Any], ...] = ()
     """Where each training process's buffer is stored, if it is kept: see `workers.buffers.storing`."""
+    raw_images: bool = False
+    """Whether its networks see bytes of images as 0 to 255, as all of format 1 do, and not as 0 to 1."""
 
 
 def save(store: ArtifactStore, checkpoint: Checkpoint) -> CheckpointRef:
@@ -106,6 +108,8 @@ def encode(checkpoint: Checkpoint) -> bytes:
         "algorithm": None if checkpoint.algorithm is None else _described(checkpoint.algorithm),
         "buffers": [dict(buffer) for buffer in checkpoint.buffers],
     }
+    if checkpoint.raw_images:
+        metadata["raw_images"] = True
     # One metadata key only: safetensors writes several in an order that changes from run to run.
     return bytes(save_tensors(tensors, {_METADATA: _exact_json(metadata)}))
 
@@ -136,6 +140,7 @@ def decode(data: bytes) -> Checkpoint:
             steps=int(metadata["steps"]),
             algorithm=Component(**metadata["algorithm"]) if metadata.get("algorithm") else None,
             buffers=tuple(metadata.get("buffers", ())),
+            raw_images=metadata["format"] == 1 or bool(metadata.get("raw_images")),
             **states,
         )
     except (KeyError, TypeError, AttributeError, ValueError) as error:

@@ -97,10 +97,11 @@ class InteractiveActivities:
     def import_weights(self, request: ImportWeights) -> CheckpointRef:
         """Make a checkpoint from an uploaded checkpoint or from a safetensors file with the model's names."""
         with map_errors():
-            weights = _weights(self._store.get(request.uploaded))
+            weights, raw_images = _weights(self._store.get(request.uploaded))
             model = build_model(request.model, _maker(request.game)(1).spec)
             check_weights(weights, model.state_dict())
-            return save(self._store, Checkpoint(model=request.model, game=request.game, weights=weights))
+            checkpoint = Checkpoint(model=request.model, game=request.game, weights=weights, raw_images=raw_images)
+            return save(self._store, checkpoint)
 
 
 class PersonsGame:
@@ -205,11 +206,13 @@ def _candidate(action: int, spec: GameSpec, annotation: Annotation | None) -> Ca
     return Candidate(action=action, name=spec.action_name(action), probability=probability)
 
 
-def _weights(data: bytes) -> dict[str, Tensor]:
+def _weights(data: bytes) -> tuple[dict[str, Tensor], bool]:
+    """The weights in an uploaded file, and whether they are of a checkpoint that sees images unscaled."""
     try:
-        return dict(decode(data).weights)
+        checkpoint = decode(data)
+        return dict(checkpoint.weights), checkpoint.raw_images
     except UnreadableCheckpoint as error:
         try:
-            return dict(load_tensors(data))
+            return dict(load_tensors(data)), False
         except SafetensorError:
             raise error from None

@@ -111,9 +111,10 @@ class WeightsActivities:
         with map_errors():
             game = make_new_game(request.game.id, 1, **request.game.options)
             model = build_model(request.model, game.spec, request.seed)
-            weights = dict(model.state_dict())
+            weights, raw_images = dict(model.state_dict()), False
             if request.source is not None:
                 imported = decode(find_import(request.source, self._folders).read_bytes())
                 check_weights(imported.weights, weights)
-                weights = dict(imported.weights)
-            return save(self._store, Checkpoint(model=request.model, game=request.game, weights=weights))
+                weights, raw_images = dict(imported.weights), imported.raw_images
+            checkpoint = Checkpoint(model=request.model, game=request.game, weights=weights, raw_images=raw_images)
+            return save(self._store, checkpoint)

@@ -15,7 +15,7 @@ from workers.algorithms.learner import POLICY, Learner
 from workers.checkpoints import Checkpoint
 from workers.games.protocol import GameSpec
 from workers.inference.policy import Policy
-from workers.models.contract import build_model, drawing
+from workers.models.contract import build_model, drawing, see_raw_images
 
 
 def build_learner(algorithm: Algorithm, model: Component, spec: GameSpec, seed: int) -> Learner:
@@ -36,6 +36,8 @@ def actor_of(checkpoint: Checkpoint, spec: GameSpec) -> Policy:
     learner = build_learner(algorithm, checkpoint.model, spec, 0)
     learner.load(checkpoint.weights, checkpoint.learner)
     learner.nets.eval()
+    for each in learner.all_nets().values():
+        see_raw_images(each, checkpoint.raw_images)
     actor = algorithm.actor(learner.all_nets())
     actor.component = checkpoint.model
     return actor

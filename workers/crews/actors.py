@@ -28,7 +28,7 @@ from workers.crews.rollout_context import RolloutContext, build_game
 from workers.crews.task import GenerationTask
 from workers.crews.training_context import TrainingContext
 from workers.games.errors import BadGame
-from workers.models.contract import BadModel
+from workers.models.contract import BadModel, see_raw_images, sees_raw_images
 from workers.rollout.batch import Experience, merge
 from workers.rollout.sampler import Sampler
 from workers.rollout.tally import Counts
@@ -41,6 +41,8 @@ class Weights:
     arrays: dict[str, NDArray[Any]]
     explore: float
     updates: int
+    raw_images: bool = False
+    """See `Checkpoint.raw_images`."""
 
 
 EXPLAINED_ERRORS = (CrewError, BadGame, BadModel, BadAlgorithm, BadBot, CatalogError, ArtifactError)
@@ -218,6 +220,8 @@ class RolloutActor(CrewActor):
     def _load(self, weights: Weights) -> None:
         # Copied: arrays from Ray's object store are read-only.
         self._nets.load_state_dict({name: torch.from_numpy(array.copy()) for name, array in weights.arrays.items()})
+        for net in self._nets.values():
+            see_raw_images(net, weights.raw_images)
         self._sampler.explore, self._sampler.acted_by = weights.explore, weights.updates
 
 
@@ -247,4 +251,5 @@ class TrainerActor(TrainingActor):
         learner = self._training.learner
         arrays = {name: tensor.detach().cpu().clone().numpy() for name, tensor in learner.nets.state_dict().items()}
         explore = self._training.explore(self._trained * self._update_steps)
-        return Weights(arrays=arrays, explore=explore, updates=learner.updates)
+        raw = sees_raw_images(learner.model)
+        return Weights(arrays=arrays, explore=explore, updates=learner.updates, raw_images=raw)

@@ -26,7 +26,7 @@ from workers.crews.plan import CrewPlan
 from workers.crews.task import GenerationTask
 from workers.games.protocol import GameSpec, VectorGame
 from workers.inference.actor import Actor
-from workers.models.contract import encode
+from workers.models.contract import encode, see_raw_images, sees_raw_images
 from workers.models.encoding import to_device, to_tensors
 from workers.models.normalised import Normalised
 from workers.rollout.batch import Experience
@@ -140,6 +140,7 @@ class TrainingContext:
             steps=self._steps,
             algorithm=None if acts_by_itself(self.algorithm) else self._made_for,
             buffers=tuple(buffer for buffer in buffers if buffer is not None),
+            raw_images=sees_raw_images(self.learner.model),
         )
         return save(self._store, checkpoint)
 
@@ -173,6 +174,8 @@ class TrainingContext:
             self.learner.load(checkpoint.weights, checkpoint.learner)
         except CheckpointMismatch as error:
             raise CheckpointMismatch(f"{task.learner.uri}: {error}") from error
+        for net in self.learner.all_nets().values():
+            see_raw_images(net, checkpoint.raw_images)
         self._steps = checkpoint.steps
 
     def _normalise(self, batch: Experience) -> None:

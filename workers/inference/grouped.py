@@ -23,7 +23,7 @@ from torch.nn.functional import linear
 
 from workers.games.spaces import Observations, take
 from workers.inference.policy import Policy, PolicyOutput
-from workers.models.contract import encode, mask_logits, run_model
+from workers.models.contract import encode, mask_logits, run_model, sees_raw_images
 from workers.models.encoding import Observed, to_device, to_tensors
 from workers.models.mlp import ACTIVATIONS, Mlp
 from workers.models.normalised import Normalised
@@ -42,11 +42,18 @@ def architecture(policy: Policy) -> Hashable | None:
         return None
     shapes = tuple((name, tuple(tensor.shape), tensor.dtype) for name, tensor in model.state_dict().items())
     if is_perceptron(policy):
-        return (type(policy), "mlp", isinstance(model, Normalised), _perceptron(model).activation, shapes)
+        return (
+            type(policy),
+            "mlp",
+            isinstance(model, Normalised),
+            _perceptron(model).activation,
+            shapes,
+            sees_raw_images(model),
+        )
     if policy.component is None:
         return None
     options = json.dumps(dict(policy.component.options), sort_keys=True, default=repr)
-    return (type(policy), policy.component.id, options, shapes)
+    return (type(policy), policy.component.id, options, shapes, sees_raw_images(model))
 
 
 def group(policies: Sequence[Policy]) -> PerceptronGroup | ModuleGroup:

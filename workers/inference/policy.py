@@ -15,7 +15,7 @@ from workers.checkpoints import Checkpoint, check_weights
 from workers.games.protocol import GameSpec
 from workers.games.spaces import Observations, from_columns
 from workers.inference.actor import STATE, Columns
-from workers.models.contract import build_model, head_of, run_model, state_size
+from workers.models.contract import build_model, head_of, run_model, see_raw_images, state_size
 from workers.models.encoding import to_device, to_tensors
 from workers.models.heads import Head, choose
 
@@ -66,6 +66,7 @@ class Policy:
         model = build_model(checkpoint.model, spec)
         check_weights(checkpoint.weights, model.state_dict())
         model.load_state_dict(dict(checkpoint.weights))
+        see_raw_images(model, checkpoint.raw_images)
         model.eval()
         return cls(model, checkpoint.model)
 

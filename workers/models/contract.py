@@ -74,6 +74,19 @@ def encode(model: nn.Module, observed: Observed) -> Any:
     return observed if encoder is None else encoder(observed)
 
 
+def see_raw_images(model: nn.Module, raw: bool) -> None:
+    """Let the model see bytes of images as 0 to 255 (`Checkpoint.raw_images`), or as 0 to 1."""
+    encoder: Encoder | None = getattr(model, _ENCODER, None)
+    if encoder is not None:
+        encoder.raw_images = raw
+
+
+def sees_raw_images(model: nn.Module) -> bool:
+    """Whether the game shows images and the model sees their bytes as 0 to 255."""
+    encoder: Encoder | None = getattr(model, _ENCODER, None)
+    return encoder is not None and encoder.raw_images and any(part.is_image for part in encoder.parts.values())
+
+
 def run_model(
     model: nn.Module, observed: Observed, legal: Tensor | None, state: Tensor | None = None
 ) -> tuple[Tensor, Tensor, Tensor | None]:
@@ -223,5 +236,7 @@ __all__ = [
     "mask_logits",
     "model_maker",
     "run_model",
+    "see_raw_images",
+    "sees_raw_images",
     "state_size",
 ]

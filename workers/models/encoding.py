@@ -1,7 +1,7 @@
 """Observations as the float32 tensors that built-in models take.
 
-A Box keeps its shape; bytes of an image become 0 to 1. Discrete numbers become one-hot. The parts of a Dict or Tuple
-are flattened and put side by side, in the order of the space.
+A Box keeps its shape; bytes of an image become 0 to 1, except for checkpoints that learnt from 0 to 255. Discrete
+numbers become one-hot. The parts of a Dict or Tuple are flattened and put side by side, in the order of the space.
 """
 
 from __future__ import annotations
@@ -53,11 +53,18 @@ class Encoder(nn.Module):
         """The shape of an encoded row."""
         self.needed = not single or not _is_plain(self.parts[""])
         """Whether rows are changed at all."""
+        self.raw_images = False
+        """Whether bytes of images stay 0 to 255: see `workers.models.contract.see_raw_images`."""
 
     def forward(self, observed: Observed) -> Tensor:
         if isinstance(observed, Tensor):
-            return observed if observed.is_floating_point() else _encoded(self.parts[""], observed)
-        return torch.cat([_encoded(part, observed[name]).flatten(1) for name, part in self.parts.items()], 1)
+            return observed if observed.is_floating_point() else self._encoded("", observed)
+        return torch.cat([self._encoded(name, observed[name]).flatten(1) for name in self.parts], 1)
+
+    def _encoded(self, name: str, rows: Tensor) -> Tensor:
+        part = self.parts[name]
+        encoded = _encoded(part, rows)
+        return encoded / 255.0 if part.is_image and not self.raw_images else encoded
 
 
 def _is_plain(part: Part) -> bool:
@@ -85,8 +92,7 @@ def _width(part: Part) -> int:
 def _encoded(part: Part, rows: Tensor) -> Tensor:
     counts = _counts(part)
     if not counts:
-        numbers = rows.float().reshape(len(rows), *(part.shape or (1,)))
-        return numbers / 255.0 if part.is_image else numbers
+        return rows.float().reshape(len(rows), *(part.shape or (1,)))
     start = np.asarray(part.space.start).reshape(-1).tolist()  # type: ignore[attr-defined]
     flat = rows.reshape(len(rows), -1).long()
     columns = [one_hot(flat[:, i] - start[i], count) for i, count in enumerate(counts)]
