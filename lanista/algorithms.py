@@ -3,9 +3,24 @@
 An algorithm is named `module:Class` in a trial file. docs/guides/models-and-algorithms.md explains how to write one.
 """
 
-from orchestrator.spec.algorithms.actor_critic import PpoOptions, VtraceOptions
+from orchestrator.spec.algorithms.actor_critic import (
+    A2cOptions,
+    ActorCriticOptions,
+    ImpalaOptions,
+    MmdOptions,
+    PolicyGradientOptions,
+    PpoOptions,
+    UpgoOptions,
+    VtraceOptions,
+)
 from orchestrator.spec.algorithms.base import AlgorithmOptions, ReplayOptions
+from workers.algorithms.actor_critic.a2c import A2c
+from workers.algorithms.actor_critic.anchor import ActorCritic
+from workers.algorithms.actor_critic.impala import Impala
+from workers.algorithms.actor_critic.mmd import Mmd
+from workers.algorithms.actor_critic.policy_gradient import PolicyGradient
 from workers.algorithms.actor_critic.ppo import Ppo
+from workers.algorithms.actor_critic.upgo import Upgo
 from workers.algorithms.actor_critic.vtrace import Vtrace
 from workers.algorithms.contract import Algorithm, Metrics, NetFactory
 from workers.algorithms.errors import BadAlgorithm
@@ -13,6 +28,9 @@ from workers.algorithms.evaluation import evaluate
 from workers.algorithms.learner import Learner
 from workers.algorithms.optimiser import FlatAdam
 from workers.algorithms.targets.gae import Targets, gae
+from workers.algorithms.targets.td_lambda import td_lambda
+from workers.algorithms.targets.upgo import upgo
+from workers.algorithms.targets.vtrace import vtrace
 from workers.inference.actor import Actor, Columns
 from workers.inference.greedy import EpsilonGreedy
 from workers.inference.policy import Policy
@@ -21,7 +39,11 @@ from workers.rollout.batch import PENDING, TERMINAL, Experience
 __all__ = [
     "PENDING",
     "TERMINAL",
+    "A2c",
+    "A2cOptions",
     "Actor",
+    "ActorCritic",
+    "ActorCriticOptions",
     "Algorithm",
     "AlgorithmOptions",
     "BadAlgorithm",
@@ -29,16 +51,27 @@ __all__ = [
     "EpsilonGreedy",
     "Experience",
     "FlatAdam",
+    "Impala",
+    "ImpalaOptions",
     "Learner",
     "Metrics",
+    "Mmd",
+    "MmdOptions",
     "NetFactory",
     "Policy",
+    "PolicyGradient",
+    "PolicyGradientOptions",
     "Ppo",
     "PpoOptions",
     "ReplayOptions",
     "Targets",
+    "Upgo",
+    "UpgoOptions",
     "Vtrace",
     "VtraceOptions",
     "evaluate",
     "gae",
+    "td_lambda",
+    "upgo",
+    "vtrace",
 ]

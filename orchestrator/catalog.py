@@ -108,6 +108,14 @@ _BUILT_INS: Mapping[Kind, Mapping[str, _BuiltIn]] = {
         "vtrace": _BuiltIn(
             "workers.algorithms.actor_critic.vtrace:Vtrace", "V-trace (IMPALA), corrects for stale samples"
         ),
+        "a2c": _BuiltIn("workers.algorithms.actor_critic.a2c:A2c", "Advantage actor-critic, one pass a batch"),
+        "impala": _BuiltIn("workers.algorithms.actor_critic.impala:Impala", "IMPALA: V-trace for asynchronous crews"),
+        "upgo": _BuiltIn(
+            "workers.algorithms.actor_critic.upgo:Upgo", "AlphaStar's update: V-trace, upgoing returns, TD(lambda)"
+        ),
+        "mmd": _BuiltIn(
+            "workers.algorithms.actor_critic.mmd:Mmd", "Magnetic mirror descent, for equilibria of two-player games"
+        ),
     },
     Kind.BOT: {
         "random": _BuiltIn("workers.bots.fixed_strategies:RandomBot", "Any legal move, uniformly"),

@@ -25,6 +25,8 @@ _GROUPS: Mapping[str, str] = {
     "games": "games",
     "steps_per_second": "speed",
     "sample_age": "speed",
+    "sample_age_max": "speed",
+    "dropped_batches": "speed",
 }
 """The group a metric is shown in; all others are shown under `learning`."""
 

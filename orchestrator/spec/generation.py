@@ -33,10 +33,13 @@ class GenerationSpec(Section):
         default=1024,
         description="games that each process plays at once; 64 or more fit 64 opponents, multiples of 64 evenly",
     )
-    trainers: Processes = Field(default=1, description="training processes; only of the topology split")
-    topology: Literal["auto", "fused", "split"] = Field(
+    trainers: Processes = Field(
+        default=1, description="training processes; only of the topologies split and asynchronous"
+    )
+    topology: Literal["auto", "fused", "split", "asynchronous"] = Field(
         default="auto",
-        description="fused: each process plays and learns; split: some play, some learn; auto: split if trainers > 1",
+        description="fused: each process plays and learns; split: some play, some learn; asynchronous: split, and "
+        "neither waits for the other; auto: asynchronous for impala, else split if trainers > 1, else fused",
     )
     threads: Processes = Field(
         default=1, description="threads of each process; results are reproducible only for the same number"
@@ -70,7 +73,7 @@ class GenerationSpec(Section):
     @property
     def needed_gpus(self) -> float:
         """The GPUs that a crew cannot do without; `auto` needs none."""
-        split = self.topology == "split" or (self.topology == "auto" and self.trainers > 1)
+        split = self.topology in ("split", "asynchronous") or (self.topology == "auto" and self.trainers > 1)
         learns, samples = (place == "cuda" for place in (self.device, self.sampling_device or self.device))
         trainers = self.trainers if split and learns else 0
         actors = self.rollout_actors if samples or (learns and not split) else 0

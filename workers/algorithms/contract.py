@@ -55,13 +55,21 @@ class Algorithm:
     """Metrics that a generation sums over its updates and processes; all others are averaged, weighted by rows."""
     equal_steps: ClassVar[bool] = False
     """Whether `update` takes the same number of gradient steps in every process by itself."""
+    asynchronous: ClassVar[bool] = False
+    """Whether a crew of topology `auto` is asynchronous: the algorithm corrects for samples of older weights."""
 
     def __init__(self, options: Any, expected_rows: int = 0, processes: int = 1) -> None:
         """`expected_rows` is the decisions that one update of the whole crew adds: it sets the number of steps."""
         self.options = options
         self.processes = processes
-        self._expected_rows = expected_rows
-        self.minibatches: int = max(1, round(expected_rows / options.minibatch))
+        self.minibatches = 1
+        """Gradient steps of one pass over the new decisions."""
+        self.expect(expected_rows)
+
+    def expect(self, rows: int) -> None:
+        """The next update adds about this many decisions of the whole crew."""
+        self._expected_rows = rows
+        self.minibatches = max(1, round(rows / self.options.minibatch))
 
     @property
     def gradient_steps(self) -> int:

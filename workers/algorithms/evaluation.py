@@ -26,9 +26,10 @@ Rows = NDArray[np.int64]
 class Evaluation(ABC):
     """One batch under one model: call `forward`, then `backward` with the gradients at its outputs."""
 
-    def __init__(self, learner: Learner, batch: Experience) -> None:
+    def __init__(self, learner: Learner, batch: Experience, model: nn.Module | None = None) -> None:
+        """`model` is the learner's acting network, unless another one is given, which is only run forward."""
         self.learner = learner
-        self.model: nn.Module = learner.model
+        self.model: nn.Module = learner.model if model is None else model
         self.batch = batch
         self.observations: Observed = to_device(to_tensors(batch.observations), learner.device)
         mask = batch.columns.get("legal")
@@ -50,12 +51,28 @@ class Evaluation(ABC):
         return take_rows(self.observations, index), None if self.legal is None else self.legal.index_select(0, index)
 
 
-def evaluate(learner: Learner, batch: Experience) -> Evaluation:
-    """The evaluation that fits the model."""
-    if state_size(learner.model):
-        return RecurrentEvaluation(learner, batch)
-    direct = type(learner.model) is Mlp and not learner.autocasts
-    return DirectEvaluation(learner, batch) if direct else AutogradEvaluation(learner, batch)
+def evaluate(learner: Learner, batch: Experience, model: nn.Module | None = None) -> Evaluation:
+    """The evaluation that fits the model: by default the acting network; another one is only run forward."""
+    model = learner.model if model is None else model
+    if state_size(model):
+        return RecurrentEvaluation(learner, batch, model)
+    direct = type(model) is Mlp and not learner.autocasts
+    return DirectEvaluation(learner, batch, model) if direct else AutogradEvaluation(learner, batch, model)
+
+
+@torch.no_grad()
+def outputs_of(learner: Learner, batch: Experience, model: nn.Module) -> Tensor:
+    """The masked outputs [size, rows] of a network on all trainable rows; the other rows are 0.
+
+    A recurrent network starts each sequence from the state that the acting network had there.
+    """
+    evaluation = evaluate(learner, batch, model)
+    (rows,) = evaluation.minibatches(1, np.random.default_rng(0))
+    if not len(rows):
+        return torch.zeros(1, len(batch), device=learner.device)
+    outputs, _ = evaluation.forward(rows)
+    found = torch.zeros(len(outputs), len(batch), device=outputs.device)
+    return found.index_copy_(1, learner.tensor(rows), outputs)
 
 
 class AutogradEvaluation(Evaluation):
@@ -77,8 +94,8 @@ class AutogradEvaluation(Evaluation):
 class RecurrentEvaluation(Evaluation):
     """Recurrent models: each sequence is one seat's decisions in one game, from the state stored at its start."""
 
-    def __init__(self, learner: Learner, batch: Experience) -> None:
-        super().__init__(learner, batch)
+    def __init__(self, learner: Learner, batch: Experience, model: nn.Module | None = None) -> None:
+        super().__init__(learner, batch, model)
         self._states = learner.tensor(batch.states)
         trained = batch.next_row != PENDING
         followed = np.zeros(len(batch), np.bool_)
@@ -122,8 +139,8 @@ class DirectEvaluation(Evaluation):
 
     model: Mlp
 
-    def __init__(self, learner: Learner, batch: Experience) -> None:
-        super().__init__(learner, batch)
+    def __init__(self, learner: Learner, batch: Experience, model: nn.Module | None = None) -> None:
+        super().__init__(learner, batch, model)
         self._rows: Tensor = encode(self.model, self.observations).flatten(1)
         linears = self.model.linears()
         self._weights = [layer.weight.detach() for layer in linears]

@@ -34,11 +34,21 @@ class PolicyTerms:
         """See `logit_gradient`."""
         return logit_gradient(self, self.actions, dloss_dlogp, entropy_weight)
 
+    def divergence(self, other: Tensor) -> tuple[Tensor, Tensor]:
+        """KL divergence [rows] to the policy with these masked logits, and its gradient; call before `gradient`.
+
+        d KL(p, q) / d logit_j = p_j (log p_j - log q_j - KL(p, q)).
+        """
+        apart = self.weighted - self.probs * torch.log_softmax(other, 0)
+        divergence = apart.sum(0)
+        return divergence, apart.addcmul_(self.probs, divergence, value=-1.0)
+
 
 @dataclass(slots=True)
 class HeadTerms:
     """The same quantities of any other action head, whose gradient autograd finds."""
 
+    head: Head
     outputs: Tensor
     """[rows, size], a leaf of the graph below."""
     taken: Tensor
@@ -53,6 +63,13 @@ class HeadTerms:
         (found,) = torch.autograd.grad(loss, self.outputs)
         return found.t()
 
+    def divergence(self, other: Tensor) -> tuple[Tensor, Tensor]:
+        """See `PolicyTerms.divergence`; `other` is [size, rows]."""
+        with torch.enable_grad():
+            divergence = self.head.divergence(self.outputs, other.t())
+            (found,) = torch.autograd.grad(divergence.sum(), self.outputs)
+        return divergence.detach(), found.t()
+
 
 def head_terms(head: Head | None, outputs: Tensor, actions: Tensor) -> PolicyTerms | HeadTerms:
     """From a model's outputs [size, rows] and the actions taken [rows, ...]; no head means Discrete actions."""
@@ -61,7 +78,7 @@ def head_terms(head: Head | None, outputs: Tensor, actions: Tensor) -> PolicyTer
     with torch.enable_grad():
         leaf = outputs.detach().t().contiguous().requires_grad_()
         log_prob, entropy = head.log_prob(leaf, actions), head.entropy(leaf)
-    return HeadTerms(leaf, log_prob.detach(), entropy.detach(), log_prob, entropy)
+    return HeadTerms(head, leaf, log_prob.detach(), entropy.detach(), log_prob, entropy)
 
 
 def policy_terms(logits: Tensor, actions: Tensor) -> PolicyTerms:

@@ -80,7 +80,10 @@ class Replay(Buffer):
         self._became_known(slots[known])
         waiting = ~known
         waiting[new.finals] = False  # nothing follows a final observation
-        self._pending = dict(zip(new.streams[waiting].tolist(), numbers[waiting].tolist(), strict=True))
+        # Other streams wait on: their decisions may come in batches of their own.
+        for stream in new.streams[new.carried].tolist():
+            self._pending.pop(stream, None)
+        self._pending.update(zip(new.streams[waiting].tolist(), numbers[waiting].tolist(), strict=True))
 
     def draw(self, rows: int, rng: np.random.Generator) -> Draw | None:
         if self._drawable < self._warm_up:

@@ -6,9 +6,10 @@ import os
 import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
+import numpy as np
 import torch
 from numpy.typing import NDArray
 
@@ -56,6 +57,8 @@ class CallReport:
     steps: int = 0
     """Environment steps sampled."""
     metrics: MetricMeans = field(default_factory=MetricMeans)
+    oldest: float = 0.0
+    """The most updates by which a decision is older than the weights that learnt from it."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -236,7 +239,9 @@ class TrainerActor(TrainingActor):
     def prepare(self, task: GenerationTask, reload: bool) -> Weights:
         """Load the task's learner; returns the weights to sample with."""
         self._training.prepare(task, reload, self._rank)
-        self._trained = 0
+        self._trained = 0.0
+        self._group = task.rollout_actors // task.trainers
+        self._published: list[int] = []
         self._update_steps = self._training.algorithm.options.rollout_steps * task.tables * task.rollout_actors
         return self._weights()
 
@@ -247,9 +252,44 @@ class TrainerActor(TrainingActor):
         self._trained += 1
         return self._weights(), CallReport(metrics=metrics)
 
+    def train_arrived(self, slots: Sequence[int], *batches: Experience) -> tuple[Weights, CallReport]:
+        """Train on batches that have come from some of this trainer's rollout actors, the oldest first.
+
+        Where a buffer remembers, all go into it. Otherwise no more are used than one of each actor, the newest, so that
+        a slow trainer does not fall behind further; the metric `dropped_batches` counts the others.
+        """
+        metrics = MetricMeans()
+        share = min(1.0, len(batches) / self._group)
+        if self._training.buffer.remembers:
+            numbered = [_of_slot(batch, slot, self._group) for slot, batch in zip(slots, batches, strict=True)]
+            for batch in numbered[:-1]:
+                self._training.absorb(batch)
+            used = numbered[-1]
+        else:
+            metrics.add({"dropped_batches": max(0, len(batches) - self._group)}, 1, {"dropped_batches"})
+            used = merge(batches[-self._group :])
+        ages = self._ages(used)
+        metrics.add({"sample_age": float(ages.mean())}, len(ages))
+        self._training.update(used, metrics, share)
+        self._trained += len(batches) / self._group
+        return self._weights(), CallReport(metrics=metrics, oldest=float(ages.max()))
+
+    def _ages(self, batch: Experience) -> NDArray[np.int64]:
+        """By how many updates each decision is older than the present weights."""
+        published = np.searchsorted(self._published, batch.acted_by, side="right")
+        ages: NDArray[np.int64] = len(self._published) - published
+        return ages
+
     def _weights(self) -> Weights:
         learner = self._training.learner
         arrays = {name: tensor.detach().cpu().clone().numpy() for name, tensor in learner.nets.state_dict().items()}
-        explore = self._training.explore(self._trained * self._update_steps)
+        explore = self._training.explore(round(self._trained * self._update_steps))
+        self._published.append(learner.updates)
         raw = sees_raw_images(learner.model)
         return Weights(arrays=arrays, explore=explore, updates=learner.updates, raw_images=raw)
+
+
+def _of_slot(batch: Experience, slot: int, slots: int) -> Experience:
+    """The batch of one of several rollout actors, with table numbers of its own, whatever batch comes beside it."""
+    streams = batch.streams + slot * batch.tables * len(batch.teams)
+    return replace(batch, streams=streams, tables=slots * batch.tables)

@@ -51,7 +51,8 @@ FIRST_POLL_SECONDS = 0.005
 STOP_GRACE_SECONDS = 0.6
 """How long calls under way may take to end after a stop; then their actors are killed."""
 EXACT = "exact"
-"""The metric of generations whose buffer remembers: 1 if the buffer is part of the checkpoint, else 0."""
+"""The metric of generations that remember or do not wait: 1 if another run from the same checkpoint would be the same,
+0 where a buffer is not part of the checkpoint, or sampling is asynchronous. Others, which are exact, have none."""
 CALL_SECONDS = 0.2
 """Target duration of one call to an actor: long against its 1 ms of overhead, short against a stop."""
 
@@ -71,6 +72,7 @@ class Crew(ABC):
         self._loaded_algorithm = ""
         self.buffered: set[str] = set()
         """The players whose buffers its actors hold between generations."""
+        self._remembers = False
 
     def start(self, should_stop: ShouldStop, on_waiting: OnWaiting) -> None:
         """Wait for CPUs, then start the actors and wait until they are set up."""
@@ -110,7 +112,7 @@ class Crew(ABC):
             self.close()
             raise
         self.loaded_sha256 = done.checkpoint.sha256
-        if EXACT in done.metrics:
+        if self._remembers:
             self.buffered.add(task.player)
         return done
 
@@ -192,7 +194,7 @@ class Crew(ABC):
     def _wait(self, refs: Sequence[Any]) -> list[Any]:
         """The results of these calls; polls for a stop meanwhile, and raises what a call raised."""
         self._wait_only(refs)
-        return _results(refs)
+        return call_results(refs)
 
     def _wait_only(self, refs: Sequence[Any]) -> None:
         """Wait for these calls but do not fetch their results; raises what a call raised."""
@@ -202,7 +204,7 @@ class Crew(ABC):
                 self._stop(waiting)
             ready, waiting = ray.wait(waiting, timeout=POLL_SECONDS, fetch_local=False)
             # A failed call is raised at once: the others may wait for it forever.
-            _results(ready)
+            call_results(ready)
 
     def _stop(self, waiting: Sequence[Any]) -> None:
         """Give the calls under way the grace period, kill the actors if they are late, and raise."""
@@ -224,6 +226,7 @@ class Crew(ABC):
         saved: CheckpointRef = self._wait([trainers[0].save.remote(steps, stored)])[0]
         self._wait([trainer.finish.remote(steps, saved) for trainer in trainers[1:]])
         exact = stored[0].exact
+        self._remembers = exact is not None
         return saved, {} if exact is None else {EXACT: float(exact)}
 
     def _updates(self, task: GenerationTask) -> int:
@@ -279,7 +282,7 @@ def raised_by(error: RayTaskError) -> Exception:
     return cause
 
 
-def _results(refs: Sequence[Any]) -> list[Any]:
+def call_results(refs: Sequence[Any]) -> list[Any]:
     """The results of calls that have ended; raises the actor's own exception."""
     try:
         return list(ray.get(list(refs)))

@@ -10,7 +10,7 @@ import torch
 
 from league.training_priority import Urgency
 from orchestrator.artifacts import ArtifactStore
-from workers.algorithms.contract import parse_options
+from workers.algorithms.contract import algorithm_class, parse_options
 from workers.crews.crew import OnProgress, OnWaiting, ShouldStop
 from workers.crews.plan import CrewPlan
 from workers.crews.pool import CrewPool
@@ -47,6 +47,7 @@ def run_generation(
 
 def crew_plan(task: GenerationTask) -> CrewPlan:
     """The plan of a crew that can run this task."""
+    topology = _topology(task)
     return CrewPlan(
         game=task.game,
         model=task.model,
@@ -54,13 +55,16 @@ def crew_plan(task: GenerationTask) -> CrewPlan:
         rollout_actors=task.rollout_actors,
         trainers=task.trainers,
         threads=task.threads,
-        split=_splits(task),
+        split=topology is not Topology.FUSED,
+        asynchronous=topology is Topology.ASYNCHRONOUS,
         resources=task.resources,
     )
 
 
-def _splits(task: GenerationTask) -> bool:
+def _topology(task: GenerationTask) -> Topology:
     """Fused wins at every measured model size on CPUs (docs/decisions/crews.md); only split crews have trainers."""
-    if task.topology == Topology.AUTO:
-        return task.trainers > 1
-    return task.topology == Topology.SPLIT
+    if task.topology is not Topology.AUTO:
+        return task.topology
+    if algorithm_class(task.algorithm).asynchronous:
+        return Topology.ASYNCHRONOUS
+    return Topology.SPLIT if task.trainers > 1 else Topology.FUSED

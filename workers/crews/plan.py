@@ -27,6 +27,8 @@ class CrewPlan:
     trainers: int
     threads: int
     split: bool
+    asynchronous: bool = False
+    """Whether the two sides of a split crew do not wait for each other."""
     resources: ProcessResources = field(default_factory=ProcessResources)
     buffer_bytes: int = field(default=DEFAULT_BUFFER_BYTES, compare=False)
     """Memory for players' buffers in each training process; what exceeds it is spilled to files."""

@@ -15,6 +15,7 @@ from dataclasses import replace
 from league.training_priority import Urgency
 from orchestrator.artifacts import ArtifactStore
 from workers.buffers.keeping import MovedBuffer
+from workers.crews.asynchronous import AsynchronousCrew
 from workers.crews.cpu_ledger import CpuLedger
 from workers.crews.crew import POLL_SECONDS, Crew, OnWaiting, ShouldStop
 from workers.crews.errors import GenerationStopped
@@ -166,7 +167,8 @@ class CrewPool:
         """A crew without actors; its processes share the memory for buffers with those of all other crews."""
         each = self._buffer_bytes // (self.fitting(plan) * plan.learners)
         plan = replace(plan, buffer_bytes=each)
-        return SplitCrew(plan, self._store) if plan.split else FusedCrew(plan, self._store)
+        kind = AsynchronousCrew if plan.asynchronous else SplitCrew if plan.split else FusedCrew
+        return kind(plan, self._store)
 
     def _held(self) -> float:
         return self._ledger.reserved + sum(crew.plan.cpus for crew in self._idle)

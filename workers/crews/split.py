@@ -40,12 +40,12 @@ class SplitCrew(Crew):
         self._wait_only([*prepared, *(actor.prepare.remote(task) for actor in self._rollouts)])
         timer = CallTimer()
         weights, steps, metrics = self._train(task, on_progress, timer, prepared[0])
-        metrics |= {"steps_per_second": steps / timer.seconds, "sample_age": 1.0}
+        metrics |= {"steps_per_second": steps / timer.seconds}
         done = Progress(steps=steps, target=task.steps, seconds=timer.seconds, metrics=metrics)
         self._play_out(on_progress, done, lambda steps: [a.play_out.remote(weights, steps) for a in self._rollouts], 1)
         counts = self._wait([actor.counts.remote() for actor in self._rollouts])
         saved, exact = self._save(self._trainers, steps)
-        return self._result(task, saved, steps, counts, metrics | exact)
+        return self._result(task, saved, steps, counts, exact | metrics)
 
     def _train(
         self, task: GenerationTask, on_progress: OnProgress, timer: CallTimer, weights: Any
@@ -65,7 +65,7 @@ class SplitCrew(Crew):
                     means.merge(report.metrics)
                 steps += sum(self._wait(sampled))
                 on_progress(Progress(steps=steps, target=task.steps, seconds=timer.seconds, metrics=means.values()))
-        return weights, steps, means.values()
+        return weights, steps, means.values() | {"sample_age": 1.0}
 
     def _sample(self, weights: Any) -> tuple[list[Any], list[Any]]:
         calls = [actor.sample.options(num_returns=2).remote(weights) for actor in self._rollouts]

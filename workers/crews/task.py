@@ -17,11 +17,13 @@ class Topology(StrEnum):
     """How a crew divides sampling and training among processes."""
 
     AUTO = "auto"
-    """Fused; split if `trainers` is above 1."""
+    """Fused; split if `trainers` is above 1; asynchronous if the algorithm is made for it."""
     FUSED = "fused"
     """Every actor samples and learns; gradients are averaged between them."""
     SPLIT = "split"
     """Rollout actors send samples to trainers and get weights back, both working at the same time."""
+    ASYNCHRONOUS = "asynchronous"
+    """Split, and neither waits for the other: samples are as old as they happen to be, and no run is reproducible."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -49,7 +51,7 @@ class GenerationTask:
     """Tables of each rollout actor; 64 or more can seat 64 opponents at once, a multiple of 64 evenly."""
     rollout_actors: int = 1
     trainers: int = 1
-    """Training processes of a split crew; a fused one trains in every actor."""
+    """Training processes of a split or asynchronous crew; a fused one trains in every actor."""
     topology: Topology = Topology.AUTO
     threads: int = 1
     """Threads of each process; results are exact for a fixed number only."""

@@ -47,6 +47,7 @@ class TrainingContext:
         self._plan, self._store, self._game = plan, artifacts, game
         self._all_reduce = all_reduce
         self._rows = 1
+        self._share = 1.0
         self._rng = np.random.default_rng(0)
         self._steps = 0
         self._seed = 0
@@ -60,6 +61,7 @@ class TrainingContext:
         options = parse_options(task.algorithm)
         self._rows = expected_rows(task, self._game.spec, options.rollout_steps)
         self.algorithm = make_algorithm(task.algorithm, self._rows, self._plan.learners)
+        self._share = 1.0
         self._load(task, reload)
         torch.manual_seed(task.seed)
         self._seed = task.seed
@@ -109,10 +111,15 @@ class TrainingContext:
         """The exploration rate after this many steps of the generation, of the whole crew."""
         return self.algorithm.explore(self._steps + steps)
 
-    def update(self, batch: Experience, means: MetricMeans) -> None:
-        """Train on one batch; adds the update's metrics to `means`."""
-        self._normalise(batch)
-        self.buffer.add(batch)
+    def update(self, batch: Experience, means: MetricMeans, share: float = 1.0) -> None:
+        """Train on one batch; adds the update's metrics to `means`.
+
+        `share` is the part of the crew's rollout processes that the batch is of, where an update does not wait for all.
+        """
+        if share != self._share:
+            self._share = share
+            self.algorithm.expect(round(self._rows * share))
+        self.absorb(batch)
         # Rollouts run in eval mode: a dropout must not change stored log-probabilities.
         self.learner.nets.train()
         for metrics in self.algorithm.update(self.learner, self.buffer, self._rng):
@@ -123,6 +130,11 @@ class TrainingContext:
         if self._copies:
             for name, net in self.learner.all_nets().items():
                 self._copies[name].load_state_dict(net.state_dict())
+
+    def absorb(self, batch: Experience) -> None:
+        """Take in a batch without training."""
+        self._normalise(batch)
+        self.buffer.add(batch)
 
     def count_steps(self, steps: int) -> None:
         """Add the environment steps that the whole crew sampled in this generation."""
@@ -185,7 +197,7 @@ class TrainingContext:
                 moments = net.moments(encode(net, to_device(to_tensors(batch.observations), self.learner.device)))
                 if self._all_reduce is not None:
                     self._all_reduce.average(moments)
-                net.absorb(moments, self._rows)
+                net.absorb(moments, round(self._rows * self._share))
 
 
 def expected_rows(task: GenerationTask, spec: GameSpec, rollout_steps: int) -> int:

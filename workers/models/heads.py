@@ -77,6 +77,10 @@ class Head(ABC):
     def entropy(self, outputs: Tensor) -> Tensor:
         """[rows]; differentiable in `outputs`."""
 
+    @abstractmethod
+    def divergence(self, outputs: Tensor, other: Tensor) -> Tensor:
+        """[rows]: KL divergence from the distribution of `outputs` to that of `other`; differentiable in `outputs`."""
+
     def _flat(self, actions: Tensor) -> Tensor:
         return actions.reshape(len(actions), -1)
 
@@ -106,6 +110,10 @@ class DiscreteHead(Head):
         log_probs = torch.log_softmax(outputs, 1)
         return -(log_probs.exp() * log_probs).sum(1)
 
+    def divergence(self, outputs: Tensor, other: Tensor) -> Tensor:
+        log_probs = torch.log_softmax(outputs, 1)
+        return (log_probs.exp() * (log_probs - torch.log_softmax(other, 1))).sum(1)
+
 
 class MultiDiscreteHead(Head):
     """Several independent choices."""
@@ -132,6 +140,10 @@ class MultiDiscreteHead(Head):
     def entropy(self, outputs: Tensor) -> Tensor:
         return torch.stack([head.entropy(part) for head, part in self._outputs(outputs)]).sum(0)
 
+    def divergence(self, outputs: Tensor, other: Tensor) -> Tensor:
+        both = zip(self._outputs(outputs), self._outputs(other), strict=True)
+        return torch.stack([head.divergence(part, that) for (head, part), (_, that) in both]).sum(0)
+
 
 class MultiBinaryHead(Head):
     """Independent bits."""
@@ -151,6 +163,9 @@ class MultiBinaryHead(Head):
 
     def entropy(self, outputs: Tensor) -> Tensor:
         return (softplus(outputs) - outputs * outputs.sigmoid()).sum(1)
+
+    def divergence(self, outputs: Tensor, other: Tensor) -> Tensor:
+        return (softplus(other) - softplus(outputs) + outputs.sigmoid() * (outputs - other)).sum(1)
 
 
 class _BoxHead(Head):
@@ -196,6 +211,12 @@ class GaussianHead(_BoxHead):
 
     def entropy(self, outputs: Tensor) -> Tensor:
         return (self._moments(outputs)[1] + 0.5 * math.log(2 * math.pi * math.e)).sum(1) + self._log_volume
+
+    def divergence(self, outputs: Tensor, other: Tensor) -> Tensor:
+        """Also of squashed actions: no bijection changes it."""
+        (mean, log_std), (that_mean, that_log_std) = self._moments(outputs), self._moments(other)
+        apart = (2 * log_std).exp() + (mean - that_mean).square()
+        return (that_log_std - log_std + 0.5 * apart * (-2 * that_log_std).exp() - 0.5).sum(1)
 
 
 class SquashedHead(GaussianHead):
@@ -254,6 +275,12 @@ class BetaHead(_BoxHead):
         found = _log_beta(one, other) - (one - 1) * one.digamma() - (other - 1) * other.digamma()
         return (found + (one + other - 2) * (one + other).digamma()).sum(1) + self._log_range
 
+    def divergence(self, outputs: Tensor, other: Tensor) -> Tensor:
+        (one, two), (that_one, that_two) = self._parameters(outputs), self._parameters(other)
+        found = _log_beta(that_one, that_two) - _log_beta(one, two)
+        found = found + (one - that_one) * one.digamma() + (two - that_two) * two.digamma()
+        return (found + (that_one + that_two - one - two) * (one + two).digamma()).sum(1)
+
     @property
     def _log_range(self) -> float:
         return self._log_volume + self.layout.width * math.log(2.0)
@@ -286,6 +313,10 @@ class CompositeHead(Head):
 
     def entropy(self, outputs: Tensor) -> Tensor:
         return torch.stack([head.entropy(part) for head, _, part in self._outputs(outputs)]).sum(0)
+
+    def divergence(self, outputs: Tensor, other: Tensor) -> Tensor:
+        both = zip(self._outputs(outputs), self._outputs(other), strict=True)
+        return torch.stack([head.divergence(part, that) for (head, _, part), (_, _, that) in both]).sum(0)
 
 
 def make_head(layout: ActionLayout, box: BoxHead = "gaussian") -> Head:

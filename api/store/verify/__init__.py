@@ -9,7 +9,7 @@ from sqlalchemy.exc import NoResultFound
 from sqlalchemy.orm import Session
 
 from api.store.core.engine import snapshot_factory
-from api.store.tables import Gate, Generation, Match, ModelVersion, Payoff, Player, RatingFit, Tally, Trial
+from api.store.tables import Gate, Generation, Match, Metric, ModelVersion, Payoff, Player, RatingFit, Tally, Trial
 from api.store.verify.aliases import wrong_aliases
 from api.store.verify.commits import wrong_commits
 from api.store.verify.files import referenced_files, wrong_files
@@ -37,6 +37,9 @@ _COUNTED = {
     "rating_fits": RatingFit,
 }
 
+_INEXACT = select(func.count()).select_from(Metric).where(Metric.name == "exact", Metric.value == 0)
+"""Generations that another run from the same checkpoint would not repeat bit for bit: no finding, but worth knowing."""
+
 
 def audit(engine: Engine, artifacts: ArtifactStore) -> AuditReport:
     """Recompute payoffs, ratings and counts of all trials and check every file. Safe while leagues run."""
@@ -45,6 +48,7 @@ def audit(engine: Engine, artifacts: ArtifactStore) -> AuditReport:
         counts = {
             name: session.scalar(select(func.count()).select_from(model)) or 0 for name, model in _COUNTED.items()
         }
+        counts["inexact_generations"] = session.scalar(_INEXACT) or 0
         findings = list(wrong_rows(session))
         referenced = referenced_files(session)
     findings += wrong_files(artifacts, referenced)

@@ -7,12 +7,23 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Union
 from pydantic import Discriminator, Tag
 
 from orchestrator.catalog import Kind
-from orchestrator.spec.algorithms.actor_critic import PpoAlgorithm, VtraceAlgorithm
+from orchestrator.spec.algorithms.actor_critic import (
+    A2cAlgorithm,
+    ImpalaAlgorithm,
+    MmdAlgorithm,
+    PpoAlgorithm,
+    UpgoAlgorithm,
+    VtraceAlgorithm,
+)
 from orchestrator.spec.components import OTHER, Choice, OtherChoice, own_name, tag_by_id
 
 BUILT_IN_ALGORITHMS: dict[str, type[Choice]] = {
     "ppo": PpoAlgorithm,
     "vtrace": VtraceAlgorithm,
+    "a2c": A2cAlgorithm,
+    "impala": ImpalaAlgorithm,
+    "upgo": UpgoAlgorithm,
+    "mmd": MmdAlgorithm,
 }
 """Id -> the id's options in a trial file."""
 

@@ -84,3 +84,14 @@ class NumberedUpdates(Algorithm):
         self.number += 1
         learner.skip()
         yield {"number": float(self.number), "updates": 1.0}
+
+
+class LateUpdates(Algorithm):
+    """Learns nothing, slowly; counts its updates and the decisions that they saw."""
+
+    count_metrics = frozenset({"updates", "rows_learnt"})
+
+    def update(self, learner: Learner, buffer: Buffer, rng: np.random.Generator) -> Iterator[Metrics]:
+        time.sleep(0.2)
+        learner.skip()
+        yield {"updates": 1.0, "rows_learnt": float(buffer.newest.trainable_rows)}

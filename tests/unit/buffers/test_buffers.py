@@ -1,6 +1,7 @@
 """Buffers: rows come back with their successors, whatever the batches; state is exact; each kind draws by its rule."""
 
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -395,3 +396,14 @@ def test_a_kept_buffer_is_read_from_its_checkpoint_after_a_stopped_generation(tm
     first.add(batches[1])  # then the generation is stopped
     again = open_kept()
     assert isinstance(again, Replay) and len(again) == 15
+
+
+def test_streams_may_come_in_batches_of_their_own_and_in_any_order() -> None:
+    """As from the actors of an asynchronous crew: no decision is stored twice, and each finds its successor."""
+    first, second = counting(4), [replace(batch, streams=batch.streams + 3) for batch in counting(4)]
+    buffer = Replay(capacity=1000)
+    for batch in (first[0], first[1], second[0], first[2], second[1], second[2], second[3], first[3]):
+        buffer.add(batch)
+    assert len(buffer) == 2 * 4 * 5 * 3
+    waiting = (buffer._next == -2)[: len(buffer)].sum()
+    assert waiting == 2 * 3, "the last decision of each stream"

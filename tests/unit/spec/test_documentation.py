@@ -22,7 +22,11 @@ from orchestrator.spec.trial import TrialFile
 
 GUIDES = Path(__file__).parents[3] / "docs" / "guides"
 GUIDE = GUIDES / "trial-file.md"
-SHARED = ("Options of every algorithm", "Options of every algorithm with a replay buffer")
+SHARED = (
+    "Options of every algorithm",
+    "Options of every algorithm with a replay buffer",
+    "Options of every actor-critic algorithm",
+)
 """Headings of the tables that hold for several algorithms."""
 
 SECTIONS: list[type[Section]] = [

@@ -54,7 +54,24 @@ def generation(actor: FusedActor, task: GenerationTask, reload: bool) -> tuple[C
     return actor.save(report.steps, [actor.store_buffer()]), report.metrics
 
 
-@pytest.mark.parametrize("task", [SEVERAL, DQN, PPO], ids=["two optimisers and a lagged copy", "dqn", "ppo"])
+ON_POLICY = {
+    "a2c": {},
+    "vtrace": {},
+    "impala": {},
+    "upgo": {},
+    "mmd": {"anneal_steps": 10},
+    "ppo with an initial anchor": {"anchor": "initial", "upgo": 0.5},
+    "ppo with a lagged anchor": {"anchor": "lagged", "anchor_every": 5},
+}
+TASKS = {"two optimisers and a lagged copy": SEVERAL, "dqn": DQN, "ppo": PPO} | {
+    name: replace(
+        PPO, algorithm=Component(id=name.split()[0], options={"rollout_steps": 8, "minibatch": 32, **options})
+    )
+    for name, options in ON_POLICY.items()
+}
+
+
+@pytest.mark.parametrize("task", TASKS.values(), ids=TASKS.keys())
 def test_a_new_process_goes_on_bit_for_bit(task: GenerationTask, store: ArtifactStore) -> None:
     warm = new_process(task, store)
     first, _ = generation(warm, task, True)

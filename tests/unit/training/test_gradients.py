@@ -8,11 +8,12 @@ from torch import nn
 from orchestrator.spec.algorithms.actor_critic import PpoOptions, VtraceOptions
 from tests.unit.training.samples import learner_of, random_batch, updated
 from workers.algorithms.actor_critic.ppo import Ppo
-from workers.algorithms.actor_critic.vtrace import Vtrace, vtrace
+from workers.algorithms.actor_critic.vtrace import Vtrace
 from workers.algorithms.evaluation import AutogradEvaluation, DirectEvaluation, RecurrentEvaluation
 from workers.algorithms.heads import policy_terms
 from workers.algorithms.learner import POLICY
 from workers.algorithms.targets.gae import gae
+from workers.algorithms.targets.vtrace import vtrace
 from workers.models.gru import GruNet
 from workers.models.mlp import Mlp
 from workers.rollout.batch import PENDING
@@ -105,8 +106,7 @@ def test_a_recurrent_model_is_unrolled_along_each_game() -> None:
 
 def test_on_policy_vtrace_without_clipping_is_gae_with_lambda_one() -> None:
     batch = random_batch()
-    options = VtraceOptions(gamma=0.9, trace_lambda=1.0)
-    targets = vtrace(batch, batch, options)
+    targets = vtrace(batch, batch, gamma=0.9)
     expected = gae(batch, 0.9, 1.0)
     np.testing.assert_allclose(targets.returns, expected.returns, atol=1e-5)
     known = batch.next_row != PENDING
@@ -116,7 +116,7 @@ def test_on_policy_vtrace_without_clipping_is_gae_with_lambda_one() -> None:
 def test_vtrace_cuts_the_weight_of_decisions_the_policy_would_not_take() -> None:
     batch = random_batch()
     unlikely = batch.with_columns({"log_prob": batch.log_probs - 50.0})
-    targets = vtrace(batch, unlikely, VtraceOptions())
+    targets = vtrace(batch, unlikely, gamma=1.0, lam=0.95)
     np.testing.assert_allclose(targets.returns, batch.values, atol=1e-6)
     np.testing.assert_allclose(targets.advantages, 0.0, atol=1e-6)
 

@@ -57,6 +57,18 @@ def test_entropy_is_the_mean_of_minus_log_probability(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", HEADS)
+def test_divergence_is_the_mean_difference_of_log_probabilities(name: str) -> None:
+    head, outputs = head_and_outputs(name, 40_000)
+    other = outputs + 0.4 * torch.randn(1, head.size, generator=torch.Generator().manual_seed(4))
+    draws = torch.from_numpy(np.random.default_rng(1).random(head.layout.draws_shape(40_000), np.float32))
+    actions, log_probs = head.sample(outputs, draws)
+    found = float(head.divergence(outputs[:1], other[:1]))
+    assert found > 0.02
+    assert found == pytest.approx(float((log_probs - head.log_prob(other, actions)).mean()), abs=0.02)
+    assert float(head.divergence(outputs[:1], outputs[:1])) == pytest.approx(0.0, abs=1e-6)
+
+
+@pytest.mark.parametrize("name", HEADS)
 def test_log_probabilities_and_entropies_reach_the_outputs(name: str) -> None:
     head, outputs = head_and_outputs(name, 5)
     draws = torch.full(head.layout.draws_shape(5), 0.3)

@@ -10,12 +10,14 @@ import torch
 from torch import Tensor
 
 from orchestrator.spec.algorithms.actor_critic import PpoOptions
-from workers.algorithms.contract import Algorithm, Metrics, explained_variance, return_spread
+from workers.algorithms.actor_critic.anchor import ActorCritic, Anchor, anchor_metrics, anchored
+from workers.algorithms.contract import Metrics, explained_variance, return_spread
 from workers.algorithms.evaluation import Rows, evaluate
 from workers.algorithms.heads import head_terms, value_gradient
 from workers.algorithms.learner import POLICY, Learner
 from workers.algorithms.metrics import Measured, minibatch_means
 from workers.algorithms.targets.gae import gae
+from workers.algorithms.targets.upgo import upgo
 from workers.buffers.contract import Buffer
 from workers.models.contract import head_of
 from workers.models.heads import Head
@@ -33,10 +35,18 @@ class _Columns:
     """`return_spread` of the batch: the value loss is divided by its square, so that large rewards do not dominate."""
     head: Head | None
     """The distribution of the actions."""
+    anchors: list[Anchor]
+    """What the update stays near to."""
+    entropy: float
+    """Weight of the entropy bonus."""
 
 
-class Ppo(Algorithm):
-    """Clipped policy ratio, generalised advantages, and an early end of the update when the policy has moved enough."""
+class Ppo(ActorCritic):
+    """Clipped policy ratio, generalised advantages, and an early end of the update when the policy has moved enough.
+
+    The loss of a row is -min(r A, clip(r, 1 - clip, 1 + clip) A) + value_weight / 2 * ((V(s) - R) / spread)^2
+    - entropy * H(pi(.|s)), with the ratio r = pi(a|s) / pi_old(a|s) and generalised advantages A.
+    """
 
     Options = PpoOptions
     options: PpoOptions
@@ -48,6 +58,8 @@ class Ppo(Algorithm):
         targets = gae(batch, options.gamma, options.gae_lambda)
         trainable = batch.trainable
         advantages = targets.advantages
+        if options.upgo:
+            advantages = advantages + np.float32(options.upgo) * upgo(batch, options.gamma)
         if options.normalise_advantages and len(trainable) > 1:
             known = advantages[trainable]
             advantages = (advantages - known.mean()) / (known.std() + np.float32(1e-8))
@@ -56,6 +68,8 @@ class Ppo(Algorithm):
             learner.tensor(np.stack([batch.log_probs, batch.values, advantages, targets.returns])),
             return_spread(targets.returns[trainable]),
             head_of(learner.model),
+            self.anchors(learner, batch),
+            self.entropy_weight(learner),
         )
         measured: Measured = []
         epochs = 0
@@ -65,9 +79,20 @@ class Ppo(Algorithm):
         yield {
             "epochs": float(epochs),
             **minibatch_means(_MEASURED, measured),
+            **anchor_metrics(columns.anchors),
             "explained_variance": explained_variance(batch.values[trainable], targets.returns[trainable]),
             "rows": float(len(trainable)),
         }
+
+    def entropy_weight(self, learner: Learner) -> float:
+        """Weight of the entropy bonus in this update."""
+        return self.options.entropy
+
+    def free(self, ratio: Tensor, advantages: Tensor) -> Tensor:
+        """Whether each row's ratio may still move in the direction of its advantage."""
+        # The clipped surrogate has no gradient where the ratio has already moved too far in the advantage's direction.
+        low, high = 1.0 - self.options.clip, 1.0 + self.options.clip
+        return torch.where(advantages >= 0, ratio <= high, ratio >= low)
 
     def _epochs(
         self, learner: Learner, batch: Experience, columns: _Columns, measured: Measured, rng: np.random.Generator
@@ -107,13 +132,12 @@ class Ppo(Algorithm):
         # Bounded: one decision that has become e^88 times likelier would make the whole gradient NaN.
         shift = (terms.taken - old_log_probs).clamp_(-20.0, 20.0)
         ratio = shift.exp()
-        low, high = 1.0 - options.clip, 1.0 + options.clip
-        # The clipped surrogate has no gradient where the ratio has already moved too far in the advantage's direction.
-        free = torch.where(advantages >= 0, ratio <= high, ratio >= low)
+        free = self.free(ratio, advantages)
         measured.append((_measure(ratio, shift, terms.entropy, free, values, returns), count))
         dloss_dlogp = ratio.mul_(advantages).mul_(free).mul_(-1.0 / count)
+        pulls = [anchor.gradient(terms, index) for anchor in columns.anchors]
         return (
-            terms.gradient(dloss_dlogp, options.entropy / count),
+            anchored(terms.gradient(dloss_dlogp, columns.entropy / count), pulls),
             value_gradient(values, returns, old_values, options.value_clip * columns.spread).mul_(
                 options.value_weight / (count * columns.spread**2)
             ),

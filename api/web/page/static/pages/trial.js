@@ -8,7 +8,17 @@ import { badge, bar, card, eventList, facts, table, time, versionLink } from "..
 import { recentEvents } from "../core/event_stream.js";
 import { trialFrame } from "../components/trial_frame.js";
 
-const LOSSES = ["value_loss", "entropy", "kl", "explained_variance", "clip_fraction", "return_mean", "game_length"];
+const LOSSES = [
+  "value_loss",
+  "entropy",
+  "kl",
+  "explained_variance",
+  "clip_fraction",
+  "return_mean",
+  "game_length",
+  "anchor_kl",
+  "sample_age",
+];
 const OVER = ["stopped", "completed", "failed"];
 export const enter = prefetchCharts;
 export const title = ({ trial }) => trial.name;
@@ -65,7 +75,7 @@ export function view(data, context) {
       card("Losses", losses(data, context)),
       card("Events", events(data)),
     ),
-    h("div", { key: "players" }, card(`Players (${players.length})`, playerTable(players, ratings))),
+    h("div", { key: "players" }, card(`Players (${players.length})`, playerTable(players, ratings, data.metrics))),
   );
 }
 
@@ -267,7 +277,8 @@ function events({ decisions, players }) {
   ];
 }
 
-function playerTable(players, ratings) {
+function playerTable(players, ratings, metrics) {
+  const inexact = new Set(metrics.filter((line) => line.name === "exact" && line.values.at(-1) === 0).map((line) => line.player));
   const best = new Map(ratings.map((rating) => [rating.version_id, rating]));
   const order = { main: 0, main_exploiter: 1, league_exploiter: 2, bot: 3, historical: 4 };
   const rows = [...players].sort((a, b) => order[a.role] - order[b.role] || b.created_at.localeCompare(a.created_at));
@@ -280,6 +291,8 @@ function playerTable(players, ratings) {
       ["Generation", (player) => whole(player.generation), "number"],
       ["Steps", (player) => short(player.steps), "number"],
       ["Version", (player) => (player.version_id ? versionLink(player.version_id, `v${player.version_number}`) : "–")],
+      // not a function of its task alone: a buffer that is not kept, asynchronous sampling, remote games
+      ["Exact", (player) => (inexact.has(player.name) ? "no" : "yes")],
       ["Elo", (player) => fixed(best.get(player.version_id)?.value ?? null, 0), "number"],
       ["Since", (player) => time(player.created_at)],
     ],

@@ -1,0 +1,126 @@
+"""The asynchronous topology: rollout actors never wait for trainers, trainers take whatever batches have come.
+
+See docs/decisions/crews.md.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import ray
+
+from workers.algorithms.metrics import MetricMeans
+from workers.crews.actors import CallReport
+from workers.crews.crew import EXACT, POLL_SECONDS, ActorHandle, CallTimer, OnProgress, call_results
+from workers.crews.split import SplitCrew
+from workers.crews.task import GenerationTask, Progress
+
+_CALLS_IN_FLIGHT = 2
+"""Calls queued at every rollout actor, so that none waits for the driver."""
+
+
+@dataclass
+class _Flow:
+    """What is under way in a generation. Lists are by trainer, except `queued`, which is by rollout actor."""
+
+    weights: Any
+    """The newest weights that a finished update has published."""
+    left: list[int]
+    """Batches that are still to be asked for."""
+    arrived: list[deque[tuple[int, Any]]]
+    """Batches that no update has taken yet, with the actor that played each."""
+    queued: list[int]
+    sampling: dict[Any, tuple[int, Any]] = field(default_factory=dict)
+    """Calls under way: the actor and the batch of each."""
+    training: set[Any] = field(default_factory=set)
+    following: Any = None
+    """The weights that the update under way will publish."""
+    steps: int = 0
+    means: MetricMeans = field(default_factory=MetricMeans)
+    oldest: float = 0.0
+
+    @property
+    def unfinished(self) -> bool:
+        return bool(any(self.left) or self.sampling or self.training or any(self.arrived))
+
+
+class AsynchronousCrew(SplitCrew):
+    """IMPALA's architecture. What an update learns from depends on timing, so a generation is not reproducible."""
+
+    def _train(
+        self, task: GenerationTask, on_progress: OnProgress, timer: CallTimer, weights: Any
+    ) -> tuple[Any, int, dict[str, float]]:
+        trainers, actors = len(self._trainers), len(self._rollouts)
+        flow = _Flow(
+            weights,
+            left=[self._updates(task) * actors // trainers] * trainers,
+            arrived=[deque() for _ in range(trainers)],
+            queued=[0] * actors,
+        )
+        while flow.unfinished:
+            self._ask(flow)
+            self._learn(flow)
+            done = self._wait_any([*flow.sampling, *flow.training])
+            if done in flow.sampling:
+                self._take_in(flow, done)
+                continue
+            self._publish(flow, done)
+            progress = Progress(steps=flow.steps, target=task.steps, seconds=timer.seconds, metrics=flow.means.values())
+            on_progress(progress)
+        return flow.weights, flow.steps, flow.means.values() | {"sample_age_max": flow.oldest, EXACT: 0.0}
+
+    def _ask(self, flow: _Flow) -> None:
+        """Keep every rollout actor busy, with the newest weights there are."""
+        for rank, actor in enumerate(self._rollouts):
+            trainer = rank % len(self._trainers)
+            while flow.left[trainer] and flow.queued[rank] < _CALLS_IN_FLIGHT:
+                batch, steps = actor.sample.options(num_returns=2).remote(flow.weights)
+                flow.sampling[steps] = rank, batch
+                flow.queued[rank] += 1
+                flow.left[trainer] -= 1
+
+    def _take_in(self, flow: _Flow, call: Any) -> None:
+        rank, batch = flow.sampling.pop(call)
+        flow.queued[rank] -= 1
+        flow.steps += call_results([call])[0]
+        flow.arrived[rank % len(self._trainers)].append((rank, batch))
+
+    def _learn(self, flow: _Flow) -> None:
+        """Start an update if none is under way: each trainer takes as many batches, all that the last to have some."""
+        count = min(map(len, flow.arrived))
+        if flow.training or not count:
+            return
+        weights = []
+        for trainer, arrived in zip(self._trainers, flow.arrived, strict=True):
+            taken = [arrived.popleft() for _ in range(count)]
+            slots = [rank // len(self._trainers) for rank, _ in taken]
+            published, report = self._start_update(trainer, slots, [batch for _, batch in taken])
+            weights.append(published)
+            flow.training.add(report)
+        flow.following = weights[0]
+
+    @staticmethod
+    def _start_update(trainer: ActorHandle, slots: list[int], batches: list[Any]) -> tuple[Any, Any]:
+        calls: tuple[Any, Any] = trainer.train_arrived.options(num_returns=2).remote(slots, *batches)
+        return calls
+
+    def _publish(self, flow: _Flow, call: Any) -> None:
+        """Take in a trainer's report; the weights are published when all trainers have ended the update."""
+        flow.training.remove(call)
+        report: CallReport = call_results([call])[0]
+        flow.means.merge(report.metrics)
+        flow.oldest = max(flow.oldest, report.oldest)
+        if not flow.training:
+            flow.weights = flow.following
+
+    def _wait_any(self, calls: Sequence[Any]) -> Any:
+        """One of these calls that has ended; polls for a stop meanwhile."""
+        while True:
+            if self._should_stop():
+                self._stop(calls)
+            ready, _ = ray.wait(list(calls), timeout=POLL_SECONDS, fetch_local=False)
+            if ready:
+                return ready[0]
