@@ -16,14 +16,22 @@ from workers.checkpoints import Checkpoint
 from workers.games.protocol import GameSpec
 from workers.inference.policy import Policy
 from workers.models.contract import build_model, drawing, see_raw_images
+from workers.models.heads import BoxHead
 
 
 def build_learner(algorithm: Algorithm, model: Component, spec: GameSpec, seed: int) -> Learner:
     """The algorithm's learner with fresh weights, drawn from the seed and each network's name."""
 
-    def net(name: str, *, observation: spaces.Space[Any] | None = None, outputs: int | None = None) -> nn.Module:
-        return build_model(model, spec, _seed_of(seed, name), observation=observation, outputs=outputs)
+    def net(
+        name: str,
+        *,
+        observation: spaces.Space[Any] | None = None,
+        outputs: int | None = None,
+        head: BoxHead | None = None,
+    ) -> nn.Module:
+        return build_model(model, spec, _seed_of(seed, name), observation=observation, outputs=outputs, head=head)
 
+    algorithm.check(spec)
     with drawing(_seed_of(seed, "")):
         return algorithm.build(spec, net)
 

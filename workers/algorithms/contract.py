@@ -24,18 +24,25 @@ from workers.buffers.fresh import Fresh
 from workers.buffers.replay import Replay
 from workers.games.protocol import GameSpec
 from workers.inference.policy import Policy
+from workers.models.heads import BoxHead
 
 
 class NetFactory(Protocol):
     """Makes the trial file's model, of whatever kind it is, for one of a learner's networks."""
 
     def __call__(
-        self, name: str, *, observation: spaces.Space[Any] | None = None, outputs: int | None = None
+        self,
+        name: str,
+        *,
+        observation: spaces.Space[Any] | None = None,
+        outputs: int | None = None,
+        head: BoxHead | None = None,
     ) -> nn.Module:
         """The network of this name; by default it sees the game's observations and its outputs are the action head's.
 
         `observation` is another space to see: `Dict({"obs": ..., "action": ...})` for a critic, a global state. With
-        `outputs` its first output has so many numbers a row, which no mask can be applied to.
+        `outputs` its first output has so many numbers a row, which no mask can be applied to. `head` is the
+        distribution of Box actions, in place of the one that the trial file's model names.
         """
 
 
@@ -57,6 +64,8 @@ class Algorithm:
     """Whether `update` takes the same number of gradient steps in every process by itself."""
     asynchronous: ClassVar[bool] = False
     """Whether a crew of topology `auto` is asynchronous: the algorithm corrects for samples of older weights."""
+    actions: ClassVar[tuple[type[spaces.Space[Any]], ...]] = ()
+    """The kinds of action space that it learns to act in; empty for all."""
 
     def __init__(self, options: Any, expected_rows: int = 0, processes: int = 1) -> None:
         """`expected_rows` is the decisions that one update of the whole crew adds: it sets the number of steps."""
@@ -76,6 +85,12 @@ class Algorithm:
         """Gradient steps of one update: `replay_ratio` (1 where there is none) times the new decisions."""
         ratio = float(getattr(self.options, "replay_ratio", 1.0))
         return max(1, round(ratio * self._expected_rows / int(self.options.minibatch)))
+
+    def check(self, spec: GameSpec) -> None:
+        """Raise BadAlgorithm for a game that it cannot learn; called before a trial starts, and before `build`."""
+        if self.actions and not isinstance(spec.action, self.actions):
+            allowed = " and ".join(kind.__name__ for kind in self.actions)
+            raise BadAlgorithm(f"it learns {allowed} actions only")
 
     def build(self, spec: GameSpec, net: NetFactory) -> Learner:
         """Networks, optimisers and lagged copies; by default one network, the policy."""

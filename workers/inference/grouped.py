@@ -44,6 +44,7 @@ def architecture(policy: Policy) -> Hashable | None:
     if is_perceptron(policy):
         return (
             type(policy),
+            type(policy.head),
             "mlp",
             isinstance(model, Normalised),
             _perceptron(model).activation,
@@ -53,7 +54,7 @@ def architecture(policy: Policy) -> Hashable | None:
     if policy.component is None:
         return None
     options = json.dumps(dict(policy.component.options), sort_keys=True, default=repr)
-    return (type(policy), policy.component.id, options, shapes, sees_raw_images(model))
+    return (type(policy), type(policy.head), policy.component.id, options, shapes, sees_raw_images(model))
 
 
 def group(policies: Sequence[Policy]) -> PerceptronGroup | ModuleGroup:

@@ -38,7 +38,7 @@ from orchestrator.catalog import Component, Kind, load_maker
 from workers.games.protocol import GameSpec
 from workers.games.spaces import ActionLayout, Part
 from workers.models.encoding import Encoder, Observed
-from workers.models.heads import BadHead, Head, make_head
+from workers.models.heads import BadHead, BoxHead, Head, make_head
 from workers.models.normalised import Normalised
 from workers.models.states import pack_state, state_size, unpack_state
 
@@ -68,9 +68,15 @@ def head_of(model: nn.Module) -> Head | None:
     return head
 
 
+def encoder_of(model: nn.Module) -> Encoder | None:
+    """What encodes observations for a model of the short form; None where it takes them as they are."""
+    encoder: Encoder | None = getattr(model, _ENCODER, None)
+    return encoder
+
+
 def encode(model: nn.Module, observed: Observed) -> Any:
     """Observations as the model's layers see them; calling the model does this by itself."""
-    encoder: Encoder | None = getattr(model, _ENCODER, None)
+    encoder = encoder_of(model)
     return observed if encoder is None else encoder(observed)
 
 
@@ -120,21 +126,23 @@ def build_model(
     *,
     observation: spaces.Space[Any] | None = None,
     outputs: int | None = None,
+    head: BoxHead | None = None,
 ) -> nn.Module:
     """Make the named model for a game, its weights drawn from the seed, and check that it keeps the contract.
 
     A network that does not act, such as a critic, may see another space, or have other outputs than the action head's:
-    it then has no head and takes no mask.
+    it then has no head and takes no mask. `head` is the distribution of Box actions in place of the component's.
     """
     factory = model_maker(component.id)
     options = dict(component.options)
     normalise = bool(options.pop("normalise", False))
+    named = options.pop("head", None) or "gaussian"
     try:
-        head = make_head(ActionLayout(spec.action), options.pop("head", None) or "gaussian")
+        made = make_head(ActionLayout(spec.action), head or named)
     except BadHead as error:
         raise BadModel(f"model {component.id!r} in {spec.id}: {error}") from error
     shown = spec if observation is None else spec.seeing(observation)
-    width = head.size if outputs is None else outputs
+    width = made.size if outputs is None else outputs
     with drawing(seed):
         try:
             model = _make(factory, shown, width, options, normalise)
@@ -144,9 +152,9 @@ def build_model(
         if not isinstance(model, nn.Module):
             raise BadModel(f"model {component.id!r} made a {type(model).__name__}, not a torch nn.Module")
         model.eval()
-        _probe(component.id, model, shown, width, _sample_mask(spec, head) if outputs is None else None)
+        _probe(component.id, model, shown, width, _sample_mask(spec, made) if outputs is None else None)
     if outputs is None:
-        object.__setattr__(model, _HEAD, head)
+        object.__setattr__(model, _HEAD, made)
     return model
 
 
@@ -232,6 +240,7 @@ __all__ = [
     "BadModel",
     "build_model",
     "encode",
+    "encoder_of",
     "head_of",
     "mask_logits",
     "model_maker",

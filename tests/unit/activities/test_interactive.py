@@ -187,6 +187,15 @@ def test_a_game_is_tried_with_its_model_and_algorithm(
     assert (nothing.usable, nothing.section) == (False, Kind.GAME)
 
 
+def test_an_algorithm_says_which_actions_it_learns(answers: InteractiveActivities) -> None:
+    picky = "tests.unit.training.own_algorithms:DiscreteOnly"
+    assert answers.check_component(together(CONNECT_FOUR, MODEL, picky)).usable
+    refused = answers.check_component(together(PENDULUM, MODEL, picky))
+    assert (refused.usable, refused.section) == (False, Kind.ALGORITHM)
+    assert "cannot learn gymnasium/Pendulum-v1, whose actions are Box(-2.0, 2.0" in refused.problem
+    assert refused.problem.endswith("it learns Discrete and MultiDiscrete actions only")
+
+
 def test_a_person_sees_a_replay_of_a_continuous_game(answers: InteractiveActivities) -> None:
     moves = np.array([0.5, -2.0], np.float32).view(np.int32).tolist()
     shown = answers.render_replay(ReplayRequest(game=PENDULUM, seed=1, moves=moves))

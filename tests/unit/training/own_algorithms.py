@@ -4,6 +4,7 @@ from collections.abc import Iterator, Mapping
 
 import numpy as np
 import torch
+from gymnasium import spaces
 from torch import Tensor, nn
 
 from lanista.algorithms import Algorithm, Learner, Metrics, NetFactory, ReplayOptions
@@ -59,3 +60,9 @@ class Regression(Algorithm):
     def loss(self, batch: Batch, nets: Mapping[str, nn.Module]) -> Tensor:
         _, values = nets["policy"](batch.obs, batch.legal)
         return (values - batch["reward"]).square()
+
+
+class DiscreteOnly(Regression):
+    """Says itself which actions it learns."""
+
+    actions = (spaces.Discrete, spaces.MultiDiscrete)
