@@ -14,6 +14,7 @@ from orchestrator.spec.algorithms.actor_critic import (
     VtraceOptions,
 )
 from orchestrator.spec.algorithms.base import AlgorithmOptions, ReplayOptions
+from orchestrator.spec.algorithms.continuous import DdpgOptions, OffPolicyOptions, SacOptions, Td3Options
 from workers.algorithms.actor_critic.a2c import A2c
 from workers.algorithms.actor_critic.anchor import ActorCritic
 from workers.algorithms.actor_critic.impala import Impala
@@ -22,6 +23,9 @@ from workers.algorithms.actor_critic.policy_gradient import PolicyGradient
 from workers.algorithms.actor_critic.ppo import Ppo
 from workers.algorithms.actor_critic.upgo import Upgo
 from workers.algorithms.actor_critic.vtrace import Vtrace
+from workers.algorithms.continuous.ddpg import Ddpg
+from workers.algorithms.continuous.sac import Sac
+from workers.algorithms.continuous.td3 import Td3
 from workers.algorithms.contract import Algorithm, Metrics, NetFactory
 from workers.algorithms.errors import BadAlgorithm
 from workers.algorithms.evaluation import evaluate
@@ -48,6 +52,8 @@ __all__ = [
     "AlgorithmOptions",
     "BadAlgorithm",
     "Columns",
+    "Ddpg",
+    "DdpgOptions",
     "EpsilonGreedy",
     "Experience",
     "FlatAdam",
@@ -58,13 +64,18 @@ __all__ = [
     "Mmd",
     "MmdOptions",
     "NetFactory",
+    "OffPolicyOptions",
     "Policy",
     "PolicyGradient",
     "PolicyGradientOptions",
     "Ppo",
     "PpoOptions",
     "ReplayOptions",
+    "Sac",
+    "SacOptions",
     "Targets",
+    "Td3",
+    "Td3Options",
     "Upgo",
     "UpgoOptions",
     "Vtrace",

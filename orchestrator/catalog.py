@@ -116,6 +116,9 @@ _BUILT_INS: Mapping[Kind, Mapping[str, _BuiltIn]] = {
         "mmd": _BuiltIn(
             "workers.algorithms.actor_critic.mmd:Mmd", "Magnetic mirror descent, for equilibria of two-player games"
         ),
+        "ddpg": _BuiltIn("workers.algorithms.continuous.ddpg:Ddpg", "Deep deterministic policy gradients"),
+        "td3": _BuiltIn("workers.algorithms.continuous.td3:Td3", "Twin delayed deterministic policy gradients"),
+        "sac": _BuiltIn("workers.algorithms.continuous.sac:Sac", "Soft actor-critic with a learnt temperature"),
     },
     Kind.BOT: {
         "random": _BuiltIn("workers.bots.fixed_strategies:RandomBot", "Any legal move, uniformly"),

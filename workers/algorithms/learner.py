@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from typing import Any
@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 
 from workers.algorithms.errors import BadAlgorithm
-from workers.algorithms.optimiser import FlatAdam
+from workers.algorithms.optimiser import FlatAdam, flatten
 from workers.checkpoints import State, check_weights
 
 Reduce = Callable[[Tensor], None]
@@ -23,7 +23,7 @@ POLICY = "policy"
 """The network that acts. It is the trial file's model; its weights are what versions, exports and matches use."""
 
 
-@dataclass(frozen=True)
+@dataclass
 class _Lagged:
     """A lagged copy (target network) of a network."""
 
@@ -31,12 +31,26 @@ class _Lagged:
     module: nn.Module
     tau: float
     every: int
+    flat: Tensor | None = None
+    """Its parameters as one tensor, and those of the network that it follows; None where the latter are apart."""
+    followed: Tensor | None = None
+
+    def lay_out(self, net: nn.Module, optimisers: Iterable[FlatAdam]) -> None:
+        """Find the network's parameters in an optimiser's flat tensor, and lay the copy's out alike."""
+        self.flat = None
+        found = (optimiser.part(net) for optimiser in optimisers)
+        self.followed = next((part for part in found if part is not None), None)
+        if self.followed is not None:
+            self.flat = flatten(list(self.module.parameters()))
 
     @torch.no_grad()
     def follow(self, net: nn.Module, tau: float) -> None:
         """Move the copy towards the network by the share `tau`; buffers are copied."""
-        for mine, theirs in zip(self.module.parameters(), net.parameters(), strict=True):
-            mine.lerp_(theirs, tau) if tau < 1.0 else mine.copy_(theirs)
+        if self.flat is not None and self.followed is not None:
+            self.flat.lerp_(self.followed, tau) if tau < 1.0 else self.flat.copy_(self.followed)
+        else:
+            for mine, theirs in zip(self.module.parameters(), net.parameters(), strict=True):
+                mine.lerp_(theirs, tau) if tau < 1.0 else mine.copy_(theirs)
         for buffer, newer in zip(self.module.buffers(), net.buffers(), strict=True):
             buffer.copy_(newer)
 
@@ -92,6 +106,7 @@ class Learner:
             raise BadAlgorithm(f"a lagged copy needs 0 < tau <= 1 and every >= 1, not {tau} and {every}")
         module = copy.deepcopy(self.nets[net]).requires_grad_(False).eval()
         self._lagged[net] = _Lagged(net, module, tau, every)
+        self._lay_out()
         return module
 
     def lagged(self, net: str = POLICY) -> nn.Module:
@@ -218,6 +233,8 @@ class Learner:
             self.optimisers.values(), torch.split(self._message[: sum(sizes)], sizes), strict=True
         ):
             optimiser.use(part)
+        for name, lagged in self._lagged.items():
+            lagged.lay_out(self.nets[name], self.optimisers.values())
 
     def _exchange(self, stepping: str | None, scalar: float, *, running: bool = True) -> float:
         """Average gradients, the scalar, the share of processes still updating, and which optimiser each steps."""

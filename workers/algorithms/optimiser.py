@@ -13,6 +13,14 @@ from workers.checkpoints import check_weights
 _BETA1, _BETA2, _EPSILON = 0.9, 0.999, 1e-5
 
 
+def flatten(parameters: Sequence[nn.Parameter]) -> Tensor:
+    """Make the parameters views of one flat tensor, which is returned."""
+    flat = torch.cat([parameter.detach().reshape(-1) for parameter in parameters])
+    for values, parameter in zip(torch.split(flat, [p.numel() for p in parameters]), parameters, strict=True):
+        parameter.data = values.view_as(parameter)
+    return flat
+
+
 class FlatAdam:
     """Parameters and gradients as views of one flat tensor each, and Adam over them."""
 
@@ -21,13 +29,12 @@ class FlatAdam:
         self.learning_rate, self.gradient_clip = learning_rate, gradient_clip
         self._parameters = [p for module in modules for p in module.parameters() if p.requires_grad]
         sizes = [p.numel() for p in self._parameters]
-        self.flat = torch.cat([p.detach().reshape(-1) for p in self._parameters])
+        self.flat = flatten(self._parameters)
         self.gradient = torch.zeros_like(self.flat)
-        self._views: list[Tensor] = []
-        both = zip(torch.split(self.flat, sizes), torch.split(self.gradient, sizes), self._parameters, strict=True)
-        for values, gradients, parameter in both:
-            parameter.data = values.view_as(parameter)
-            self._views.append(gradients.view_as(parameter))
+        self._views = [
+            part.view_as(parameter)
+            for part, parameter in zip(torch.split(self.gradient, sizes), self._parameters, strict=True)
+        ]
         self._mean = torch.zeros_like(self.flat)
         self._square = torch.zeros_like(self.flat)
         self.updates = 0
@@ -52,6 +59,16 @@ class FlatAdam:
         ]
         for view, parameter in zip(self._views, self._parameters, strict=True):
             parameter.grad = view
+
+    def part(self, net: nn.Module) -> Tensor | None:
+        """The network's parameters as a part of `flat`; None where they are not there side by side."""
+        wanted = list(net.parameters())
+        places = {id(parameter): place for place, parameter in enumerate(self._parameters)}
+        first = places.get(id(wanted[0]), 0) if wanted else 0
+        if not wanted or [places.get(id(parameter)) for parameter in wanted] != [*range(first, first + len(wanted))]:
+            return None
+        start = sum(parameter.numel() for parameter in self._parameters[:first])
+        return self.flat[start : start + sum(parameter.numel() for parameter in wanted)]
 
     def clear(self) -> None:
         """Set the gradient to zero."""

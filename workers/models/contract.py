@@ -136,7 +136,7 @@ def build_model(
     factory = model_maker(component.id)
     options = dict(component.options)
     normalise = bool(options.pop("normalise", False))
-    named = options.pop("head", None) or "gaussian"
+    named: BoxHead = options.pop("head", None) or "gaussian"
     try:
         made = make_head(ActionLayout(spec.action), head or named)
     except BadHead as error:

@@ -38,7 +38,7 @@ _BELOW_ONE = 1.0 - 1e-6
 """Keeps a draw strictly below the last step of a float32 distribution."""
 _LEAST_DRAW = 2.0**-25
 """Keeps a draw above 0, where a Gaussian is infinite."""
-_LOG_STD = (-5.0, 2.0)
+LOG_STD = (-5.0, 2.0)
 """Bounds of the logarithm of a standard deviation, in units of half the range of a Box."""
 _EDGE = 1e-6
 """Squashed actions and those of a Beta distribution keep this distance from the bounds, as a share of the range."""
@@ -179,10 +179,12 @@ class _BoxHead(Head):
         self._middle = torch.where(both, (low + high) / 2, 0.0).float()
         self._half = torch.where(both, (high - low) / 2, 1.0).clamp(min=1e-8).float()
 
-    def _to_box(self, units: Tensor) -> Tensor:
+    def to_box(self, units: Tensor) -> Tensor:
+        """Numbers [rows, width] in these units as actions."""
         return self._shaped(units * self._half.to(units.device) + self._middle.to(units.device))
 
-    def _to_units(self, actions: Tensor) -> Tensor:
+    def to_units(self, actions: Tensor) -> Tensor:
+        """Actions as numbers [rows, width] in these units."""
         flat = self._flat(actions)
         return (flat - self._middle.to(flat.device)) / self._half.to(flat.device)
 
@@ -195,22 +197,23 @@ class _BoxHead(Head):
 class GaussianHead(_BoxHead):
     """A Gaussian for each number; the game clips what lies beyond the bounds."""
 
-    def _moments(self, outputs: Tensor) -> tuple[Tensor, Tensor]:
+    def moments(self, outputs: Tensor) -> tuple[Tensor, Tensor]:
+        """Mean and logarithm of the standard deviation, [rows, width] each."""
         mean, log_std = outputs.chunk(2, dim=1)
-        return mean, log_std.clamp(*_LOG_STD)
+        return mean, log_std.clamp(*LOG_STD)
 
     def draw(self, outputs: Tensor, draws: Tensor) -> Tensor:
-        mean, log_std = self._moments(outputs)
-        return self._to_box(mean + log_std.exp() * _normal(draws))
+        mean, log_std = self.moments(outputs)
+        return self.to_box(mean + log_std.exp() * _normal(draws))
 
     def mode(self, outputs: Tensor) -> Tensor:
-        return self._to_box(self._moments(outputs)[0])
+        return self.to_box(self.moments(outputs)[0])
 
     def log_prob(self, outputs: Tensor, actions: Tensor) -> Tensor:
-        return _gaussian(self._to_units(actions), *self._moments(outputs)) - self._log_volume
+        return _gaussian(self.to_units(actions), *self.moments(outputs)) - self._log_volume
 
     def entropy(self, outputs: Tensor) -> Tensor:
-        return (self._moments(outputs)[1] + 0.5 * math.log(2 * math.pi * math.e)).sum(1) + self._log_volume
+        return (self.moments(outputs)[1] + 0.5 * math.log(2 * math.pi * math.e)).sum(1) + self._log_volume
 
     def divergence(self, outputs: Tensor, other: Tensor) -> Tensor:
         """Also of squashed actions: no bijection changes it."""
@@ -225,22 +228,22 @@ class SquashedHead(GaussianHead):
     _nodes, _weights = (torch.from_numpy(part).float() for part in np.polynomial.hermite_e.hermegauss(9))
 
     def draw(self, outputs: Tensor, draws: Tensor) -> Tensor:
-        mean, log_std = self._moments(outputs)
-        return self._to_box((mean + log_std.exp() * _normal(draws)).tanh().clamp(_EDGE - 1, 1 - _EDGE))
+        mean, log_std = self.moments(outputs)
+        return self.to_box((mean + log_std.exp() * _normal(draws)).tanh().clamp(_EDGE - 1, 1 - _EDGE))
 
     def mode(self, outputs: Tensor) -> Tensor:
-        return self._to_box(self._moments(outputs)[0].tanh().clamp(_EDGE - 1, 1 - _EDGE))
+        return self.to_box(self.moments(outputs)[0].tanh().clamp(_EDGE - 1, 1 - _EDGE))
 
     def log_prob(self, outputs: Tensor, actions: Tensor) -> Tensor:
-        before = self._to_units(actions).clamp(_EDGE - 1, 1 - _EDGE).atanh()
-        return _gaussian(before, *self._moments(outputs)) - _log_slope(before).sum(1) - self._log_volume
+        before = self.to_units(actions).clamp(_EDGE - 1, 1 - _EDGE).atanh()
+        return _gaussian(before, *self.moments(outputs)) - log_slope(before).sum(1) - self._log_volume
 
     def entropy(self, outputs: Tensor) -> Tensor:
         """The Gaussian's, plus the mean logarithm of the tanh's slope by Gauss-Hermite quadrature."""
-        mean, log_std = self._moments(outputs)
+        mean, log_std = self.moments(outputs)
         nodes, weights = self._nodes.to(outputs.device), self._weights.to(outputs.device)
         points = mean.unsqueeze(-1) + log_std.exp().unsqueeze(-1) * nodes
-        slope = (_log_slope(points) * weights).sum(-1) / weights.sum()
+        slope = (log_slope(points) * weights).sum(-1) / weights.sum()
         return super().entropy(outputs) + slope.sum(1)
 
 
@@ -262,10 +265,10 @@ class BetaHead(_BoxHead):
         return self._from_share((one - 1) / (one + other - 2).clamp(min=1e-12))
 
     def _from_share(self, share: Tensor) -> Tensor:
-        return self._to_box(share.clamp(_EDGE, 1 - _EDGE) * 2 - 1)
+        return self.to_box(share.clamp(_EDGE, 1 - _EDGE) * 2 - 1)
 
     def log_prob(self, outputs: Tensor, actions: Tensor) -> Tensor:
-        share = ((self._to_units(actions) + 1) / 2).clamp(_EDGE, 1 - _EDGE)
+        share = ((self.to_units(actions) + 1) / 2).clamp(_EDGE, 1 - _EDGE)
         one, other = self._parameters(outputs)
         found = (one - 1) * share.log() + (other - 1) * (-share).log1p() - _log_beta(one, other)
         return found.sum(1) - self._log_range
@@ -375,6 +378,6 @@ def _gaussian(points: Tensor, mean: Tensor, log_std: Tensor) -> Tensor:
     return (-0.5 * ((points - mean) * (-log_std).exp()).square() - log_std - 0.5 * math.log(2 * math.pi)).sum(1)
 
 
-def _log_slope(points: Tensor) -> Tensor:
+def log_slope(points: Tensor) -> Tensor:
     """log(1 - tanh(x)^2), without the difference that rounds to 0."""
     return 2.0 * (math.log(2.0) - points - softplus(-2.0 * points))

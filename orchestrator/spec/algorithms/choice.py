@@ -15,6 +15,7 @@ from orchestrator.spec.algorithms.actor_critic import (
     UpgoAlgorithm,
     VtraceAlgorithm,
 )
+from orchestrator.spec.algorithms.continuous import DdpgAlgorithm, SacAlgorithm, Td3Algorithm
 from orchestrator.spec.components import OTHER, Choice, OtherChoice, own_name, tag_by_id
 
 BUILT_IN_ALGORITHMS: dict[str, type[Choice]] = {
@@ -24,6 +25,9 @@ BUILT_IN_ALGORITHMS: dict[str, type[Choice]] = {
     "impala": ImpalaAlgorithm,
     "upgo": UpgoAlgorithm,
     "mmd": MmdAlgorithm,
+    "ddpg": DdpgAlgorithm,
+    "td3": Td3Algorithm,
+    "sac": SacAlgorithm,
 }
 """Id -> the id's options in a trial file."""
 

@@ -1,0 +1,1 @@
+"""How actors explore: schedules of rates, and noises as functions of uniform draws."""

@@ -1,0 +1,42 @@
+"""Noise for actions of a Box: Gaussian and Ornstein-Uhlenbeck, as functions of uniform draws.
+
+Equal draws give equal noise, so that a generation is a function of its seeds.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import ndtri
+
+_LEAST_DRAW = 2.0**-25
+"""Keeps a draw above 0, where the inverse of the distribution is infinite."""
+
+
+def standard_normal(draws: NDArray[np.float32]) -> NDArray[np.float32]:
+    """Standard normal numbers, by inverting the distribution at uniform draws in [0, 1)."""
+    return np.asarray(ndtri(np.clip(draws.astype(np.float64), _LEAST_DRAW, 1.0 - _LEAST_DRAW)), np.float32)
+
+
+def gaussian(draws: NDArray[np.float32], scale: float, limit: float = math.inf) -> NDArray[np.float32]:
+    """Independent normal noise of this standard deviation, cut off at `limit`."""
+    return np.asarray(np.clip(standard_normal(draws) * np.float32(scale), -limit, limit), np.float32)
+
+
+def ornstein_uhlenbeck(
+    before: NDArray[np.float32],
+    draws: NDArray[np.float32],
+    scale: float,
+    *,
+    theta: float = 0.15,
+    mean: float = 0.0,
+    step: float = 1.0,
+) -> NDArray[np.float32]:
+    """The next noise of a process that returns to its mean (Uhlenbeck & Ornstein, 1930), as DDPG uses it.
+
+    x' = x + theta * (mean - x) * step + scale * sqrt(step) * N(0, 1); `before` is x, zeros at the start of a game.
+    """
+    drift = np.float32(theta * step) * (np.float32(mean) - before)
+    return np.asarray(before + drift + np.float32(scale * math.sqrt(step)) * standard_normal(draws), np.float32)
