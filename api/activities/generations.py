@@ -25,7 +25,7 @@ from api.store.generations.recent import recent_generations
 from api.store.generations.record import record_planned_generation
 from api.store.players.weights import checkpoint_of, weights_of
 from api.store.tables import ModelVersion, Trial
-from api.store.trials.spec import spec_of
+from api.store.trials.spec import model_of, spec_of
 from league.training_priority import Urgency, urgency
 from league.types import PlayerId
 from orchestrator.artifacts import ArtifactStore
@@ -110,7 +110,7 @@ def _plan(
         checkpoint=weights_of(planned.version),
         opponents=[_opponent(chosen, key.player) for chosen in planned.opponents],
         game=spec.game.component,
-        model=spec.model.component,
+        model=model_of(spec, planned.player.model).component,
         algorithm=planned.algorithm,
         seed=planned.seed,
         steps=size.steps,

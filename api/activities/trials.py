@@ -17,14 +17,16 @@ from api.store.core.engine import session_factory
 from api.store.core.errors import Conflict
 from api.store.core.events import NewEvent, append_once
 from api.store.players.roster import add_player, change_player, enter_players, players_of
-from api.store.players.weights import initial_weights
+from api.store.players.versions import present_version
+from api.store.players.weights import initial_weights, starts_alike
 from api.store.tables import Gate, Player, Project, Trial
 from api.store.trials.reads import require_trial
-from api.store.trials.spec import spec_of
+from api.store.trials.spec import model_of, own_algorithm, spec_of
 from api.store.trials.started import mark_started
 from api.store.trials.status import change_status
 from orchestrator.artifacts import ArtifactStore
 from orchestrator.contracts import trials as contracts
+from orchestrator.spec import TrialSpec
 from orchestrator.spec.values import is_id
 
 
@@ -47,8 +49,9 @@ class TrialActivities:
     def enter_players(self, entry: contracts.EnterPlayers) -> None:
         """Give every player without a version its first one."""
         with map_errors(), self._sessions.begin() as session:
-            keep_checkpoint(session, self._artifacts, entry.initial)
-            enter_players(session, entry.trial, entry.initial)
+            for weights in {ref.uri: ref for ref in (entry.initial, *entry.own.values())}.values():
+                keep_checkpoint(session, self._artifacts, weights)
+            enter_players(session, entry.trial, entry.initial, entry.own)
 
     @activity.defn(name=contracts.change_status.name)
     def change_status(self, change: contracts.StatusChange) -> None:
@@ -60,6 +63,8 @@ class TrialActivities:
     def add_player(self, addition: contracts.AddPlayer) -> contracts.Learner:
         """Add a player to a running league."""
         with map_errors(), self._sessions.begin() as session:
+            if addition.initial is not None:
+                keep_checkpoint(session, self._artifacts, addition.initial)
             player = add_player(
                 session,
                 addition.trial,
@@ -68,6 +73,9 @@ class TrialActivities:
                 role=addition.role,
                 bot=addition.bot,
                 hyperparameters=addition.hyperparameters,
+                algorithm=addition.algorithm,
+                model=addition.model,
+                initial=addition.initial,
             )
             return _learner(player)
 
@@ -128,7 +136,26 @@ def _brief(session: Session, trial: Trial) -> contracts.TrialBrief:
         target=None if until is None else contracts.Target(opponent=until.opponent, win_rate=until.win_rate),
         evaluate_every=spec.evaluation.every_generations,
         over=trial.status.is_final,
+        algorithm=spec.algorithm.component,
+        own_starts=_own_starts(session, trial, spec),
     )
+
+
+def _own_starts(session: Session, trial: Trial, spec: TrialSpec) -> list[contracts.OwnStart]:
+    """What else initial weights are made for, with the players that wait for them."""
+    named = {player.name for player in spec.league.players if player.weights is not None}
+    found: list[contracts.OwnStart] = []
+    for player in players_of(session, trial.id):
+        waits = player.role.learns and player.name not in named and present_version(session, player.id) is None
+        if not waits or starts_alike(spec, algorithm=player.algorithm, model=player.model):
+            continue
+        model, algorithm = model_of(spec, player.model).component, own_algorithm(trial, player)
+        same = next((each for each in found if (each.model, each.algorithm) == (model, algorithm)), None)
+        if same is None:
+            found.append(contracts.OwnStart(model=model, algorithm=algorithm, players=[player.id]))
+        else:
+            same.players.append(player.id)
+    return found
 
 
 def _with_names(session: Session, payload: EventPayload) -> EventPayload:

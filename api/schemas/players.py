@@ -25,6 +25,14 @@ class Player(Answer):
     hyperparameters: dict[str, Any] = Field(
         description="its own hyperparameters, which override the trial's", examples=[{"entropy": 0.02}]
     )
+    algorithm: dict[str, Any] | None = Field(
+        default=None,
+        description="its own algorithm, the id and the options; null: the trial's",
+        examples=[{"id": "vtrace", "learning_rate": 0.0005}],
+    )
+    model: dict[str, Any] | None = Field(
+        default=None, description="its own model, the id and the options; null: the trial's", examples=[{"id": "mlp"}]
+    )
     revision: int = Field(description="number of changes by users; the ETag", examples=[1])
     created_commit: int = Field(description="the commit that added it", examples=[0])
     generation: int = Field(description="its newest recorded generation", examples=[12])
@@ -44,6 +52,14 @@ class NewPlayer(Body):
     bot: str | None = Field(default=None, description="for a bot: which one", examples=["mcts-100"])
     hyperparameters: dict[str, Any] = Field(
         default_factory=dict, description="options of the algorithm that differ from the trial's"
+    )
+    algorithm: dict[str, Any] | None = Field(
+        default=None,
+        description="its own algorithm, the id and the options; null: the trial's",
+        examples=[{"id": "vtrace", "learning_rate": 0.0005}],
+    )
+    model: dict[str, Any] | None = Field(
+        default=None, description="its own model, the id and the options; null: the trial's", examples=[{"id": "mlp"}]
     )
 
 

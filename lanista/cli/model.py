@@ -130,13 +130,16 @@ def import_file(
     file: Annotated[
         Path, typer.Argument(metavar="FILE", help="Weights (safetensors).", exists=True, dir_okay=False, readable=True)
     ],
+    like: Annotated[
+        str | None, typer.Option("--like", help="The player whose model they are of; default: the trial's model.")
+    ] = None,
     home: HomeOption = None,
     as_json: JsonOption = False,
 ) -> None:
     """Import weights as a frozen player of a league; their shapes are checked against its model."""
     data = file.read_bytes()
     with connected(home) as client:
-        made = client.import_weights(client.find_trial(trial), name=name, data=data)
+        made = client.import_weights(client.find_trial(trial), name=name, data=data, like=like)
     if as_json:
         print_json(made.model_dump(mode="json"))
     else:

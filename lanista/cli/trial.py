@@ -183,7 +183,9 @@ def _summarise(checked: TrialFile) -> None:
     table.add_row("model, algorithm", f"{checked.model.id}, {checked.algorithm.id}")
     table.add_row("preset", checked.league.preset)
     for player in checked.league.players:
-        table.add_row(f"player {player.name}", f"{player.role} {player.bot or player.weights or ''}".rstrip())
+        own = ", ".join(choice.id for choice in (player.model, player.algorithm) if choice is not None)
+        words = (str(player.role), player.bot or player.weights or "", f"({own})" if own else "")
+        table.add_row(f"player {player.name}", " ".join(word for word in words if word))
     generation = checked.generation
     table.add_row(
         "generation", f"{generation.steps:,} steps on {generation.rollout_actors} x {generation.tables} tables"

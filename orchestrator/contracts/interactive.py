@@ -135,6 +135,8 @@ class ImportWeights:
     model: Component
     uploaded: CheckpointRef
     """The uploaded file; its shapes are checked against the model."""
+    algorithm: Component | None = None
+    """The algorithm that the weights act by, where it is not the model alone."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -38,6 +38,16 @@ class Target:
 
 
 @dataclass(frozen=True, kw_only=True)
+class OwnStart:
+    """The model and the algorithm of players that do not start from the weights that the others share."""
+
+    model: Component
+    algorithm: Component
+    players: list[str] = field(default_factory=list)
+    """The ids of the players that have no version yet."""
+
+
+@dataclass(frozen=True, kw_only=True)
 class TrialBrief:
     """What the workflow must know of a trial to run it."""
 
@@ -61,6 +71,10 @@ class TrialBrief:
     """Generations of a main between evaluations against the target."""
     over: bool | None = None
     """Whether it was stopped in the store before its workflow started; None in histories of older releases."""
+    algorithm: Component | None = None
+    """The trial's algorithm; None in histories of older releases."""
+    own_starts: list[OwnStart] = field(default_factory=list)
+    """What else initial weights are made for."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -73,6 +87,8 @@ class InitialWeightsRequest:
     seed: int
     source: str | None = None
     """A weights file to start from; its shapes are checked against the model."""
+    algorithm: Component | None = None
+    """The algorithm, whose acting network may have another head than the model by itself; None: the model's."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -81,6 +97,8 @@ class EnterPlayers:
 
     trial: str
     initial: CheckpointRef
+    own: dict[str, CheckpointRef] = field(default_factory=dict)
+    """Player id -> its initial weights, where they are not the shared ones."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -104,6 +122,11 @@ class AddPlayer:
     role: Role
     bot: str | None = None
     hyperparameters: dict[str, Any] = field(default_factory=dict)
+    algorithm: dict[str, Any] | None = None
+    """The player's own algorithm, its id and options; None: the trial's."""
+    model: dict[str, Any] | None = None
+    initial: CheckpointRef | None = None
+    """The player's initial weights; None: those that the trial's players share."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -7,7 +7,7 @@ from enum import StrEnum
 from typing import Any
 
 from league.types import Role
-from orchestrator.contracts.trials import Learner, Target, TrialBrief
+from orchestrator.contracts.trials import Learner, OwnStart, Target, TrialBrief
 
 
 def trial_workflow_id(trial: str) -> str:
@@ -168,6 +168,11 @@ class NewPlayer:
     role: Role
     bot: str | None = None
     hyperparameters: dict[str, Any] = field(default_factory=dict)
+    algorithm: dict[str, Any] | None = None
+    """The player's own algorithm, its id and options; None: the trial's."""
+    model: dict[str, Any] | None = None
+    start: OwnStart | None = None
+    """What its initial weights are made for; None: it starts from those that the trial's players share."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -1,4 +1,4 @@
-"""`model`: the network of every learning player."""
+"""`model`: the network of a learning player."""
 
 from __future__ import annotations
 

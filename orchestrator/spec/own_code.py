@@ -15,6 +15,7 @@ from typing import Any
 from orchestrator.spec.components import Choice
 from orchestrator.spec.entrants import Rule, parse_entrant
 from orchestrator.spec.game import GameChoice, GymnasiumGame, OpenSpielGame, PettingZooGame
+from orchestrator.spec.players import PlayerSpec
 from orchestrator.spec.problems import path_text
 from orchestrator.spec.tournament import TournamentSpec
 from orchestrator.spec.trial import TrialSpec
@@ -50,9 +51,9 @@ def code_in_game(game: GameChoice, path: Path = ("game",)) -> list[CodeName]:
     return [*_in_game(game, path)]
 
 
-def code_in_model(spec: TrialSpec) -> list[CodeName]:
-    """Every name of code in the model of a trial."""
-    return [*_in_choice(spec.model, ("model",))]
+def code_in_choice(choice: Choice, path: Path) -> list[CodeName]:
+    """Every name of code in a choice of a model or an algorithm."""
+    return [*_in_choice(choice, path)]
 
 
 def code_in_tournament(spec: TournamentSpec) -> list[CodeName]:
@@ -80,8 +81,16 @@ def _in_trial(spec: TrialSpec) -> Iterator[CodeName]:
     for number, player in enumerate(spec.league.players):
         if player.bot is not None and is_code(player.bot):
             yield CodeName(path=("league", "players", number, "bot"), name=player.bot)
+        yield from _in_player(player, ("league", "players", number))
     if spec.budget.until is not None and is_code(spec.budget.until.opponent):
         yield CodeName(path=("budget", "until", "opponent"), name=spec.budget.until.opponent)
+
+
+def _in_player(player: PlayerSpec, path: Path) -> Iterator[CodeName]:
+    if player.model is not None:
+        yield from _in_choice(player.model, (*path, "model"))
+    if player.algorithm is not None:
+        yield from _in_choice(player.algorithm, (*path, "algorithm"))
 
 
 def _in_game(game: GameChoice, path: Path) -> Iterator[CodeName]:

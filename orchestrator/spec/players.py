@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Final
+from typing import Any, Final
 
 from pydantic import Field, ValidationInfo, field_validator
 
 from league.types import Role
 from orchestrator.catalog import Kind
+from orchestrator.spec.algorithms.choice import AlgorithmChoice
 from orchestrator.spec.components import KnownNames, check_name
 from orchestrator.spec.matchmaking import Preset
+from orchestrator.spec.model import ModelChoice
 from orchestrator.spec.section import Section
 from orchestrator.spec.values import Name, is_id
 
@@ -18,6 +20,9 @@ FILE_NEEDS_IMPORT: Final = (
     "must be a version's id; import a file into a trial of the same game and model first, by "
     "`lanista model import TRIAL NAME FILE` or POST /versions, and give the id that it says"
 )
+
+
+EXAMPLES: Final = {"algorithm": "vtrace", "model": "mlp"}
 
 
 class PlayerSpec(Section):
@@ -38,6 +43,14 @@ class PlayerSpec(Section):
         min_length=1,
         description="version id of weights: what a historical player is, and where a learning one starts "
         "(null: at the trial's initial_weights); a file is imported first",
+    )
+    algorithm: AlgorithmChoice | None = Field(
+        default=None,
+        description="how this player learns, with its id; it replaces the trial's as a whole (null: the trial's)",
+    )
+    model: ModelChoice | None = Field(
+        default=None,
+        description="the network of this player, with its id; it replaces the trial's as a whole (null: the trial's)",
     )
 
     @field_validator("bot")
@@ -62,6 +75,20 @@ class PlayerSpec(Section):
         if weights is not None and isinstance(info.context, KnownNames) and not is_id(weights):
             raise ValueError(FILE_NEEDS_IMPORT)
         return weights
+
+    @field_validator("algorithm", "model", mode="before")
+    @classmethod
+    def _is_complete(cls, choice: Any, info: ValidationInfo) -> Any:
+        role = info.data.get("role")
+        if choice is None or role is None:
+            return choice
+        if role is Role.BOT or (role is Role.HISTORICAL and info.field_name == "algorithm"):
+            raise ValueError(f"a player of the role {role} has no {info.field_name} of its own")
+        if isinstance(choice, Mapping) and "id" not in choice:
+            raise ValueError(
+                f"needs an id, as {{id: {EXAMPLES[str(info.field_name)]}}}: it replaces the trial's as a whole"
+            )
+        return choice
 
 
 MAIN: Final = PlayerSpec(name="main", role=Role.MAIN)

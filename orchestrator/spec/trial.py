@@ -26,8 +26,8 @@ class TrialSpec(Section):
         default=0, description="source of everything random in the trial"
     )
     game: GameChoice = Field(description="what is played, as {id: connect_four}")
-    model: ModelChoice = Field(default=MlpModel(), description="the network of every learning player")
-    algorithm: AlgorithmChoice = Field(default=PpoAlgorithm(), description="how every learning player learns")
+    model: ModelChoice = Field(default=MlpModel(), description="the network of learning players that name none")
+    algorithm: AlgorithmChoice = Field(default=PpoAlgorithm(), description="how learning players that name none learn")
     league: LeagueSpec = Field(
         default=LeagueSpec(), description="players, matchmaking, snapshots, resets and promotion"
     )

@@ -12,12 +12,14 @@ with workflow.unsafe.imports_passed_through():
     from orchestrator.contracts.trials import (
         AddPlayer,
         ChangePlayer,
+        InitialWeightsRequest,
         Learner,
         StatusChange,
         TrialBrief,
         add_player,
         change_player,
         change_status,
+        make_initial_weights,
     )
     from orchestrator.contracts.workflows import (
         Mode,
@@ -109,6 +111,17 @@ class TrialOrders:
     @workflow.update
     async def add_player(self, new: NewPlayer) -> Learner:
         """Add a player to the league; a learning player starts to train at once."""
+        brief, initial = self._brief, None
+        if new.start is not None:
+            initial = await make_initial_weights(
+                InitialWeightsRequest(
+                    trial=self._state.trial,
+                    game=brief.game,
+                    model=new.start.model,
+                    algorithm=new.start.algorithm,
+                    seed=brief.seed,
+                )
+            )
         learner = await add_player(
             AddPlayer(
                 trial=self._state.trial,
@@ -117,6 +130,9 @@ class TrialOrders:
                 role=new.role,
                 bot=new.bot,
                 hyperparameters=new.hyperparameters,
+                algorithm=new.algorithm,
+                model=new.model,
+                initial=initial,
             )
         )
         if learner.role.learns and learner.player not in self._state.seats:

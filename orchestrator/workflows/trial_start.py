@@ -14,6 +14,7 @@ with workflow.unsafe.imports_passed_through():
         EnterPlayers,
         InitialWeightsRequest,
         Learner,
+        OwnStart,
         TrialBrief,
         TrialEvent,
         enter_players,
@@ -31,18 +32,25 @@ async def create_first_versions(brief: TrialBrief, *, should_stop: Callable[[], 
     """Create every player's first version. Weights that garbage collection removed meanwhile are made again."""
     for making in range(1, MAX_WEIGHTS_MADE + 1):
         initial = brief.initial or await _make_first_weights(brief, should_stop=should_stop, tries=tries)
+        own: dict[str, CheckpointRef] = {}
+        for start in brief.own_starts:
+            made = await _make_first_weights(brief, start, should_stop=should_stop, tries=tries)
+            own |= dict.fromkeys(start.players, made)
         try:
-            await enter_players(EnterPlayers(trial=brief.trial, initial=initial))
+            await enter_players(EnterPlayers(trial=brief.trial, initial=initial, own=own))
         except ActivityError as error:
-            lost = classify_failure(error)[0] is Failure.DAMAGED_CHECKPOINT and brief.initial is None
+            ours = brief.initial is None or bool(own)
+            lost = classify_failure(error)[0] is Failure.DAMAGED_CHECKPOINT and ours
             if not lost or making == MAX_WEIGHTS_MADE:
                 raise
         else:
             return
 
 
-async def _make_first_weights(brief: TrialBrief, *, should_stop: Callable[[], bool], tries: int) -> CheckpointRef:
-    """Make the weights that all learning players start from; each failed attempt is an event of the trial."""
+async def _make_first_weights(
+    brief: TrialBrief, own: OwnStart | None = None, *, should_stop: Callable[[], bool], tries: int
+) -> CheckpointRef:
+    """Make the weights that learning players start from; each failed attempt is an event of the trial."""
     failures = 0
 
     async def note(failed: FailedAttempt) -> None:
@@ -52,7 +60,12 @@ async def _make_first_weights(brief: TrialBrief, *, should_stop: Callable[[], bo
         await note_event(TrialEvent(trial=brief.trial, key=key, type="weights_retried", payload=failed.payload))
 
     request = InitialWeightsRequest(
-        trial=brief.trial, game=brief.game, model=brief.model, seed=brief.seed, source=brief.initial_source
+        trial=brief.trial,
+        game=brief.game,
+        model=brief.model if own is None else own.model,
+        seed=brief.seed,
+        source=brief.initial_source if own is None else None,
+        algorithm=brief.algorithm if own is None else own.algorithm,
     )
     made, _ = await retry_activity(
         make_initial_weights,

@@ -36,6 +36,7 @@ from orchestrator.contracts.interactive import (
 from orchestrator.contracts.play import Contender
 from workers.activities.component_checks import try_component
 from workers.activities.failures import map_errors
+from workers.algorithms.building import fresh_weights
 from workers.checkpoints import Checkpoint, UnreadableCheckpoint, check_weights, decode, save
 from workers.games.names import make_game
 from workers.games.protocol import GameSpec, Turn, VectorGame
@@ -44,7 +45,6 @@ from workers.inference.cache import PolicyCache
 from workers.matches.annotate import Annotation, annotate
 from workers.matches.players import Player, make_player
 from workers.matches.task import Entrant
-from workers.models.contract import build_model
 
 
 class InteractiveActivities:
@@ -98,10 +98,12 @@ class InteractiveActivities:
         """Make a checkpoint from an uploaded checkpoint or from a safetensors file with the model's names."""
         with map_errors():
             weights, raw_images = _weights(self._store.get(request.uploaded))
-            model = build_model(request.model, _maker(request.game)(1).spec)
-            check_weights(weights, model.state_dict())
-            checkpoint = Checkpoint(model=request.model, game=request.game, weights=weights, raw_images=raw_images)
-            return save(self._store, checkpoint)
+            like, algorithm = fresh_weights(request.model, request.algorithm, _maker(request.game)(1).spec, 0)
+            check_weights(weights, like)
+            made = Checkpoint(
+                model=request.model, game=request.game, weights=weights, algorithm=algorithm, raw_images=raw_images
+            )
+            return save(self._store, made)
 
 
 class PersonsGame:

@@ -15,13 +15,13 @@ from orchestrator.contracts.trials import InitialWeightsRequest, make_initial_we
 from orchestrator.import_folders import find_import
 from workers.activities.failures import map_errors
 from workers.activities.progress_watch import ProgressWatch
+from workers.algorithms.building import fresh_weights
 from workers.checkpoints import Checkpoint, check_weights, decode, save
 from workers.crews.errors import GenerationStopped
 from workers.crews.generation import crew_plan, run_generation
 from workers.crews.pool import CrewPool
 from workers.crews.task import GenerationTask, Progress, Topology
 from workers.games.names import make_new_game
-from workers.models.contract import build_model
 from workers.rollout.openings import OpeningRules
 
 
@@ -110,11 +110,13 @@ class WeightsActivities:
         """Random weights from the trial's seed, or the weights of a file, checked against the model."""
         with map_errors():
             game = make_new_game(request.game.id, 1, **request.game.options)
-            model = build_model(request.model, game.spec, request.seed)
-            weights, raw_images = dict(model.state_dict()), False
+            raw_images = False
+            weights, algorithm = fresh_weights(request.model, request.algorithm, game.spec, request.seed)
             if request.source is not None:
                 imported = decode(find_import(request.source, self._folders).read_bytes())
                 check_weights(imported.weights, weights)
                 weights, raw_images = dict(imported.weights), imported.raw_images
-            checkpoint = Checkpoint(model=request.model, game=request.game, weights=weights, raw_images=raw_images)
-            return save(self._store, checkpoint)
+            made = Checkpoint(
+                model=request.model, game=request.game, weights=weights, algorithm=algorithm, raw_images=raw_images
+            )
+            return save(self._store, made)

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 from gymnasium import spaces
-from torch import nn
+from torch import Tensor, nn
 
 from orchestrator.catalog import Component
 from workers.algorithms.contract import Algorithm, make_algorithm
@@ -54,6 +54,16 @@ def actor_of(checkpoint: Checkpoint, spec: GameSpec) -> Policy:
 def acts_by_itself(algorithm: Algorithm) -> bool:
     """Whether the policy network alone says how the player acts, so that checkpoints need not name the algorithm."""
     return type(algorithm).actor is Algorithm.actor
+
+
+def fresh_weights(
+    model: Component, algorithm: Component | None, spec: GameSpec, seed: int
+) -> tuple[dict[str, Tensor], Component | None]:
+    """Random weights of the acting network, and the algorithm where only it knows how they act."""
+    made = None if algorithm is None else make_algorithm(algorithm)
+    if made is None or acts_by_itself(made):
+        return dict(build_model(model, spec, seed).state_dict()), None
+    return build_learner(made, model, spec, seed).weights(), algorithm
 
 
 def _seed_of(seed: int, name: str) -> int:

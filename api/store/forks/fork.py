@@ -143,6 +143,8 @@ def _add_players(session: Session, fork: Trial, copies: Mapping[str, _Copy]) -> 
             "parent_id": None if copy.then.player.parent_id is None else copies[copy.then.player.parent_id].id,
             "forked_from_player_id": copy.then.player.id,
             "hyperparameters": copy.then.hyperparameters,
+            "algorithm": copy.then.player.algorithm,
+            "model": copy.then.player.model,
             "created_commit": 0,
             "generation": copy.then.generation,
             "steps": copy.then.steps,

@@ -19,14 +19,16 @@ from api.store.core.seeds import derived_seed
 from api.store.gates.lifecycle import CHAMPION, enter_candidate
 from api.store.payoffs.cells import load_payoff
 from api.store.players.reset import reset_player
-from api.store.players.roster import player_of, roster_of
+from api.store.players.roster import player_of, players_of, roster_of
 from api.store.players.snapshot import take_snapshot
 from api.store.players.versions import origin_version, present_version
 from api.store.tables import Decision, Gate, Generation, ModelVersion, Player, Trial
-from api.store.trials.spec import spec_of
+from api.store.trials.spec import model_of, spec_of
 from league.lifecycle import RESET, SNAPSHOT, ResetRule, SnapshotRule, decide_reset, decide_snapshot
+from league.matchmaking import Member
 from league.types import Decision as Verdict
 from league.types import DecisionKind, PlayerId, Role, VersionId
+from orchestrator.spec.components import Choice
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -106,7 +108,7 @@ def _maybe_reset(
     verdict = decide_reset(
         ResetRule(**spec_of(trial).league.reset.to_json()),
         learner=PlayerId(player.id),
-        roster=roster_of(session, trial.id),
+        roster=_same_kind(session, trial, player),
         snapshot=VersionId(frozen.id),
         trial_steps=trial.steps,
         seed=derived_seed(trial.seed, player.name, player.generation, "reset"),
@@ -118,6 +120,20 @@ def _maybe_reset(
     past = None if target is None else present_version(session, target)
     source = origin_version(session, player) if past is None else past
     return reset_player(session, trial, player, source, subject, verdict)
+
+
+def _same_kind(session: Session, trial: Trial, player: Player) -> list[Member]:
+    """The roster without snapshots whose weights mean something else: of another model or algorithm."""
+
+    spec = spec_of(trial)
+
+    def kind(each: Player) -> tuple[Choice, str]:
+        return model_of(spec, each.model), spec.algorithm.id if each.algorithm is None else each.algorithm["id"]
+
+    other = {
+        each.id for each in players_of(session, trial.id) if each.role is Role.HISTORICAL and kind(each) != kind(player)
+    }
+    return [member for member in roster_of(session, trial.id) if member.id not in other]
 
 
 def _maybe_gate(

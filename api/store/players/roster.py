@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Sequence
+from collections.abc import Container, Mapping, Sequence
 from typing import Any
 
 from sqlalchemy import select
@@ -22,7 +22,7 @@ from api.store.trials.spec import algorithm_of, spec_of
 from league.matchmaking import Member
 from league.types import CheckpointRef, PlayerId, Role
 from orchestrator.spec.checking import check_player
-from orchestrator.spec.players import EXPLOITERS, allows_exploiters
+from orchestrator.spec.players import EXPLOITERS, PlayerSpec, allows_exploiters
 
 
 def players_of(session: Session, trial_id: str) -> Sequence[Player]:
@@ -36,6 +36,14 @@ def player_of(session: Session, trial_id: str, player_id: str) -> Player:
     player = session.get(Player, player_id, populate_existing=True)
     if player is None or player.trial_id != trial_id:
         raise NotFound(f"there is no player {player_id} in trial {trial_id}")
+    return player
+
+
+def player_named(session: Session, trial_id: str, name: str) -> Player:
+    """The player of this name."""
+    player = session.scalar(select(Player).where(Player.trial_id == trial_id, Player.name == name))
+    if player is None:
+        raise NotFound(f"there is no player named {name!r} in trial {trial_id}")
     return player
 
 
@@ -57,8 +65,10 @@ def roster_of(session: Session, trial_id: str, *, playable: Container[str] | Non
     ]
 
 
-def enter_players(session: Session, trial_id: str, initial: CheckpointRef) -> None:
-    """Give every player without a version its first one."""
+def enter_players(
+    session: Session, trial_id: str, initial: CheckpointRef, own: Mapping[str, CheckpointRef] | None = None
+) -> None:
+    """Give every player without a version its first one; `own` has weights of players that do not share `initial`."""
     trial = lock_trial(session, trial_id)
     spec = spec_of(trial)
     named = {player.name: player.weights for player in spec.league.players if player.weights is not None}
@@ -67,8 +77,9 @@ def enter_players(session: Session, trial_id: str, initial: CheckpointRef) -> No
         if present_version(session, player.id) is not None:
             continue
         source = named.get(player.name)
-        weights = initial if source is None else named_weights(session, trial, source)
-        imported = source is not None or spec.initial_weights is not None
+        shared = (own or {}).get(player.id, initial)
+        weights = shared if source is None else named_weights(session, trial, source, player)
+        imported = source is not None or (spec.initial_weights is not None and player.id not in (own or {}))
         entered.append((player, first_version(session, player, weights, imported=imported)))
     _enter_target(session, trial)
     append_events(session, [_entered(player, version) for player, version in entered])
@@ -94,14 +105,21 @@ def add_player(
     role: Role,
     bot: str | None = None,
     hyperparameters: dict[str, Any] | None = None,
+    algorithm: dict[str, Any] | None = None,
+    model: dict[str, Any] | None = None,
+    initial: CheckpointRef | None = None,
 ) -> Player:
-    """A new player with its first version, or the one that was added with the same key."""
+    """A new player with its first version, or the one that was added with the same key.
+
+    `algorithm` and `model` are its own, None the trial's; `initial` are its weights, None those that are shared.
+    """
     trial = lock_trial(session, trial_id)
     known = _added_by(session, trial_id, key)
     if known is not None:
         return player_of(session, trial_id, known)
-    _check_newcomer(session, trial, name, role, bot, hyperparameters or {})
-    weights = initial_weights(session, trial)
+    newcomer = check_player({"name": name, "role": role.value, "bot": bot, "algorithm": algorithm, "model": model})
+    _check_newcomer(session, trial, newcomer, hyperparameters or {})
+    weights = initial or initial_weights(session, trial)
     if weights is None:
         raise Conflict(f"trial {trial.name!r} has no initial weights yet; add players once it has begun")
     player = Player(
@@ -111,6 +129,8 @@ def add_player(
         role=role,
         bot=bot,
         hyperparameters=hyperparameters or {},
+        algorithm=None if newcomer.algorithm is None else newcomer.algorithm.to_json(),
+        model=None if newcomer.model is None else newcomer.model.to_json(),
         created_commit=take_commit(session, trial, CommitKind.ROSTER),
     )
     session.add(player)
@@ -146,7 +166,7 @@ def change_player(
     if retunes and hyperparameters is not None:
         if not player.role.learns:
             raise Conflict(f"{player.name} is {player.role} and does not learn: it has no hyperparameters")
-        algorithm_of(spec_of(trial), hyperparameters)
+        algorithm_of(spec_of(trial), player.algorithm, hyperparameters)
         player.hyperparameters = hyperparameters
         retuned = PlayerRetuned(player_id=player.id, player=player.name, hyperparameters=hyperparameters, commit=commit)
         events.append(NewEvent(trial_id=trial_id, payload=retuned))
@@ -190,16 +210,13 @@ def _added_by(session: Session, trial_id: str, key: str) -> str | None:
     )
 
 
-def _check_newcomer(
-    session: Session, trial: Trial, name: str, role: Role, bot: str | None, hyperparameters: dict[str, Any]
-) -> None:
-    check_player({"name": name, "role": role.value, "bot": bot})
-    spec = spec_of(trial)
+def _check_newcomer(session: Session, trial: Trial, newcomer: PlayerSpec, hyperparameters: dict[str, Any]) -> None:
+    spec, role, name = spec_of(trial), newcomer.role, newcomer.name
     if role in EXPLOITERS and not allows_exploiters(spec.league.preset):
         raise Conflict(f"the preset {spec.league.preset} has no rule for the role {role} (alphastar has)")
     if hyperparameters and not role.learns:
         raise Conflict(f"a player of role {role} does not learn: it has no hyperparameters")
-    algorithm_of(spec, hyperparameters)
+    algorithm_of(spec, None if newcomer.algorithm is None else newcomer.algorithm.to_json(), hyperparameters)
     taken = session.scalar(select(Player.id).where(Player.trial_id == trial.id, Player.name == name))
     if taken is not None:
         raise Conflict(f"trial {trial.name!r} already has a player named {name!r}")

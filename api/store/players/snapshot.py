@@ -32,6 +32,8 @@ def take_snapshot(
         name=_snapshot_name(session, player),
         role=Role.HISTORICAL,
         parent_id=player.id,
+        algorithm=player.algorithm,
+        model=player.model,
         created_commit=commit,
         steps=player.steps,
     )

@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import json
+from typing import Any
+
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from api.store.core.errors import Conflict
 from api.store.players.versions import origin_version, present_version
 from api.store.tables import ModelVersion, Player, Trial
-from api.store.trials.spec import spec_of
+from api.store.trials.spec import model_of, spec_of
 from league.types import CheckpointRef
+from orchestrator.spec import TrialSpec
+from orchestrator.spec.components import Choice
 from orchestrator.spec.values import is_id
 
 
@@ -29,30 +34,57 @@ def weights_of(version: ModelVersion) -> CheckpointRef:
 
 
 def initial_weights(session: Session, trial: Trial) -> CheckpointRef | None:
-    """The weights that the trial's learning players share at first; None until they are recorded or named.
+    """The weights that the learning players of the trial's algorithm and model share; None until recorded or named.
 
     If each of them names its own weights, those of the first: players that are added later need initial weights, and no
     others are stored.
     """
     own = {player.name for player in spec_of(trial).league.players if player.weights is not None}
     everyone = session.scalars(
-        select(Player).where(Player.trial_id == trial.id).order_by(Player.created_commit, Player.id)
+        select(Player)
+        .where(Player.trial_id == trial.id, Player.algorithm.is_(None), Player.model.is_(None))
+        .order_by(Player.created_commit, Player.id)
     ).all()
     learners = [each for each in everyone if each.role.learns and present_version(session, each.id) is not None]
     sharing = next((player for player in learners if player.name not in own), None)
     source = spec_of(trial).initial_weights
     if sharing is None and source is not None and is_id(source):
-        return named_weights(session, trial, source)
+        return named_weights(session, trial, source, None)
     first = sharing or next(iter(learners), None)
     return None if first is None else weights_of(origin_version(session, first))
 
 
-def named_weights(session: Session, trial: Trial, source: str) -> CheckpointRef:
-    """The weights of a version that a trial file names by its id; they must fit the trial's game and model."""
+def starts_alike(spec: TrialSpec, *, algorithm: dict[str, Any] | None, model: dict[str, Any] | None) -> bool:
+    """Whether a player of this algorithm and model (None: the trial's) starts from the weights that players share.
+
+    Weights that the trial names are for all players of its model; without any, a player with an algorithm of its own
+    may have another network.
+    """
+    return model is None and (algorithm is None or spec.initial_weights is not None)
+
+
+def named_weights(session: Session, trial: Trial, source: str, player: Player | None) -> CheckpointRef:
+    """The weights of a version that a trial file names by its id, for a player, or for all of the trial's model.
+
+    They must be of the same game and model.
+    """
     version = session.get(ModelVersion, source) if is_id(source) else None
     if version is None:
         raise Conflict(f"weights {source!r} are no recorded version; import a file first and give its version's id")
+    owner = session.get_one(Player, version.player_id)
     origin = session.get_one(Trial, version.trial_id)
-    if (origin.game, spec_of(origin).model) != (trial.game, spec_of(trial).model):
-        raise Conflict(f"version {source} was made for another game or model and cannot start trial {trial.name!r}")
+    whose = f"trial {trial.name!r}" if player is None else f"player {player.name!r} of trial {trial.name!r}"
+    if origin.game != trial.game:
+        raise Conflict(f"version {source} was made for another game, {origin.game}, and cannot start {whose}")
+    theirs = model_of(spec_of(origin), owner.model)
+    wanted = model_of(spec_of(trial), None if player is None else player.model)
+    if theirs != wanted:
+        raise Conflict(
+            f"version {source} of {owner.name} was made for another model, {_text(theirs)}, and cannot start {whose}, "
+            f"whose model is {_text(wanted)}"
+        )
     return weights_of(version)
+
+
+def _text(model: Choice) -> str:
+    return json.dumps(model.to_json())

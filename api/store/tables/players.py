@@ -5,6 +5,7 @@ from __future__ import annotations
 from datetime import datetime
 
 from sqlalchemy import CheckConstraint, ForeignKey, Index, UniqueConstraint, text
+from sqlalchemy.dialects.postgresql import JSONB
 from sqlalchemy.orm import Mapped, mapped_column
 
 from api.schemas.enums import PlayerStatus, VersionOrigin
@@ -61,6 +62,10 @@ class Player(Base):
     """The player a historical one is a snapshot of."""
     forked_from_player_id: Mapped[Ref | None] = mapped_column(ForeignKey("players.id"))
     hyperparameters: Mapped[Json] = mapped_column(server_default=text("'{}'::jsonb"))
+    algorithm: Mapped[Json | None] = mapped_column(JSONB(none_as_null=True))
+    """The player's own algorithm with all its options; None: the trial's. A snapshot has that of its parent."""
+    model: Mapped[Json | None] = mapped_column(JSONB(none_as_null=True))
+    """The player's own model with all its options; None: the trial's."""
     revision: Mapped[int] = mapped_column(server_default="1")
     created_commit: Mapped[int]
     generation: Mapped[Count] = mapped_column(server_default="0")

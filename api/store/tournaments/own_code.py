@@ -7,15 +7,15 @@ from sqlalchemy.orm import Session
 
 from api.store.core.errors import NotFound
 from api.store.tables import ModelVersion, Player, Schedule, Tournament, TournamentEntrant, Trial
-from api.store.trials.spec import spec_of
-from orchestrator.spec.own_code import CodeName, code_in_game, code_in_model, code_in_tournament, is_code
+from api.store.trials.spec import model_choice, spec_of
+from orchestrator.spec.own_code import CodeName, code_in_choice, code_in_game, code_in_tournament, is_code
 from orchestrator.spec.tournament import TournamentSpec
 
 
 def code_of_tournament(session: Session, tournament: Tournament, spec: TournamentSpec) -> list[CodeName]:
     """Every name of code that the tournament runs, by the field that brings it."""
     rows = session.execute(
-        select(TournamentEntrant.label, Player.bot, ModelVersion.trial_id)
+        select(TournamentEntrant.label, Player.bot, Player.model, ModelVersion.trial_id)
         .join(ModelVersion, ModelVersion.id == TournamentEntrant.version_id)
         .join(Player, Player.id == ModelVersion.player_id)
         .where(TournamentEntrant.tournament_id == tournament.id)
@@ -23,9 +23,12 @@ def code_of_tournament(session: Session, tournament: Tournament, spec: Tournamen
     ).all()
     found = code_in_tournament(spec)
     found += _of_arena(session, tournament.trial_id, spec)
-    for trial_id in dict.fromkeys(row.trial_id for row in rows if row.bot is None):
+    for trial_id in dict.fromkeys(row.trial_id for row in rows if row.bot is None and row.model is None):
         trial = session.get_one(Trial, trial_id)
-        found += [CodeName(path=("entrants", trial.name, *each.path), name=each.name) for each in _model(trial)]
+        found += code_in_choice(spec_of(trial).model, ("entrants", trial.name, "model"))
+    for row in rows:
+        if row.model is not None:
+            found += code_in_choice(model_choice(row.model), ("entrants", row.label, "model"))
     named = {each.name for each in found}
     found += [
         CodeName(path=("entrants", row.label), name=row.bot)
@@ -43,7 +46,7 @@ def code_of_schedule(session: Session, schedule_id: str) -> list[CodeName]:
     spec = TournamentSpec.model_validate(schedule.tournament)
     found = [*code_in_tournament(spec), *_of_arena(session, schedule.trial_id, spec)]
     if spec.trial is not None and schedule.trial_id is not None:
-        found += _model(session.get_one(Trial, schedule.trial_id))
+        found += _models(session, session.get_one(Trial, schedule.trial_id))
     return found
 
 
@@ -54,5 +57,14 @@ def _of_arena(session: Session, trial_id: str | None, spec: TournamentSpec) -> l
     return code_in_game(spec_of(session.get_one(Trial, trial_id)).game, ("trial", "game"))
 
 
-def _model(trial: Trial) -> list[CodeName]:
-    return code_in_model(spec_of(trial))
+def _models(session: Session, trial: Trial) -> list[CodeName]:
+    """The models of the trial and of its players."""
+    own = session.execute(
+        select(Player.name, Player.model)
+        .where(Player.trial_id == trial.id, Player.model.is_not(None), Player.parent_id.is_(None))
+        .order_by(Player.id)
+    ).all()
+    found = code_in_choice(spec_of(trial).model, ("model",))
+    for row in own:
+        found += code_in_choice(model_choice(row.model), ("players", row.name, "model"))
+    return found

@@ -52,6 +52,8 @@ def _add_players(session: Session, trial_id: str, spec: TrialSpec) -> None:
             "name": player.name,
             "role": player.role,
             "bot": player.bot,
+            "algorithm": None if player.algorithm is None else player.algorithm.to_json(),
+            "model": None if player.model is None else player.model.to_json(),
             "created_commit": 0,
         }
         for player in spec.league.players

@@ -5,11 +5,17 @@ from __future__ import annotations
 import json
 from typing import Any
 
+from pydantic import TypeAdapter
+
 from api.store.tables import Player, Trial
 from orchestrator.catalog import Component
-from orchestrator.spec import TrialSpec
+from orchestrator.spec import InvalidTrial, TrialSpec
 from orchestrator.spec.checking import check_algorithm
 from orchestrator.spec.components import Choice
+from orchestrator.spec.model import ModelChoice
+from orchestrator.spec.problems import Problem, shown
+
+_MODEL: TypeAdapter[Choice] = TypeAdapter(ModelChoice)
 
 
 def spec_of(trial: Trial) -> TrialSpec:
@@ -17,14 +23,37 @@ def spec_of(trial: Trial) -> TrialSpec:
     return TrialSpec.model_validate(trial.spec)
 
 
-def algorithm_of(spec: TrialSpec, hyperparameters: dict[str, Any]) -> Component:
-    """The trial's algorithm with a player's options merged in; raises InvalidTrial for unknown options."""
-    return check_algorithm({**spec.algorithm.to_json(), **hyperparameters}).component
+def retuned(spec: TrialSpec, own: dict[str, Any] | None, hyperparameters: dict[str, Any]) -> Choice:
+    """A player's algorithm: its own or else the trial's, with the hyperparameters merged in.
+
+    Raises InvalidTrial for options that the algorithm does not have, and for another algorithm.
+    """
+    algorithm = own or spec.algorithm.to_json()
+    wanted = hyperparameters.get("id", algorithm["id"])
+    if wanted != algorithm["id"]:
+        reason = f"hyperparameters are options of the player's algorithm, {algorithm['id']}; another needs a new player"
+        raise InvalidTrial([Problem(path="id", message=reason, value=shown(wanted))])
+    return check_algorithm({**algorithm, **hyperparameters})
+
+
+def algorithm_of(spec: TrialSpec, own: dict[str, Any] | None, hyperparameters: dict[str, Any]) -> Component:
+    """The same as workers take it."""
+    return retuned(spec, own, hyperparameters).component
 
 
 def own_algorithm(trial: Trial, player: Player) -> Component:
     """The algorithm of this player."""
-    return algorithm_of(spec_of(trial), player.hyperparameters)
+    return algorithm_of(spec_of(trial), player.algorithm, player.hyperparameters)
+
+
+def model_choice(stored: dict[str, Any]) -> Choice:
+    """A model as a row has it; its name is not looked up again."""
+    return _MODEL.validate_python(stored)
+
+
+def model_of(spec: TrialSpec, own: dict[str, Any] | None) -> Choice:
+    """A player's model: its own or else the trial's."""
+    return spec.model if own is None else model_choice(own)
 
 
 def game_key(game: Choice) -> str:

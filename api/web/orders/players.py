@@ -8,17 +8,20 @@ from starlette.concurrency import run_in_threadpool
 
 from api.schemas.players import NewPlayer, Player, PlayerEdit
 from api.store.players import reads
+from api.store.players.weights import initial_weights, starts_alike
 from api.store.trials.reads import get_trial
-from api.store.trials.spec import algorithm_of, spec_of
+from api.store.trials.spec import algorithm_of, model_of, retuned, spec_of
+from api.web.auth.own_code import require_code
 from api.web.changes import AuditLine, ChangeCall, Reply
 from api.web.orders.order import Order
 from api.web.problems import problems_at
 from api.web.responses.etags import etag, require_match
 from api.web.services import Services
 from api.web.temporal.messages import update_trial
-from orchestrator.contracts.trials import Learner
+from orchestrator.contracts.trials import Learner, OwnStart
 from orchestrator.contracts.workflows import NewPlayer as NewPlayerOrder
 from orchestrator.contracts.workflows import PlayerChange
+from orchestrator.spec.own_code import code_in_choice
 
 
 class AddPlayer(Order):
@@ -30,13 +33,15 @@ class AddPlayer(Order):
         self.new = new
 
     def audit_line(self) -> AuditLine:
-        detail = {"name": self.new.name, "role": self.new.role}
+        own = self.new.model_dump(include={"algorithm", "model"}, exclude_none=True)
+        detail = {"name": self.new.name, "role": self.new.role, **own}
         return AuditLine(action="player.add", target=f"trial/{self.trial_id}", detail=detail)
 
     def check(self) -> None:
-        check_hyperparameters(self.services, self.trial_id, self.new.hyperparameters)
+        check_hyperparameters(self.change, self.trial_id, self.new.algorithm, self.new.hyperparameters)
 
     async def send(self) -> Reply:
+        start = await run_in_threadpool(self._start) if self.new.role.learns else None
         # the workflow adds one player for a key, so a retry is sent again and finds the player it made
         key = self.change.operation_id
         message = NewPlayerOrder(
@@ -45,10 +50,24 @@ class AddPlayer(Order):
             role=self.new.role,
             bot=self.new.bot,
             hyperparameters=self.new.hyperparameters,
+            algorithm=self.new.algorithm,
+            model=self.new.model,
+            start=start,
         )
         learner = await update_trial(self.services, self.trial_id, "add_player", key, Learner, message)
         player = await run_in_threadpool(read_player, self.services, learner.player)
         return Reply(status=201, body=player, headers={"Location": f"/api/v1/players/{player.id}"})
+
+    def _start(self) -> OwnStart | None:
+        """What its initial weights are made for; None where it can share those of other players."""
+        with self.services.reads() as session:
+            trial = get_trial(session, self.trial_id)
+            shared = initial_weights(session, trial)
+        spec, new = spec_of(trial), self.new
+        if shared is not None and starts_alike(spec, algorithm=new.algorithm, model=new.model):
+            return None
+        algorithm = algorithm_of(spec, new.algorithm, new.hyperparameters)
+        return OwnStart(model=model_of(spec, new.model).component, algorithm=algorithm)
 
 
 class ChangePlayer(Order):
@@ -67,7 +86,7 @@ class ChangePlayer(Order):
     def check(self) -> None:
         player = read_player(self.services, self.player_id)
         require_match(self.if_match, player.revision)
-        check_hyperparameters(self.services, player.trial_id, self.edit.hyperparameters or {})
+        check_hyperparameters(self.change, player.trial_id, player.algorithm, self.edit.hyperparameters or {})
 
     async def send(self) -> Reply:
         player = await run_in_threadpool(read_player, self.services, self.player_id)
@@ -77,12 +96,16 @@ class ChangePlayer(Order):
         return Reply(body=changed, headers=etag(changed.revision))
 
 
-def check_hyperparameters(services: Services, trial_id: str, hyperparameters: dict[str, Any]) -> None:
-    """Refuse hyperparameters that the trial's algorithm does not take."""
-    with services.reads() as session:
+def check_hyperparameters(
+    change: ChangeCall, trial_id: str, algorithm: dict[str, Any] | None, hyperparameters: dict[str, Any]
+) -> None:
+    """Refuse hyperparameters that the player's algorithm does not take (None is the trial's), and names of code."""
+    with change.services.reads() as session:
         trial = get_trial(session, trial_id)
     with problems_at("body.hyperparameters"):
-        algorithm_of(spec_of(trial), hyperparameters)
+        choice = retuned(spec_of(trial), algorithm, hyperparameters)
+    code = [each for each in code_in_choice(choice, ()) if each.path[0] in hyperparameters and each.path[0] != "id"]
+    require_code(change.principal, code, "body.hyperparameters")
 
 
 def read_player(services: Services, player_id: str) -> Player:

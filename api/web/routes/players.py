@@ -22,7 +22,7 @@ from api.web.responses.serialization import SerializingRoute, record_response, r
 from api.web.services import Api
 from league.types import Role
 from orchestrator.spec.checking import check_player
-from orchestrator.spec.own_code import CodeName, is_code
+from orchestrator.spec.own_code import CodeName, code_in_choice, is_code
 
 router = APIRouter(route_class=SerializingRoute, prefix="/api/v1", tags=["players"])
 
@@ -49,10 +49,13 @@ def list_all(
 @router.post("/trials/{trial_id}/players", summary="Add a player", status_code=201, response_model=Player)
 async def add(trial_id: EntityId, new: NewPlayer, principal: Operator, change: Change) -> Response:
     """Add a player to a running or paused league; a player that learns starts training at once."""
+    own = new.model_dump(mode="json", include={"name", "role", "bot", "algorithm", "model"})
     with problems_at("body"):
-        check_player({"name": new.name, "role": new.role.value, "bot": new.bot})
-    if new.bot is not None and is_code(new.bot):
-        require_code(principal, [CodeName(path=("bot",), name=new.bot)], "body")
+        player = check_player(own)
+    code = [CodeName(path=("bot",), name=new.bot)] if new.bot is not None and is_code(new.bot) else []
+    for field, choice in (("algorithm", player.algorithm), ("model", player.model)):
+        code += [] if choice is None else code_in_choice(choice, (field,))
+    require_code(principal, code, "body")
     return await AddPlayer(change, str(trial_id), new).carry_out()
 
 

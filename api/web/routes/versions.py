@@ -24,9 +24,10 @@ from api.store.players.reads import (
     read_version,
     returns_of,
 )
+from api.store.players.roster import player_named
 from api.store.tables import ReturnTally
 from api.store.trials.reads import get_trial, require_trial
-from api.store.trials.spec import spec_of
+from api.store.trials.spec import algorithm_of, model_of, spec_of
 from api.web.auth.scopes import Operator, Viewer
 from api.web.changes import AuditLine, Change, Reply
 from api.web.problems import ProblemError
@@ -139,8 +140,12 @@ async def import_weights(
     change: Change,
     trial_id: Annotated[UUID, Query(description="the trial to add the player to")],
     name: Annotated[str, Query(pattern=NAME_PATTERN, description="name of the new player", examples=["veteran"])],
+    like: Annotated[
+        str | None,
+        Query(max_length=63, description="the player whose model the weights are of; without it, the trial's model"),
+    ] = None,
 ) -> Response:
-    """Add a frozen player with weights made elsewhere. A worker checks them against the trial's model.
+    """Add a frozen player with weights made elsewhere. A worker checks them against the trial's or a player's model.
 
     The version's id can then be named as `weights` or `initial_weights` of other trials of this game and model.
     """
@@ -152,8 +157,15 @@ async def import_weights(
     def keep() -> ImportWeights:
         with services.reads() as session:
             spec = spec_of(get_trial(session, trial))
+            player = None if like is None else player_named(session, trial, like)
+        model, algorithm = (None, None) if player is None else (player.model, player.algorithm)
         uploaded = services.uploads.keep(data)
-        return ImportWeights(game=spec.game.component, model=spec.model.component, uploaded=uploaded)
+        return ImportWeights(
+            game=spec.game.component,
+            model=model_of(spec, model).component,
+            uploaded=uploaded,
+            algorithm=algorithm_of(spec, algorithm, {}),
+        )
 
     async def checked_weights() -> CheckpointRef:
         try:
@@ -167,7 +179,7 @@ async def import_weights(
 
     def work(session: Session, checked: CheckpointRef) -> Reply:
         keep_checkpoint(session, services.artifacts, checked)
-        row = import_version(session, trial, name, checked)
+        row = import_version(session, trial, name, checked, like=like)
         session.refresh(row)
         return Reply(
             status=201,

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 
 from starlette.concurrency import run_in_threadpool
 from temporalio.client import Client
@@ -22,8 +22,19 @@ from orchestrator.spec.problems import path_text
 
 Path = tuple[str | int, ...]
 
-_TOGETHER = (Kind.GAME, Kind.MODEL, Kind.ALGORITHM)
-"""Sections that are tried together: a model must fit a game's spaces, and an algorithm both."""
+FOR_EVERY_GAME = ("ppo", "vtrace")
+"""Built-in algorithms that learn every game with every built-in model, so that no worker has to try them."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Named:
+    """A component that a trial names, and where."""
+
+    path: Path
+    kind: Kind
+    component: Component
+    together: tuple[_Named, ...] = ()
+    """What is tried with it: a model must fit a game's spaces, and an algorithm both."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -54,6 +65,8 @@ class OwnComponent:
     """The names of code in it; none where it comes with an installed package."""
     imported: bool
     """Whether trying it imports anything that does not come with Lanista."""
+    sections: Mapping[Kind, Path] = field(default_factory=dict)
+    """Where the trial names what is tried together with it."""
     gated: bool = False
     """Whether it is the game of a trial with gates."""
     mated: bool = False
@@ -96,7 +109,8 @@ def _unusable(each: OwnComponent, verdict: ComponentVerdict) -> UnusableComponen
     other = None if verdict.section in (None, each.check.kind) else others.get(verdict.section)
     if other is None:
         return UnusableComponent(path=each.path, name=each.check.component.id, problem=verdict.problem)
-    return UnusableComponent(path=(str(verdict.section), "id"), name=other.id, problem=verdict.problem)
+    path = each.sections[Kind(str(verdict.section))]
+    return UnusableComponent(path=path, name=other.id, problem=verdict.problem)
 
 
 async def missing_gpus(cluster: ClusterStatus, spec: TrialSpec) -> list[UnusableComponent]:
@@ -125,28 +139,40 @@ def own_components(spec: TrialSpec) -> Iterator[OwnComponent]:
     """Components by import path or of another package, and games with options."""
     code = code_in_trial(spec)
     gates, mates = spec.league.champion_gate is not None, spec.league.mates.any
-    for path, kind, component in _named(spec):
-        section = path[:-1] if path[-1] == "id" else path
-        named = tuple(each for each in code if each.path[: len(section)] == section)
-        built_in = resolve(kind, component.id).entry.source == BUILT_IN
-        if named or not built_in or (kind is Kind.GAME and (component.options or mates)):
-            check = ComponentCheck(kind=kind, component=component, **_others(spec, kind, bool(named), code))
-            game = kind is Kind.GAME
-            imported = bool(named) or not built_in
+    for each in _named(spec):
+        named = _code_below(each.path, code)
+        built_in = resolve(each.kind, each.component.id).entry.source == BUILT_IN
+        game = each.kind is Kind.GAME
+        if named or not built_in or (game and (each.component.options or mates)) or _may_misfit(each):
+            others = _others(each, bool(named), code)
             yield OwnComponent(
-                path=path, check=check, code=named, imported=imported, gated=game and gates, mated=game and mates
+                path=each.path,
+                check=ComponentCheck(
+                    kind=each.kind,
+                    component=each.component,
+                    **{str(kind): other.component for kind, other in others.items()},
+                ),
+                code=named,
+                imported=bool(named) or not built_in,
+                sections={kind: other.path for kind, other in others.items()},
+                gated=game and gates,
+                mated=game and mates,
             )
 
 
-def _others(spec: TrialSpec, kind: Kind, may_import: bool, code: Sequence[CodeName]) -> dict[str, Component]:
+def _may_misfit(named: _Named) -> bool:
+    """Whether it is an algorithm that not every game and model suits."""
+    return named.kind is Kind.ALGORITHM and named.component.id not in FOR_EVERY_GAME
+
+
+def _others(named: _Named, may_import: bool, code: Sequence[CodeName]) -> dict[Kind, _Named]:
     """What to try together with a component: only what needs no more than the scope that the component needs."""
-    if kind not in _TOGETHER:
-        return {}
-    return {
-        section: getattr(spec, section).component
-        for section in _TOGETHER
-        if section != kind and (may_import or not any(each.path[0] == section for each in code))
-    }
+    return {each.kind: each for each in named.together if may_import or not _code_below(each.path, code)}
+
+
+def _code_below(path: Path, code: Sequence[CodeName]) -> tuple[CodeName, ...]:
+    section = path[:-1] if path[-1] == "id" else path
+    return tuple(each for each in code if each.path[: len(section)] == section)
 
 
 def imported_names(components: Iterable[OwnComponent]) -> dict[str, str]:
@@ -160,11 +186,24 @@ def imported_names(components: Iterable[OwnComponent]) -> dict[str, str]:
     return found
 
 
-def _named(spec: TrialSpec) -> Iterator[tuple[Path, Kind, Component]]:
-    yield ("game", "id"), Kind.GAME, spec.game.component
-    yield ("model", "id"), Kind.MODEL, spec.model.component
-    yield ("algorithm", "id"), Kind.ALGORITHM, spec.algorithm.component
-    yield ("league", "preset"), Kind.MATCHMAKER, Component(id=spec.league.preset)
+def _named(spec: TrialSpec) -> Iterator[_Named]:
+    game = _Named(path=("game", "id"), kind=Kind.GAME, component=spec.game.component)
+    model = _Named(path=("model", "id"), kind=Kind.MODEL, component=spec.model.component)
+    algorithm = _Named(path=("algorithm", "id"), kind=Kind.ALGORITHM, component=spec.algorithm.component)
+    yield replace(game, together=(model, algorithm))
+    yield replace(model, together=(game, algorithm))
+    yield replace(algorithm, together=(game, model))
+    yield _Named(path=("league", "preset"), kind=Kind.MATCHMAKER, component=Component(id=spec.league.preset))
     for number, player in enumerate(spec.league.players):
+        path = ("league", "players", number)
         if player.bot is not None:
-            yield ("league", "players", number, "bot"), Kind.BOT, Component(id=player.bot)
+            yield _Named(path=(*path, "bot"), kind=Kind.BOT, component=Component(id=player.bot))
+        own_model, own_algorithm = model, algorithm
+        if player.model is not None:
+            own_model = replace(model, path=(*path, "model", "id"), component=player.model.component)
+        if player.algorithm is not None:
+            own_algorithm = replace(algorithm, path=(*path, "algorithm", "id"), component=player.algorithm.component)
+        if player.model is not None:
+            yield replace(own_model, together=(game, own_algorithm))
+        if player.algorithm is not None:
+            yield replace(own_algorithm, together=(game, own_model))

@@ -36,9 +36,12 @@ def checkpoint(version_id: str) -> Call[bytes]:
     return Call(method="GET", path=path_to("versions", version_id, "checkpoint"), read=_checked)
 
 
-def import_weights(trial: TrialRef, *, name: str, data: bytes) -> Call[Version]:
-    """Add a frozen player with weights made elsewhere (a safetensors file) to a league."""
-    query = {"trial_id": trial if isinstance(trial, str) else trial.id, "name": name}
+def import_weights(trial: TrialRef, *, name: str, data: bytes, like: str | None = None) -> Call[Version]:
+    """Add a frozen player with weights made elsewhere (a safetensors file) to a league.
+
+    `like` names the player whose model they are of; without it they are of the trial's.
+    """
+    query = drop_none({"trial_id": trial if isinstance(trial, str) else trial.id, "name": name, "like": like})
     return Call(method="POST", path=path_to("versions"), query=query, content=data, read=ReadJson(Version))
 
 

@@ -90,9 +90,18 @@ def add_player(
     role: Role = Role.MAIN,
     bot: str | None = None,
     hyperparameters: Mapping[str, Any] | None = None,
+    algorithm: Mapping[str, Any] | None = None,
+    model: Mapping[str, Any] | None = None,
 ) -> Call[Player]:
-    """Add a player to a running or paused league."""
-    body = {"name": name, "role": role, "bot": bot, "hyperparameters": hyperparameters}
+    """Add a player to a running or paused league; without an algorithm or a model of its own it has the trial's."""
+    body = {
+        "name": name,
+        "role": role,
+        "bot": bot,
+        "hyperparameters": hyperparameters,
+        "algorithm": algorithm,
+        "model": model,
+    }
     return change("POST", trial_path(trial, "players"), Player, body)
 
 

@@ -90,7 +90,7 @@ def test_weights_can_come_from_another_trials_version(store: Store) -> None:
     other_model = store.create(league_file() | {"initial_weights": recorded.version, "model": {"hidden": [8]}})
     failure = refused(store, "begin_trial", TrialRequest(trial=other_model.trial))
     assert failure.type == "bad_input"
-    assert "another game or model" in failure.message
+    assert "another model" in failure.message
 
 
 def test_players_may_bring_weights_of_their_own(store: Store) -> None:
