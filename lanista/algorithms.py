@@ -15,6 +15,7 @@ from orchestrator.spec.algorithms.actor_critic import (
 )
 from orchestrator.spec.algorithms.base import AlgorithmOptions, ReplayOptions
 from orchestrator.spec.algorithms.continuous import DdpgOptions, OffPolicyOptions, SacOptions, Td3Options
+from orchestrator.spec.algorithms.cooperative import AtocOptions, ComaOptions, MappoOptions, QmixOptions, VdnOptions
 from workers.algorithms.actor_critic.a2c import A2c
 from workers.algorithms.actor_critic.anchor import ActorCritic
 from workers.algorithms.actor_critic.impala import Impala
@@ -27,6 +28,11 @@ from workers.algorithms.continuous.ddpg import Ddpg
 from workers.algorithms.continuous.sac import Sac
 from workers.algorithms.continuous.td3 import Td3
 from workers.algorithms.contract import Algorithm, Metrics, NetFactory
+from workers.algorithms.cooperative.atoc import Atoc
+from workers.algorithms.cooperative.coma import Coma
+from workers.algorithms.cooperative.mappo import Mappo
+from workers.algorithms.cooperative.qmix import Qmix
+from workers.algorithms.cooperative.vdn import Vdn
 from workers.algorithms.errors import BadAlgorithm
 from workers.algorithms.evaluation import evaluate
 from workers.algorithms.learner import Learner
@@ -50,8 +56,12 @@ __all__ = [
     "ActorCriticOptions",
     "Algorithm",
     "AlgorithmOptions",
+    "Atoc",
+    "AtocOptions",
     "BadAlgorithm",
     "Columns",
+    "Coma",
+    "ComaOptions",
     "Ddpg",
     "DdpgOptions",
     "EpsilonGreedy",
@@ -60,6 +70,8 @@ __all__ = [
     "Impala",
     "ImpalaOptions",
     "Learner",
+    "Mappo",
+    "MappoOptions",
     "Metrics",
     "Mmd",
     "MmdOptions",
@@ -70,6 +82,8 @@ __all__ = [
     "PolicyGradientOptions",
     "Ppo",
     "PpoOptions",
+    "Qmix",
+    "QmixOptions",
     "ReplayOptions",
     "Sac",
     "SacOptions",
@@ -78,6 +92,8 @@ __all__ = [
     "Td3Options",
     "Upgo",
     "UpgoOptions",
+    "Vdn",
+    "VdnOptions",
     "Vtrace",
     "VtraceOptions",
     "evaluate",

@@ -3,6 +3,7 @@
 from workers.buffers.contract import Batch, Buffer, Draw
 from workers.buffers.dataset import Dataset, from_columns, read, write
 from workers.buffers.fresh import Fresh
+from workers.buffers.joint import JointReplay
 from workers.buffers.mixture import Mixture
 from workers.buffers.prioritised import Prioritised
 from workers.buffers.replay import Replay
@@ -14,6 +15,7 @@ __all__ = [
     "Dataset",
     "Draw",
     "Fresh",
+    "JointReplay",
     "Mixture",
     "Prioritised",
     "Replay",

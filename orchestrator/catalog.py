@@ -84,6 +84,12 @@ _BUILT_INS: Mapping[Kind, Mapping[str, _BuiltIn]] = {
         "leduc_poker": _BuiltIn(
             "workers.games.leduc_poker:LeducPoker", "Leduc poker, six cards, two rounds", opening_plies=0
         ),
+        "two_step": _BuiltIn(
+            "workers.games.two_step:TwoStep", "Two-step matrix game of the QMIX paper, two mates", opening_plies=0
+        ),
+        "signals": _BuiltIn(
+            "workers.games.signals:Signals", "Two mates that each must name the other's number", opening_plies=0
+        ),
         "soccer": _BuiltIn("workers.games.soccer:Soccer", "Soccer on a small grid, two against two", opening_plies=0),
         "openspiel": _BuiltIn("workers.games.openspiel:OpenSpielGame", "Any game of OpenSpiel, by its name"),
         "pettingzoo_aec": _BuiltIn("workers.games.pettingzoo:AecGame", "Any turn-based PettingZoo game"),
@@ -119,6 +125,11 @@ _BUILT_INS: Mapping[Kind, Mapping[str, _BuiltIn]] = {
         "ddpg": _BuiltIn("workers.algorithms.continuous.ddpg:Ddpg", "Deep deterministic policy gradients"),
         "td3": _BuiltIn("workers.algorithms.continuous.td3:Td3", "Twin delayed deterministic policy gradients"),
         "sac": _BuiltIn("workers.algorithms.continuous.sac:Sac", "Soft actor-critic with a learnt temperature"),
+        "vdn": _BuiltIn("workers.algorithms.cooperative.vdn:Vdn", "Value decomposition networks, for teams"),
+        "qmix": _BuiltIn("workers.algorithms.cooperative.qmix:Qmix", "QMIX, monotonic mixing of values, for teams"),
+        "coma": _BuiltIn("workers.algorithms.cooperative.coma:Coma", "Counterfactual policy gradients, for teams"),
+        "mappo": _BuiltIn("workers.algorithms.cooperative.mappo:Mappo", "PPO with a central critic, for teams"),
+        "atoc": _BuiltIn("workers.algorithms.cooperative.atoc:Atoc", "Attentional communication, for teams that talk"),
     },
     Kind.BOT: {
         "random": _BuiltIn("workers.bots.fixed_strategies:RandomBot", "Any legal move, uniformly"),

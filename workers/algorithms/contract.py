@@ -66,6 +66,8 @@ class Algorithm:
     """Whether a crew of topology `auto` is asynchronous: the algorithm corrects for samples of older weights."""
     actions: ClassVar[tuple[type[spaces.Space[Any]], ...]] = ()
     """The kinds of action space that it learns to act in; empty for all."""
+    central: ClassVar[bool] = False
+    """Whether the game's global state, if it declares one, is recorded for `update` as the column "global"."""
 
     def __init__(self, options: Any, expected_rows: int = 0, processes: int = 1) -> None:
         """`expected_rows` is the decisions that one update of the whole crew adds: it sets the number of steps."""

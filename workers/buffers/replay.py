@@ -17,7 +17,7 @@ from workers.buffers.contract import Buffer, Draw, State
 from workers.inference.actor import STATE
 from workers.rollout.batch import PENDING, TERMINAL, Experience
 
-_NEXT = ("obs", "legal", STATE)
+_NEXT = ("obs", "legal", STATE, "global")
 """Columns of which a draw has the successor's row too."""
 
 

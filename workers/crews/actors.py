@@ -164,8 +164,7 @@ class FusedActor(TrainingActor):
     def prepare(self, task: GenerationTask, reload: bool) -> None:
         """Reset the tables and load the task's learner."""
         self._training.prepare(task, reload, self._rank)
-        steps = self._training.algorithm.options.rollout_steps
-        self._sampler = self._rollout.sampler(task, self._training.actor(), steps)
+        self._sampler = self._rollout.sampler(task, self._training.actor(), self._training.algorithm)
 
     def advance(self, updates: int) -> CallReport:
         """Sample and train this many times."""
@@ -201,9 +200,7 @@ class RolloutActor(CrewActor):
         learner.to(torch.device(self._plan.resources.samples_on))
         learner.nets.eval()
         self._nets = learner.nets
-        self._sampler = self._rollout.sampler(
-            task, algorithm.actor(learner.all_nets()), algorithm.options.rollout_steps
-        )
+        self._sampler = self._rollout.sampler(task, algorithm.actor(learner.all_nets()), algorithm)
 
     def sample(self, weights: Weights) -> tuple[Experience, int]:
         """One batch under these weights, and the environment steps it took."""

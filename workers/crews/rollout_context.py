@@ -9,6 +9,7 @@ import numpy as np
 from orchestrator.artifacts import ArtifactStore
 from orchestrator.catalog import Component
 from orchestrator.contracts.generations import PlannedOpponent
+from workers.algorithms.contract import Algorithm
 from workers.bots.names import make_bot
 from workers.bots.protocol import Bot
 from workers.crews.errors import BadTask
@@ -43,7 +44,7 @@ class RolloutContext:
         self._cache = PolicyCache(store, self.game.spec, device=plan.resources.samples_on)
         self._bots: dict[str, Bot] = {}
 
-    def sampler(self, task: GenerationTask, learner: Actor, steps: int) -> Sampler:
+    def sampler(self, task: GenerationTask, learner: Actor, algorithm: Algorithm) -> Sampler:
         """A sampler for one generation: tables are reset and seeded from the task's seed and `part`."""
         spec, parts = self.game.spec, self._plan.rollout_actors
         seats_rng = np.random.default_rng([task.seed, 1])
@@ -66,9 +67,10 @@ class RolloutContext:
             learner=learner,
             opponents=self._players(task.others, set(seating.blocks)),
             mates=None if seating.mates is None else self._players(task.mates, set(seating.mates.tolist())),
-            steps=steps,
+            steps=algorithm.options.rollout_steps,
             rng=rng,
             openings=task.openings,
+            central=algorithm.central,
         )
 
     def _players(self, opponents: Sequence[PlannedOpponent], seated: set[int]) -> dict[int, Policy | Bot]:

@@ -48,6 +48,8 @@ class GameSpec:
     """What people call the actions of a Discrete space; empty means by number."""
     openspiel: str | None = None
     """OpenSpiel's name of the same game, whose states `history` replays; None where there is none."""
+    state: spaces.Space[Any] | None = None
+    """A box of what `VectorGame.global_state` shows, for critics that see more than a seat; None where it has none."""
 
     def __init__(
         self,
@@ -66,6 +68,7 @@ class GameSpec:
         scoring: Literal["outcome", "returns"] = "outcome",
         action_names: tuple[str, ...] = (),
         openspiel: str | None = None,
+        state: spaces.Space[Any] | None = None,
     ) -> None:
         values = {
             "id": id,
@@ -80,6 +83,7 @@ class GameSpec:
             "scoring": scoring,
             "action_names": action_names,
             "openspiel": openspiel,
+            "state": state,
         }
         for name, value in values.items():
             object.__setattr__(self, name, value)
@@ -89,6 +93,8 @@ class GameSpec:
         object.__setattr__(self, "teams", checked_teams(teams or range(seats), seats, id))
         if self.team_count == 1:
             object.__setattr__(self, "scoring", "returns")
+        if state is not None and not isinstance(state, spaces.Box):
+            raise BadGame(f"{id}: its global state is {state}; allowed: Box")
         if action_names and len(action_names) != self.actions:
             raise BadGame(f"{id}: {len(action_names)} action names for {self.actions} actions")
 
@@ -156,6 +162,8 @@ class Turn:
     legal: Legal
     """[rows, actions]; None where all of the action space is allowed. Discrete and MultiDiscrete spaces have masks,
     the latter one mask with the masks of its parts side by side."""
+    state: Any = None
+    """[rows, ...], the global state at each row's table; only of final observations, if `VectorGame.shows_state`."""
 
 
 @dataclass(slots=True)
@@ -182,6 +190,8 @@ class VectorGame(ABC):
 
     auto_reset: bool = True
     """False leaves a finished table at its last position, until `start` gives it another game."""
+    shows_state: bool = False
+    """True asks for the global state of truncated games with their final observations."""
     teams_question: str | None = None
     """Why a new trial must say which seats play together; None where the game or its options say it."""
     teams_question_if_equal: str | None = None
@@ -227,6 +237,10 @@ class VectorGame(ABC):
     def render_svg(self, table: int, seat: int | None = None) -> str:
         """The position as an SVG image; by default its text."""
         return text_svg(self.render_text(table, seat), title=self.spec.id)
+
+    def global_state(self) -> NDArray[Any]:
+        """[tables, ...] of `spec.state`: the whole position now at each table, for critics in training alone."""
+        raise BadGame(f"{self.spec.id}: it declares a global state and does not define global_state()")
 
     def action_text(self, table: int, seat: int, action: Any) -> str:
         """What people call this action of a seat at this table; by default its name in the spec."""
@@ -280,7 +294,9 @@ class VectorGame(ABC):
         turn = self.turn()
         rows = np.flatnonzero(truncated[turn.tables])
         seen = game_spaces.take(turn.observations, rows)
-        return Turn(turn.tables[rows], turn.seats[rows], seen, None if turn.legal is None else turn.legal[rows])
+        legal = None if turn.legal is None else turn.legal[rows]
+        state = self.global_state()[turn.tables[rows]] if self.shows_state else None
+        return Turn(turn.tables[rows], turn.seats[rows], seen, legal, state)
 
     def seeds_of(self, tables: NDArray[np.int64]) -> NDArray[np.uint64]:
         """The seed of the game now at each of these tables: `reset` with it plays the same game again."""

@@ -38,7 +38,7 @@ def architecture(policy: Policy) -> Hashable | None:
     with its weights cannot be read from it.
     """
     model = policy.model
-    if type(policy).decide is not Policy.decide:
+    if type(policy).decide is not Policy.decide or type(policy).run is not Policy.run:
         return None
     shapes = tuple((name, tuple(tensor.shape), tensor.dtype) for name, tensor in model.state_dict().items())
     if is_perceptron(policy):

@@ -16,7 +16,7 @@ from workers.games.protocol import GameSpec
 from workers.games.spaces import Observations, from_columns
 from workers.inference.actor import STATE, Columns
 from workers.models.contract import build_model, head_of, run_model, see_raw_images, state_size
-from workers.models.encoding import to_device, to_tensors
+from workers.models.encoding import Observed, to_device, to_tensors
 from workers.models.heads import Head, choose
 
 
@@ -29,6 +29,14 @@ class PolicyOutput:
     values: NDArray[np.float32]
     states: NDArray[np.float32] | None = None
     """The recurrent state after each row; None for models without one."""
+
+
+@dataclass(slots=True)
+class Places:
+    """Where rows are: the table and the seat of each."""
+
+    tables: NDArray[np.int64]
+    seats: NDArray[np.int64]
 
 
 class Decider(Protocol):
@@ -50,6 +58,9 @@ class Decider(Protocol):
 
 class Policy:
     """A model used for inference. Rows do not depend on each other, nor on the batching except for rounding."""
+
+    placed: bool = False
+    """Whether it must know the table and the seat of each row; rows of mates may then depend on each other."""
 
     def __init__(self, model: nn.Module, component: Component | None = None) -> None:
         """`component` names what made the model: policies of one component can run as a group."""
@@ -77,7 +88,8 @@ class Policy:
 
     def act(self, rows: Columns, draws: NDArray[np.float32] | None, explore: float = 0.0) -> Columns:
         """See `Actor`; an actor-critic policy explores by its own distribution."""
-        decided = self.decide(from_columns(rows), rows.get("legal"), draws, rows.get(STATE))
+        places = Places(rows["table"], rows["seat"]) if self.placed else None
+        decided = self.decide(from_columns(rows), rows.get("legal"), draws, rows.get(STATE), places)
         columns: dict[str, NDArray[Any]] = {
             "action": decided.actions,
             "log_prob": decided.log_probs,
@@ -102,8 +114,9 @@ class Policy:
         legal: NDArray[np.bool_] | None,
         draws: NDArray[np.float32] | None,
         states: NDArray[np.float32] | None = None,
+        places: Places | None = None,
     ) -> PolicyOutput:
-        """See `Decider`."""
+        """See `Decider`; `places` are needed if it is `placed`."""
         with torch.inference_mode():
             before = None if states is None else torch.from_numpy(states).to(self.device)
             observed = to_device(to_tensors(observations), self.device)
@@ -111,13 +124,33 @@ class Policy:
                 rows = len(next(iter(observed.values())) if isinstance(observed, dict) else observed)
                 before = torch.zeros(rows, self.state_size, device=self.device)
             mask = None if legal is None else torch.from_numpy(legal).to(self.device)
-            outputs, values, after = run_model(self.model, observed, mask, before)
+            outputs, values, after = self.run(observed, mask, before, places)
             actions, log_probs = self.sample(outputs, draws)
             decided = (actions, log_probs, values) if after is None else (actions, log_probs, values, after)
             return PolicyOutput(*(part.cpu().numpy() for part in decided))
+
+    def run(
+        self, observed: Observed, legal: Tensor | None, state: Tensor | None, places: Places | None
+    ) -> tuple[Tensor, Tensor, Tensor | None]:
+        """Outputs, values and the next state of a recurrent model."""
+        return run_model(self.model, observed, legal, state)
 
     def sample(self, outputs: Tensor, draws: NDArray[np.float32] | None) -> tuple[Tensor, Tensor]:
         """Actions and their log-probabilities from the model's outputs; see `Decider` for `draws`."""
         if self.head is None:
             return choose(outputs, draws)
         return self.head.sample(outputs, None if draws is None else torch.from_numpy(draws).to(outputs.device))
+
+
+def decide_placed(
+    decider: Decider,
+    observations: Observations,
+    legal: NDArray[np.bool_] | None,
+    draws: NDArray[np.float32] | None,
+    states: NDArray[np.float32] | None,
+    places: Places,
+) -> PolicyOutput:
+    """Decide rows of a game; a policy that is `placed` gets their tables and seats too."""
+    if isinstance(decider, Policy) and decider.placed:
+        return decider.decide(observations, legal, draws, states, places)
+    return decider.decide(observations, legal, draws, states)

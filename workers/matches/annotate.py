@@ -15,8 +15,7 @@ from workers.games.errors import BadGame
 from workers.games.names import make_game
 from workers.games.protocol import Turn, VectorGame
 from workers.games.spaces import ActionValue
-from workers.inference.policy import Policy
-from workers.models.contract import run_model
+from workers.inference.policy import Places, Policy
 from workers.models.encoding import to_tensors
 
 
@@ -58,7 +57,8 @@ def _ask(policy: Policy, game: VectorGame, turn: Turn, actions: NDArray[Any], me
     seats, legal = torch.from_numpy(turn.seats), game.legal_of(turn)
     with torch.inference_mode():
         mask = None if legal is None else torch.from_numpy(legal)
-        outputs, values, after = run_model(policy.model, to_tensors(turn.observations), mask, memory[seats])
+        places = Places(turn.tables, turn.seats)
+        outputs, values, after = policy.run(to_tensors(turn.observations), mask, memory[seats], places)
         if after is not None:
             memory[seats] = after
         chances = torch.softmax(outputs, 1).tolist() if game.spec.discrete else [()] * len(seats)

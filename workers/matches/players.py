@@ -11,7 +11,7 @@ from workers.bots.names import make_bot
 from workers.bots.protocol import Bot, bot_input
 from workers.games.protocol import Turn, VectorGame
 from workers.inference.cache import PolicyCache
-from workers.inference.policy import Decider
+from workers.inference.policy import Decider, Places, decide_placed
 from workers.matches.task import Entrant
 
 
@@ -39,10 +39,12 @@ class PolicyPlayer:
 
     def act(self, game: VectorGame, turn: Turn, rows: NDArray[np.int64], draws: NDArray[np.float32]) -> NDArray[Any]:
         at = turn.tables[rows], turn.seats[rows]
-        decided = self._policy.decide(
+        decided = decide_placed(
+            self._policy,
             *game.rows_of(turn, rows),
             draws if self._sampled else None,
             None if self._memory is None else self._memory[at],
+            Places(*at),
         )
         if self._memory is not None:
             self._memory[at] = decided.states

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from workers.bots.protocol import Bot, bot_input
 from workers.games.protocol import Turn, VectorGame
 from workers.inference.grouped import PerceptronGroup, architecture, group, is_perceptron
-from workers.inference.policy import Decider, Policy
+from workers.inference.policy import Decider, Places, Policy, decide_placed
 from workers.rollout.seating import LEARNER, Seating
 
 FEW_MODULES = 4
@@ -110,10 +110,12 @@ class _Batch(ABC):
         wanted: NDArray[np.int64] | slice = slice(None),
     ) -> NDArray[Any]:
         """The actions of the `wanted` ones of these rows; the others' are not used, and change no state."""
+        places = Places(turn.tables[rows], turn.seats[rows])
+        shown = self._game.rows_of(turn, rows)
         if self._states is None:
-            return decider.decide(*self._game.rows_of(turn, rows), draws[rows]).actions[wanted]
-        streams = turn.tables[rows] * self._seats + turn.seats[rows]
-        decided = decider.decide(*self._game.rows_of(turn, rows), draws[rows], self._states[streams])
+            return decide_placed(decider, *shown, draws[rows], None, places).actions[wanted]
+        streams = places.tables * self._seats + places.seats
+        decided = decide_placed(decider, *shown, draws[rows], self._states[streams], places)
         assert decided.states is not None
         self._states[streams[wanted]] = decided.states[wanted]
         return decided.actions[wanted]

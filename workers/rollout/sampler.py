@@ -16,6 +16,7 @@ from workers.inference.actor import Actor
 from workers.inference.policy import Policy
 from workers.rollout.batch import Experience
 from workers.rollout.builder import TrajectoryBuilder
+from workers.rollout.joint import nth_of_stream
 from workers.rollout.mates import Mates
 from workers.rollout.openings import OpeningRules, Openings, random_legal
 from workers.rollout.opponents import Opponents
@@ -40,7 +41,9 @@ class Sampler:
         steps: int,
         rng: np.random.Generator,
         openings: OpeningRules | None = None,
+        central: bool = False,
     ) -> None:
+        """`central` records the game's global state, where it declares one, as the column "global"."""
         spec = game.spec
         self._game, self._seating, self._learner, self._rng = game, seating, learner, rng
         self._steps = steps
@@ -53,6 +56,8 @@ class Sampler:
         rows = streams if spec.simultaneous else game.tables
         self._builder = TrajectoryBuilder(streams=streams, capacity=steps * rows, teams=spec.teams)
         self._states = {name: np.zeros((streams, *shape), np.float32) for name, shape in learner.state_shapes.items()}
+        self._placed = bool(getattr(learner, "placed", False))
+        self._central = game.shows_state = central and spec.state is not None
         rules = OpeningRules(share=0.0) if openings is None else openings
         self._openings = Openings(rules, spec, game.tables, rng)
         # Results against others count for the payoff, so those games are played from the real start.
@@ -101,10 +106,12 @@ class Sampler:
         if len(streams):
             for name, states in self._states.items():
                 shown[name] = states[streams]
-            decided = self._learner.act(shown, draws, self.explore)
+            decided = self._learner.act({**shown, **self._places(streams)}, draws, self.explore)
             actions[mine] = decided["action"]
             for name, states in self._states.items():
                 states[streams] = decided[name]
+            if record and self._central:
+                shown["global"] = self._game.global_state()[streams // self._seats]
             if record:
                 # the state before the decision takes the place of the one after it
                 self._builder.add(streams, {**decided, **shown}, self.acted_by)
@@ -170,6 +177,8 @@ class Sampler:
             shown = {name: column[mine] for name, column in observed(self._game, final).items()}
             for name, states in self._states.items():
                 shown[name] = states[shown_to[mine]]
+            if self._central:
+                shown["global"] = final.state[mine]
             self._finals.append((decisions[mine], shown_to[mine], shown))
         others = np.setdiff1d(streams, shown_to)
         if self._game.spec.simultaneous:
@@ -182,9 +191,16 @@ class Sampler:
         rows, streams = (np.concatenate([each[part] for each in self._finals]) for part in (0, 1))
         shown = {name: np.concatenate([each[2][name] for each in self._finals]) for name in self._finals[0][2]}
         draws = np.full(self._game.layout.draws_shape(len(rows)), 0.5, np.float32)  # nothing is played
-        seen = self._learner.act(shown, draws, self.explore)
+        # a table may have had several final observations: its mates must not meet those of another game
+        seen = self._learner.act({**shown, **self._places(streams, nth_of_stream(streams))}, draws, self.explore)
         self._builder.add_finals(rows, streams, {**seen, **shown}, self.acted_by)
         self._finals.clear()
+
+    def _places(self, streams: NDArray[np.int64], game: NDArray[np.int64] | int = 0) -> dict[str, NDArray[np.int64]]:
+        """The tables and seats of these streams, for a learner that must know them."""
+        if not self._placed:
+            return {}
+        return {"table": streams // self._seats + game * self._game.tables, "seat": streams % self._seats}
 
     def _streams(self, tables: NDArray[np.int64]) -> NDArray[np.int64]:
         return (tables[:, None] * self._seats + np.arange(self._seats)).reshape(-1)

@@ -16,6 +16,13 @@ from orchestrator.spec.algorithms.actor_critic import (
     VtraceAlgorithm,
 )
 from orchestrator.spec.algorithms.continuous import DdpgAlgorithm, SacAlgorithm, Td3Algorithm
+from orchestrator.spec.algorithms.cooperative import (
+    AtocAlgorithm,
+    ComaAlgorithm,
+    MappoAlgorithm,
+    QmixAlgorithm,
+    VdnAlgorithm,
+)
 from orchestrator.spec.components import OTHER, Choice, OtherChoice, own_name, tag_by_id
 
 BUILT_IN_ALGORITHMS: dict[str, type[Choice]] = {
@@ -28,6 +35,11 @@ BUILT_IN_ALGORITHMS: dict[str, type[Choice]] = {
     "ddpg": DdpgAlgorithm,
     "td3": Td3Algorithm,
     "sac": SacAlgorithm,
+    "vdn": VdnAlgorithm,
+    "qmix": QmixAlgorithm,
+    "coma": ComaAlgorithm,
+    "mappo": MappoAlgorithm,
+    "atoc": AtocAlgorithm,
 }
 """Id -> the id's options in a trial file."""
 

@@ -1,0 +1,1 @@
+"""Algorithms for teams: mates learn together and act apart."""
