@@ -88,19 +88,21 @@ def headline(trial: TrialSummary, steps_per_second: float | None = None) -> Rend
     """The trial's name, status and progress in one line."""
     line = Text.assemble((trial.label, "bold"), f" · {trial.game} · ")
     line.append(trial.status, STATUS_COLOURS.get(trial.status, ""))
-    if trial.status_reason:
-        line.append(f" ({trial.status_reason})")
+    reason, _, trace = (trial.status_reason or "").partition("\n")
+    if reason:
+        line.append(f" ({reason})")
     line.append(f" · {trial.steps:,} steps · commit {trial.last_commit}")
     if trial.started_at is not None:
         line.append(f" · {duration((trial.finished_at or datetime.now(UTC)) - trial.started_at)}")
     if steps_per_second is not None:
         line.append(f" · {steps_per_second:,.0f} steps/s", "bold green")
+    below = [Text(trace, "dim")] if trace else []
     budget = trial.budget_steps
     if not budget:
-        return line
+        return Group(line, *below)
     bar = Table.grid()  # a progress bar alone does not end its line
     bar.add_row(ProgressBar(total=budget, completed=min(trial.steps, budget), width=60), f" of {budget:,} steps")
-    return Group(line, bar)
+    return Group(line, bar, *below)
 
 
 def duration(elapsed: object) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from functools import partial
 from http import HTTPStatus
 from typing import Any
 
@@ -35,6 +36,9 @@ class ProblemError(Exception):
         self.detail = detail
         self.headers = dict(headers or {})
         self.more = more
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return partial(type(self), self.status, self.detail, headers=self.headers, **self.more), ()
 
 
 def title_of(status: int) -> str:

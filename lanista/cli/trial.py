@@ -105,6 +105,10 @@ def list_all(
     for one in found:
         table.add_row(*_row(one))
     out.print(table)
+    for one in found:
+        if one.status is TrialStatus.FAILED and one.status_reason:
+            # `trial show` has the traceback
+            print_line(f"[red]{escape(one.label)}[/] failed: {escape(one.status_reason.splitlines()[0])}")
 
 
 def _row(one: TrialSummary) -> list[str]:

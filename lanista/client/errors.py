@@ -75,6 +75,9 @@ class Problem(LanistaError):
         self.more = dict(more or {})
         """Other fields of the document, such as the present `trial_status`."""
 
+    def __reduce__(self) -> tuple[type[Problem], tuple[Any, ...]]:
+        return type(self), (self.status, self.title, self.detail, self.more)
+
     @property
     def fields(self) -> list[FieldProblem]:
         """The wrong fields; empty where the problem is not about fields."""

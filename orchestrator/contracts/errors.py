@@ -30,5 +30,7 @@ class Failure(StrEnum):
     """No heartbeat came: the worker died or hung. Set by the workflow, not by an activity."""
     KEY_UNKNOWN = "key_unknown"
     """A worker does not have the key that its input is sealed with; retried with back-off, since keys can be added."""
+    USER_CODE = "user_code"
+    """Code of the user's raised; tried once more, and final where it raises the same again."""
     UNKNOWN = "unknown"
     """Anything else; retried with back-off."""

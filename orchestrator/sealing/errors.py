@@ -17,6 +17,9 @@ class NotSealed(ApplicationError):
     def __init__(self, message: str) -> None:
         super().__init__(message, type="not_sealed", non_retryable=True)
 
+    def __reduce__(self) -> tuple[type[NotSealed], tuple[str]]:
+        return type(self), (self.message,)
+
 
 class UnknownKey(Exception):
     """Sealed with a key that this process does not have. It is not a failure of the workflow: keys can be added."""

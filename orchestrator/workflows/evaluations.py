@@ -20,6 +20,7 @@ with workflow.unsafe.imports_passed_through():
     from orchestrator.contracts.tournaments import TrialEvaluation, open_trial_evaluation
     from orchestrator.contracts.workflows import Mode, PlayerState
     from orchestrator.workflows.retries import (
+        MAY_BE_A_BUG,
         FailedAttempt,
         RetriesExhausted,
         as_lost_games,
@@ -81,7 +82,7 @@ async def evaluate_against_target(
 
 def _may_pass(end: RetriesExhausted) -> bool:
     """Whether the failure may be gone at the next evaluation."""
-    if end.last.failure is Failure.UNKNOWN and not end.final:
+    if end.last.failure in MAY_BE_A_BUG and not end.final:
         # the run is to end after many failures; this single unknown one does not end the player
         return workflow.patched("drop-evaluations-of-unknown-trouble")
     return not end.final or end.last.failure is Failure.DAMAGED_CHECKPOINT

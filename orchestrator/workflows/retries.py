@@ -16,9 +16,11 @@ See docs/decisions/temporal.md.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from datetime import timedelta
+from functools import partial
 from typing import Any, TypeVar
 
 from temporalio import workflow
@@ -29,15 +31,18 @@ with workflow.unsafe.imports_passed_through():
     from orchestrator.contracts.labels import summary_line
     from orchestrator.contracts.queues import ActivityStub
 
+_NUMBER = re.compile(r"0x[0-9a-fA-F]+|\d+")
+
 Message = TypeVar("Message")
 Result = TypeVar("Result")
 
 MAX_UNKNOWN_FAILURES = 5
-"""Failures of an unknown kind in a row before retrying ends: a bug in a user's game does not go away."""
+"""Failures of user code or of an unknown kind in a row before retrying ends: a bug does not go away."""
 FAILURES_PER_RUN = 50
 """Failed attempts after which a workflow continues as new: an outage may last for weeks, a history must stay small."""
 NON_RETRYABLE = frozenset({Failure.BAD_INPUT, Failure.NOT_FOUND})
 HANDLED_BY_CALLER = frozenset({Failure.DAMAGED_CHECKPOINT})
+MAY_BE_A_BUG = frozenset({Failure.USER_CODE, Failure.UNKNOWN})
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -67,6 +72,9 @@ class RetriesExhausted(Exception):
         super().__init__(f"{last.failure}: {last.problem}")
         self.last = last
         self.final = final
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return partial(type(self), self.last, final=self.final), ()
 
 
 def classify_failure(error: ActivityError) -> tuple[Failure, str]:
@@ -108,9 +116,10 @@ async def retry_activity(
 
     Raises RetriesExhausted after a failure that no retry can fix, after one that the caller must handle, and after any
     failure once `should_stop()` holds. A cancelled attempt raises as it is. `tries` counts the attempts of earlier
-    runs of the workflow; delays continue to grow from there.
+    runs of the workflow; delays continue to grow from there. User code that raises the same error twice in a row is not
+    tried again: an attempt is a function of its message, so it would raise again.
     """
-    unknown = 0
+    unknown, before = 0, ""
     while True:
         tries += 1
         try:
@@ -119,9 +128,12 @@ async def retry_activity(
             if is_cancelled_exception(error) and workflow.patched("end-with-a-cancelled-attempt"):
                 raise  # the caller cancelled it and wants no other attempt
             failure, problem = classify_failure(error)
-        unknown = unknown + 1 if failure is Failure.UNKNOWN else 0
+        unknown = unknown + 1 if failure in MAY_BE_A_BUG else 0
         failed = FailedAttempt(failure=failure, problem=problem, tries=tries, delay=_delay(failure, tries))
         final = failure in NON_RETRYABLE | HANDLED_BY_CALLER or unknown >= MAX_UNKNOWN_FAILURES
+        if failure is Failure.USER_CODE and _same_error(before, problem):
+            final = final or workflow.patched("end-with-a-repeated-user-error")
+        before = problem if failure is Failure.USER_CODE else ""
         if final or should_stop():
             raise RetriesExhausted(failed, final=final)
         await on_failure(failed)
@@ -129,12 +141,17 @@ async def retry_activity(
             await workflow.sleep(failed.delay, summary=summary_line(f"before attempt {tries + 1}: {failure}"))
 
 
+def _same_error(before: str, now: str) -> bool:
+    """Whether two descriptions differ in numbers and addresses at most."""
+    return bool(before) and _NUMBER.sub("#", before) == _NUMBER.sub("#", now)
+
+
 def _delay(failure: Failure, tries: int) -> timedelta:
     """No delay for a lost process, unless it is lost again and again; exponential delays for other failures."""
     doubled = 2.0 ** min(tries - 1, 8)
     if failure in (Failure.STORE_FULL, Failure.STORE_UNAVAILABLE, Failure.KEY_UNKNOWN):
         return timedelta(seconds=min(300.0, 5.0 * doubled))
-    if failure is Failure.UNKNOWN:
+    if failure in MAY_BE_A_BUG:
         return timedelta(seconds=min(60.0, 1.0 * doubled))
     if tries > 3:  # a process that is lost every time
         return timedelta(seconds=min(30.0, 0.5 * doubled))

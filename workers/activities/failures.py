@@ -12,7 +12,6 @@ from orchestrator.artifacts import ArtifactStoreFull, ArtifactStoreUnavailable, 
 from orchestrator.catalog import CatalogError
 from orchestrator.contracts.errors import Failure
 from orchestrator.import_folders import NotImportable
-from workers.activities.user_traceback import user_traceback
 from workers.algorithms.errors import BadAlgorithm
 from workers.bots.protocol import BadBot
 from workers.checkpoints import CheckpointMismatch, UnreadableCheckpoint
@@ -21,6 +20,8 @@ from workers.games.errors import GameError
 from workers.matches.task import BadMatch
 from workers.models.contract import BadModel
 from workers.rollout.openings import BadOpenings
+from workers.user_errors import UserCodeError, as_user_error
+from workers.user_traceback import user_traceback
 
 USER_INPUT_ERRORS = (
     BadTask,
@@ -41,22 +42,25 @@ KINDS: tuple[tuple[Failure, tuple[type[Exception], ...]], ...] = (
     (Failure.STORE_UNAVAILABLE, (ArtifactStoreUnavailable,)),
     (Failure.DAMAGED_CHECKPOINT, (DamagedArtifact, MissingArtifact, UnreadableCheckpoint)),
     (Failure.BAD_INPUT, USER_INPUT_ERRORS),
+    (Failure.USER_CODE, (UserCodeError,)),
     (Failure.CREW_LOST, (CrewLost, CrewUnavailable, RayError)),
 )
 
 
 def failure_kind(error: BaseException) -> Failure:
-    """The kind of failure; UNKNOWN for any other exception, such as a bug in a user's game."""
+    """The kind of failure; UNKNOWN for any exception that neither has a kind nor comes from user code."""
     return next((kind for kind, errors in KINDS if isinstance(error, errors)), Failure.UNKNOWN)
 
 
 def failure_message(error: BaseException) -> str:
     """The message for people. Where the user's own code raised, its part of the traceback follows."""
+    if isinstance(error, Exception):
+        error = as_user_error(error)
     kind = failure_kind(error)
     message = f"{type(error).__name__}: {error}" if kind is Failure.UNKNOWN else str(error)
-    if kind not in (Failure.UNKNOWN, Failure.BAD_INPUT):
+    if kind not in (Failure.UNKNOWN, Failure.BAD_INPUT, Failure.USER_CODE):
         return message
-    frames = user_traceback(error)
+    frames = error.frames if isinstance(error, UserCodeError) else user_traceback(error)
     return f"{message}\n{frames}" if frames else message
 
 
@@ -67,6 +71,8 @@ def map_errors() -> Iterator[None]:
         yield
     except (ApplicationError, CancelledError):
         raise
-    except Exception as error:
+    except Exception as raised:
+        error = as_user_error(raised)
         kind = failure_kind(error)
-        raise ApplicationError(failure_message(error), type=kind, non_retryable=kind is Failure.BAD_INPUT) from error
+        final = kind is Failure.BAD_INPUT
+        raise ApplicationError(failure_message(error), type=kind, non_retryable=final) from raised

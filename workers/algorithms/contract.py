@@ -6,6 +6,7 @@ See docs/decisions/algorithms.md.
 from __future__ import annotations
 
 import inspect
+import math
 from collections.abc import Iterator, Mapping
 from typing import Any, ClassVar, Protocol
 
@@ -25,6 +26,7 @@ from workers.buffers.replay import Replay
 from workers.games.protocol import GameSpec
 from workers.inference.policy import Policy
 from workers.models.heads import BoxHead
+from workers.user_errors import NotFinite
 
 
 class NetFactory(Protocol):
@@ -142,11 +144,17 @@ class Algorithm:
                 continue
             with learner.autocast():
                 loss = self.loss(drawn.tensors(learner.device), nets).float()
-            if loss.ndim:
-                buffer.feedback(drawn.ids, loss.detach().cpu().numpy())
+            errors = loss.detach() if loss.ndim else None
+            if errors is not None:
                 loss = (loss * drawn.weight_tensor(learner.device)).mean()
             learner.descend(loss)
-            yield {"loss": float(loss.detach()), "rows": float(len(drawn))}
+            value = float(loss.detach())
+            if not math.isfinite(value):
+                kind = type(self)
+                raise NotFinite(f"the loss of {kind.__module__}:{kind.__qualname__} is {value}, which is not finite")
+            if errors is not None:
+                buffer.feedback(drawn.ids, errors.cpu().numpy())
+            yield {"loss": value, "rows": float(len(drawn))}
 
 
 def algorithm_class(component: Component) -> type[Algorithm]:

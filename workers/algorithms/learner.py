@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
@@ -15,6 +16,7 @@ from torch import Tensor, nn
 from workers.algorithms.errors import BadAlgorithm
 from workers.algorithms.optimiser import FlatAdam, flatten
 from workers.checkpoints import State, check_weights
+from workers.user_errors import NotFinite
 
 Reduce = Callable[[Tensor], None]
 """Averages a tensor over all training processes, in place."""
@@ -80,6 +82,7 @@ class Learner:
         self.device = torch.device("cpu")
         """Where the networks are."""
         self._autocast: torch.dtype | None = None
+        self._last_loss: Tensor | None = None
 
     # Set up, in `Algorithm.build`
 
@@ -160,6 +163,7 @@ class Learner:
     def descend(self, loss: Tensor, optimiser: str = POLICY) -> None:
         """Take a gradient step of this loss: backward, average over the processes, clip, Adam, lagged copies."""
         self.optimisers[optimiser].clear()
+        self._last_loss = loss.detach()
         loss.backward()  # type: ignore[no-untyped-call]
         self.step(optimiser)
 
@@ -188,6 +192,17 @@ class Learner:
         """Take the steps of the other processes with them until all have ended their update."""
         while self._reduce is not None and self._take_others(running=False):
             pass
+
+    def require_finite(self) -> None:
+        """Raise NotFinite if a gradient step has made a weight NaN or infinite; a sum for each optimiser."""
+        for name, optimiser in self.optimisers.items():
+            if not math.isfinite(float(optimiser.flat.sum())) and not bool(torch.isfinite(optimiser.flat).all()):
+                loss = "" if self._last_loss is None else f"; the last loss was {float(self._last_loss)}"
+                raise NotFinite(
+                    f"a gradient step made weights of {', '.join(self._owners[name])} NaN or infinite"
+                    f" (optimiser {name!r}, {optimiser.updates:,} steps){loss}; a lower learning_rate or a "
+                    "gradient_clip may help where the loss itself is sound"
+                )
 
     # State, in the checkpoint
 

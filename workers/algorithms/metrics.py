@@ -2,21 +2,34 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass, field
 
 import torch
 from torch import Tensor
 
+from workers.user_errors import NotFinite
+
 Measured = list[tuple[Tensor, int]]
 """Of every minibatch: the means of some metrics, still a tensor, and its rows."""
 
 
 def minibatch_means(names: Sequence[str], measured: Measured) -> dict[str, float]:
-    """The means over all minibatches, weighted by their rows; none where nothing was measured."""
+    """The means over all minibatches, weighted by their rows; none where nothing was measured.
+
+    Raises NotFinite if one is NaN or infinite: they are computed from the model's outputs.
+    """
     if not measured:
         return {}
     means = torch.stack([values for values, _ in measured]).double()
+    if not math.isfinite(float(means.sum())) and not bool(torch.isfinite(means).all()):
+        step = int(torch.isfinite(means).all(1).logical_not().nonzero()[0])
+        found = ", ".join(f"{name} {value:g}" for name, value in zip(names, means[step].tolist(), strict=True))
+        raise NotFinite(
+            f"in gradient step {step + 1} of the {len(measured)} of an update the model's outputs, or the weights, were"
+            f" not finite: {found}"
+        )
     rows = torch.tensor([rows for _, rows in measured], dtype=torch.float64)
     return dict(zip(names, (rows @ means / rows.sum()).tolist(), strict=True))
 

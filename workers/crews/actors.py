@@ -33,6 +33,7 @@ from workers.models.contract import BadModel, see_raw_images, sees_raw_images
 from workers.rollout.batch import Experience, merge
 from workers.rollout.sampler import Sampler
 from workers.rollout.tally import Counts
+from workers.user_errors import raises_user_errors
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -152,6 +153,7 @@ class TrainingActor(CrewActor):
         self._training.finished(saved)
 
 
+@raises_user_errors
 class FusedActor(TrainingActor):
     """Samples and trains in turn; gradients are all-reduced over the crew."""
 
@@ -185,6 +187,7 @@ class FusedActor(TrainingActor):
         return self._sampler.board.counts()
 
 
+@raises_user_errors
 class RolloutActor(CrewActor):
     """Samples with the weights it is given."""
 
@@ -225,6 +228,7 @@ class RolloutActor(CrewActor):
         self._sampler.explore, self._sampler.acted_by = weights.explore, weights.updates
 
 
+@raises_user_errors
 class TrainerActor(TrainingActor):
     """Trains on the batches of rollout actors."""
 

@@ -273,8 +273,8 @@ class CallTimer:
 def raised_by(error: RayTaskError) -> Exception:
     """The exception that the actor raised, without Ray's wrapper.
 
-    Where that exception cannot be pickled, Ray sends one of its own; it becomes a RuntimeError, because a RayError
-    would be taken for a lost crew.
+    Where that exception cannot be loaded here, Ray sends one of its own; it becomes a RuntimeError, because a RayError
+    would be taken for a lost crew. Actors with `raises_user_errors` never send such an exception.
     """
     if isinstance(error.cause, RayError):
         return RuntimeError(str(error.cause))

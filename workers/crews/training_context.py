@@ -30,6 +30,8 @@ from workers.models.contract import encode, see_raw_images, sees_raw_images
 from workers.models.encoding import to_device, to_tensors
 from workers.models.normalised import Normalised
 from workers.rollout.batch import Experience
+from workers.rollout.finite import explain_not_finite
+from workers.user_errors import NotFinite
 
 _AUTOCAST = {None: None, "bf16": torch.bfloat16}
 
@@ -112,10 +114,18 @@ class TrainingContext:
         return self.algorithm.explore(self._steps + steps)
 
     def update(self, batch: Experience, means: MetricMeans, share: float = 1.0) -> None:
-        """Train on one batch; adds the update's metrics to `means`.
+        """Train on one batch; adds the update's metrics to `means`. Raises NotFinite if it makes a weight NaN.
 
         `share` is the part of the crew's rollout processes that the batch is of, where an update does not wait for all.
         """
+        try:
+            self._update(batch, means, share)
+            self.learner.require_finite()
+        except NotFinite:
+            explain_not_finite(batch, self._game.spec.id)  # an observation may be the cause
+            raise
+
+    def _update(self, batch: Experience, means: MetricMeans, share: float) -> None:
         if share != self._share:
             self._share = share
             self.algorithm.expect(round(self._rows * share))
@@ -195,6 +205,8 @@ class TrainingContext:
         for net in self.learner.nets.values():
             if isinstance(net, Normalised):
                 moments = net.moments(encode(net, to_device(to_tensors(batch.observations), self.learner.device)))
+                if not bool(torch.isfinite(moments.sum())):
+                    explain_not_finite(batch, self._game.spec.id)
                 if self._all_reduce is not None:
                     self._all_reduce.average(moments)
                 net.absorb(moments, round(self._rows * self._share))

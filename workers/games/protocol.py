@@ -278,6 +278,11 @@ class VectorGame(ABC):
         if self.layout.continuous:
             actions = self.layout.clip(actions)
         result = self.advance(actions)
+        if result.rewards.shape != (self.tables, self.spec.seats) or len(result.done) != self.tables:
+            raise BadGame(
+                f"{self.spec.id}: advance must return rewards of shape {(self.tables, self.spec.seats)} and "
+                f"{self.tables} numbers of done, not {result.rewards.shape} and {len(result.done)}"
+            )
         self._remember(actions)
         self.plies += 1
         if self.auto_reset and result.done.any():

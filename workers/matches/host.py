@@ -16,8 +16,10 @@ from workers.inference.cache import PolicyCache
 from workers.matches.play import play_match
 from workers.matches.result import MatchResult
 from workers.matches.task import MatchTask
+from workers.user_errors import raises_user_errors
 
 
+@raises_user_errors
 class MatchHost:
     """Plays one match at a time and keeps the policies it played lately. `progress` and `stop` may be called
     from another thread while it plays.

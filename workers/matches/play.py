@@ -22,6 +22,7 @@ from workers.matches.game_queue import IDLE, GameQueue
 from workers.matches.players import Player, make_player
 from workers.matches.result import GameRecord, MatchResult
 from workers.matches.task import MatchStopped, MatchTask
+from workers.user_errors import NotFinite
 
 _PLAY, _OPENING = 11, 12  # separate the draws of players and openings from other draws on the same seed
 _MOST = 1.0 - 2.0**-24  # the largest draw that is still below 1 as a float32
@@ -92,8 +93,12 @@ class MatchTables:
             raise BadGame(f"{spec.id}: a game is longer than its max_steps, {spec.max_steps}")
 
     def records(self) -> tuple[GameRecord, ...]:
-        """Every game, in the order of the queue."""
+        """Every game, in the order of the queue; raises NotFinite if a return is not finite."""
         queue = self._queue
+        if not np.isfinite(self._returns).all():
+            game, seat = np.argwhere(~np.isfinite(self._returns))[0]
+            number, seed = self._returns[game, seat], queue.seeds[game]
+            raise NotFinite(f"{self._game.spec.id}: the return of seat {seat} is {number}, in the game of seed {seed}")
         keys = np.concatenate([keys for keys, _ in self._moves])
         actions = np.concatenate([actions for _, actions in self._moves])
         order = np.argsort(keys, kind="stable")

@@ -16,6 +16,7 @@ from workers.inference.actor import Actor
 from workers.inference.policy import Policy
 from workers.rollout.batch import Experience
 from workers.rollout.builder import TrajectoryBuilder
+from workers.rollout.finite import explain_not_finite, require_finite
 from workers.rollout.joint import nth_of_stream
 from workers.rollout.mates import Mates
 from workers.rollout.openings import OpeningRules, Openings, random_legal
@@ -74,12 +75,20 @@ class Sampler:
         """The learner's update whose weights decide now."""
 
     def collect(self) -> Experience:
-        """Play the fixed number of steps at every table."""
-        for _ in range(self._steps):
-            self._step(record=True)
+        """Play the fixed number of steps at every table; raises NotFinite if a number in the batch is not finite."""
+        game = self._game.spec.id
+        try:
+            for _ in range(self._steps):
+                self._step(record=True)
+        except Exception:
+            # an action that was chosen by a NaN may be illegal: the NaN is the cause
+            explain_not_finite(self._builder.take(), game)
+            raise
         if self._finals:
             self._add_finals()
-        return self._builder.take()
+        batch = self._builder.take()
+        require_finite(batch, game)
+        return batch
 
     def play_out(self, steps: int) -> int:
         """Play the counted games under way to their end, without recording samples; returns how many are left."""

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from league.payoff import Returns
 from workers.rollout.mixed_tally import MixedCount, MixedTally
 from workers.rollout.seating import LEARNER, Seating
+from workers.user_errors import NotFinite
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -83,6 +84,9 @@ class TallyBoard:
         return int(self._waiting.sum())
 
     def counts(self) -> Counts:
+        """What was counted so far; raises NotFinite if a team's return was not finite."""
+        if not np.isfinite(self._sum + self._earned.sum()):
+            raise NotFinite("the return of a game is not finite: the game gave a reward that is NaN or infinite")
         return Counts(
             outcomes=self._outcomes.copy(),
             earned=self._earned.copy(),

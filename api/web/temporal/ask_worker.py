@@ -28,6 +28,10 @@ START_TIMEOUT = timedelta(seconds=5)
 RETRY_ONCE = RetryPolicy(maximum_attempts=2, initial_interval=timedelta(milliseconds=200))
 
 
+_REFUSED = frozenset({Failure.BAD_INPUT, Failure.USER_CODE, Failure.DAMAGED_CHECKPOINT})
+"""Failures that are not the worker's."""
+
+
 async def ask(temporal: Client, question: Question[Message, Answer], message: Message) -> Answer:
     """The worker's answer; 409 if the question cannot be answered or no worker is running."""
     try:
@@ -52,7 +56,7 @@ async def ask(temporal: Client, question: Question[Message, Answer], message: Me
 
 
 def _refusal(cause: BaseException | None) -> ProblemError:
-    if isinstance(cause, ApplicationError) and cause.type in (Failure.BAD_INPUT, Failure.DAMAGED_CHECKPOINT):
+    if isinstance(cause, ApplicationError) and cause.type in _REFUSED:
         return ProblemError(409, cause.message)
     if isinstance(cause, ApplicationError):
         return ProblemError(503, f"the worker failed: {cause.message}")

@@ -26,6 +26,7 @@ from workers.crews.errors import BadTask, CrewLost, CrewUnavailable, GenerationS
 from workers.crews.generation import run_generation
 from workers.crews.pool import CrewPool
 from workers.crews.task import GenerationResult, GenerationTask, Progress, Topology
+from workers.user_errors import UserCodeError
 
 pytestmark = pytest.mark.usefixtures("local_ray")
 
@@ -256,9 +257,10 @@ def test_a_game_that_does_not_import_is_bad_input(store: ArtifactStore) -> None:
 
 
 def test_an_error_that_cannot_travel_is_no_lost_crew(store: ArtifactStore) -> None:
-    with pytest.raises(RuntimeError, match="OddError") as raised:
+    with pytest.raises(UserCodeError, match="OddError: odd") as raised:
         run(replace(TASK, game=Component(id="tests.integration.crews.slow:OddGame")), store)
-    assert failure_kind(raised.value) is Failure.UNKNOWN
+    assert failure_kind(raised.value) is Failure.USER_CODE
+    assert 'raise OddError("odd", "indeed")' in failure_message(raised.value)
 
 
 def test_a_crew_waits_for_the_cpus_of_another_drivers_idle_crew(store: ArtifactStore) -> None:

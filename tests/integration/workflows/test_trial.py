@@ -223,6 +223,17 @@ async def test_a_failure_that_stays_unknown_ends_the_trial(begin: Callable, monk
     assert league.calls["train_generation"] == 5
 
 
+async def test_user_code_that_raises_the_same_twice_in_a_row_ends_the_trial(
+    begin: Callable, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(attempts, "_delay", lambda failure, tries: timedelta(milliseconds=tries))
+    league = FakeLeague(training_failures=[Failure.USER_CODE, Failure.CREW_LOST, Failure.USER_CODE, Failure.USER_CODE])
+    async with begin(league) as handle:
+        assert await handle.result() is Status.FAILED
+    assert league.calls["train_generation"] == 4, "a lost crew lies between the first two"
+    assert "main: user_code: planted user_code" in league.statuses[-1][1]
+
+
 async def test_a_damaged_checkpoint_is_rolled_back_and_planned_anew(begin: Callable) -> None:
     league = FakeLeague(budget_steps=20, training_failures=[Failure.DAMAGED_CHECKPOINT])
     async with begin(league) as handle:

@@ -12,7 +12,6 @@ import pytest
 from gymnasium import spaces
 
 from tests.unit.games.environments import ACTIONS
-from workers.activities.user_traceback import user_traceback
 from workers.bots.names import make_bot
 from workers.bots.protocol import BadBot, bot_input
 from workers.games.errors import BadGame, IllegalAction
@@ -22,6 +21,7 @@ from workers.games.process_tables import ProcessTables, TableProcessDied
 from workers.games.protocol import GameSpec
 from workers.games.replay import replay
 from workers.games.spaces import ActionLayout
+from workers.user_traceback import user_traceback
 
 ROBOT = "tests.unit.games.environments:Robot"
 

@@ -12,14 +12,12 @@ from ray.exceptions import ActorDiedError, RayTaskError
 from temporalio.exceptions import ApplicationError, CancelledError
 
 import workers
-from league.errors import UnknownPlayer, UnknownRule
 from orchestrator.artifacts import ArtifactStore, ArtifactStoreFull, ArtifactStoreUnavailable, MissingArtifact
 from orchestrator.catalog import Component
 from orchestrator.contracts.errors import Failure
 from tests.unit.training.generation_task import TASK
 from workers.activities import playing
-from workers.activities.failures import map_errors
-from workers.activities.user_traceback import user_traceback
+from workers.activities.failures import failure_message, map_errors
 from workers.algorithms.contract import BadAlgorithm
 from workers.bots.names import make_bot
 from workers.bots.protocol import BadBot
@@ -32,6 +30,8 @@ from workers.games.names import make_game
 from workers.matches.task import BadMatch
 from workers.models.contract import BadModel
 from workers.rollout.openings import BadOpenings
+from workers.user_errors import NotFinite, UserCodeError, raises_user_errors
+from workers.user_traceback import user_traceback
 
 
 def failure_of(error: Exception) -> tuple[str | None, bool]:
@@ -47,7 +47,10 @@ def failure_of(error: Exception) -> tuple[str | None, bool]:
         (ArtifactStoreUnavailable("memory://", "away"), Failure.STORE_UNAVAILABLE),
         (MissingArtifact("memory://", "0"), Failure.DAMAGED_CHECKPOINT),
         (ActorDiedError(), Failure.CREW_LOST),
-        (ZeroDivisionError("a user's bug"), Failure.UNKNOWN),
+        (ZeroDivisionError("a user's bug"), Failure.USER_CODE),
+        (NotFinite("the reward is nan"), Failure.USER_CODE),
+        (OSError("no space left on device"), Failure.UNKNOWN),
+        (MemoryError(), Failure.UNKNOWN),
     ],
 )
 def test_errors_are_told_apart(error: Exception, kind: Failure) -> None:
@@ -117,18 +120,39 @@ def test_the_frames_of_a_ray_actor_are_shown() -> None:
     assert "sampler.py" not in named.value.message
 
 
-@pytest.mark.parametrize(
-    "error",
-    [
-        IllegalAction("nim", 0, 1, 7, [0, 1]),
-        UnknownPlayer("main", "the roster"),
-        UnknownRule("format", "x", ["swiss"]),
-        BadAlgorithm("x"),
-    ],
-)
-def test_errors_pass_between_processes(error: Exception) -> None:
-    again = pickle.loads(pickle.dumps(error))
-    assert (type(again), str(again)) == (type(error), str(error))
+class TwoArguments(Exception):
+    """Cannot be pickled: it is loaded with one argument."""
+
+    def __init__(self, first: str, second: int) -> None:
+        super().__init__(f"{first} {second}")
+
+
+@raises_user_errors
+class Actor:
+    """Stands for a Ray actor."""
+
+    def advance(self, error: Exception) -> None:
+        raise error
+
+    def fine(self, number: int, *, factor: int = 2) -> int:
+        return number * factor
+
+
+def test_what_user_code_raises_travels_as_text_with_its_frames() -> None:
+    with pytest.raises(UserCodeError) as raised:
+        Actor().advance(TwoArguments("board", 7))
+    again = pickle.loads(pickle.dumps(raised.value))
+    assert (type(again), str(again)) == (UserCodeError, "TwoArguments: board 7")
+    assert "test_failures.py" in again.frames and "raise error" in again.frames
+    assert failure_message(again).startswith("TwoArguments: board 7\n  File ")
+    assert Actor().fine(3, factor=5) == 15
+
+
+@pytest.mark.parametrize("error", [BadTask("x"), IllegalAction("nim", 0, 1, 7, [0]), OSError(28, "x"), MemoryError()])
+def test_errors_of_our_own_and_of_the_machine_travel_as_they_are(error: Exception) -> None:
+    with pytest.raises(type(error)) as raised:
+        Actor().advance(error)
+    assert raised.value is error
 
 
 def test_a_cancelled_attempt_ends_as_cancelled() -> None:
@@ -137,7 +161,7 @@ def test_a_cancelled_attempt_ends_as_cancelled() -> None:
 
 
 @pytest.mark.parametrize(
-    ("cause", "kind"), [(ZeroDivisionError("a user's bug"), Failure.UNKNOWN), (BadMatch("x"), Failure.BAD_INPUT)]
+    ("cause", "kind"), [(UserCodeError("ZeroDivisionError"), Failure.USER_CODE), (BadMatch("x"), Failure.BAD_INPUT)]
 )
 def test_an_error_of_the_game_is_no_lost_actor(
     monkeypatch: pytest.MonkeyPatch, cause: Exception, kind: Failure

@@ -2,7 +2,7 @@
 import { hasScope, post } from "../core/api.js";
 import { ask, toast } from "./dialog.js";
 import { h } from "../core/dom.js";
-import { short } from "../core/format.js";
+import { messageAndTrace, short } from "../core/format.js";
 import { badge } from "./widgets.js";
 
 const SECTIONS = [
@@ -16,6 +16,7 @@ const SECTIONS = [
 
 export function trialFrame(trial, context, ...content) {
   const root = `/trials/${trial.id}`;
+  const { message, trace } = messageAndTrace(trial.status_reason);
   return [
     h(
       "div",
@@ -39,11 +40,12 @@ export function trialFrame(trial, context, ...content) {
           short(trial.steps),
           " steps",
           trial.budget_steps ? ` of ${short(trial.budget_steps)}` : "",
-          trial.status_reason ? ` · ${trial.status_reason}` : "",
+          message ? ` · ${message}` : "",
         ),
       ),
       trialActions(trial, context),
     ),
+    trace ? h("pre", { class: "trace", key: "trace", tabindex: 0, "aria-label": "Traceback" }, trace) : null,
     h(
       "nav",
       { class: "sections", "aria-label": "Sections of the trial", key: "sections" },

@@ -1,6 +1,6 @@
 // Small widgets that several pages use: badges, bars, cards, tables, selects.
 import { h, s } from "../core/dom.js";
-import { clock, day, percent, short, humanize } from "../core/format.js";
+import { clock, day, messageAndTrace, percent, short, humanize } from "../core/format.js";
 
 export const badge = (status) => h("span", { class: "badge", "data-status": status }, humanize(status));
 
@@ -94,9 +94,17 @@ export function eventList(events) {
   return h(
     "ol",
     { class: "events", tabindex: 0, "aria-label": "Events, newest first" },
-    events.map((event) =>
-      h("li", { key: event.id, class: event.level }, h("time", { datetime: event.created_at }, clock(event.created_at)), " ", event.text),
-    ),
+    events.map((event) => {
+      const { message, trace } = messageAndTrace(event.text);
+      return h(
+        "li",
+        { key: event.id, class: event.level },
+        h("time", { datetime: event.created_at }, clock(event.created_at)),
+        " ",
+        message,
+        trace ? h("details", {}, h("summary", {}, "Traceback"), h("pre", {}, trace)) : null,
+      );
+    }),
   );
 }
 

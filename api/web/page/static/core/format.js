@@ -32,5 +32,11 @@ export function bytes(size) {
   return `${(size / 1024 ** power).toFixed(power ? 1 : 0)} ${units[power]}`;
 }
 
+/** A message and what follows its first line, such as a traceback. */
+export function messageAndTrace(text) {
+  const [message, ...trace] = (text ?? "").split("\n");
+  return { message, trace: trace.join("\n") };
+}
+
 export const humanize = (name) => name.replaceAll("_", " ");
 export const versionName = (player, number) => `${player} v${number}`;

@@ -1,7 +1,7 @@
 // All trials: progress, throughput, champion, and the actions on each.
 import { get, getAll, hasScope, session } from "../core/api.js";
 import { h } from "../core/dom.js";
-import { percent, short } from "../core/format.js";
+import { messageAndTrace, percent, short } from "../core/format.js";
 import { LruCache } from "../core/lru_cache.js";
 import { badge, bar, empty, pick, sparkline, time, versionLink } from "../components/widgets.js";
 import { trialActions } from "../components/trial_frame.js";
@@ -142,6 +142,7 @@ function row(trial, champions, context) {
       { class: "who" },
       h("h2", {}, h("a", { href: `/trials/${trial.id}` }, trial.name), " ", badge(trial.status)),
       h("p", { class: "quiet" }, trial.project, " · ", trial.game, " · created ", time(trial.created_at)),
+      trial.status === "failed" && trial.status_reason ? h("p", { class: "bad" }, messageAndTrace(trial.status_reason).message) : null,
     ),
     h(
       "div",

@@ -12,10 +12,14 @@ import workers
 MAX_FRAMES = 10
 
 _OWN_ROOT = Path(workers.__file__).resolve().parent.parent
-_OWN_PACKAGES = frozenset({"api", "benchmarks", "lanista", "league", "orchestrator", "workers"})
+OWN_PACKAGES = frozenset({"api", "benchmarks", "lanista", "league", "orchestrator", "workers"})
+"""The top packages of Lanista."""
 _STANDARD_LIBRARY = Path(sysconfig.get_paths()["stdlib"]).resolve()
 _SITE_PACKAGES = "site-packages"
-_LIBRARIES = frozenset({"gymnasium", "numpy", "open_spiel", "pettingzoo", "ray", "safetensors", "temporalio", "torch"})
+_LIBRARIES = frozenset(
+    {"fsspec", "gymnasium", "numpy", "open_spiel", "pettingzoo", "pydantic", "ray", "s3fs", "safetensors", "scipy"}
+    | {"temporalio", "torch"}
+)
 
 _FRAME = re.compile(
     r'^[ \t]*File "(?P<file>[^"]+)", line \d+, in [^\n]+(?:\n[ \t]{4,}(?!File ")\S[^\n]*)?', re.MULTILINE
@@ -40,7 +44,7 @@ def _is_users(file: str) -> bool:
     path = Path(file).resolve()
     if _SITE_PACKAGES in path.parts:
         package = path.parts[path.parts.index(_SITE_PACKAGES) + 1]
-        return package not in _LIBRARIES | _OWN_PACKAGES
-    if path.is_relative_to(_OWN_ROOT) and path.relative_to(_OWN_ROOT).parts[0] in _OWN_PACKAGES:
+        return package not in _LIBRARIES | OWN_PACKAGES
+    if path.is_relative_to(_OWN_ROOT) and path.relative_to(_OWN_ROOT).parts[0] in OWN_PACKAGES:
         return False
     return not path.is_relative_to(_STANDARD_LIBRARY)
