@@ -138,6 +138,7 @@ def _brief(session: Session, trial: Trial) -> contracts.TrialBrief:
         over=trial.status.is_final,
         algorithm=spec.algorithm.component,
         own_starts=_own_starts(session, trial, spec),
+        gated=spec.league.champion_gate is not None,
     )
 
 

@@ -75,6 +75,8 @@ class TrialBrief:
     """The trial's algorithm; None in histories of older releases."""
     own_starts: list[OwnStart] = field(default_factory=list)
     """What else initial weights are made for."""
+    gated: bool = False
+    """Whether it has a champion gate."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -89,6 +91,8 @@ class InitialWeightsRequest:
     """A weights file to start from; its shapes are checked against the model."""
     algorithm: Component | None = None
     """The algorithm, whose acting network may have another head than the model by itself; None: the model's."""
+    gated: bool = False
+    """Whether the trial has a champion gate, which a game of more than two teams cannot have."""
 
 
 @dataclass(frozen=True, kw_only=True)

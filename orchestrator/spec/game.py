@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import (
@@ -123,6 +124,20 @@ class PettingZooGame(Choice):
     teams: TeamsByName = Field(default=None, description=_TEAMS)
     variants: list[dict[str, JsonValue]] | None = Field(default=None, min_length=1, description=_VARIANTS)
     workers: ExtraProcesses = Field(default=0, description=_WORKERS)
+
+
+_PLAYERS = re.compile(r"\bplayers=(\d+)")
+
+
+def declared_team_count(game: Choice) -> int | None:
+    """How many teams the section itself says that the game has; None where only the game knows."""
+    teams = getattr(game, "teams", None)
+    if teams == "one":
+        return 1
+    if isinstance(teams, tuple | dict):
+        return len(set(teams.values() if isinstance(teams, dict) else teams))
+    players = _PLAYERS.search(game.game) if isinstance(game, OpenSpielGame) else None
+    return int(players.group(1)) if players else None
 
 
 _TAGS = dict.fromkeys(_PLAIN, "<built-in>") | _ADAPTERS

@@ -83,3 +83,8 @@ class GateSpec(Section):
         if elo1 <= info.data.get("elo0", float("-inf")):
             raise ValueError(f"elo1 must be greater than elo0 ({info.data['elo0']:g})")
         return elo1
+
+
+def too_many_teams(game: str, count: int) -> str:
+    """Why a game of this many teams has no gate, and what to do instead."""
+    return f"a gate compares two teams, {game} has {count}; say champion_gate: null, promote by a tournament"

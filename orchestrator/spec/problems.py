@@ -52,6 +52,9 @@ class InvalidTrial(ValueError):
         self.problems = tuple(found)
         super().__init__("\n".join(str(problem) for problem in self.problems))
 
+    def __reduce__(self) -> tuple[type[InvalidTrial], tuple[tuple[Problem, ...]]]:
+        return type(self), (self.problems,)
+
 
 def not_listed(count: int) -> str:
     """The last message of a list of problems that was cut."""

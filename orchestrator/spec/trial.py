@@ -11,8 +11,9 @@ from orchestrator.spec.algorithms.choice import AlgorithmChoice
 from orchestrator.spec.budget import BudgetSpec
 from orchestrator.spec.components import KnownNames
 from orchestrator.spec.evaluation import EvaluationSpec, check_games_against_target
-from orchestrator.spec.game import GameChoice
+from orchestrator.spec.game import GameChoice, declared_team_count
 from orchestrator.spec.generation import GenerationSpec
+from orchestrator.spec.judgement import too_many_teams
 from orchestrator.spec.league import LeagueSpec
 from orchestrator.spec.model import MlpModel, ModelChoice
 from orchestrator.spec.section import Section
@@ -38,6 +39,17 @@ class TrialSpec(Section):
     initial_weights: str | None = Field(
         default=None, min_length=1, description="version id or file of weights to start from; null: random weights"
     )
+
+    @field_validator("league")
+    @classmethod
+    def _gate_compares_two_teams(cls, league: LeagueSpec, info: ValidationInfo) -> LeagueSpec:
+        # only new trials are refused; a game that does not say how many teams it has is asked by a worker
+        game = info.data.get("game")
+        if isinstance(info.context, KnownNames) and league.champion_gate is not None and game is not None:
+            count = declared_team_count(game)
+            if count is not None and count > 2:
+                raise ValueError(f"champion_gate: {too_many_teams(game.id, count)}")
+        return league
 
     @field_validator("budget")
     @classmethod

@@ -66,6 +66,7 @@ async def _make_first_weights(
         seed=brief.seed,
         source=brief.initial_source if own is None else None,
         algorithm=brief.algorithm if own is None else own.algorithm,
+        gated=brief.gated,
     )
     made, _ = await retry_activity(
         make_initial_weights,

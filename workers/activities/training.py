@@ -13,6 +13,7 @@ from orchestrator.artifacts import ArtifactStore
 from orchestrator.contracts.generations import GenerationOutcome, GenerationPlan, train_generation
 from orchestrator.contracts.trials import InitialWeightsRequest, make_initial_weights
 from orchestrator.import_folders import find_import
+from orchestrator.spec.judgement import too_many_teams
 from workers.activities.failures import map_errors
 from workers.activities.progress_watch import ProgressWatch
 from workers.algorithms.building import fresh_weights
@@ -21,6 +22,7 @@ from workers.crews.errors import GenerationStopped
 from workers.crews.generation import crew_plan, run_generation
 from workers.crews.pool import CrewPool
 from workers.crews.task import GenerationTask, Progress, Topology
+from workers.games.errors import BadGame
 from workers.games.names import make_new_game
 from workers.rollout.openings import OpeningRules
 
@@ -110,6 +112,8 @@ class WeightsActivities:
         """Random weights from the trial's seed, or the weights of a file, checked against the model."""
         with map_errors():
             game = make_new_game(request.game.id, 1, **request.game.options)
+            if request.gated and game.spec.team_count > 2:
+                raise BadGame(f"league.champion_gate: {too_many_teams(request.game.id, game.spec.team_count)}")
             raw_images = False
             weights, algorithm = fresh_weights(request.model, request.algorithm, game.spec, request.seed)
             if request.source is not None:

@@ -17,6 +17,7 @@ from orchestrator.catalog import BUILT_IN, Component, Kind, resolve
 from orchestrator.contracts.interactive import ComponentCheck, ComponentVerdict, check_component
 from orchestrator.contracts.queues import Queue
 from orchestrator.spec import TrialSpec
+from orchestrator.spec.judgement import too_many_teams
 from orchestrator.spec.own_code import CodeName, code_in_trial
 from orchestrator.spec.problems import path_text
 
@@ -131,8 +132,7 @@ def _misfits(game: OwnComponent, teams: list[int]) -> Iterator[UnusableComponent
         problem = f"each seat of {name} is a team of its own, so that nobody has a mate; leave mates out"
         yield UnusableComponent(path=("league", "mates"), name=name, problem=problem)
     if game.gated and count > 2:
-        problem = f"a gate compares two teams, {name} has {count}; say champion_gate: null, promote by a tournament"
-        yield UnusableComponent(path=("league", "champion_gate"), name=name, problem=problem)
+        yield UnusableComponent(path=("league", "champion_gate"), name=name, problem=too_many_teams(name, count))
 
 
 def own_components(spec: TrialSpec) -> Iterator[OwnComponent]:
