@@ -16,6 +16,7 @@ from orchestrator.spec.algorithms.actor_critic import (
 from orchestrator.spec.algorithms.base import AlgorithmOptions, ReplayOptions
 from orchestrator.spec.algorithms.continuous import DdpgOptions, OffPolicyOptions, SacOptions, Td3Options
 from orchestrator.spec.algorithms.cooperative import AtocOptions, ComaOptions, MappoOptions, QmixOptions, VdnOptions
+from orchestrator.spec.algorithms.value_based import DqnOptions, ExploreOptions, ValueOptions
 from workers.algorithms.actor_critic.a2c import A2c
 from workers.algorithms.actor_critic.anchor import ActorCritic
 from workers.algorithms.actor_critic.impala import Impala
@@ -41,6 +42,7 @@ from workers.algorithms.targets.gae import Targets, gae
 from workers.algorithms.targets.td_lambda import td_lambda
 from workers.algorithms.targets.upgo import upgo
 from workers.algorithms.targets.vtrace import vtrace
+from workers.algorithms.value_based.dqn import Dqn
 from workers.inference.actor import Actor, Columns
 from workers.inference.greedy import EpsilonGreedy
 from workers.inference.policy import Policy
@@ -64,8 +66,11 @@ __all__ = [
     "ComaOptions",
     "Ddpg",
     "DdpgOptions",
+    "Dqn",
+    "DqnOptions",
     "EpsilonGreedy",
     "Experience",
+    "ExploreOptions",
     "FlatAdam",
     "Impala",
     "ImpalaOptions",
@@ -92,6 +97,7 @@ __all__ = [
     "Td3Options",
     "Upgo",
     "UpgoOptions",
+    "ValueOptions",
     "Vdn",
     "VdnOptions",
     "Vtrace",

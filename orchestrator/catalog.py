@@ -130,6 +130,9 @@ _BUILT_INS: Mapping[Kind, Mapping[str, _BuiltIn]] = {
         "coma": _BuiltIn("workers.algorithms.cooperative.coma:Coma", "Counterfactual policy gradients, for teams"),
         "mappo": _BuiltIn("workers.algorithms.cooperative.mappo:Mappo", "PPO with a central critic, for teams"),
         "atoc": _BuiltIn("workers.algorithms.cooperative.atoc:Atoc", "Attentional communication, for teams that talk"),
+        "dqn": _BuiltIn(
+            "workers.algorithms.value_based.dqn:Dqn", "Deep Q-learning; double, dueling, n-step, prioritised"
+        ),
     },
     Kind.BOT: {
         "random": _BuiltIn("workers.bots.fixed_strategies:RandomBot", "Any legal move, uniformly"),

@@ -68,6 +68,8 @@ Width = Annotated[int, Field(strict=True, ge=1, le=65_536), WHOLE]
 Flag = Annotated[bool, Field(strict=True)]
 NotNegative = Annotated[float, Field(strict=True, ge=0)]
 Share = Annotated[float, Field(strict=True, ge=0, le=1)]
+Number = Annotated[float, Field(strict=True, allow_inf_nan=False)]
+PositiveShare = Annotated[float, Field(strict=True, gt=0, le=1)]
 ErrorRate = Annotated[float, Field(strict=True, gt=0, lt=0.5)]
 Name = Annotated[str, Field(json_schema_extra={"pattern": NAME_PATTERN}), AfterValidator(_name)]
 Duration = Annotated[

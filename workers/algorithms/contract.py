@@ -24,6 +24,7 @@ from workers.buffers.contract import Batch, Buffer
 from workers.buffers.fresh import Fresh
 from workers.buffers.replay import Replay
 from workers.games.protocol import GameSpec
+from workers.inference.actor import Rate
 from workers.inference.policy import Policy
 from workers.models.heads import BoxHead
 from workers.user_errors import NotFinite
@@ -109,6 +110,13 @@ class Algorithm:
     def explore(self, steps: int) -> float:
         """The actor's exploration rate after this many environment steps of the player."""
         return 0.0
+
+    def explore_at(self, rate: float, tables: NDArray[np.int64], total: int) -> Rate:
+        """The rate of `explore` at each of these tables, of `total` tables of all processes; by default the same.
+
+        Rates that differ explore in different ways at once: see `workers.algorithms.value_based.apex`.
+        """
+        return rate
 
     def buffer(self, spec: GameSpec) -> Buffer:
         """What stands between the games and `update`: by `ReplayOptions` a replay, else the newest experience alone."""

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from workers.buffers.contract import Draw
+from workers.buffers.prioritised import Prioritised
 from workers.buffers.replay import Replay
 from workers.inference.actor import STATE
 from workers.rollout.batch import PENDING
@@ -16,7 +17,8 @@ class Sequences(Replay):
     """Draws `length` consecutive decisions of one seat, after `burn_in` that only bring the state up to date.
 
     Columns of a draw are [burn_in + length, rows, ...]; "state" is [rows, ...], the state stored before the first
-    decision. "mask" is 1 where a decision is to be learnt from, 0 in the burn-in and after the end of a game.
+    decision. "mask" is 1 where a decision is to be learnt from, 0 in the burn-in and after the end of a game;
+    "valid" is 1 in the burn-in too.
     """
 
     def __init__(self, *, capacity: int, length: int, burn_in: int = 0, **options: Any) -> None:
@@ -29,16 +31,22 @@ class Sequences(Replay):
         if self._drawable < self._warm_up:
             return None
         numbers, weights = self._choose(rows, rng)
-        steps, masks = [], []
+        steps, valid = [], []
         slots, there = numbers % self.capacity, np.ones(rows, np.bool_)
-        for step in range(self.burn_in + self.length):
+        for _ in range(self.burn_in + self.length):
             steps.append(self._gather(slots))
-            masks.append(there & (step >= self.burn_in))
+            valid.append(there)
             after = self._next[slots]
             there = there & (after >= 0) & (self._next[after % self.capacity] != PENDING)
             slots = np.where(there, after % self.capacity, slots)
         columns = {name: np.stack([each[name] for each in steps]) for name in steps[0]}
         for name in [name for name in columns if name.partition("/")[0] == STATE]:
             columns[name] = columns[name][0]
-        columns["mask"] = np.stack(masks).astype(np.float32)
+        columns["valid"] = np.stack(valid).astype(np.float32)
+        columns["mask"] = columns["valid"].copy()
+        columns["mask"][: self.burn_in] = 0.0
         return Draw(columns=columns, ids=numbers, weights=weights)
+
+
+class PrioritisedSequences(Sequences, Prioritised):
+    """Sequences drawn by the priority of their first decision, which is that of the whole sequence."""

@@ -173,7 +173,8 @@ class FusedActor(TrainingActor):
         before = self._sampler.steps
         metrics = MetricMeans()
         for _ in range(updates):
-            self._sampler.explore = self._training.explore(self._sampler.steps * self._plan.rollout_actors)
+            rate = self._training.explore(self._sampler.steps * self._plan.rollout_actors)
+            self._sampler.explore = self._rollout.explore(self._training.algorithm, rate)
             self._sampler.acted_by = self._training.learner.updates
             self._training.update(self._sampler.collect(), metrics)
         return CallReport(steps=self._sampler.steps - before, metrics=metrics)
@@ -198,7 +199,7 @@ class RolloutActor(CrewActor):
 
     def prepare(self, task: GenerationTask) -> None:
         """Reset the tables."""
-        algorithm = make_algorithm(task.algorithm)
+        algorithm = self._algorithm = make_algorithm(task.algorithm)
         learner = build_learner(algorithm, self._plan.model, self._rollout.game.spec, task.seed)
         learner.to(torch.device(self._plan.resources.samples_on))
         learner.nets.eval()
@@ -225,7 +226,8 @@ class RolloutActor(CrewActor):
         self._nets.load_state_dict({name: torch.from_numpy(array.copy()) for name, array in weights.arrays.items()})
         for net in self._nets.values():
             see_raw_images(net, weights.raw_images)
-        self._sampler.explore, self._sampler.acted_by = weights.explore, weights.updates
+        self._sampler.explore = self._rollout.explore(self._algorithm, weights.explore)
+        self._sampler.acted_by = weights.updates
 
 
 @raises_user_errors

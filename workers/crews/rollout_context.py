@@ -17,7 +17,7 @@ from workers.crews.plan import CrewPlan
 from workers.crews.task import GenerationTask
 from workers.games.names import make_game
 from workers.games.protocol import GameSpec, VectorGame
-from workers.inference.actor import Actor
+from workers.inference.actor import Actor, Rate
 from workers.inference.cache import PolicyCache
 from workers.inference.policy import Policy
 from workers.rollout.sampler import Sampler
@@ -72,6 +72,11 @@ class RolloutContext:
             openings=task.openings,
             central=algorithm.central,
         )
+
+    def explore(self, algorithm: Algorithm, rate: float) -> Rate:
+        """The exploration rate of this process's tables."""
+        first, tables = self._part * self._plan.tables, np.arange(self._plan.tables)
+        return algorithm.explore_at(rate, first + tables, self._plan.tables * self._plan.rollout_actors)
 
     def _players(self, opponents: Sequence[PlannedOpponent], seated: set[int]) -> dict[int, Policy | Bot]:
         """The opponents that have a table here; checkpoints of the others are not read."""

@@ -11,6 +11,9 @@ from numpy.typing import NDArray
 Columns = Mapping[str, NDArray[Any]]
 """Named arrays of equal length. Observations are "obs" or, of several parts, "obs/<part>"; masks are "legal"."""
 
+Rate = float | NDArray[np.float32]
+"""An exploration rate: one for all rows, or one for each."""
+
 STATE = "state"
 """Name, or first part of the names, of the columns that hold a recurrent state."""
 
@@ -22,9 +25,10 @@ class Actor(Protocol):
     def state_shapes(self) -> Mapping[str, tuple[int, ...]]:
         """The recurrent state's columns and the shape of a row of each; empty for an actor without memory."""
 
-    def act(self, rows: Columns, draws: NDArray[np.float32] | None, explore: float = 0.0) -> Columns:
+    def act(self, rows: Columns, draws: NDArray[np.float32] | None, explore: Rate = 0.0) -> Columns:
         """One "action" a row, and whatever else a learner wants to see again ("log_prob", "value", ...).
 
         `rows` are observations, masks and the state before; the state after comes back under the same names. `draws`
-        are uniform in [0, 1); None chooses the best action. `explore` is the exploration rate of actors that have one.
+        are uniform in [0, 1); None chooses the best action. `explore` is the exploration rate of actors that have one:
+        a number, or one for each row where the algorithm's `explore_at` says so.
         """

@@ -10,7 +10,7 @@ from torch import Tensor, nn
 
 from workers.algorithms.exploration.noise import gaussian, ornstein_uhlenbeck
 from workers.games.spaces import from_columns
-from workers.inference.actor import STATE, Columns
+from workers.inference.actor import STATE, Columns, Rate
 from workers.inference.policy import Policy
 from workers.models.contract import BadModel
 from workers.models.heads import SquashedHead
@@ -30,7 +30,7 @@ class SquashedPolicy(Policy):
         if not isinstance(self.head, SquashedHead):
             raise BadModel("actions within bounds need a model with the head squashed")
 
-    def act(self, rows: Columns, draws: NDArray[np.float32] | None, explore: float = 0.0) -> Columns:
+    def act(self, rows: Columns, draws: NDArray[np.float32] | None, explore: Rate = 0.0) -> Columns:
         return {"action": self.decide(from_columns(rows), rows.get("legal"), draws).actions}
 
 
@@ -53,13 +53,14 @@ class DeterministicPolicy(SquashedPolicy):
         """See `Actor`: the noise's own state."""
         return {NOISE: (self.head.layout.width,)} if self._remembers else {}
 
-    def act(self, rows: Columns, draws: NDArray[np.float32] | None, explore: float = 0.0) -> Columns:
+    def act(self, rows: Columns, draws: NDArray[np.float32] | None, explore: Rate = 0.0) -> Columns:
         found = dict(super().act(rows, None))
-        if draws is None or explore == 0.0:
+        scale = np.asarray(explore, np.float32).reshape(-1, 1)
+        if draws is None or not scale.any():
             return found | {name: rows[name] for name in self.state_shapes}
-        noise = gaussian(draws, explore)
+        noise = gaussian(draws, scale)
         if self._remembers:
-            noise = found[NOISE] = ornstein_uhlenbeck(rows[NOISE], draws, explore)
+            noise = found[NOISE] = ornstein_uhlenbeck(rows[NOISE], draws, scale)
         actions = found["action"].reshape(noise.shape) + noise * self._half
         found["action"] = np.clip(actions, self._low, self._high).reshape(found["action"].shape)
         return found

@@ -8,7 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
-from workers.inference.actor import STATE, Columns
+from workers.algorithms.exploration.discrete import epsilon_greedy
+from workers.inference.actor import STATE, Columns, Rate
 from workers.inference.policy import Policy
 from workers.models.contract import BadModel
 from workers.models.heads import DiscreteHead
@@ -22,16 +23,10 @@ class EpsilonGreedy(Policy):
         if not isinstance(self.head, DiscreteHead | None):
             raise BadModel("the best of all actions can be taken of Discrete actions only")
 
-    def act(self, rows: Columns, draws: NDArray[np.float32] | None, explore: float = 0.0) -> Columns:
+    def act(self, rows: Columns, draws: NDArray[np.float32] | None, explore: Rate = 0.0) -> Columns:
         decided = dict(super().act(rows, None))
-        if draws is not None and explore > 0.0:
-            legal = rows.get("legal")
-            ladder = np.ones((len(draws), self._actions), np.int64) if legal is None else legal
-            ladder = ladder.cumsum(1)
-            # the part of a draw below `explore` is uniform again
-            wanted = (np.minimum(draws / np.float32(explore), 1.0 - 1e-6) * ladder[:, -1]).astype(np.int64) + 1
-            at_random = (ladder < wanted[:, None]).sum(1)
-            decided["action"] = np.where(draws < explore, at_random, decided["action"])
+        if draws is not None:
+            decided["action"] = epsilon_greedy(decided["action"], self._actions, rows.get("legal"), draws, explore)
         return {name: decided[name] for name in ("action", STATE) if name in decided}
 
     def sample(self, outputs: Tensor, draws: Any) -> tuple[Tensor, Tensor]:

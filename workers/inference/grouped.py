@@ -45,6 +45,7 @@ def architecture(policy: Policy) -> Hashable | None:
         return (
             type(policy),
             type(policy.head),
+            policy.signature,
             "mlp",
             isinstance(model, Normalised),
             _perceptron(model).activation,
@@ -54,7 +55,15 @@ def architecture(policy: Policy) -> Hashable | None:
     if policy.component is None:
         return None
     options = json.dumps(dict(policy.component.options), sort_keys=True, default=repr)
-    return (type(policy), type(policy.head), policy.component.id, options, shapes, sees_raw_images(model))
+    return (
+        type(policy),
+        type(policy.head),
+        policy.signature,
+        policy.component.id,
+        options,
+        shapes,
+        sees_raw_images(model),
+    )
 
 
 def group(policies: Sequence[Policy]) -> PerceptronGroup | ModuleGroup:
@@ -117,7 +126,7 @@ class PerceptronGroup:
             weight, bias = self._layers[-1]
             out = torch.baddbmm(bias, hidden, weight).reshape(rows, -1)
             mask = None if legal is None else torch.from_numpy(legal).to(out.device)
-            logits = mask_logits(out[:, : self._outputs], mask)
+            logits = mask_logits(self._first.reduce(out[:, : self._outputs]), mask)
             actions, log_probs = self._first.sample(logits, draws)
             return PolicyOutput(actions.cpu().numpy(), log_probs.cpu().numpy(), out[:, self._outputs].cpu().numpy())
 
@@ -173,14 +182,18 @@ class ModuleGroup:
     ) -> PolicyOutput:
         device = self._first.device
         with torch.no_grad():  # vmap copies views of the weights, which inference mode forbids
+            mask = None if legal is None else torch.from_numpy(legal).to(device)
             inputs = (
                 self._split(encode(self._first.model, to_device(to_tensors(observations), device))),
-                None if legal is None else self._split(torch.from_numpy(legal).to(device)),
+                None if mask is None or not self._first.model_masks else self._split(mask),
                 None if states is None else self._split(torch.from_numpy(states).to(device)),
             )
             run = vmap(self._call, in_dims=(0, *(None if part is None else 0 for part in inputs)))
             outputs, values, after = run(self._weights, *inputs)
-            actions, log_probs = self._first.sample(outputs.flatten(0, 1), draws)
+            outputs = outputs.flatten(0, 1)
+            if not self._first.model_masks:
+                outputs = mask_logits(self._first.reduce(outputs), mask)
+            actions, log_probs = self._first.sample(outputs, draws)
             after = after.flatten(0, 1).cpu().numpy() if self.state_size else None
             return PolicyOutput(actions.cpu().numpy(), log_probs.cpu().numpy(), values.flatten().cpu().numpy(), after)
 

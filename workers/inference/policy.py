@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Hashable
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any, ClassVar, Protocol
 
 import numpy as np
 import torch
@@ -14,8 +15,8 @@ from orchestrator.catalog import Component
 from workers.checkpoints import Checkpoint, check_weights
 from workers.games.protocol import GameSpec
 from workers.games.spaces import Observations, from_columns
-from workers.inference.actor import STATE, Columns
-from workers.models.contract import build_model, head_of, run_model, see_raw_images, state_size
+from workers.inference.actor import STATE, Columns, Rate
+from workers.models.contract import build_model, head_of, mask_logits, run_model, see_raw_images, state_size
 from workers.models.encoding import Observed, to_device, to_tensors
 from workers.models.heads import Head, choose
 
@@ -61,6 +62,8 @@ class Policy:
 
     placed: bool = False
     """Whether it must know the table and the seat of each row; rows of mates may then depend on each other."""
+    model_masks: ClassVar[bool] = True
+    """Whether the model takes the mask of legal actions; else it is applied to what `reduce` returns."""
 
     def __init__(self, model: nn.Module, component: Component | None = None) -> None:
         """`component` names what made the model: policies of one component can run as a group."""
@@ -82,11 +85,16 @@ class Policy:
         return cls(model, checkpoint.model)
 
     @property
+    def signature(self) -> Hashable:
+        """What `reduce` and `sample` depend on beside the model: only policies of equal signature run as a group."""
+        return None
+
+    @property
     def state_shapes(self) -> dict[str, tuple[int, ...]]:
         """See `Actor`."""
         return {STATE: (self.state_size,)} if self.state_size else {}
 
-    def act(self, rows: Columns, draws: NDArray[np.float32] | None, explore: float = 0.0) -> Columns:
+    def act(self, rows: Columns, draws: NDArray[np.float32] | None, explore: Rate = 0.0) -> Columns:
         """See `Actor`; an actor-critic policy explores by its own distribution."""
         places = Places(rows["table"], rows["seat"]) if self.placed else None
         decided = self.decide(from_columns(rows), rows.get("legal"), draws, rows.get(STATE), places)
@@ -124,7 +132,9 @@ class Policy:
                 rows = len(next(iter(observed.values())) if isinstance(observed, dict) else observed)
                 before = torch.zeros(rows, self.state_size, device=self.device)
             mask = None if legal is None else torch.from_numpy(legal).to(self.device)
-            outputs, values, after = self.run(observed, mask, before, places)
+            outputs, values, after = self.run(observed, mask if self.model_masks else None, before, places)
+            if not self.model_masks:
+                outputs = mask_logits(self.reduce(outputs), mask)
             actions, log_probs = self.sample(outputs, draws)
             decided = (actions, log_probs, values) if after is None else (actions, log_probs, values, after)
             return PolicyOutput(*(part.cpu().numpy() for part in decided))
@@ -134,6 +144,10 @@ class Policy:
     ) -> tuple[Tensor, Tensor, Tensor | None]:
         """Outputs, values and the next state of a recurrent model."""
         return run_model(self.model, observed, legal, state)
+
+    def reduce(self, outputs: Tensor) -> Tensor:
+        """The numbers that `sample` takes, [rows, actions], where a model has others; see `model_masks`."""
+        return outputs
 
     def sample(self, outputs: Tensor, draws: NDArray[np.float32] | None) -> tuple[Tensor, Tensor]:
         """Actions and their log-probabilities from the model's outputs; see `Decider` for `draws`."""

@@ -12,7 +12,7 @@ from workers.bots.protocol import Bot
 from workers.games.errors import BadGame
 from workers.games.protocol import StepResult, Turn, VectorGame
 from workers.games.spaces import columns
-from workers.inference.actor import Actor
+from workers.inference.actor import Actor, Rate
 from workers.inference.policy import Policy
 from workers.rollout.batch import Experience
 from workers.rollout.builder import TrajectoryBuilder
@@ -69,8 +69,8 @@ class Sampler:
         self._played_out = 0
         self.steps = 0
         """Environment steps taken, one a table and turn; random opening moves are not counted."""
-        self.explore = 0.0
-        """The learner's exploration rate."""
+        self.explore: Rate = 0.0
+        """The learner's exploration rate: one for all tables, or one for each."""
         self.acted_by = 0
         """The learner's update whose weights decide now."""
 
@@ -115,7 +115,10 @@ class Sampler:
         if len(streams):
             for name, states in self._states.items():
                 shown[name] = states[streams]
-            decided = self._learner.act({**shown, **self._places(streams)}, draws, self.explore)
+            explore = self.explore
+            if isinstance(explore, np.ndarray):
+                explore = explore[streams // self._seats]
+            decided = self._learner.act({**shown, **self._places(streams)}, draws, explore)
             actions[mine] = decided["action"]
             for name, states in self._states.items():
                 states[streams] = decided[name]

@@ -23,6 +23,7 @@ from orchestrator.spec.algorithms.cooperative import (
     QmixAlgorithm,
     VdnAlgorithm,
 )
+from orchestrator.spec.algorithms.value_based import DqnAlgorithm
 from orchestrator.spec.components import OTHER, Choice, OtherChoice, own_name, tag_by_id
 
 BUILT_IN_ALGORITHMS: dict[str, type[Choice]] = {
@@ -40,6 +41,7 @@ BUILT_IN_ALGORITHMS: dict[str, type[Choice]] = {
     "coma": ComaAlgorithm,
     "mappo": MappoAlgorithm,
     "atoc": AtocAlgorithm,
+    "dqn": DqnAlgorithm,
 }
 """Id -> the id's options in a trial file."""
 

@@ -11,6 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import ndtri
 
+from workers.inference.actor import Rate
+
 _LEAST_DRAW = 2.0**-25
 """Keeps a draw above 0, where the inverse of the distribution is infinite."""
 
@@ -20,15 +22,15 @@ def standard_normal(draws: NDArray[np.float32]) -> NDArray[np.float32]:
     return np.asarray(ndtri(np.clip(draws.astype(np.float64), _LEAST_DRAW, 1.0 - _LEAST_DRAW)), np.float32)
 
 
-def gaussian(draws: NDArray[np.float32], scale: float, limit: float = math.inf) -> NDArray[np.float32]:
+def gaussian(draws: NDArray[np.float32], scale: Rate, limit: float = math.inf) -> NDArray[np.float32]:
     """Independent normal noise of this standard deviation, cut off at `limit`."""
-    return np.asarray(np.clip(standard_normal(draws) * np.float32(scale), -limit, limit), np.float32)
+    return np.asarray(np.clip(standard_normal(draws) * np.asarray(scale, np.float32), -limit, limit), np.float32)
 
 
 def ornstein_uhlenbeck(
     before: NDArray[np.float32],
     draws: NDArray[np.float32],
-    scale: float,
+    scale: Rate,
     *,
     theta: float = 0.15,
     mean: float = 0.0,
@@ -39,4 +41,6 @@ def ornstein_uhlenbeck(
     x' = x + theta * (mean - x) * step + scale * sqrt(step) * N(0, 1); `before` is x, zeros at the start of a game.
     """
     drift = np.float32(theta * step) * (np.float32(mean) - before)
-    return np.asarray(before + drift + np.float32(scale * math.sqrt(step)) * standard_normal(draws), np.float32)
+    return np.asarray(
+        before + drift + np.asarray(scale * math.sqrt(step), np.float32) * standard_normal(draws), np.float32
+    )
