@@ -74,6 +74,10 @@ class Driver(ABC):
     def play(self, seats: Sequence[int], actions: Sequence[Any]) -> Played:
         """Play these seats' actions."""
 
+    def state(self) -> NDArray[Any]:
+        """The environment's global state, where the game declares one."""
+        return np.asarray(self.env.state())
+
     def text(self) -> str | None:
         """The environment's own picture in text, if it has one."""
         return str(self.env.render()) if getattr(self.env, "render_mode", None) == "ansi" else None
@@ -136,6 +140,12 @@ class DrivenTables:
         arrays.rewards[first:end] = 0
         tables, seats_paid, paid = zip(*rewards, strict=True) if rewards else ((), (), ())
         arrays.rewards[list(tables), list(seats_paid)] = paid
+
+    def states(self) -> None:
+        """Write the global states of all tables into the arrays."""
+        assert self._arrays.states is not None
+        for table, driver in self.drivers.items():
+            self._arrays.states[table] = driver.state()
 
     def text(self, table: int) -> str | None:
         """See `Driver.text`."""

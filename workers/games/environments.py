@@ -129,6 +129,8 @@ class EnvironmentGame(VectorGame):
 class DrivenGame(EnvironmentGame):
     """A game of Python environments, in this process or in `workers` others."""
 
+    _tables: DrivenTables | ProcessTables
+
     def __init__(self, spec: GameSpec, tables: int, setup: Callable[[Layout], TableSetup], workers: int = 0) -> None:
         super().__init__(spec, tables)
         if workers < 0:
@@ -143,6 +145,12 @@ class DrivenGame(EnvironmentGame):
             return others.arrays, others
         arrays = TableArrays.over(setup.layout)
         return arrays, DrivenTables(setup, arrays, 0, self.tables)
+
+    def global_state(self) -> NDArray[Any]:
+        if self._arrays.states is None:
+            return super().global_state()
+        self._tables.states()
+        return self._arrays.states
 
     @property
     def environments(self) -> list[Any]:

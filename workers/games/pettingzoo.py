@@ -65,6 +65,7 @@ class _PettingZooGame(DrivenGame):
             hidden_information=hidden_information,
             max_steps=max_steps,
             teams=declared_teams(teams, [str(agent) for agent in agents], env),
+            state=made[0].state if self.kind == "parallel" else None,
         )
         driver = partial(self.driver, agents, partial(_make_variant, self.kind, env, each), len(each))
         super().__init__(
@@ -206,7 +207,14 @@ class _Environment:
             named = ", ".join(map(str, spaces_of))
             raise BadGame(f"{env}: agents have different actions ({named}); allowed: one space for all, or Discrete")
         self.actions = [ActionLayout(space) for space in spaces_of]
-        self.spaces = (self.agents, shapes, spaces_of)
+        self.state = _state_space(environment)
+        self.spaces = (self.agents, shapes, spaces_of, self.state)
+
+
+def _state_space(environment: Any) -> spaces.Box | None:
+    """The space of the environment's `state()`, where it says that it has one."""
+    declared = getattr(environment, "state_space", None)
+    return declared if isinstance(declared, spaces.Box) else None
 
 
 def _size(space: spaces.Space[Any]) -> int:

@@ -64,6 +64,12 @@ class ProcessTables:
             child.order("step")
         self._wait(self._children)
 
+    def states(self) -> None:
+        """See `DrivenTables`."""
+        for child in self._children:
+            child.order("states")
+        self._wait(self._children)
+
     def text(self, table: int) -> str | None:
         """See `DrivenTables`."""
         child = self._children[self._owner(table)]

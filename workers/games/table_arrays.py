@@ -39,6 +39,8 @@ class Layout:
         }
         if action.mask_width is not None:
             found["legal"] = ((slots, action.mask_width), np.bool_)
+        if self.spec.state is not None:
+            found["states"] = ((self.tables, *(self.spec.state.shape or ())), self.spec.state.dtype)
         for name, part in self.spec.observation_parts.items():
             found[f"obs/{name}"] = ((slots, *part.shape), part.dtype)
         return {name: (shape, np.dtype(kind)) for name, (shape, kind) in found.items()}
@@ -62,6 +64,8 @@ class TableArrays:
     actions: NDArray[Any]
     observations: dict[str, NDArray[Any]]
     legal: NDArray[np.bool_] | None = None
+    states: NDArray[Any] | None = None
+    """[tables, ...], the global states, written when they are asked for."""
 
     @classmethod
     def over(cls, layout: Layout, memory: Any = None) -> TableArrays:

@@ -227,3 +227,39 @@ class Duet(ParallelEnv[str, np.ndarray, int]):
         self.agents = []
         seen = {agent: np.zeros(1, np.float32) for agent in over}
         return seen, rewards, over, dict.fromkeys(over, False), {agent: {} for agent in over}
+
+
+class Rowers(ParallelEnv[str, np.ndarray, int]):
+    """Two agents for `limit` strokes, then cut off; `state()` shows the stroke and its pace."""
+
+    metadata: ClassVar = {"name": "rowers"}
+    state_space = spaces.Box(0, 100, (2,), np.float32)
+
+    def __init__(self, limit: int = 3, silent: bool = False) -> None:
+        self.possible_agents = ["bow", "stroke"]
+        self.limit, self.silent = limit, silent
+
+    def observation_space(self, agent: str) -> spaces.Space[Any]:
+        return spaces.Box(0, 100, (1,))
+
+    def action_space(self, agent: str) -> spaces.Space[Any]:
+        return spaces.Discrete(2)
+
+    def state(self) -> np.ndarray:
+        assert not self.silent, "nobody should ask"
+        return np.array([self.strokes, self.pace], np.float32)
+
+    def reset(self, seed: int | None = None, options: dict[str, Any] | None = None) -> Any:
+        self.agents, self.strokes, self.pace = list(self.possible_agents), 0, 0
+        return self._seen(), {agent: {} for agent in self.agents}
+
+    def step(self, actions: dict[str, int]) -> Any:
+        self.strokes, self.pace = self.strokes + 1, sum(actions.values())
+        agents, cut = self.agents, self.strokes == self.limit
+        seen = self._seen()
+        self.agents = [] if cut else agents
+        rewards = dict.fromkeys(agents, float(self.pace == 2))
+        return seen, rewards, dict.fromkeys(agents, False), dict.fromkeys(agents, cut), {agent: {} for agent in agents}
+
+    def _seen(self) -> dict[str, np.ndarray]:
+        return {agent: np.array([self.strokes], np.float32) for agent in self.agents}

@@ -6,13 +6,14 @@ from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
 import torch
+from gymnasium import spaces
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
 from orchestrator.spec.algorithms.cooperative import ComaOptions
 from workers.algorithms.contract import Algorithm, Metrics, NetFactory, explained_variance, return_spread
 from workers.algorithms.cooperative.critics import CRITIC, CounterfactualCritic, take, team_batch
-from workers.algorithms.cooperative.seats import SeatNets, SeatPolicy, discrete_only, make_seats
+from workers.algorithms.cooperative.seats import SeatNets, SeatPolicy, check_at_once, make_seats
 from workers.algorithms.heads import policy_terms
 from workers.algorithms.learner import POLICY, Learner
 from workers.algorithms.metrics import Measured, minibatch_means
@@ -36,11 +37,15 @@ class Coma(Algorithm):
 
     Options = ComaOptions
     options: ComaOptions
+    actions = (spaces.Discrete,)
     equal_steps = True
     central = True
 
+    def check(self, spec: GameSpec) -> None:
+        super().check(spec)
+        check_at_once(spec)
+
     def build(self, spec: GameSpec, net: NetFactory) -> Learner:
-        discrete_only(spec)
         given = self.options
         acting = self._acting(spec, net)
         learner = Learner({**acting, CRITIC: CounterfactualCritic(spec, given.critic_hidden)})

@@ -11,7 +11,7 @@ from torch import Tensor, nn
 from orchestrator.spec.algorithms.cooperative import MappoOptions
 from workers.algorithms.contract import Algorithm, Metrics, NetFactory, explained_variance, return_spread
 from workers.algorithms.cooperative.critics import CRITIC, StateCritic, take, team_batch
-from workers.algorithms.cooperative.seats import SeatNets, SeatPolicy, make_seats
+from workers.algorithms.cooperative.seats import SeatNets, SeatPolicy, check_at_once, make_seats
 from workers.algorithms.heads import head_terms, value_gradient
 from workers.algorithms.learner import POLICY, Learner
 from workers.algorithms.metrics import Measured, minibatch_means
@@ -36,6 +36,10 @@ class Mappo(Algorithm):
     options: MappoOptions
     equal_steps = True
     central = True
+
+    def check(self, spec: GameSpec) -> None:
+        super().check(spec)
+        check_at_once(spec)
 
     def build(self, spec: GameSpec, net: NetFactory) -> Learner:
         nets = {**make_seats(spec, net, self.options), CRITIC: StateCritic(spec, self.options.critic_hidden)}

@@ -60,9 +60,7 @@ def seat_names(count: int) -> list[str]:
 
 
 def make_seats(spec: GameSpec, net: NetFactory, options: TeamOptions) -> dict[str, nn.Module]:
-    """The acting networks by name; raises BadAlgorithm for games and models that no team algorithm can learn."""
-    if not spec.simultaneous:
-        raise BadAlgorithm("its seats move in turn; teams learn games in which all seats decide at once")
+    """The acting networks by name; raises BadAlgorithm for models that no team algorithm can learn."""
     seats = Seats(spec, options.share, options.seat_ids)
     nets: dict[str, nn.Module] = {name: net(name) for name in seat_names(seats.networks)}
     policy = nets[POLICY]
@@ -158,7 +156,7 @@ class SeatGreedy(_Seated, EpsilonGreedy):
         _Seated.__init__(self, nets)
 
 
-def discrete_only(spec: GameSpec) -> None:
-    """Raise BadAlgorithm for a game whose actions are not Discrete."""
-    if not isinstance(spec.action, spaces.Discrete):
-        raise BadAlgorithm("it learns Discrete actions only")
+def check_at_once(spec: GameSpec) -> None:
+    """Raise BadAlgorithm for a game whose seats move in turn."""
+    if not spec.simultaneous:
+        raise BadAlgorithm("its seats move in turn; it learns games in which all seats decide at once")

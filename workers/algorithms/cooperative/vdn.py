@@ -6,11 +6,12 @@ from collections.abc import Iterator, Mapping
 
 import numpy as np
 import torch
+from gymnasium import spaces
 from torch import Tensor, nn
 
 from orchestrator.spec.algorithms.cooperative import VdnOptions
 from workers.algorithms.contract import Algorithm, Metrics, NetFactory
-from workers.algorithms.cooperative.seats import SEATS, SeatGreedy, SeatNets, Seats, discrete_only, make_seats
+from workers.algorithms.cooperative.seats import SEATS, SeatGreedy, SeatNets, Seats, check_at_once, make_seats
 from workers.algorithms.learner import Learner
 from workers.buffers.contract import Batch, Buffer
 from workers.buffers.joint import JointReplay
@@ -27,10 +28,14 @@ class Vdn(Algorithm):
 
     Options = VdnOptions
     options: VdnOptions
+    actions = (spaces.Discrete,)
     _mates = 1
 
+    def check(self, spec: GameSpec) -> None:
+        super().check(spec)
+        check_at_once(spec)
+
     def build(self, spec: GameSpec, net: NetFactory) -> Learner:
-        discrete_only(spec)
         nets = {**make_seats(spec, net, self.options), **self._mixer(spec)}
         learner = Learner(nets)
         learner.optimiser(
