@@ -24,7 +24,7 @@ from workers.algorithms.actor_critic.ppo import Ppo
 from workers.algorithms.learner import Learner, Reduce
 from workers.buffers.fresh import Fresh
 from workers.crews.all_reduce.shared_memory import SharedMemoryAllReduce
-from workers.games.connect_four import ConnectFour
+from workers.games.builtin.connect_four import ConnectFour
 from workers.models.heads import choose
 from workers.models.mlp import Mlp
 from workers.rollout.batch import PENDING, TERMINAL, Experience

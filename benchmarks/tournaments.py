@@ -18,7 +18,7 @@ from league.tournaments.adaptive import tallies_of
 from orchestrator.artifacts import ArtifactStore
 from orchestrator.catalog import Component
 from workers.bots.minimax import value
-from workers.games.tic_tac_toe import HAS_LINE
+from workers.games.builtin.tic_tac_toe import HAS_LINE
 from workers.matches.play import play_match
 from workers.matches.task import Entrant, MatchTask, Randomness
 

@@ -1,14 +1,8 @@
 """The catalog of what a trial may name: games, models, algorithms, bots and matchmakers, as name -> `module:attr`.
 
-Built-ins are listed in one table: a built-in game is a class in `workers/games/` and one row here (CONTRIBUTING.md has
-the checklist). Other packages add theirs by entry points (`lanista.games`, ...), and an import path `module:attr` is a
-name too. Nothing is imported until `load`.
-
-    CatalogError
-    ├── UnknownName     no such name; says what is allowed and what is nearest
-    ├── AmbiguousName   two sources claim the name
-    ├── BrokenTarget    the name is known but its target does not import
-    └── WrongTarget     the import path names something of another kind
+Built-ins are listed in one table: a built-in game is a class in `workers/games/builtin/` and one row here
+(CONTRIBUTING.md has the checklist). Other packages add theirs by entry points (`lanista.games`, ...), and an import
+path `module:attr` is a name too. Nothing is imported until `load`.
 """
 
 from __future__ import annotations
@@ -70,37 +64,43 @@ class _BuiltIn(NamedTuple):
 _BUILT_INS: Mapping[Kind, Mapping[str, _BuiltIn]] = {
     Kind.GAME: {
         "connect_four": _BuiltIn(
-            "workers.games.connect_four:ConnectFour", "Connect four, 7 columns by 6 rows", opening_plies=4
+            "workers.games.builtin.connect_four:ConnectFour", "Connect four, 7 columns by 6 rows", opening_plies=4
         ),
-        "tic_tac_toe": _BuiltIn("workers.games.tic_tac_toe:TicTacToe", "Tic-tac-toe, 3 by 3", opening_plies=2),
+        "tic_tac_toe": _BuiltIn("workers.games.builtin.tic_tac_toe:TicTacToe", "Tic-tac-toe, 3 by 3", opening_plies=2),
         "rock_paper_scissors": _BuiltIn(
-            "workers.games.rock_paper_scissors:RockPaperScissors",
+            "workers.games.builtin.rock_paper_scissors:RockPaperScissors",
             "Rock, paper, scissors; both seats choose at once",
             opening_plies=0,
         ),
         "kuhn_poker": _BuiltIn(
-            "workers.games.kuhn_poker:KuhnPoker", "Kuhn poker, three cards, hidden hands", opening_plies=0
+            "workers.games.builtin.kuhn_poker:KuhnPoker", "Kuhn poker, three cards, hidden hands", opening_plies=0
         ),
         "leduc_poker": _BuiltIn(
-            "workers.games.leduc_poker:LeducPoker", "Leduc poker, six cards, two rounds", opening_plies=0
+            "workers.games.builtin.leduc_poker:LeducPoker", "Leduc poker, six cards, two rounds", opening_plies=0
         ),
         "two_step": _BuiltIn(
-            "workers.games.two_step:TwoStep", "Two-step matrix game of the QMIX paper, two mates", opening_plies=0
+            "workers.games.builtin.two_step:TwoStep",
+            "Two-step matrix game of the QMIX paper, two mates",
+            opening_plies=0,
         ),
         "signals": _BuiltIn(
-            "workers.games.signals:Signals", "Two mates that each must name the other's number", opening_plies=0
+            "workers.games.builtin.signals:Signals", "Two mates that each must name the other's number", opening_plies=0
         ),
-        "soccer": _BuiltIn("workers.games.soccer:Soccer", "Soccer on a small grid, two against two", opening_plies=0),
-        "openspiel": _BuiltIn("workers.games.openspiel:OpenSpielGame", "Any game of OpenSpiel, by its name"),
-        "pettingzoo_aec": _BuiltIn("workers.games.pettingzoo:AecGame", "Any turn-based PettingZoo game"),
+        "soccer": _BuiltIn(
+            "workers.games.builtin.soccer:Soccer", "Soccer on a small grid, two against two", opening_plies=0
+        ),
+        "openspiel": _BuiltIn("workers.games.adapters.openspiel:OpenSpielGame", "Any game of OpenSpiel, by its name"),
+        "pettingzoo_aec": _BuiltIn("workers.games.adapters.pettingzoo:AecGame", "Any turn-based PettingZoo game"),
         "pettingzoo_parallel": _BuiltIn(
-            "workers.games.pettingzoo:ParallelGame", "Any parallel PettingZoo game", opening_plies=0
+            "workers.games.adapters.pettingzoo:ParallelGame", "Any parallel PettingZoo game", opening_plies=0
         ),
         "gymnasium": _BuiltIn(
-            "workers.games.gymnasium:GymnasiumGame", "Any one-seat Gymnasium environment", opening_plies=0
+            "workers.games.adapters.gymnasium:GymnasiumGame", "Any one-seat Gymnasium environment", opening_plies=0
         ),
         "envpool": _BuiltIn(
-            "workers.games.envpool:EnvPoolGame", "Any one-player environment of EnvPool, in C++", opening_plies=0
+            "workers.games.adapters.envpool:EnvPoolGame",
+            "Any one-player environment of EnvPool, in C++",
+            opening_plies=0,
         ),
     },
     Kind.MODEL: {

@@ -25,7 +25,7 @@ PROBE = '''
 
 import json, os, pathlib, signal
 
-from workers.games.tic_tac_toe import TicTacToe
+from workers.games.builtin.tic_tac_toe import TicTacToe
 
 
 def attempt(action, *arguments):

@@ -8,9 +8,9 @@ from numpy.typing import NDArray
 
 from workers.bots.fixed_strategies import draw
 from workers.bots.protocol import BadBot, Bot, BotInput
+from workers.games.builtin.tic_tac_toe import HAS_LINE
 from workers.games.protocol import GameSpec
 from workers.games.seeding import mix, uniform
-from workers.games.tic_tac_toe import HAS_LINE
 
 _FULL = 0b111_111_111
 _POWERS = 3 ** np.arange(9)

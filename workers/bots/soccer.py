@@ -4,8 +4,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from workers.bots.protocol import BadBot, Bot, BotInput
+from workers.games.builtin.soccer import COLUMNS, NAMES, ROWS, SQUARES
 from workers.games.protocol import GameSpec
-from workers.games.soccer import COLUMNS, NAMES, ROWS, SQUARES
 
 _STAY, _FORWARD, _BACK, _LEFT, _RIGHT, _PASS = range(len(NAMES))
 

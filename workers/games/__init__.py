@@ -1,1 +1,1 @@
-"""Games played on many tables at once: the protocol, the built-ins and the adapters."""
+"""Games played on many tables at once: the protocol, spaces and teams; exploitability."""

@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 from workers.algorithms.contract import Algorithm, Metrics
 from workers.algorithms.learner import Learner
 from workers.buffers.contract import Buffer
+from workers.games.builtin.tic_tac_toe import TicTacToe
 from workers.games.protocol import StepResult
-from workers.games.tic_tac_toe import TicTacToe
 
 
 class SlowGame(TicTacToe):

@@ -28,9 +28,9 @@ from workers.activities.playing import games_of, match_task
 from workers.activities.training import task_of
 from workers.checkpoints import Checkpoint, save
 from workers.crews.generation import run_generation
+from workers.games.builtin.soccer import FORWARD, kick_off
 from workers.games.names import make_game
 from workers.games.seeding import game_seeds
-from workers.games.soccer import FORWARD, kick_off
 from workers.matches.play import play_match
 from workers.models.contract import build_model
 

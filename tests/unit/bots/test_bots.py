@@ -12,13 +12,13 @@ from workers.bots.fixed_strategies import RandomBot, draw
 from workers.bots.minimax import MinimaxBot, value
 from workers.bots.names import make_bot
 from workers.bots.protocol import bot_input
-from workers.games.connect_four import ConnectFour
-from workers.games.kuhn_poker import KuhnPoker
-from workers.games.leduc_poker import LeducPoker
-from workers.games.openspiel import OpenSpielGame
-from workers.games.rock_paper_scissors import RockPaperScissors
+from workers.games.adapters.openspiel import OpenSpielGame
+from workers.games.builtin.connect_four import ConnectFour
+from workers.games.builtin.kuhn_poker import KuhnPoker
+from workers.games.builtin.leduc_poker import LeducPoker
+from workers.games.builtin.rock_paper_scissors import RockPaperScissors
+from workers.games.builtin.tic_tac_toe import TicTacToe
 from workers.games.seeding import mix
-from workers.games.tic_tac_toe import TicTacToe
 
 
 def score(returns: np.ndarray, seat: int) -> float:

@@ -9,10 +9,10 @@ from workers.bots.mcts import MctsBot
 from workers.bots.minimax import MinimaxBot
 from workers.bots.names import make_bot
 from workers.bots.protocol import BadBot
-from workers.games.connect_four import ConnectFour
-from workers.games.kuhn_poker import KuhnPoker
-from workers.games.rock_paper_scissors import RockPaperScissors
-from workers.games.tic_tac_toe import TicTacToe
+from workers.games.builtin.connect_four import ConnectFour
+from workers.games.builtin.kuhn_poker import KuhnPoker
+from workers.games.builtin.rock_paper_scissors import RockPaperScissors
+from workers.games.builtin.tic_tac_toe import TicTacToe
 
 TIC_TAC_TOE, CONNECT_FOUR = TicTacToe(tables=1).spec, ConnectFour(tables=1).spec
 KUHN, RPS = KuhnPoker(tables=1).spec, RockPaperScissors(tables=1).spec

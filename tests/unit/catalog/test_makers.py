@@ -16,11 +16,11 @@ from orchestrator.matchmakers import load_matchmaker
 from workers.algorithms.contract import BadAlgorithm, algorithm_class
 from workers.bots.names import make_bot
 from workers.bots.protocol import BadBot
-from workers.games.connect_four import ConnectFour
+from workers.games.adapters.gymnasium import GymnasiumGame
+from workers.games.adapters.pettingzoo import AecGame, ParallelGame
+from workers.games.builtin.connect_four import ConnectFour
 from workers.games.errors import BadGame
-from workers.games.gymnasium import GymnasiumGame
 from workers.games.names import make_game
-from workers.games.pettingzoo import AecGame, ParallelGame
 from workers.models.contract import build_model
 
 SPEC = ConnectFour(tables=1).spec

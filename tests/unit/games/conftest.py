@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 
 from orchestrator.catalog import Kind, built_in_names
-from workers.games.gymnasium import GymnasiumGame
+from workers.games.adapters.gymnasium import GymnasiumGame
+from workers.games.adapters.openspiel import OpenSpielGame
+from workers.games.adapters.pettingzoo import AecGame, ParallelGame
 from workers.games.names import make_game
-from workers.games.openspiel import OpenSpielGame
-from workers.games.pettingzoo import AecGame, ParallelGame
 from workers.games.protocol import VectorGame
 
 Make = Callable[[int], VectorGame]

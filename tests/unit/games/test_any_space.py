@@ -14,10 +14,10 @@ from gymnasium import spaces
 from tests.unit.games.environments import ACTIONS
 from workers.bots.names import make_bot
 from workers.bots.protocol import BadBot, bot_input
+from workers.games.adapters.gymnasium import GymnasiumGame
+from workers.games.adapters.pettingzoo import ParallelGame
+from workers.games.adapters.process_tables import ProcessTables, TableProcessDied
 from workers.games.errors import BadGame, IllegalAction
-from workers.games.gymnasium import GymnasiumGame
-from workers.games.pettingzoo import ParallelGame
-from workers.games.process_tables import ProcessTables, TableProcessDied
 from workers.games.protocol import GameSpec
 from workers.games.replay import replay
 from workers.games.spaces import ActionLayout

@@ -6,10 +6,10 @@ import gymnasium
 import numpy as np
 import pytest
 
-from workers.games.connect_four import ConnectFour
+from workers.games.adapters.gymnasium import GymnasiumGame
+from workers.games.adapters.pettingzoo import AecGame, ParallelGame
+from workers.games.builtin.connect_four import ConnectFour
 from workers.games.errors import BadGame
-from workers.games.gymnasium import GymnasiumGame
-from workers.games.pettingzoo import AecGame, ParallelGame
 from workers.games.seeding import mix_ints
 
 HERE = "tests.unit.games.environments"

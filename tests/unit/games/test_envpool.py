@@ -10,7 +10,7 @@ import pytest
 
 from workers.bots.names import make_bot
 from workers.bots.protocol import bot_input
-from workers.games.envpool import EnvPoolGame
+from workers.games.adapters.envpool import EnvPoolGame
 from workers.games.errors import BadGame
 from workers.games.replay import replay
 

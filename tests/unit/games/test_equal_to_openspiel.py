@@ -9,12 +9,12 @@ import numpy as np
 import pyspiel
 import pytest
 
-from workers.games.connect_four import ConnectFour
-from workers.games.kuhn_poker import KuhnPoker
-from workers.games.leduc_poker import LeducPoker
+from workers.games.builtin.connect_four import ConnectFour
+from workers.games.builtin.kuhn_poker import KuhnPoker
+from workers.games.builtin.leduc_poker import LeducPoker
+from workers.games.builtin.rock_paper_scissors import RockPaperScissors
+from workers.games.builtin.tic_tac_toe import TicTacToe
 from workers.games.protocol import VectorGame
-from workers.games.rock_paper_scissors import RockPaperScissors
-from workers.games.tic_tac_toe import TicTacToe
 
 GAMES = 10_000
 TABLES = 500

@@ -6,10 +6,10 @@ import numpy as np
 import pyspiel
 import pytest
 
+from workers.games.adapters.openspiel import OpenSpielGame
+from workers.games.builtin.kuhn_poker import KuhnPoker
+from workers.games.builtin.leduc_poker import LeducPoker
 from workers.games.exploitability import Placeable
-from workers.games.kuhn_poker import KuhnPoker
-from workers.games.leduc_poker import LeducPoker
-from workers.games.openspiel import OpenSpielGame
 from workers.games.protocol import VectorGame
 
 

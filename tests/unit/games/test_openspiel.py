@@ -6,8 +6,8 @@ import numpy as np
 import pyspiel
 import pytest
 
+from workers.games.adapters.openspiel import OpenSpielGame
 from workers.games.errors import BadGame
-from workers.games.openspiel import OpenSpielGame
 
 
 @pytest.mark.parametrize(

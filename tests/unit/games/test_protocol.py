@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from tests.unit.games.conftest import Make, play
-from workers.games.connect_four import ConnectFour
+from workers.games.builtin.connect_four import ConnectFour
 from workers.games.errors import BadGame, IllegalAction
 from workers.games.names import make_game
 from workers.games.protocol import GameSpec

@@ -6,12 +6,12 @@ import numpy as np
 import pytest
 
 from tests.unit.games.conftest import Make
-from workers.games.connect_four import ConnectFour
-from workers.games.kuhn_poker import KuhnPoker
+from workers.games.builtin.connect_four import ConnectFour
+from workers.games.builtin.kuhn_poker import KuhnPoker
+from workers.games.builtin.rock_paper_scissors import RockPaperScissors
+from workers.games.builtin.tic_tac_toe import TicTacToe
 from workers.games.protocol import VectorGame
-from workers.games.rock_paper_scissors import RockPaperScissors
 from workers.games.svg import SEAT_COLOURS, text_svg
-from workers.games.tic_tac_toe import TicTacToe
 
 SVG = "{http://www.w3.org/2000/svg}"
 

@@ -8,9 +8,9 @@ import pytest
 
 from workers.bots.names import make_bot
 from workers.bots.protocol import BadBot, bot_input
+from workers.games.builtin.soccer import COLUMNS, NAMES, ROWS, Soccer, kick_off
+from workers.games.builtin.tic_tac_toe import TicTacToe
 from workers.games.seeding import below, mix
-from workers.games.soccer import COLUMNS, NAMES, ROWS, Soccer, kick_off
-from workers.games.tic_tac_toe import TicTacToe
 
 STEPS = {"stay": (0, 0), "forward": (0, 1), "back": (0, -1), "left": (-1, 0), "right": (1, 0)}
 PAID = {None: [0.0] * 4, 0: [0.5, 0.5, -0.5, -0.5], 1: [-0.5, -0.5, 0.5, 0.5]}

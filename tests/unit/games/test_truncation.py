@@ -7,10 +7,10 @@ import numpy as np
 import pytest
 from gymnasium.vector import AutoresetMode
 
-from workers.games import gymnasium as gymnasium_game
-from workers.games.envpool import EnvPoolGame
-from workers.games.gymnasium import GymnasiumGame
-from workers.games.pettingzoo import AecGame, ParallelGame
+from workers.games.adapters import gymnasium as gymnasium_game
+from workers.games.adapters.envpool import EnvPoolGame
+from workers.games.adapters.gymnasium import GymnasiumGame
+from workers.games.adapters.pettingzoo import AecGame, ParallelGame
 from workers.games.protocol import VectorGame
 
 HERE = "tests.unit.games.environments"

@@ -13,7 +13,7 @@ from lanista.algorithms import Algorithm, EpsilonGreedy, Learner, Metrics
 from lanista.buffers import Batch, Buffer
 from lanista.games import Bot, BotInput, StepResult, Turn
 from lanista.models import Mlp
-from workers.games.tic_tac_toe import TicTacToe
+from workers.games.builtin.tic_tac_toe import TicTacToe
 
 
 class RulesBroken(Exception):

@@ -26,8 +26,8 @@ from workers.crews.errors import BadTask
 from workers.crews.generation import crew_plan
 from workers.crews.task import GenerationTask, Topology
 from workers.crews.training_context import expected_rows
-from workers.games.connect_four import ConnectFour
-from workers.games.rock_paper_scissors import RockPaperScissors
+from workers.games.builtin.connect_four import ConnectFour
+from workers.games.builtin.rock_paper_scissors import RockPaperScissors
 from workers.models.contract import build_model
 from workers.models.mlp import Mlp
 from workers.models.normalised import Normalised

@@ -12,7 +12,7 @@ from workers.crews.results import lineup_tallies
 from workers.crews.rollout_context import check_mates
 from workers.crews.task import GenerationTask
 from workers.crews.training_context import expected_rows
-from workers.games.tic_tac_toe import TicTacToe
+from workers.games.builtin.tic_tac_toe import TicTacToe
 from workers.inference.policy import Policy
 from workers.models.gru import GruNet
 from workers.models.mlp import Mlp

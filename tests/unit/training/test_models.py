@@ -5,8 +5,8 @@ import torch
 from torch import Tensor, nn
 
 from orchestrator.catalog import Component
-from workers.games.connect_four import ConnectFour
-from workers.games.kuhn_poker import KuhnPoker
+from workers.games.builtin.connect_four import ConnectFour
+from workers.games.builtin.kuhn_poker import KuhnPoker
 from workers.models.contract import BadModel, build_model, mask_logits, state_size
 
 SPEC = ConnectFour(tables=1).spec

@@ -12,7 +12,7 @@ from torch import nn
 from orchestrator.artifacts import ArtifactStore
 from orchestrator.catalog import Component
 from workers.checkpoints import Checkpoint, CheckpointMismatch, save
-from workers.games.connect_four import ConnectFour
+from workers.games.builtin.connect_four import ConnectFour
 from workers.inference.cache import PolicyCache
 from workers.inference.greedy import EpsilonGreedy
 from workers.inference.grouped import architecture, group

@@ -13,12 +13,12 @@ from workers.algorithms.targets.gae import gae
 from workers.bots.fixed_strategies import RandomBot
 from workers.bots.names import make_bot
 from workers.bots.protocol import Bot
-from workers.games.connect_four import ConnectFour
+from workers.games.builtin.connect_four import ConnectFour
+from workers.games.builtin.kuhn_poker import KuhnPoker
+from workers.games.builtin.rock_paper_scissors import RockPaperScissors
+from workers.games.builtin.tic_tac_toe import TicTacToe
 from workers.games.errors import BadGame
-from workers.games.kuhn_poker import KuhnPoker
 from workers.games.protocol import VectorGame
-from workers.games.rock_paper_scissors import RockPaperScissors
-from workers.games.tic_tac_toe import TicTacToe
 from workers.inference.policy import Policy
 from workers.models.contract import build_model
 from workers.models.gru import GruNet

@@ -6,8 +6,8 @@ import pytest
 from tests.unit.training.samples import Relay
 from workers.bots.names import make_bot
 from workers.bots.protocol import Bot
+from workers.games.adapters.pettingzoo import ParallelGame
 from workers.games.errors import BadGame
-from workers.games.pettingzoo import ParallelGame
 from workers.games.protocol import GameSpec
 from workers.games.teams import declared_teams
 from workers.inference.policy import Policy

@@ -14,11 +14,11 @@ import numpy as np
 from gymnasium.vector import AutoresetMode
 from numpy.typing import NDArray
 
+from workers.games.adapters.observation_encoder import ObservationEncoder
+from workers.games.adapters.table_arrays import TableArrays
 from workers.games.errors import BadGame
-from workers.games.observation_encoder import ObservationEncoder
 from workers.games.seeding import mix_ints
 from workers.games.spaces import ActionLayout, leaves
-from workers.games.table_arrays import TableArrays
 
 
 def has_vector(env: str) -> bool:

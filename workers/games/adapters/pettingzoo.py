@@ -10,10 +10,10 @@ import pettingzoo
 from gymnasium import spaces
 from pettingzoo.env_registry.exceptions import PettingZooRegistryError
 
-from workers.games.drivers import AgentObservation, Driver, Played, TableSetup
-from workers.games.environments import DrivenGame, check_variants, factory
+from workers.games.adapters.drivers import AgentObservation, Driver, Played, TableSetup
+from workers.games.adapters.environments import DrivenGame, check_variants, factory
+from workers.games.adapters.observation_encoder import observation_encoder
 from workers.games.errors import BadGame
-from workers.games.observation_encoder import observation_encoder
 from workers.games.protocol import GameSpec
 from workers.games.spaces import ActionLayout, check_action, observation_parts
 from workers.games.teams import Teams, ask_for_teams, declared_teams

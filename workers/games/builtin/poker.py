@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from workers.games import svg
-from workers.games.betting import BettingTree, Stage
+from workers.games.builtin.betting import BettingTree, Stage
 from workers.games.protocol import GameSpec, StepResult, Turn, VectorGame
 from workers.games.seeding import below, mix
 

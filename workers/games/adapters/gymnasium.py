@@ -8,14 +8,14 @@ from typing import Any
 
 import gymnasium
 
-from workers.games.drivers import AgentObservation, Driver, Played, TableSetup
-from workers.games.environments import DrivenGame, Tables, check_variants, factory
+from workers.games.adapters.drivers import AgentObservation, Driver, Played, TableSetup
+from workers.games.adapters.environments import DrivenGame, Tables, check_variants, factory
+from workers.games.adapters.gymnasium_vector import VectorTables, has_vector, make_vector
+from workers.games.adapters.observation_encoder import observation_encoder
+from workers.games.adapters.table_arrays import Layout, TableArrays
 from workers.games.errors import BadGame
-from workers.games.gymnasium_vector import VectorTables, has_vector, make_vector
-from workers.games.observation_encoder import observation_encoder
 from workers.games.protocol import GameSpec
 from workers.games.spaces import ActionLayout, check_action
-from workers.games.table_arrays import Layout, TableArrays
 
 
 class GymnasiumGame(DrivenGame):

@@ -4,7 +4,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from workers.games import svg
-from workers.games.board import TwoPlayerBoard, bit_rows
+from workers.games.builtin.board import TwoPlayerBoard, bit_rows
 from workers.games.protocol import GameSpec
 
 LINES = ((0, 1, 2), (3, 4, 5), (6, 7, 8), (0, 3, 6), (1, 4, 7), (2, 5, 8), (0, 4, 8), (2, 4, 6))

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from workers.games import svg
-from workers.games.board import TwoPlayerBoard, bit_rows
+from workers.games.builtin.board import TwoPlayerBoard, bit_rows
 from workers.games.protocol import GameSpec
 
 ROWS, COLUMNS = 6, 7

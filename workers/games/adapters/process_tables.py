@@ -14,9 +14,9 @@ from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Any
 
-from workers.games.drivers import TableSetup
+from workers.games.adapters.drivers import TableSetup
+from workers.games.adapters.table_arrays import TableArrays
 from workers.games.errors import GameError
-from workers.games.table_arrays import TableArrays
 
 _SHARED_MEMORY = Path("/dev/shm")  # noqa: S108 -- a nameless file in it is memory, and nobody else can open it
 
@@ -100,7 +100,12 @@ class _Child:
         reading, self._lifeline = os.pipe()
         with there:
             self.process = subprocess.Popen(
-                [sys.executable, "-m", "workers.games.table_process", *map(str, (there.fileno(), memory, reading))],
+                [
+                    sys.executable,
+                    "-m",
+                    "workers.games.adapters.table_process",
+                    *map(str, (there.fileno(), memory, reading)),
+                ],
                 pass_fds=(there.fileno(), memory, reading),
                 stdin=subprocess.DEVNULL,
                 env={**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path)), "OMP_NUM_THREADS": "1"},

@@ -13,13 +13,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from orchestrator.makers import described, makes
-from workers.games.drivers import DrivenTables, TableSetup
+from workers.games.adapters.drivers import DrivenTables, TableSetup
+from workers.games.adapters.process_tables import ProcessTables
+from workers.games.adapters.table_arrays import Layout, TableArrays
 from workers.games.errors import BadGame
-from workers.games.process_tables import ProcessTables
 from workers.games.protocol import GameSpec, StepResult, Turn, VectorGame
 from workers.games.seeding import mix_ints
 from workers.games.spaces import Observations, take
-from workers.games.table_arrays import Layout, TableArrays
 
 _COLOURS = re.compile(r"\x1b\[[0-9;]*m")
 

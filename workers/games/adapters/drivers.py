@@ -10,10 +10,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from workers.games.observation_encoder import ObservationEncoder
+from workers.games.adapters.observation_encoder import ObservationEncoder
+from workers.games.adapters.table_arrays import Layout, TableArrays
 from workers.games.seeding import mix_ints
 from workers.games.spaces import ActionLayout
-from workers.games.table_arrays import Layout, TableArrays
 
 _VARIANT = 5  # separates the choice of a variant from other draws on the same seed
 

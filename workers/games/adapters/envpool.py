@@ -17,12 +17,12 @@ import numpy as np
 from gymnasium import spaces
 from numpy.typing import NDArray
 
-from workers.games.environments import EnvironmentGame, Tables
+from workers.games.adapters.environments import EnvironmentGame, Tables
+from workers.games.adapters.observation_encoder import ObservationEncoder, observation_encoder
+from workers.games.adapters.table_arrays import Layout, TableArrays
 from workers.games.errors import BadGame
-from workers.games.observation_encoder import ObservationEncoder, observation_encoder
 from workers.games.protocol import GameSpec
 from workers.games.spaces import ActionLayout, check_action, leaves
-from workers.games.table_arrays import Layout, TableArrays
 
 _OWN = {"env_type", "num_envs", "batch_size", "num_threads", "seed", "base_path"}
 INSTALL = 'pip install "lanista[envpool]"'

@@ -1,4 +1,4 @@
-"""A process that steps some tables of a game in shared memory: `python -m workers.games.table_process`.
+"""A process that steps some tables of a game in shared memory: `python -m workers.games.adapters.table_process`.
 
 It is started with three inherited file descriptors: a socket for orders and answers, the shared memory, and the reading
 end of a pipe that closes when the starting process is gone.
@@ -15,8 +15,8 @@ import traceback
 from multiprocessing.connection import Connection
 from typing import Any
 
-from workers.games.drivers import DrivenTables
-from workers.games.table_arrays import TableArrays
+from workers.games.adapters.drivers import DrivenTables
+from workers.games.adapters.table_arrays import TableArrays
 
 
 def main(orders: int, memory: int, lifeline: int) -> None:

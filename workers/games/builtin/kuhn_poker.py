@@ -6,8 +6,8 @@ from itertools import permutations
 
 import numpy as np
 
-from workers.games.betting import Stage, build_tree
-from workers.games.poker import Poker, TwoSeatPoker
+from workers.games.builtin.betting import Stage, build_tree
+from workers.games.builtin.poker import Poker, TwoSeatPoker
 from workers.games.protocol import GameSpec
 
 PASS, BET = 0, 1

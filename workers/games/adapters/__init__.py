@@ -1,0 +1,1 @@
+"""Adapters to the games of other libraries: Gymnasium, PettingZoo, OpenSpiel, EnvPool."""
