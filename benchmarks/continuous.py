@@ -24,10 +24,10 @@ from benchmarks.peers.rates import say
 from league.types import CheckpointRef, VersionId
 from orchestrator.artifacts import ArtifactStore
 from orchestrator.catalog import Component
+from orchestrator.contracts.generations import GenerationTask
 from orchestrator.spec.loading import load_trial_file
 from workers.crews.generation import run_generation
 from workers.crews.pool import CrewPool
-from workers.crews.task import GenerationTask
 from workers.matches.play import play_match
 from workers.matches.task import Entrant, MatchTask
 
@@ -74,7 +74,7 @@ def train(task: GenerationTask, folder: Path, seconds: float) -> dict[str, Any]:
             learner = CheckpointRef(**done[-1]["checkpoint"]) if done else None
             begun = time.monotonic()
             result = run_generation(
-                replace(task, learner=learner, seed=task.seed + len(done)),
+                replace(task, checkpoint=learner, seed=task.seed + len(done)),
                 store=store,
                 progress=lambda _: None,
                 should_stop=lambda: False,

@@ -21,10 +21,10 @@ import ray
 
 from league.types import CheckpointRef
 from orchestrator.artifacts import ArtifactStore
+from orchestrator.contracts.generations import GenerationTask
 from orchestrator.spec.loading import load_trial_file
 from workers.crews.generation import run_generation
 from workers.crews.pool import CrewPool
-from workers.crews.task import GenerationTask
 
 EXAMPLES = Path(__file__).parents[1] / "examples"
 GOAL, MOST_GENERATIONS, PLAYERS = 475.0, 40, 3
@@ -48,7 +48,7 @@ def steps_to_goal(players: Sequence[int], seed: int) -> list[int | None]:
                     steps=trial.generation.steps,
                     tables=trial.generation.tables,
                     seed=seed * 10_000 + player * 100 + generation,
-                    learner=learners[player],
+                    checkpoint=learners[player],
                     player=f"player-{player}",
                 )
                 done = run_generation(

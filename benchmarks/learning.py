@@ -22,7 +22,7 @@ from benchmarks.peers.strength import LanistaContestant
 from league.types import VersionId
 from orchestrator.artifacts import ArtifactStore
 from orchestrator.catalog import Component
-from workers.crews.task import GenerationTask
+from orchestrator.contracts.generations import GenerationTask
 from workers.matches.play import play_match
 from workers.matches.task import Entrant, MatchTask, Randomness
 

@@ -19,11 +19,10 @@ from benchmarks.peers.rates import say
 from league.types import CheckpointRef
 from orchestrator.artifacts import ArtifactStore
 from orchestrator.catalog import Component
-from orchestrator.contracts.generations import PlannedOpponent
+from orchestrator.contracts.generations import GenerationTask, PlannedOpponent
 from workers.checkpoints import Checkpoint, save
 from workers.crews.generation import run_generation
 from workers.crews.pool import CrewPool
-from workers.crews.task import GenerationTask
 from workers.games.names import make_game
 from workers.models.contract import build_model
 

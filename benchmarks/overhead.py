@@ -75,10 +75,10 @@ def plain_loop(steps: int, generations: int) -> float:
 
     from orchestrator.artifacts import ArtifactStore
     from orchestrator.catalog import Component
+    from orchestrator.contracts.generations import GenerationTask
     from orchestrator.spec.checking import check_spec
     from workers.crews.generation import run_generation
     from workers.crews.pool import CrewPool
-    from workers.crews.task import GenerationTask
 
     ray.init(num_cpus=2, include_dashboard=False, log_to_driver=False, logging_level=logging.ERROR)
     spec = check_spec({**SPEC, "generation": {**SPEC["generation"], "steps": steps}})
@@ -93,7 +93,7 @@ def plain_loop(steps: int, generations: int) -> float:
                 algorithm=spec.algorithm.component,
                 steps=steps if generation else steps // 10,
                 seed=generation,
-                learner=checkpoint,
+                checkpoint=checkpoint,
                 tables=spec.generation.tables,
                 rollout_actors=spec.generation.rollout_actors,
             )

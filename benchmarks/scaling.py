@@ -22,10 +22,9 @@ from benchmarks.peers.lanista import LanistaPeer
 from benchmarks.peers.rates import interleave, say
 from orchestrator.artifacts import ArtifactStore
 from orchestrator.catalog import Component
-from orchestrator.contracts.generations import PlannedOpponent
+from orchestrator.contracts.generations import GenerationTask, PlannedOpponent, Topology
 from workers.checkpoints import Checkpoint, save
 from workers.crews.rollout_context import build_game
-from workers.crews.task import GenerationTask, Topology
 from workers.models.contract import build_model
 
 GAME = Component(id="connect_four")

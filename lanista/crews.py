@@ -1,10 +1,16 @@
 """Names for training and matches on Ray without a stack: `from lanista.crews import GenerationTask, run_generation`."""
 
-from orchestrator.contracts.generations import PlannedOpponent, ProcessResources
+from orchestrator.contracts.generations import (
+    GenerationOutcome,
+    GenerationTask,
+    PlannedOpponent,
+    ProcessResources,
+    Topology,
+)
 from workers.crews.errors import BadTask, CrewError, CrewLost, CrewUnavailable, GenerationStopped
 from workers.crews.generation import run_generation
 from workers.crews.pool import CrewPool
-from workers.crews.task import GenerationResult, GenerationTask, Progress, Topology
+from workers.crews.task import Progress
 from workers.matches.host import match_actor
 
 __all__ = [
@@ -13,7 +19,7 @@ __all__ = [
     "CrewLost",
     "CrewPool",
     "CrewUnavailable",
-    "GenerationResult",
+    "GenerationOutcome",
     "GenerationStopped",
     "GenerationTask",
     "PlannedOpponent",

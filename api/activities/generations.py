@@ -108,7 +108,7 @@ def _plan(
         decision=planned.decision,
         version=planned.version.id,
         checkpoint=weights_of(planned.version),
-        opponents=[_opponent(chosen, key.player) for chosen in planned.opponents],
+        opponents=tuple(_opponent(chosen, key.player) for chosen in planned.opponents),
         game=spec.game.component,
         model=model_of(spec, planned.player.model).component,
         algorithm=planned.algorithm,
@@ -117,7 +117,7 @@ def _plan(
         tables=size.tables,
         rollout_actors=size.rollout_actors,
         trainers=size.trainers,
-        topology=size.topology,
+        topology=contracts.Topology(size.topology),
         threads=size.threads,
         resources=contracts.ProcessResources(
             device=size.device,
@@ -130,7 +130,7 @@ def _plan(
         opening_share=size.openings.share,
         opening_plies=size.openings.plies,
         stall_seconds=stall_seconds,
-        mates=[_opponent(chosen, key.player) for chosen in planned.mates],
+        mates=tuple(_opponent(chosen, key.player) for chosen in planned.mates),
         urgency=turn,
     )
 

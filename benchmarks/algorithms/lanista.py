@@ -13,10 +13,10 @@ from benchmarks.peers.rates import say
 from league.types import CheckpointRef, VersionId
 from orchestrator.artifacts import ArtifactStore
 from orchestrator.catalog import Component
+from orchestrator.contracts.generations import GenerationOutcome, GenerationTask
 from workers.algorithms.contract import parse_options
 from workers.crews.generation import run_generation
 from workers.crews.pool import CrewPool
-from workers.crews.task import GenerationResult, GenerationTask
 from workers.matches.play import play_match
 from workers.matches.task import Entrant, MatchTask, Randomness
 
@@ -42,7 +42,7 @@ def run(case: Case, seed: int) -> Row:
             learner: CheckpointRef | None = None
             steps, seconds = 0, 0.0
             while steps < case.most_steps:
-                now = replace(task, learner=learner, seed=seed * 1_000_003 + len(curve))
+                now = replace(task, checkpoint=learner, seed=seed * 1_000_003 + len(curve))
                 begun = time.perf_counter()
                 done = _run(now, store, crews)
                 seconds += time.perf_counter() - begun
@@ -64,5 +64,5 @@ def judge(case: Case, checkpoint: CheckpointRef, store: ArtifactStore, seed: int
     return mean
 
 
-def _run(task: GenerationTask, store: ArtifactStore, crews: CrewPool) -> GenerationResult:
+def _run(task: GenerationTask, store: ArtifactStore, crews: CrewPool) -> GenerationOutcome:
     return run_generation(task, store=store, progress=lambda _: None, should_stop=lambda: False, crews=crews)

@@ -8,9 +8,10 @@ from dataclasses import replace
 from benchmarks.peers.rates import Slice
 from league.types import CheckpointRef
 from orchestrator.artifacts import ArtifactStore
+from orchestrator.contracts.generations import GenerationOutcome, GenerationTask
 from workers.crews.generation import run_generation
 from workers.crews.pool import CrewPool
-from workers.crews.task import GenerationResult, GenerationTask, Progress
+from workers.crews.task import Progress
 
 
 class UnfairRun(RuntimeError):
@@ -50,10 +51,10 @@ class LanistaPeer:
         self.checkpoint = result.checkpoint
         return Slice(steps=result.steps, seconds=seconds)
 
-    def _run(self, steps: int) -> GenerationResult:
+    def _run(self, steps: int) -> GenerationOutcome:
         self._generation += 1
         task = replace(
-            self._task, steps=steps, learner=self.checkpoint, seed=self._task.seed * 1_000_003 + self._generation
+            self._task, steps=steps, checkpoint=self.checkpoint, seed=self._task.seed * 1_000_003 + self._generation
         )
         result = run_generation(task, store=self._store, progress=_ignore, should_stop=_never, crews=self._crews)
         if self._epochs is not None and result.metrics["epochs"] != self._epochs:

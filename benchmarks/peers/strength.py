@@ -20,8 +20,8 @@ from benchmarks.peers.rllib.client import RllibPeer, RllibSettings
 from league.types import CheckpointRef, VersionId
 from orchestrator.artifacts import ArtifactStore
 from orchestrator.catalog import Component
+from orchestrator.contracts.generations import GenerationTask
 from workers.checkpoints import Checkpoint, save
-from workers.crews.task import GenerationTask
 from workers.matches.play import play_match
 from workers.matches.task import Entrant, MatchTask, Randomness
 

@@ -14,8 +14,7 @@ from benchmarks.peers.rllib.client import RllibPeer, RllibSettings
 from benchmarks.peers.strength import BUILT_IN, OPENSPIEL
 from orchestrator.artifacts import ArtifactStore
 from orchestrator.catalog import Component
-from workers.crews.task import GenerationTask
-from workers.rollout.openings import OpeningRules
+from orchestrator.contracts.generations import GenerationTask
 
 EPOCHS = 4
 HIDDEN = (64, 64)
@@ -34,7 +33,7 @@ def lanista_task(game: Component, *, actors: int, tables: int, steps: int, minib
         seed=1,
         tables=tables,
         rollout_actors=actors,
-        openings=OpeningRules(share=0.0),
+        opening_share=0.0,
     )
 
 

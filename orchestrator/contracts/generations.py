@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field
 from datetime import timedelta
+from enum import StrEnum
 
 from league.training_priority import Urgency
 from league.types import CheckpointRef, LineupTally, ReturnTally, Tally
@@ -61,38 +63,88 @@ class ProcessResources:
         return self.sampling_device or self.device
 
 
+class Topology(StrEnum):
+    """How a crew divides sampling and training among processes."""
+
+    AUTO = "auto"
+    """Fused; split if `trainers` is above 1; asynchronous if the algorithm is made for it."""
+    FUSED = "fused"
+    """Every actor samples and learns; gradients are averaged between them."""
+    SPLIT = "split"
+    """Rollout actors send samples to trainers and get weights back, both working at the same time."""
+    ASYNCHRONOUS = "asynchronous"
+    """Split, and neither waits for the other: samples are as old as they happen to be, and no run is reproducible."""
+
+
 @dataclass(frozen=True, kw_only=True)
-class GenerationPlan:
-    """All that training a generation needs. At most 64 opponents; the decision row holds the full distribution."""
+class GenerationTask:
+    """One unit of learning of one player. Equal tasks with one actor give equal checkpoints."""
+
+    game: Component
+    model: Component
+    algorithm: Component
+    steps: int
+    """Environment steps to play, rounded up to whole updates."""
+    seed: int
+    """Source of everything random in the generation, fresh weights included."""
+    checkpoint: CheckpointRef | None = None
+    """The checkpoint to continue from; None starts with random weights."""
+    player: str = ""
+    """The id of the player, whose buffer a crew keeps between generations."""
+    version: str = "learner"
+    """The learner's version that this generation starts from; tallies are reported for it."""
+    opponents: tuple[PlannedOpponent, ...] = ()
+    """The mixture that tables draw from, at most 64; empty means live self-play alone."""
+    mates: tuple[PlannedOpponent, ...] = ()
+    """Players that sit in the learner's team at their share of the tables; the rest is the learner's alone."""
+    tables: int = 1024
+    """Tables of each rollout actor; 64 or more can seat 64 opponents at once, a multiple of 64 evenly."""
+    rollout_actors: int = 1
+    trainers: int = 1
+    """Training processes of a split or asynchronous crew; a fused one trains in every actor."""
+    topology: Topology = Topology.AUTO
+    threads: int = 1
+    """Threads of each process; results are exact for a fixed number only."""
+    resources: ProcessResources = field(default_factory=ProcessResources)
+    opening_share: float = 0.5
+    """The share of self-play games that start with random moves."""
+    opening_plies: int | None = None
+    """How many random moves at most; None for a quarter of the game's longest course."""
+
+    @property
+    def others(self) -> tuple[PlannedOpponent, ...]:
+        """The opponents that are not the live learner."""
+        return tuple(opponent for opponent in self.opponents if not opponent.is_self)
+
+    @property
+    def shares(self) -> list[float]:
+        """The share of live self-play, then that of each of `others`."""
+        if not self.opponents:
+            return [1.0]
+        live = math.fsum(opponent.probability for opponent in self.opponents if opponent.is_self)
+        return [live, *(opponent.probability for opponent in self.others)]
+
+    @property
+    def mate_shares(self) -> list[float]:
+        """The share of the learner as its own mate, then that of each mate; empty without mates."""
+        if not self.mates:
+            return []
+        taken = math.fsum(mate.probability for mate in self.mates)
+        return [max(0.0, 1.0 - taken), *(mate.probability for mate in self.mates)]
+
+
+@dataclass(frozen=True, kw_only=True)
+class GenerationPlan(GenerationTask):
+    """The task that the store has planned for a player; the decision row holds the full distribution of opponents."""
 
     trial: str
-    player: str
     player_name: str
     generation: int
     attempt: int
     decision: int
     """The decision row, which explains the choice of opponents."""
-    version: str
-    """The learner's version that this generation starts from."""
-    checkpoint: CheckpointRef
-    opponents: list[PlannedOpponent]
-    game: Component
-    model: Component
-    algorithm: Component
-    seed: int
-    steps: int
-    tables: int
-    rollout_actors: int
-    trainers: int
-    topology: str
-    threads: int
-    opening_share: float
-    opening_plies: int | None
     stall_seconds: float
     """An attempt without progress for this long is stopped and retried."""
-    mates: list[PlannedOpponent] = field(default_factory=list)
-    """Players that sit in the learner's team at their share of the tables; none: the learner is its own mate."""
-    resources: ProcessResources = field(default_factory=ProcessResources)
     urgency: int = field(default=Urgency.IN_STEP, compare=False)
     """The priority in the queue, computed whenever the plan is requested; not part of the recorded plan."""
 
@@ -103,11 +155,13 @@ class GenerationOutcome:
 
     checkpoint: CheckpointRef
     steps: int
+    """Environment steps sampled and trained on; random opening moves are not counted."""
     tallies: list[Tally]
+    """Of every game against an opponent that began in the generation; unfinished ones were played out, untrained."""
     metrics: dict[str, float]
-    started_at: float
+    started_at: float = 0.0
     """Seconds since the epoch, by the train worker's clock."""
-    finished_at: float
+    finished_at: float = 0.0
     returns: ReturnTally | None = None
     """The returns of games of one team, which have no tallies."""
     lineups: list[LineupTally] = field(default_factory=list)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from temporalio import activity
@@ -21,10 +22,9 @@ from workers.checkpoints import Checkpoint, check_weights, decode, save
 from workers.crews.errors import GenerationStopped
 from workers.crews.generation import crew_plan, run_generation
 from workers.crews.pool import CrewPool
-from workers.crews.task import GenerationTask, Progress, Topology
+from workers.crews.task import Progress
 from workers.games.errors import BadGame
 from workers.games.names import make_new_game
-from workers.rollout.openings import OpeningRules
 
 
 class TrainingActivities:
@@ -50,10 +50,9 @@ class TrainingActivities:
             )
 
         with map_errors():
-            task = task_of(plan)
             try:
-                result = run_generation(
-                    task,
+                outcome = run_generation(
+                    plan,
                     store=self._store,
                     progress=on_progress,
                     should_stop=watch.should_stop,
@@ -63,40 +62,8 @@ class TrainingActivities:
                 )
             except GenerationStopped:
                 raise watch.stop_error() from None
-        return GenerationOutcome(
-            checkpoint=result.checkpoint,
-            steps=result.steps,
-            tallies=list(result.tallies),
-            lineups=list(result.lineups),
-            returns=result.returns,
-            metrics=result.metrics,
-            started_at=started_at,
-            finished_at=time.time(),
-            crews=self._crews.fitting(crew_plan(task)),
-        )
-
-
-def task_of(plan: GenerationPlan) -> GenerationTask:
-    """The crew's task for a plan."""
-    return GenerationTask(
-        game=plan.game,
-        model=plan.model,
-        algorithm=plan.algorithm,
-        steps=plan.steps,
-        seed=plan.seed,
-        learner=plan.checkpoint,
-        player=plan.player,
-        version=plan.version,
-        opponents=tuple(plan.opponents),
-        mates=tuple(plan.mates),
-        tables=plan.tables,
-        rollout_actors=plan.rollout_actors,
-        trainers=plan.trainers,
-        topology=Topology(plan.topology),
-        threads=plan.threads,
-        resources=plan.resources,
-        openings=OpeningRules(share=plan.opening_share, plies=plan.opening_plies),
-    )
+        crews = self._crews.fitting(crew_plan(plan))
+        return replace(outcome, started_at=started_at, finished_at=time.time(), crews=crews)
 
 
 class WeightsActivities:

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from league.types import CheckpointRef
 from orchestrator.artifacts import ArtifactError, ArtifactStore
 from orchestrator.catalog import CatalogError
+from orchestrator.contracts.generations import GenerationTask
 from workers.algorithms.building import build_learner
 from workers.algorithms.contract import make_algorithm
 from workers.algorithms.errors import BadAlgorithm
@@ -26,7 +27,6 @@ from workers.crews.all_reduce import GradientAllReduce, Member, Rendezvous, this
 from workers.crews.errors import BadTask, CrewError
 from workers.crews.plan import CrewPlan
 from workers.crews.rollout_context import RolloutContext, build_game
-from workers.crews.task import GenerationTask
 from workers.crews.training_context import TrainingContext
 from workers.games.errors import BadGame
 from workers.models.contract import BadModel, see_raw_images, sees_raw_images

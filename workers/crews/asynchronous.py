@@ -12,11 +12,12 @@ from typing import Any
 
 import ray
 
+from orchestrator.contracts.generations import GenerationTask
 from workers.algorithms.metrics import MetricMeans
 from workers.crews.actors import CallReport
 from workers.crews.crew import EXACT, POLL_SECONDS, ActorHandle, CallTimer, OnProgress, call_results
 from workers.crews.split import SplitCrew
-from workers.crews.task import GenerationTask, Progress
+from workers.crews.task import Progress
 
 _CALLS_IN_FLIGHT = 2
 """Calls queued at every rollout actor, so that none waits for the driver."""

@@ -20,6 +20,7 @@ from ray.util.scheduling_strategies import PlacementGroupSchedulingStrategy
 
 from league.types import CheckpointRef
 from orchestrator.artifacts import ArtifactStore
+from orchestrator.contracts.generations import GenerationOutcome, GenerationTask
 from workers.algorithms.contract import parse_options
 from workers.buffers.keeping import MovedBuffer
 from workers.crews.actors import CrewActor, StoredBuffer
@@ -27,7 +28,7 @@ from workers.crews.errors import CrewLost, GenerationStopped
 from workers.crews.placement import check_capacity
 from workers.crews.plan import Bundle, CrewPlan
 from workers.crews.results import game_metrics, lineup_tallies, single_team_returns, tallies
-from workers.crews.task import GenerationResult, GenerationTask, Progress
+from workers.crews.task import Progress
 from workers.rollout.tally import Counts
 
 log = structlog.get_logger()
@@ -91,15 +92,15 @@ class Crew(ABC):
         """The actors that train, by rank."""
 
     @abstractmethod
-    def _generation(self, task: GenerationTask, on_progress: OnProgress) -> GenerationResult:
+    def _generation(self, task: GenerationTask, on_progress: OnProgress) -> GenerationOutcome:
         """Run the task on actors that are set up."""
 
-    def run(self, task: GenerationTask, on_progress: OnProgress, should_stop: ShouldStop) -> GenerationResult:
+    def run(self, task: GenerationTask, on_progress: OnProgress, should_stop: ShouldStop) -> GenerationOutcome:
         """Run one generation. The crew can be used again afterwards while it has actors."""
         self._should_stop = should_stop
         self._learner_loaded = (
-            task.learner is not None
-            and task.learner.sha256 == self.loaded_sha256
+            task.checkpoint is not None
+            and task.checkpoint.sha256 == self.loaded_sha256
             and task.algorithm.id == self._loaded_algorithm  # another algorithm may keep other networks and optimisers
         )
         self.loaded_sha256, self._loaded_algorithm = None, task.algorithm.id
@@ -236,8 +237,8 @@ class Crew(ABC):
 
     def _result(
         self, task: GenerationTask, ref: CheckpointRef, steps: int, counts: Sequence[Counts], metrics: dict[str, float]
-    ) -> GenerationResult:
-        return GenerationResult(
+    ) -> GenerationOutcome:
+        return GenerationOutcome(
             checkpoint=ref,
             steps=steps,
             tallies=tallies(task, counts),

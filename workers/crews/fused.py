@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections import deque
 from typing import Any
 
+from orchestrator.contracts.generations import GenerationOutcome, GenerationTask
 from workers.algorithms.metrics import MetricMeans
 from workers.crews.actors import CallReport, FusedActor
 from workers.crews.crew import ActorHandle, CallTimer, Crew, OnProgress
-from workers.crews.task import GenerationResult, GenerationTask, Progress
+from workers.crews.task import Progress
 
 _CALLS_IN_FLIGHT = 2
 """Calls queued at every actor, so that no actor waits for the driver."""
@@ -26,7 +27,7 @@ class FusedCrew(Crew):
     def _training_actors(self) -> list[ActorHandle]:
         return self._actors
 
-    def _generation(self, task: GenerationTask, on_progress: OnProgress) -> GenerationResult:
+    def _generation(self, task: GenerationTask, on_progress: OnProgress) -> GenerationOutcome:
         actors = self._actors
         self._wait([actor.prepare.remote(task, not self._learner_loaded) for actor in actors])
         timer = CallTimer()

@@ -10,11 +10,12 @@ import torch
 
 from league.training_priority import Urgency
 from orchestrator.artifacts import ArtifactStore
+from orchestrator.contracts.generations import GenerationOutcome, GenerationTask, Topology
 from workers.algorithms.contract import algorithm_class, parse_options
 from workers.crews.crew import OnProgress, OnWaiting, ShouldStop
 from workers.crews.plan import CrewPlan
 from workers.crews.pool import CrewPool
-from workers.crews.task import GenerationResult, GenerationTask, Topology
+from workers.crews.task import check_task
 
 
 def run_generation(
@@ -26,13 +27,14 @@ def run_generation(
     on_waiting: OnWaiting = lambda: None,
     crews: CrewPool | None = None,
     urgency: int = Urgency.IN_STEP,
-) -> GenerationResult:
+) -> GenerationOutcome:
     """Train the task's learner for one generation on Ray, which must be initialised.
 
     With `crews`, warm actors are reused and kept; without it, they end with the generation. Raises GenerationStopped
     within a second of `should_stop` turning true, and CrewLost when an actor dies. `on_waiting` is called while
     other generations hold the CPUs that this one needs; the most urgent one gets them first.
     """
+    check_task(task)
     parse_options(task.algorithm)  # bad options are refused before a crew starts
     # `auto` needs a torch that can use Ray's GPUs
     plan = crew_plan(task).on_cluster(ray.cluster_resources().get("GPU", 0.0) if torch.version.cuda else 0.0)

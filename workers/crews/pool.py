@@ -14,6 +14,7 @@ from dataclasses import replace
 
 from league.training_priority import Urgency
 from orchestrator.artifacts import ArtifactStore
+from orchestrator.contracts.generations import GenerationTask
 from workers.buffers.keeping import MovedBuffer
 from workers.crews.asynchronous import AsynchronousCrew
 from workers.crews.cpu_ledger import CpuLedger
@@ -22,7 +23,6 @@ from workers.crews.errors import GenerationStopped
 from workers.crews.fused import FusedCrew
 from workers.crews.plan import DEFAULT_BUFFER_BYTES, CrewPlan
 from workers.crews.split import SplitCrew
-from workers.crews.task import GenerationTask
 
 EVICT_AFTER_SECONDS = 1.0
 """A new crew that has waited this long for CPUs gets those of idle crews."""
@@ -208,5 +208,5 @@ class CrewPool:
 
 def _preference(crew: Crew, task: GenerationTask) -> tuple[bool, bool, int]:
     """Least for the crew that holds the player's buffer, then the task's learner, then the fewest buffers of others."""
-    wanted = task.learner.sha256 if task.learner is not None else None
+    wanted = task.checkpoint.sha256 if task.checkpoint is not None else None
     return task.player not in crew.buffered, crew.loaded_sha256 != wanted, len(crew.buffered)

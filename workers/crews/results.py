@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from league.payoff import Returns
 from league.types import Earned, LineupTally, ReturnTally, Tally, VersionId
-from workers.crews.task import GenerationTask
+from orchestrator.contracts.generations import GenerationTask
 from workers.rollout.mixed_tally import Lineup, MixedCount
 from workers.rollout.tally import Counts
 
@@ -31,9 +31,9 @@ def sum_counts(counts: Sequence[Counts]) -> dict[Matchup, tuple[NDArray[np.int64
     return sums
 
 
-def tallies(task: GenerationTask, counts: Sequence[Counts]) -> tuple[Tally, ...]:
+def tallies(task: GenerationTask, counts: Sequence[Counts]) -> list[Tally]:
     """One tally for each matchup, in order."""
-    return tuple(
+    return [
         Tally(
             learner=VersionId(task.version),
             opponent=VersionId(task.others[opponent].version),
@@ -47,17 +47,17 @@ def tallies(task: GenerationTask, counts: Sequence[Counts]) -> tuple[Tally, ...]
         for (opponent, team, other), ((wins, draws, losses), (own, others)) in sorted(
             sum_counts(counts).items(), key=lambda item: item[0]
         )
-    )
+    ]
 
 
-def lineup_tallies(task: GenerationTask, counts: Sequence[Counts]) -> tuple[LineupTally, ...]:
+def lineup_tallies(task: GenerationTask, counts: Sequence[Counts]) -> list[LineupTally]:
     """One tally for each mixed line-up and matchup, in order, summed over the processes."""
     found: dict[tuple[Lineup, int | None], list[MixedCount]] = {}
     for mixed in (mixed for count in counts for mixed in count.mixed):
         found.setdefault((mixed.lineup, mixed.other), []).append(mixed)
     versions = [VersionId(mate.version) for mate in task.mates]
     own = VersionId(task.version)
-    return tuple(
+    return [
         LineupTally(
             learner=own,
             lineup=tuple(own if player < 0 else versions[player] for player in lineup.players),
@@ -67,7 +67,7 @@ def lineup_tallies(task: GenerationTask, counts: Sequence[Counts]) -> tuple[Line
             **_summed(parts),
         )
         for (lineup, other), parts in sorted(found.items(), key=lambda item: (str(item[0][0]), item[0][1] or 0))
-    )
+    ]
 
 
 def _version(task: GenerationTask, opponent: int) -> VersionId:

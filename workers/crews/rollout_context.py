@@ -8,18 +8,18 @@ import numpy as np
 
 from orchestrator.artifacts import ArtifactStore
 from orchestrator.catalog import Component
-from orchestrator.contracts.generations import PlannedOpponent
+from orchestrator.contracts.generations import GenerationTask, PlannedOpponent
 from workers.algorithms.contract import Algorithm
 from workers.bots.names import make_bot
 from workers.bots.protocol import Bot
 from workers.crews.errors import BadTask
 from workers.crews.plan import CrewPlan
-from workers.crews.task import GenerationTask
 from workers.games.names import make_game
 from workers.games.protocol import GameSpec, VectorGame
 from workers.inference.actor import Actor, Rate
 from workers.inference.cache import PolicyCache
 from workers.inference.policy import Policy
+from workers.rollout.openings import OpeningRules
 from workers.rollout.sampler import Sampler
 from workers.rollout.seating import seat
 
@@ -69,7 +69,7 @@ class RolloutContext:
             mates=None if seating.mates is None else self._players(task.mates, set(seating.mates.tolist())),
             steps=algorithm.options.rollout_steps,
             rng=rng,
-            openings=task.openings,
+            openings=OpeningRules(share=task.opening_share, plies=task.opening_plies),
             central=algorithm.central,
         )
 

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections import deque
 from typing import Any
 
+from orchestrator.contracts.generations import GenerationOutcome, GenerationTask
 from workers.algorithms.metrics import MetricMeans
 from workers.crews.actors import CallReport, RolloutActor, TrainerActor
 from workers.crews.crew import ActorHandle, CallTimer, Crew, OnProgress
-from workers.crews.task import GenerationResult, GenerationTask, Progress
+from workers.crews.task import Progress
 
 _AHEAD = 2
 """Updates queued before the first has come back, so that trainers never wait for the driver."""
@@ -34,7 +35,7 @@ class SplitCrew(Crew):
     def _training_actors(self) -> list[ActorHandle]:
         return self._trainers
 
-    def _generation(self, task: GenerationTask, on_progress: OnProgress) -> GenerationResult:
+    def _generation(self, task: GenerationTask, on_progress: OnProgress) -> GenerationOutcome:
         # Only object references are handled here: weights and samples never pass through the driver.
         prepared = [trainer.prepare.remote(task, not self._learner_loaded) for trainer in self._trainers]
         self._wait_only([*prepared, *(actor.prepare.remote(task) for actor in self._rollouts)])

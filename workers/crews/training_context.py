@@ -13,6 +13,7 @@ from torch import nn
 from league.types import CheckpointRef
 from orchestrator.artifacts import ArtifactStore
 from orchestrator.catalog import Component
+from orchestrator.contracts.generations import GenerationTask
 from workers.algorithms.building import acts_by_itself, build_learner
 from workers.algorithms.contract import Algorithm, make_algorithm, parse_options
 from workers.algorithms.learner import Learner
@@ -23,7 +24,6 @@ from workers.buffers.storing import store
 from workers.checkpoints import Checkpoint, CheckpointMismatch, load, save
 from workers.crews.all_reduce import GradientAllReduce
 from workers.crews.plan import CrewPlan
-from workers.crews.task import GenerationTask
 from workers.games.protocol import GameSpec, VectorGame
 from workers.inference.actor import Actor
 from workers.models.contract import encode, see_raw_images, sees_raw_images
@@ -72,7 +72,7 @@ class TrainingContext:
         self.buffer = self._buffers.open(
             task.player,
             task.algorithm,
-            None if task.learner is None else task.learner.sha256,
+            None if task.checkpoint is None else task.checkpoint.sha256,
             lambda: self.algorithm.buffer(self._game.spec),
             lambda: self._kept_buffer(task, rank),
         )
@@ -168,16 +168,16 @@ class TrainingContext:
 
     def _kept_buffer(self, task: GenerationTask, rank: int) -> Mapping[str, Any] | None:
         """Where the checkpoint that the task starts from has this process's buffer."""
-        if task.learner is None:
+        if task.checkpoint is None:
             return None
-        buffers = load(self._store, task.learner).buffers
+        buffers = load(self._store, task.checkpoint).buffers
         return buffers[rank] if rank < len(buffers) else None
 
     def _load(self, task: GenerationTask, reload: bool) -> None:
         checkpoint = None
-        if task.learner is not None and (reload or task.algorithm != self._made_for):
-            checkpoint = load(self._store, task.learner)
-        elif task.learner is not None:
+        if task.checkpoint is not None and (reload or task.algorithm != self._made_for):
+            checkpoint = load(self._store, task.checkpoint)
+        elif task.checkpoint is not None:
             return
         if self._made_for != task.algorithm or checkpoint is None or not checkpoint.learner:
             # networks of which the checkpoint knows nothing start from the task's seed
@@ -191,11 +191,11 @@ class TrainingContext:
             self._restore(checkpoint, task)
 
     def _restore(self, checkpoint: Checkpoint, task: GenerationTask) -> None:
-        assert task.learner is not None
+        assert task.checkpoint is not None
         try:
             self.learner.load(checkpoint.weights, checkpoint.learner)
         except CheckpointMismatch as error:
-            raise CheckpointMismatch(f"{task.learner.uri}: {error}") from error
+            raise CheckpointMismatch(f"{task.checkpoint.uri}: {error}") from error
         for net in self.learner.all_nets().values():
             see_raw_images(net, checkpoint.raw_images)
         self._steps = checkpoint.steps

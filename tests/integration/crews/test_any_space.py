@@ -8,10 +8,9 @@ import pytest
 
 from orchestrator.artifacts import ArtifactStore
 from orchestrator.catalog import Component
-from orchestrator.contracts.generations import PlannedOpponent
+from orchestrator.contracts.generations import GenerationOutcome, GenerationTask, PlannedOpponent
 from tests.unit.training.generation_task import TASK
 from workers.crews.generation import run_generation
-from workers.crews.task import GenerationResult, GenerationTask
 from workers.games.names import make_game
 from workers.games.replay import replay
 from workers.matches.play import play_match
@@ -24,11 +23,11 @@ OPTIONS: dict[str, Any] = {"rollout_steps": 16, "minibatch": 256, "gamma": 0.9, 
 SQUASHED = Component(id="mlp", options={"hidden": [32], "head": "squashed"})
 
 
-def run(task: GenerationTask, store: ArtifactStore) -> GenerationResult:
+def run(task: GenerationTask, store: ArtifactStore) -> GenerationOutcome:
     return run_generation(task, store=store, progress=lambda _: None, should_stop=lambda: False)
 
 
-def against_random(game: Component, result: GenerationResult, store: ArtifactStore, pairs: int = 20) -> MatchResult:
+def against_random(game: Component, result: GenerationOutcome, store: ArtifactStore, pairs: int = 20) -> MatchResult:
     trained = Entrant(id="trained", checkpoint=result.checkpoint)  # type: ignore[arg-type]
     task = MatchTask(
         game=game,

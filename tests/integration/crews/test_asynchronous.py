@@ -6,11 +6,12 @@ import pytest
 
 from orchestrator.artifacts import ArtifactStore
 from orchestrator.catalog import Component
+from orchestrator.contracts.generations import GenerationOutcome, GenerationTask, Topology
 from tests.unit.training.generation_task import TASK
 from workers.checkpoints import load
 from workers.crews.errors import GenerationStopped
 from workers.crews.generation import run_generation
-from workers.crews.task import GenerationResult, GenerationTask, Progress, Topology
+from workers.crews.task import Progress
 
 pytestmark = pytest.mark.usefixtures("local_ray")
 
@@ -20,7 +21,7 @@ IMPALA = replace(
 UPDATES_LATE = "tests.integration.crews.slow:LateUpdates"
 
 
-def run(task: GenerationTask, store: ArtifactStore) -> GenerationResult:
+def run(task: GenerationTask, store: ArtifactStore) -> GenerationOutcome:
     return run_generation(task, store=store, progress=lambda _: None, should_stop=lambda: False)
 
 

@@ -16,7 +16,13 @@ from league.types import CheckpointRef
 from orchestrator.artifacts import ArtifactStore, MissingArtifact
 from orchestrator.catalog import CatalogError, Component
 from orchestrator.contracts.errors import Failure
-from orchestrator.contracts.generations import PlannedOpponent, ProcessResources
+from orchestrator.contracts.generations import (
+    GenerationOutcome,
+    GenerationTask,
+    PlannedOpponent,
+    ProcessResources,
+    Topology,
+)
 from tests.unit.training.generation_task import TASK
 from workers.activities.failures import failure_kind, failure_message
 from workers.checkpoints import load
@@ -25,7 +31,7 @@ from workers.crews.cpu_ledger import CpuLedger
 from workers.crews.errors import BadTask, CrewLost, CrewUnavailable, GenerationStopped
 from workers.crews.generation import run_generation
 from workers.crews.pool import CrewPool
-from workers.crews.task import GenerationResult, GenerationTask, Progress, Topology
+from workers.crews.task import Progress
 from workers.user_errors import UserCodeError
 
 pytestmark = pytest.mark.usefixtures("local_ray")
@@ -38,7 +44,7 @@ def crews(store: ArtifactStore) -> Iterator[CrewPool]:
     pool.close()
 
 
-def run(task: GenerationTask, store: ArtifactStore, crews: CrewPool | None = None) -> GenerationResult:
+def run(task: GenerationTask, store: ArtifactStore, crews: CrewPool | None = None) -> GenerationOutcome:
     return run_generation(task, store=store, progress=lambda _: None, should_stop=lambda: False, crews=crews)
 
 
@@ -60,7 +66,7 @@ def test_two_generations_are_exact_whether_or_not_the_crew_dies_between(
 ) -> None:
     first = run(task, store, crews)
     past = opponent(first.checkpoint, "past", 0.5)
-    second = replace(task, seed=12, learner=first.checkpoint, opponents=(past, opponent(None, "self", 0.5)))
+    second = replace(task, seed=12, checkpoint=first.checkpoint, opponents=(past, opponent(None, "self", 0.5)))
     warm = run(second, store, crews)
     crews.close()
     cold = run(second, store, crews)
@@ -77,7 +83,7 @@ def test_players_that_differ_in_hyperparameters_share_a_warm_crew(store: Artifac
     faster = Component(id="ppo", options={"rollout_steps": 4, "minibatch": 128, "learning_rate": 0.01})
     other = Component(id="vtrace", options={"rollout_steps": 8})
     for algorithm in (faster, other, TASK.algorithm):
-        task = replace(TASK, algorithm=algorithm, seed=13, learner=first.checkpoint)
+        task = replace(TASK, algorithm=algorithm, seed=13, checkpoint=first.checkpoint)
         assert run(task, store, crews).checkpoint == run(task, store).checkpoint, "as on a crew of its own"
         assert crews._idle == [crew]
 
@@ -107,7 +113,7 @@ def test_tallies_name_each_opponent_and_seat_and_progress_is_told(store: Artifac
         opponent(None, "random", 0.5, bot="random"),
         opponent(None, "live", 0.25),
     )
-    task = replace(TASK, learner=start.checkpoint, opponents=mixture, version="v2", steps=20_000)
+    task = replace(TASK, checkpoint=start.checkpoint, opponents=mixture, version="v2", steps=20_000)
     result = run_generation(task, store=store, progress=told.append, should_stop=lambda: False, crews=crews)
     assert {(tally.opponent, tally.seat) for tally in result.tallies} == {
         ("v1", 0), ("v1", 1), ("random", 0), ("random", 1)
@@ -194,7 +200,7 @@ def test_an_actor_that_dies_or_stands_still_is_a_lost_crew(
 def test_an_error_of_the_task_keeps_its_type(store: ArtifactStore, crews: CrewPool) -> None:
     lost = CheckpointRef(uri=f"checkpoint/aa/{'a' * 64}", sha256="a" * 64, size=1)
     with pytest.raises(MissingArtifact):
-        run(replace(TASK, learner=lost), store, crews)
+        run(replace(TASK, checkpoint=lost), store, crews)
 
 
 def test_a_crew_larger_than_the_cluster_is_refused(store: ArtifactStore) -> None:

@@ -20,9 +20,9 @@ import torch
 from league.types import CheckpointRef
 from orchestrator.artifacts import ArtifactStore
 from orchestrator.catalog import Component
-from orchestrator.contracts.generations import GenerationPlan, PlannedOpponent
+from orchestrator.contracts.generations import GenerationPlan, PlannedOpponent, Topology
 from orchestrator.contracts.trials import InitialWeightsRequest
-from workers.activities.training import WeightsActivities, task_of
+from workers.activities.training import WeightsActivities
 from workers.checkpoints import load
 from workers.crews.generation import run_generation
 from workers.crews.pool import CrewPool
@@ -85,7 +85,7 @@ def plan(case: str, checkpoint: CheckpointRef, generation: int, opponents: list[
         tables=tables,
         rollout_actors=1,
         trainers=1,
-        topology="auto",
+        topology=Topology.AUTO,
         threads=1,
         opening_share=0.5,
         opening_plies=None,
@@ -117,7 +117,7 @@ def trained(case: str, store: ArtifactStore) -> dict[str, Any]:
     hashes, games = [digest(store, ref)], []
     crews = CrewPool(store)
     for generation in (1, 2, 3):
-        task = task_of(plan(case, ref, generation, past if generation == 3 and not alone else []))
+        task = plan(case, ref, generation, past if generation == 3 and not alone else [])
         result = run_generation(task, store=store, progress=lambda _: None, should_stop=lambda: False, crews=crews)
         ref = result.checkpoint
         hashes.append(digest(store, ref))

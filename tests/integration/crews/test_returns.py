@@ -6,15 +6,14 @@ import pytest
 
 from orchestrator.artifacts import ArtifactStore
 from orchestrator.catalog import Component
-from orchestrator.contracts.generations import PlannedOpponent
+from orchestrator.contracts.generations import GenerationOutcome, GenerationTask, PlannedOpponent
 from tests.unit.training.generation_task import TASK
 from workers.crews.generation import run_generation
-from workers.crews.task import GenerationResult, GenerationTask
 
 pytestmark = pytest.mark.usefixtures("local_ray")
 
 
-def run(task: GenerationTask, store: ArtifactStore) -> GenerationResult:
+def run(task: GenerationTask, store: ArtifactStore) -> GenerationOutcome:
     return run_generation(task, store=store, progress=lambda _: None, should_stop=lambda: False)
 
 

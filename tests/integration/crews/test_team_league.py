@@ -7,6 +7,7 @@ other game is a draw after 40 steps.
 
 from collections import Counter
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -19,13 +20,12 @@ from api.store.verify import audit
 from league.types import CheckpointRef, Stream
 from orchestrator.artifacts import ArtifactStore
 from orchestrator.catalog import Component
-from orchestrator.contracts.generations import GenerationOutcome, GenerationPlan, GenerationReport
+from orchestrator.contracts.generations import GenerationPlan, GenerationReport
 from orchestrator.contracts.play import EvaluationKey, EvaluationReport, PlayOutcome, PlayRequest
 from orchestrator.contracts.trials import EnterPlayers, TrialRequest
 from orchestrator.spec.loading import load_trial_file
 from tests.integration.league_store.driver import League, Store
 from workers.activities.playing import games_of, match_task
-from workers.activities.training import task_of
 from workers.checkpoints import Checkpoint, save
 from workers.crews.generation import run_generation
 from workers.games.builtin.soccer import FORWARD, kick_off
@@ -129,16 +129,8 @@ def stored(store: Store, league: League, stream: Stream) -> Cells:
 
 
 def train(store: Store, plan: GenerationPlan) -> GenerationReport:
-    trained = run_generation(task_of(plan), store=store.artifacts, progress=lambda _: None, should_stop=lambda: False)
-    outcome = GenerationOutcome(
-        checkpoint=trained.checkpoint,
-        steps=trained.steps,
-        tallies=list(trained.tallies),
-        returns=trained.returns,
-        metrics=trained.metrics,
-        started_at=1.0,
-        finished_at=2.0,
-    )
+    trained = run_generation(plan, store=store.artifacts, progress=lambda _: None, should_stop=lambda: False)
+    outcome = replace(trained, started_at=1.0, finished_at=2.0)
     return GenerationReport(trial=plan.trial, player=plan.player, generation=plan.generation, outcome=outcome)
 
 

@@ -149,6 +149,7 @@ def test_a_named_file_that_is_sound_changes_nothing(store: Store) -> None:
     """A worker that looks into another store calls everything missing."""
     league = store.found(league_file("self_play"))
     plan = league.plan("main")
+    assert plan.checkpoint is not None
     store("roll_back", rollback(plan, str(MissingArtifact(plan.checkpoint.uri, plan.checkpoint.sha256))))
     assert league.decisions(DecisionKind.ROLLBACK) == []
 

@@ -22,6 +22,7 @@ from league.matchmaking.self_play import NoOptions, PastOptions, PfspOptions
 from league.payoff import Payoff
 from orchestrator import catalog
 from orchestrator.catalog import Kind
+from orchestrator.contracts.generations import GenerationTask, Topology
 from orchestrator.spec.algorithms.choice import BUILT_IN_ALGORITHMS
 from orchestrator.spec.components import Choice
 from orchestrator.spec.game import BuiltInGame, EnvPoolGame, GymnasiumGame, OpenSpielGame, PettingZooGame
@@ -31,7 +32,6 @@ from orchestrator.spec.matchmaking import MATCHMAKING, PfspMatchmaking, Preset, 
 from orchestrator.spec.model import ConvModel, GruModel, MlpModel, NatureModel
 from orchestrator.spec.section import Section
 from workers.algorithms.contract import algorithm_class, parse_options
-from workers.crews.task import GenerationTask, Topology
 from workers.games.names import make_game
 from workers.games.protocol import GameSpec
 from workers.models.contract import build_model

@@ -1,7 +1,7 @@
 """A generation that is learnt in a moment."""
 
 from orchestrator.catalog import Component
-from workers.crews.task import GenerationTask
+from orchestrator.contracts.generations import GenerationTask
 
 TASK = GenerationTask(
     game=Component(id="tic_tac_toe"),

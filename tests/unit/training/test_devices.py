@@ -11,12 +11,11 @@ import torch
 
 from orchestrator.artifacts import ArtifactStore
 from orchestrator.catalog import Component
-from orchestrator.contracts.generations import ProcessResources
+from orchestrator.contracts.generations import GenerationTask, ProcessResources
 from tests.unit.training.generation_task import TASK
 from workers.crews.actors import FusedActor
 from workers.crews.errors import BadTask
 from workers.crews.generation import crew_plan
-from workers.crews.task import GenerationTask
 
 MODELS = {
     "perceptron": Component(id="mlp", options={"hidden": [16]}),

@@ -10,11 +10,11 @@ import torch
 from league.types import CheckpointRef
 from orchestrator.artifacts import ArtifactStore
 from orchestrator.catalog import Component
+from orchestrator.contracts.generations import GenerationTask
 from workers.algorithms.metrics import MetricMeans
 from workers.checkpoints import Checkpoint, decode, load
 from workers.crews.actors import FusedActor
 from workers.crews.generation import crew_plan
-from workers.crews.task import GenerationTask
 
 OPTIONS = {"rollout_steps": 8, "capacity": 600, "kept": True}
 SEVERAL = GenerationTask(
@@ -75,7 +75,7 @@ TASKS = {"two optimisers and a lagged copy": SEVERAL, "dqn": DQN, "ppo": PPO} | 
 def test_a_new_process_goes_on_bit_for_bit(task: GenerationTask, store: ArtifactStore) -> None:
     warm = new_process(task, store)
     first, _ = generation(warm, task, True)
-    following = replace(task, seed=4, learner=first)
+    following = replace(task, seed=4, checkpoint=first)
     continued, _ = generation(warm, following, False)
     resumed, _ = generation(new_process(task, store), following, True)
     assert resumed.sha256 == continued.sha256 != first.sha256
@@ -106,9 +106,9 @@ def test_players_that_share_a_process_keep_their_own_buffers(store: ArtifactStor
     shares: dict[str, CheckpointRef | None] = {"a": None, "b": None}
     for number in range(3):
         task = replace(soft, seed=10 + number)
-        lone, _ = generation(alone, replace(task, player="a", learner=lone), number == 0)
+        lone, _ = generation(alone, replace(task, player="a", checkpoint=lone), number == 0)
         for player, ref in list(shares.items()):
-            shares[player], _ = generation(shared, replace(task, player=player, learner=ref), True)
+            shares[player], _ = generation(shared, replace(task, player=player, checkpoint=ref), True)
     assert lone is not None and shares["a"] is not None and shares["b"] is not None
     assert shares["a"].sha256 == lone.sha256 == shares["b"].sha256
 
@@ -121,7 +121,7 @@ def test_an_algorithm_of_one_loss_learns(store: ArtifactStore) -> None:
     actor = new_process(task, store)
     ref, losses = None, []
     for number in range(6):
-        ref, metrics = generation(actor, replace(task, seed=number, learner=ref), number == 0)
+        ref, metrics = generation(actor, replace(task, seed=number, checkpoint=ref), number == 0)
         losses.append(metrics.values()["loss"])
     assert losses[-1] < 0.7 * losses[0]
 
@@ -137,7 +137,7 @@ def test_a_checkpoint_of_format_1_goes_on(store: ArtifactStore) -> None:
     assert before.learner["optimisers/policy/updates"] > 0 and before.steps > 0
     ref = store.put(FORMAT_1.read_bytes(), kind="checkpoint")
     assert isinstance(before, Checkpoint)
-    after = load(store, generation(new_process(PPO, store), replace(PPO, seed=4, learner=ref), True)[0])
+    after = load(store, generation(new_process(PPO, store), replace(PPO, seed=4, checkpoint=ref), True)[0])
     wanted = decode(FORMAT_1_NEXT.read_bytes())
     assert after.steps == wanted.steps
     assert after.learner["optimisers/policy/updates"] == wanted.learner["optimisers/policy/updates"]

@@ -14,7 +14,7 @@ from torch import nn
 
 from league.types import CheckpointRef
 from orchestrator.catalog import Component
-from orchestrator.contracts.generations import PlannedOpponent
+from orchestrator.contracts.generations import GenerationTask, PlannedOpponent, Topology
 from orchestrator.spec.algorithms.actor_critic import PpoOptions
 from orchestrator.spec.algorithms.base import AlgorithmOptions
 from tests.unit.training.samples import learner_of
@@ -24,14 +24,13 @@ from workers.algorithms.learner import POLICY, Learner
 from workers.checkpoints import CheckpointMismatch
 from workers.crews.errors import BadTask
 from workers.crews.generation import crew_plan
-from workers.crews.task import GenerationTask, Topology
+from workers.crews.task import check_task
 from workers.crews.training_context import expected_rows
 from workers.games.builtin.connect_four import ConnectFour
 from workers.games.builtin.rock_paper_scissors import RockPaperScissors
 from workers.models.contract import build_model
 from workers.models.mlp import Mlp
 from workers.models.normalised import Normalised
-from workers.rollout.openings import OpeningRules
 
 
 def learner(seed: int = 0, hidden: int = 4) -> Learner:
@@ -290,7 +289,7 @@ def sat(probability: float, **given: Any) -> PlannedOpponent:
 )
 def test_impossible_tasks_are_refused(given: dict[str, Any], says: str) -> None:
     with pytest.raises(BadTask, match=says):
-        task(**given)
+        check_task(task(**given))
 
 
 def test_shares_put_live_self_play_first() -> None:
@@ -333,6 +332,6 @@ def test_a_normalised_model_follows_the_observations_it_is_shown() -> None:
 
 def test_tasks_travel_as_json() -> None:
     mixture = (sat(0.3, bot="random"), sat(0.5), sat(0.2, checkpoint=REF))
-    sent = task(opponents=mixture, topology=Topology.SPLIT, openings=OpeningRules(share=0.1, plies=3))
+    sent = task(opponents=mixture, topology=Topology.SPLIT, opening_share=0.1, opening_plies=3)
     adapter = TypeAdapter(GenerationTask)
     assert adapter.validate_json(adapter.dump_json(sent)) == sent

@@ -3,14 +3,14 @@
 import numpy as np
 import pytest
 
-from orchestrator.contracts.generations import PlannedOpponent
+from orchestrator.contracts.generations import GenerationTask, PlannedOpponent
 from tests.unit.training.generation_task import TASK
 from tests.unit.training.samples import Relay
 from workers.bots.names import make_bot
 from workers.crews.errors import BadTask
 from workers.crews.results import lineup_tallies
 from workers.crews.rollout_context import check_mates
-from workers.crews.task import GenerationTask
+from workers.crews.task import check_task
 from workers.crews.training_context import expected_rows
 from workers.games.builtin.tic_tac_toe import TicTacToe
 from workers.inference.policy import Policy
@@ -139,4 +139,4 @@ def test_mates_need_room_and_shares() -> None:
     with pytest.raises(BadTask, match="each seat of tic_tac_toe is a team of its own"):
         check_mates(with_mates(), TicTacToe(tables=1).spec)
     with pytest.raises(BadTask, match="sum to at most 1"):
-        with_mates(mates=(PlannedOpponent(player="a", version="va", probability=1.5, bot="random"),))
+        check_task(with_mates(mates=(PlannedOpponent(player="a", version="va", probability=1.5, bot="random"),)))

@@ -6,11 +6,11 @@ from pathlib import Path
 import pytest
 
 from orchestrator.artifacts import ArtifactStore
+from orchestrator.contracts.generations import GenerationTask
 from orchestrator.spec.loading import load_trial_file
 from tests.unit.training.test_exact_resume import DQN, new_process
 from workers.algorithms.contract import parse_options
 from workers.algorithms.errors import BadAlgorithm
-from workers.crews.task import GenerationTask
 
 EXAMPLES = Path(__file__).parents[3] / "examples"
 
@@ -30,7 +30,7 @@ def test_dqn_learns_to_balance_the_pole(tmp_path: Path, monkeypatch: pytest.Monk
     actor = new_process(task, ArtifactStore(str(tmp_path)))
     ref, returns = None, []
     for number in range(3):
-        actor.prepare(replace(task, seed=1000 + number, learner=ref), ref is None)
+        actor.prepare(replace(task, seed=1000 + number, checkpoint=ref), ref is None)
         report = actor.advance(5000 // (8 * task.tables))
         counts = actor.counts()
         returns.append(counts.returns / counts.games)

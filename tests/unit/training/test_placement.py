@@ -7,14 +7,13 @@ from typing import Any
 
 import pytest
 
-from orchestrator.contracts.generations import ProcessResources
+from orchestrator.contracts.generations import ProcessResources, Topology
 from orchestrator.spec.generation import GenerationSpec
 from tests.unit.training.generation_task import TASK
 from workers.crews.errors import CrewUnavailable
 from workers.crews.generation import crew_plan
 from workers.crews.placement import check_capacity
 from workers.crews.plan import CrewPlan
-from workers.crews.task import Topology
 
 MB = float(1 << 20)
 

@@ -7,10 +7,10 @@ from dataclasses import replace
 import pytest
 
 from orchestrator.catalog import Component
+from orchestrator.contracts.generations import Topology
 from orchestrator.spec.generation import GenerationSpec
 from tests.unit.training.generation_task import TASK
 from workers.crews.generation import crew_plan
-from workers.crews.task import Topology
 
 
 @pytest.mark.parametrize(

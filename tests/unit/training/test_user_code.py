@@ -11,12 +11,11 @@ import pytest
 from orchestrator.artifacts import ArtifactStore
 from orchestrator.catalog import Component
 from orchestrator.contracts.errors import Failure
-from orchestrator.contracts.generations import PlannedOpponent
+from orchestrator.contracts.generations import GenerationTask, PlannedOpponent
 from tests.unit.training.generation_task import TASK
 from workers.activities.failures import failure_kind, failure_message
 from workers.crews.actors import FusedActor
 from workers.crews.generation import crew_plan
-from workers.crews.task import GenerationTask
 from workers.matches.host import MatchHost
 from workers.matches.task import Entrant, MatchTask
 

@@ -9,11 +9,11 @@ import torch
 from gymnasium import spaces
 
 from orchestrator.catalog import Component
+from orchestrator.contracts.generations import GenerationTask
 from workers.algorithms.building import build_learner
 from workers.algorithms.contract import Algorithm, make_algorithm
 from workers.algorithms.learner import Learner
 from workers.buffers.contract import Batch
-from workers.crews.task import GenerationTask
 from workers.games.protocol import GameSpec
 
 MODEL = Component(id="mlp", options={"hidden": [8]})

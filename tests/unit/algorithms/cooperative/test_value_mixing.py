@@ -115,7 +115,7 @@ def test_a_team_meets_another_in_soccer(tmp_path: Path) -> None:
     actor.prepare(given, True)
     first = actor.save(actor.advance(2).steps, [actor.store_buffer()])
     past = PlannedOpponent(version="past", player="main", probability=1.0, checkpoint=first)
-    actor.prepare(replace(given, seed=4, learner=first, opponents=(past,)), True)
+    actor.prepare(replace(given, seed=4, checkpoint=first, opponents=(past,)), True)
     report = actor.advance(2)
     assert np.isfinite(report.metrics.values()["loss"])
     joint = actor._training.buffer
