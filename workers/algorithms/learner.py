@@ -13,16 +13,20 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
-from workers.algorithms.errors import BadAlgorithm
+from workers.algorithms.errors import BadAlgorithm, UpdateStopped
 from workers.algorithms.optimiser import FlatAdam, flatten
 from workers.checkpoints import State, check_weights
 from workers.user_errors import NotFinite
 
 Reduce = Callable[[Tensor], None]
 """Averages a tensor over all training processes, in place."""
+ShouldStop = Callable[[], bool]
+"""Whether this process has been asked to stop."""
 
 POLICY = "policy"
 """The network that acts. It is the trial file's model; its weights are what versions, exports and matches use."""
+_TAIL = 3
+"""Numbers that are averaged beside the gradients, before one for each optimiser: see `Learner._exchange`."""
 
 
 @dataclass
@@ -76,6 +80,7 @@ class Learner:
         self._owners: dict[str, tuple[str, ...]] = {}
         self._lagged: dict[str, _Lagged] = {}
         self._reduce: Reduce | None = None
+        self._should_stop: ShouldStop = lambda: False
         self._message = torch.zeros(0)
         self._tail: Any = None
         """What is averaged beside the gradients: see `_exchange`."""
@@ -140,9 +145,17 @@ class Learner:
         """Whether networks compute in another type than their weights'."""
         return self._autocast is not None
 
-    def connect(self, reduce: Reduce | None) -> None:
-        """Average gradients with other processes by this from now on."""
-        self._reduce = reduce
+    def connect(self, reduce: Reduce | None, should_stop: ShouldStop = lambda: False) -> None:
+        """Average gradients with other processes by this from now on; see `raise_if_stopped` for `should_stop`."""
+        self._reduce, self._should_stop = reduce, should_stop
+
+    def raise_if_stopped(self) -> None:
+        """Raise UpdateStopped if this process, which trains alone, was asked to stop.
+
+        Processes that train together all raise in the same exchange, or one of them would wait for the others.
+        """
+        if self._reduce is None and self._should_stop():
+            raise UpdateStopped("the update was asked to stop")
 
     @property
     def model(self) -> nn.Module:
@@ -240,7 +253,7 @@ class Learner:
     def _lay_out(self) -> None:
         """Put the gradients of all optimisers side by side, then what is averaged with them: see `_exchange`."""
         sizes = [len(optimiser.flat) for optimiser in self.optimisers.values()]
-        self._message = torch.zeros(sum(sizes) + 2 + len(sizes), device=self.device)
+        self._message = torch.zeros(sum(sizes) + _TAIL + len(sizes), device=self.device)
         tail = self._message[sum(sizes) :]
         # on the CPU as an array, which is many times faster at single numbers
         self._tail = tail.numpy() if self.device.type == "cpu" else tail
@@ -252,18 +265,22 @@ class Learner:
             lagged.lay_out(self.nets[name], self.optimisers.values())
 
     def _exchange(self, stepping: str | None, scalar: float, *, running: bool = True) -> float:
-        """Average gradients, the scalar, the share of processes still updating, and which optimiser each steps."""
+        """Average gradients, the scalar, and shares of processes: those still updating, those asked to stop, and those
+        that step each optimiser.
+        """
         assert self._reduce is not None
         names, tail = list(self.optimisers), self._tail
         tail[:] = 0.0
-        tail[0], tail[1] = scalar, float(running)
+        tail[0], tail[1], tail[2] = scalar, float(running), float(self._should_stop())
         if stepping is not None:
-            tail[2 + names.index(stepping)] = 1.0
+            tail[_TAIL + names.index(stepping)] = 1.0
         for name, optimiser in self.optimisers.items():
             if name != stepping:
                 optimiser.gradient.zero_()
         self._reduce(self._message)
-        others = [name for name, share in zip(names, tail[2:].tolist(), strict=True) if share and name != stepping]
+        if tail[2]:
+            raise UpdateStopped("the processes of the crew were asked to stop")
+        others = [name for name, share in zip(names, tail[_TAIL:].tolist(), strict=True) if share and name != stepping]
         if stepping is not None and others:
             raise BadAlgorithm(
                 f"the processes of a crew must step their optimisers in the same order; one steps {stepping!r} "
@@ -275,7 +292,7 @@ class Learner:
         """Take part in one step with no gradient; returns whether any process is still updating."""
         self._exchange(None, 0.0, running=running)
         tail = self._tail.tolist()
-        for name, share in zip(list(self.optimisers), tail[2:], strict=True):
+        for name, share in zip(list(self.optimisers), tail[_TAIL:], strict=True):
             if share:
                 self.optimisers[name].step()
                 self._follow(name)

@@ -128,6 +128,10 @@ class TrainingActor(CrewActor):
 
     _training: TrainingContext
 
+    def stop(self) -> None:
+        """End the calls under way and those queued behind them; runs beside them, in a thread of its own."""
+        self._training.stop()
+
     def hand_over(self, player: str) -> MovedBuffer | None:
         """Give up the player's buffer, for another crew."""
         return self._training.hand_over(player)
@@ -173,6 +177,7 @@ class FusedActor(TrainingActor):
         before = self._sampler.steps
         metrics = MetricMeans()
         for _ in range(updates):
+            self._training.learner.raise_if_stopped()
             rate = self._training.explore(self._sampler.steps * self._plan.rollout_actors)
             self._sampler.explore = self._rollout.explore(self._training.algorithm, rate)
             self._sampler.acted_by = self._training.learner.updates

@@ -51,6 +51,8 @@ FIRST_POLL_SECONDS = 0.005
 """Where CPUs are free, Ray creates a placement group within some milliseconds."""
 STOP_GRACE_SECONDS = 0.6
 """How long calls under way may take to end after a stop; then their actors are killed."""
+_BESIDE = "beside"
+"""Ray's concurrency group of calls that run while another call is under way."""
 EXACT = "exact"
 """The metric of generations that remember or do not wait: 1 if another run from the same checkpoint would be the same,
 0 where a buffer is not part of the checkpoint, or sampling is asynchronous. Others, which are exact, have none."""
@@ -167,13 +169,15 @@ class Crew(ABC):
         assert self._placement is not None, "CPUs are reserved before actors are launched"
         # A restarted actor would have lost its state: the generation is run again instead.
         strategy = PlacementGroupSchedulingStrategy(self._placement)
-        remote: Any = ray.remote(
-            num_cpus=bundle["CPU"],
-            num_gpus=bundle.get("GPU", 0),
-            memory=bundle.get("memory", 0),
-            max_restarts=0,
-            scheduling_strategy=strategy,
-        )(kind)
+        options: dict[str, Any] = {
+            "num_cpus": bundle["CPU"],
+            "num_gpus": bundle.get("GPU", 0),
+            "memory": bundle.get("memory", 0),
+            "max_restarts": 0,
+            "concurrency_groups": {_BESIDE: 1},
+            "scheduling_strategy": strategy,
+        }
+        remote: Any = ray.remote(**options)(kind)
         actors = [remote.remote(self.plan, self._store, rank) for rank in range(count)]
         self._actors += actors
         return actors
@@ -208,8 +212,13 @@ class Crew(ABC):
             call_results(ready)
 
     def _stop(self, waiting: Sequence[Any]) -> None:
-        """Give the calls under way the grace period, kill the actors if they are late, and raise."""
-        _, late = ray.wait(list(waiting), num_returns=len(waiting), timeout=STOP_GRACE_SECONDS)
+        """Ask the updates under way to end, kill the actors if they are late, and raise.
+
+        Killed actors lose the players' buffers that they hold, so they are asked first.
+        """
+        asked = [actor.stop.options(concurrency_group=_BESIDE).remote() for actor in self._training_actors]
+        calls = [*waiting, *asked]
+        _, late = ray.wait(calls, num_returns=len(calls), timeout=STOP_GRACE_SECONDS)
         if late:
             self.close()
         raise GenerationStopped(f"stopped on request; the crew was {'killed' if late else 'kept'}")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Mapping, Sequence
 from copy import deepcopy
 from typing import Any
@@ -57,9 +58,11 @@ class TrainingContext:
         self._player = ""
         self._copies: dict[str, nn.Module] = {}
         self._buffers = PlayerBuffers(artifacts, plan.buffer_bytes)
+        self._stop_asked = threading.Event()
 
     def prepare(self, task: GenerationTask, reload: bool, rank: int) -> None:
         """Load the task's learner and make its algorithm; `reload` is False when this process holds the learner."""
+        self._stop_asked.clear()
         options = parse_options(task.algorithm)
         self._rows = expected_rows(task, self._game.spec, options.rollout_steps)
         self.algorithm = make_algorithm(task.algorithm, self._rows, self._plan.learners)
@@ -76,6 +79,10 @@ class TrainingContext:
             lambda: self.algorithm.buffer(self._game.spec),
             lambda: self._kept_buffer(task, rank),
         )
+
+    def stop(self) -> None:
+        """End the update under way after its present gradient step, and those to come; called by another thread."""
+        self._stop_asked.set()
 
     def store_buffer(self) -> dict[str, Any] | None:
         """Store the buffer if it is kept; returns where it is."""
@@ -114,7 +121,9 @@ class TrainingContext:
         return self.algorithm.explore(self._steps + steps)
 
     def update(self, batch: Experience, means: MetricMeans, share: float = 1.0) -> None:
-        """Train on one batch; adds the update's metrics to `means`. Raises NotFinite if it makes a weight NaN.
+        """Train on one batch; adds the update's metrics to `means`.
+
+        Raises NotFinite if it makes a weight NaN, and UpdateStopped after a `stop`.
 
         `share` is the part of the crew's rollout processes that the batch is of, where an update does not wait for all.
         """
@@ -132,11 +141,14 @@ class TrainingContext:
         self.absorb(batch)
         # Rollouts run in eval mode: a dropout must not change stored log-probabilities.
         self.learner.nets.train()
-        for metrics in self.algorithm.update(self.learner, self.buffer, self._rng):
-            means.add(metrics, int(metrics.get("rows", 1)), self.algorithm.count_metrics)
-        if not self.algorithm.equal_steps:
-            self.learner.join()
-        self.learner.nets.eval()
+        try:
+            for metrics in self.algorithm.update(self.learner, self.buffer, self._rng):
+                means.add(metrics, int(metrics.get("rows", 1)), self.algorithm.count_metrics)
+                self.learner.raise_if_stopped()
+            if not self.algorithm.equal_steps:
+                self.learner.join()
+        finally:
+            self.learner.nets.eval()
         if self._copies:
             for name, net in self.learner.all_nets().items():
                 self._copies[name].load_state_dict(net.state_dict())
@@ -183,7 +195,8 @@ class TrainingContext:
             # networks of which the checkpoint knows nothing start from the task's seed
             self.learner = build_learner(self.algorithm, self._plan.model, self._game.spec, task.seed)
             self.learner.to(torch.device(self._plan.resources.device), _AUTOCAST[self._plan.resources.autocast])
-            self.learner.connect(self._all_reduce.average if self._all_reduce else None)
+            reduce = self._all_reduce.average if self._all_reduce else None
+            self.learner.connect(reduce, self._stop_asked.is_set)
             self.learner.nets.eval()
             self._made_for = task.algorithm
         self._steps = 0

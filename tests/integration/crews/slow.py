@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from orchestrator.spec.algorithms.base import AlgorithmOptions
 from workers.algorithms.contract import Algorithm, Metrics
 from workers.algorithms.learner import Learner
 from workers.buffers.contract import Buffer
@@ -95,3 +96,28 @@ class LateUpdates(Algorithm):
         time.sleep(0.2)
         learner.skip()
         yield {"updates": 1.0, "rows_learnt": float(buffer.newest.trainable_rows)}
+
+
+class LongOptions(AlgorithmOptions):
+    begun: str
+
+
+class LongUpdates(Algorithm):
+    """An update of days, one gradient step after the other; the file named by `begun` tells that it has begun.
+
+    The second process of a crew ends its own after five steps, and takes those of the first with it.
+    """
+
+    Options = LongOptions
+    options: LongOptions
+
+    def update(self, learner: Learner, buffer: Buffer, rng: np.random.Generator) -> Iterator[Metrics]:
+        for number in range(10**7):
+            if number == 5 and self.processes > 1 and rng.bit_generator.seed_seq.entropy[-1] == 1:  # type: ignore
+                return
+            # two exchanges between yields: a stop may come in the midst
+            for _ in range(2):
+                learner.descend(sum(parameter.square().sum() for parameter in learner.model.parameters()))
+            Path(self.options.begun).touch()
+            time.sleep(0.005)
+            yield {}

@@ -163,6 +163,33 @@ def test_a_stop_ends_the_generation_and_spares_the_crew(
     assert run(TASK, store, crews).checkpoint == run(TASK, store).checkpoint
 
 
+@pytest.mark.parametrize(("processes", "topology"), [(2, "fused"), (1, "split")])
+def test_a_stop_ends_a_long_update_between_two_gradient_steps(
+    processes: int,
+    topology: Topology,
+    store: ArtifactStore,
+    crews: CrewPool,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """The crew is kept, with the buffers that it holds, and runs the next task."""
+    monkeypatch.setattr(crew_module, "STOP_GRACE_SECONDS", 60.0)
+    begun = tmp_path / "begun"
+    task = replace(TASK, rollout_actors=processes, topology=topology, tables=8)
+    long = Component(id="tests.integration.crews.slow:LongUpdates", options={"begun": str(begun), "rollout_steps": 2})
+    with pytest.raises(GenerationStopped, match="was kept"):
+        run_generation(
+            replace(task, algorithm=long, steps=10**9),
+            store=store,
+            progress=lambda _: None,
+            should_stop=begun.exists,
+            crews=crews,
+        )
+    (crew,) = crews._idle
+    assert run(task, store, crews).steps > 0
+    assert crews._idle == [crew]
+
+
 def test_a_crew_that_does_not_stop_in_time_is_ended(store: ArtifactStore, crews: CrewPool, tmp_path: Path) -> None:
     begun = tmp_path / "begun"
     slow = Component(id="tests.integration.crews.slow:SlowGame", options={"begun": str(begun)})
