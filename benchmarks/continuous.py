@@ -24,7 +24,7 @@ from benchmarks.peers.rates import say
 from league.types import CheckpointRef, VersionId
 from orchestrator.artifacts import ArtifactStore
 from orchestrator.catalog import Component
-from orchestrator.contracts.generations import GenerationTask
+from orchestrator.contracts.generations import GenerationTask, ProcessResources
 from orchestrator.spec.loading import load_trial_file
 from workers.crews.generation import run_generation
 from workers.crews.pool import CrewPool
@@ -49,6 +49,7 @@ def task_of(example: str, env: str | None) -> GenerationTask:
         tables=spec.generation.tables,
         rollout_actors=spec.generation.rollout_actors,
         threads=spec.generation.threads,
+        resources=ProcessResources(autocast=spec.generation.autocast),
     )
 
 
@@ -104,7 +105,7 @@ def summary(curve: dict[str, Any]) -> dict[str, Any]:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--example", default="pendulum", choices=["pendulum", "atari_pong"])
+    parser.add_argument("--example", default="pendulum", choices=["pendulum", "atari_pong", "atari_breakout"])
     parser.add_argument("--env", help="another environment of the same adapter")
     parser.add_argument("--minutes", type=float, default=10.0)
     parser.add_argument("--folder", type=Path, help="where the curve and its checkpoints are kept; default: nowhere")

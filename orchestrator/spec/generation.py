@@ -58,7 +58,7 @@ class GenerationSpec(Section):
         default=None, description="MB of memory that Ray reserves for each process; null: none"
     )
     autocast: Literal["bf16"] | None = Field(
-        default=None, description="bf16: networks compute in bfloat16 while they learn; null: in float32"
+        default=None, description="bf16: networks compute in bfloat16 in rollouts and updates; null: in float32"
     )
     openings: OpeningsSpec = Field(default=OpeningsSpec(), description="random first moves in training")
 

@@ -27,7 +27,7 @@ from workers.crews.all_reduce import GradientAllReduce, Member, Rendezvous, this
 from workers.crews.errors import BadTask, CrewError
 from workers.crews.plan import CrewPlan
 from workers.crews.rollout_context import RolloutContext, build_game
-from workers.crews.training_context import TrainingContext
+from workers.crews.training_context import TrainingContext, rollout_actor
 from workers.games.errors import BadGame
 from workers.models.contract import BadModel, see_raw_images, sees_raw_images
 from workers.rollout.batch import Experience, merge
@@ -209,7 +209,7 @@ class RolloutActor(CrewActor):
         learner.to(torch.device(self._plan.resources.samples_on))
         learner.nets.eval()
         self._nets = learner.nets
-        self._sampler = self._rollout.sampler(task, algorithm.actor(learner.all_nets()), algorithm)
+        self._sampler = self._rollout.sampler(task, rollout_actor(algorithm, learner.all_nets(), self._plan), algorithm)
 
     def sample(self, weights: Weights) -> tuple[Experience, int]:
         """One batch under these weights, and the environment steps it took."""

@@ -114,7 +114,7 @@ class TrainingContext:
         self._copies = {}
         if samples_on != self.learner.device:
             nets = self._copies = {name: deepcopy(net).to(samples_on).eval() for name, net in nets.items()}
-        return self.algorithm.actor(nets)
+        return rollout_actor(self.algorithm, nets, self._plan)
 
     def explore(self, steps: int) -> float:
         """The exploration rate after this many steps of the generation, of the whole crew."""
@@ -223,6 +223,13 @@ class TrainingContext:
                 if self._all_reduce is not None:
                     self._all_reduce.average(moments)
                 net.absorb(moments, round(self._rows * self._share))
+
+
+def rollout_actor(algorithm: Algorithm, nets: Mapping[str, nn.Module], plan: CrewPlan) -> Actor:
+    """The algorithm's actor, computing in the type in which the crew learns."""
+    actor = algorithm.actor(nets)
+    actor.autocast = _AUTOCAST[plan.resources.autocast]
+    return actor
 
 
 def expected_rows(task: GenerationTask, spec: GameSpec, rollout_steps: int) -> int:

@@ -71,6 +71,8 @@ class Policy:
         self.component = component
         self.device = next((parameter.device for parameter in model.parameters()), torch.device("cpu"))
         self.state_size = state_size(model)
+        self.autocast: torch.dtype | None = None
+        """The type in which the model computes; None for that of its weights."""
         self.head: Head | None = head_of(model)
         """The distribution of actions; None means logits of Discrete actions."""
 
@@ -132,12 +134,22 @@ class Policy:
                 rows = len(next(iter(observed.values())) if isinstance(observed, dict) else observed)
                 before = torch.zeros(rows, self.state_size, device=self.device)
             mask = None if legal is None else torch.from_numpy(legal).to(self.device)
-            outputs, values, after = self.run(observed, mask if self.model_masks else None, before, places)
+            outputs, values, after = self._computed(observed, mask if self.model_masks else None, before, places)
             if not self.model_masks:
                 outputs = mask_logits(self.reduce(outputs), mask)
             actions, log_probs = self.sample(outputs, draws)
             decided = (actions, log_probs, values) if after is None else (actions, log_probs, values, after)
             return PolicyOutput(*(part.cpu().numpy() for part in decided))
+
+    def _computed(
+        self, observed: Observed, legal: Tensor | None, state: Tensor | None, places: Places | None
+    ) -> tuple[Tensor, Tensor, Tensor | None]:
+        """What `run` gives, computed in the type `autocast`."""
+        if self.autocast is None:
+            return self.run(observed, legal, state, places)
+        with torch.autocast(self.device.type, dtype=self.autocast):
+            outputs, values, after = self.run(observed, legal, state, places)
+        return outputs.float(), values.float(), None if after is None else after.float()
 
     def run(
         self, observed: Observed, legal: Tensor | None, state: Tensor | None, places: Places | None

@@ -217,7 +217,7 @@ class GaussianHead(_BoxHead):
 
     def divergence(self, outputs: Tensor, other: Tensor) -> Tensor:
         """Also of squashed actions: no bijection changes it."""
-        (mean, log_std), (that_mean, that_log_std) = self._moments(outputs), self._moments(other)
+        (mean, log_std), (that_mean, that_log_std) = self.moments(outputs), self.moments(other)
         apart = (2 * log_std).exp() + (mean - that_mean).square()
         return (that_log_std - log_std + 0.5 * apart * (-2 * that_log_std).exp() - 0.5).sum(1)
 
