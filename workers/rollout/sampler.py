@@ -12,7 +12,7 @@ from workers.bots.protocol import Bot
 from workers.games.errors import BadGame
 from workers.games.protocol import StepResult, Turn, VectorGame
 from workers.games.spaces import columns
-from workers.inference.actor import Actor, Rate
+from workers.inference.actor import Actor, Columns, Rate
 from workers.inference.policy import Policy
 from workers.rollout.batch import Experience
 from workers.rollout.builder import TrajectoryBuilder
@@ -115,10 +115,7 @@ class Sampler:
         if len(streams):
             for name, states in self._states.items():
                 shown[name] = states[streams]
-            explore = self.explore
-            if isinstance(explore, np.ndarray):
-                explore = explore[streams // self._seats]
-            decided = self._learner.act({**shown, **self._places(streams)}, draws, explore)
+            decided = self._act(shown, streams, draws)
             actions[mine] = decided["action"]
             for name, states in self._states.items():
                 states[streams] = decided[name]
@@ -204,9 +201,18 @@ class Sampler:
         shown = {name: np.concatenate([each[2][name] for each in self._finals]) for name in self._finals[0][2]}
         draws = np.full(self._game.layout.draws_shape(len(rows)), 0.5, np.float32)  # nothing is played
         # a table may have had several final observations: its mates must not meet those of another game
-        seen = self._learner.act({**shown, **self._places(streams, nth_of_stream(streams))}, draws, self.explore)
+        seen = self._act(shown, streams, draws, nth_of_stream(streams))
         self._builder.add_finals(rows, streams, {**seen, **shown}, self.acted_by)
         self._finals.clear()
+
+    def _act(
+        self, shown: Columns, streams: NDArray[np.int64], draws: NDArray[np.float32], game: NDArray[np.int64] | int = 0
+    ) -> Columns:
+        """What the learner decides for these rows; `game` tells games at one table apart."""
+        explore = self.explore
+        if isinstance(explore, np.ndarray):
+            explore = explore[streams // self._seats]
+        return self._learner.act({**shown, **self._places(streams, game)}, draws, explore)
 
     def _places(self, streams: NDArray[np.int64], game: NDArray[np.int64] | int = 0) -> dict[str, NDArray[np.int64]]:
         """The tables and seats of these streams, for a learner that must know them."""

@@ -19,6 +19,7 @@ from workers.games.builtin.rock_paper_scissors import RockPaperScissors
 from workers.games.builtin.tic_tac_toe import TicTacToe
 from workers.games.errors import BadGame
 from workers.games.protocol import VectorGame
+from workers.inference.greedy import EpsilonGreedy
 from workers.inference.policy import Policy
 from workers.models.contract import build_model
 from workers.models.gru import GruNet
@@ -322,6 +323,14 @@ def test_seats_that_left_a_game_before_it_was_cut_off_had_ended() -> None:
     assert batch.seat[ended].tolist() == [1] * 4 and batch.seat[cut].tolist() == [0] * 4
     assert batch.rewards[ended].tolist() == [-1.0] * 4
     assert batch.observations[batch.finals].tolist() == [[2.0, 0.0]] * 4
+
+
+def test_tables_that_explore_at_rates_of_their_own_may_be_cut_off_several_times() -> None:
+    game = Countdown(tables=3, length=4, cut=True)
+    sampler = sampler_for(game, [1.0], steps=12, learner=EpsilonGreedy(policy_for(game).model))
+    sampler.explore = np.array([0.0, 0.5, 1.0], np.float32)
+    batch = sampler.collect()
+    assert len(batch.finals) == 3 * 3 and (batch.observations[batch.finals] == [1.0, 4.0]).all()
 
 
 def test_a_recurrent_learner_sees_the_final_observation_with_its_last_state() -> None:
