@@ -12,10 +12,10 @@ from rich.table import Table
 PIPED_COLUMNS = 200
 """Width of redirected output, where there is no terminal to ask."""
 
-out = Console()
+out = Console(emoji=False)
 if not out.is_terminal and "COLUMNS" not in os.environ:
     out.width = PIPED_COLUMNS
-errors = Console(stderr=True)
+errors = Console(emoji=False, stderr=True)
 
 STATE_COLOURS = {
     "ready": "green",
