@@ -16,7 +16,17 @@ from orchestrator.spec.algorithms.actor_critic import (
 from orchestrator.spec.algorithms.base import AlgorithmOptions, ReplayOptions
 from orchestrator.spec.algorithms.continuous import DdpgOptions, OffPolicyOptions, SacOptions, Td3Options
 from orchestrator.spec.algorithms.cooperative import AtocOptions, ComaOptions, MappoOptions, QmixOptions, VdnOptions
-from orchestrator.spec.algorithms.value_based import DqnOptions, ExploreOptions, ValueOptions
+from orchestrator.spec.algorithms.value_based import (
+    ApexOptions,
+    DoubleOptions,
+    DqnOptions,
+    ExploreOptions,
+    QrdqnOptions,
+    R2d2Options,
+    RainbowOptions,
+    SqnOptions,
+    ValueOptions,
+)
 from workers.algorithms.actor_critic.a2c import A2c
 from workers.algorithms.actor_critic.anchor import ActorCritic
 from workers.algorithms.actor_critic.impala import Impala
@@ -42,7 +52,12 @@ from workers.algorithms.targets.gae import Targets, gae
 from workers.algorithms.targets.td_lambda import td_lambda
 from workers.algorithms.targets.upgo import upgo
 from workers.algorithms.targets.vtrace import vtrace
+from workers.algorithms.value_based.apex import Apex
 from workers.algorithms.value_based.dqn import Dqn
+from workers.algorithms.value_based.qrdqn import Qrdqn
+from workers.algorithms.value_based.r2d2 import R2d2
+from workers.algorithms.value_based.rainbow import Rainbow
+from workers.algorithms.value_based.sqn import Sqn
 from workers.inference.actor import Actor, Columns
 from workers.inference.greedy import EpsilonGreedy
 from workers.inference.policy import Policy
@@ -58,6 +73,8 @@ __all__ = [
     "ActorCriticOptions",
     "Algorithm",
     "AlgorithmOptions",
+    "Apex",
+    "ApexOptions",
     "Atoc",
     "AtocOptions",
     "BadAlgorithm",
@@ -66,6 +83,7 @@ __all__ = [
     "ComaOptions",
     "Ddpg",
     "DdpgOptions",
+    "DoubleOptions",
     "Dqn",
     "DqnOptions",
     "EpsilonGreedy",
@@ -89,9 +107,17 @@ __all__ = [
     "PpoOptions",
     "Qmix",
     "QmixOptions",
+    "Qrdqn",
+    "QrdqnOptions",
+    "R2d2",
+    "R2d2Options",
+    "Rainbow",
+    "RainbowOptions",
     "ReplayOptions",
     "Sac",
     "SacOptions",
+    "Sqn",
+    "SqnOptions",
     "Targets",
     "Td3",
     "Td3Options",

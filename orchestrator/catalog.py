@@ -133,6 +133,13 @@ _BUILT_INS: Mapping[Kind, Mapping[str, _BuiltIn]] = {
         "dqn": _BuiltIn(
             "workers.algorithms.value_based.dqn:Dqn", "Deep Q-learning; double, dueling, n-step, prioritised"
         ),
+        "rainbow": _BuiltIn(
+            "workers.algorithms.value_based.rainbow:Rainbow", "Rainbow: C51 with noisy layers, dueling and priorities"
+        ),
+        "qrdqn": _BuiltIn("workers.algorithms.value_based.qrdqn:Qrdqn", "Quantile-regression DQN"),
+        "r2d2": _BuiltIn("workers.algorithms.value_based.r2d2:R2d2", "Recurrent DQN by sequences with stored states"),
+        "sqn": _BuiltIn("workers.algorithms.value_based.sqn:Sqn", "Soft Q-learning (discrete SAC), learnt temperature"),
+        "apex": _BuiltIn("workers.algorithms.value_based.apex:Apex", "Ape-X: prioritised replay fed by many actors"),
     },
     Kind.BOT: {
         "random": _BuiltIn("workers.bots.fixed_strategies:RandomBot", "Any legal move, uniformly"),

@@ -10,6 +10,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
+from workers.algorithms.exploration.noise import expand_draws, standard_normal
 from workers.inference.actor import Columns, Rate
 from workers.inference.greedy import EpsilonGreedy
 from workers.models.noisy import noise_size, noisy_layers, set_noise
@@ -39,16 +40,14 @@ class DistributionalGreedy(EpsilonGreedy):
 
 
 class NoisyGreedy(DistributionalGreedy):
-    """The action of the best mean; while it explores, under noise that is drawn anew for each step of the tables."""
+    """The action of the best mean; while it explores, each row's under noise of its own, which its draw decides."""
 
     def act(self, rows: Columns, draws: NDArray[np.float32] | None, explore: Rate = 0.0) -> Columns:
         noisy = draws is not None and bool(np.any(np.asarray(explore) > 0.0)) and bool(noisy_layers(self.model))
         if not noisy:
             return super().act(rows, draws)
         assert draws is not None
-        # all randomness of a decision is in its draws
-        source = np.random.default_rng(draws.view(np.uint32))
-        normal = source.standard_normal(noise_size(self.model), dtype=np.float32)
+        normal = standard_normal(expand_draws(draws, noise_size(self.model)))
         set_noise(self.model, torch.from_numpy(normal).to(self.device))
         try:
             return super().act(rows, draws)

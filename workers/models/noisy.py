@@ -23,7 +23,7 @@ class NoisyLinear(nn.Linear):
         self.weight_sigma = nn.Parameter(torch.full_like(self.weight, scale))
         self.bias_sigma = nn.Parameter(torch.full_like(self.bias, scale))
         self.noise: tuple[Tensor, Tensor] | None = None
-        """Noise of the inputs and of the outputs; None for none."""
+        """Noise of the inputs and of the outputs, the same for all rows or [rows, ...]; None for none."""
 
     def forward(self, rows: Tensor) -> Tensor:
         found = linear(rows, self.weight, self.bias)
@@ -58,7 +58,7 @@ def noise_size(model: nn.Module) -> int:
 
 
 def set_noise(model: nn.Module, normal: Tensor | None) -> None:
-    """Give all layers noise made of these normal numbers; None takes it away."""
+    """Give all layers noise made of these normal numbers, [size] or [rows, size]; None takes it away."""
     if normal is None:
         for layer in noisy_layers(model):
             layer.noise = None
@@ -66,6 +66,6 @@ def set_noise(model: nn.Module, normal: Tensor | None) -> None:
     shaped = normal.sign() * normal.abs().sqrt()
     layers = noisy_layers(model)
     sizes = [size for layer in layers for size in (layer.in_features, layer.out_features)]
-    parts = iter(torch.split(shaped, sizes))
+    parts = iter(torch.split(shaped, sizes, -1))
     for layer in layers:
         layer.noise = next(parts), next(parts)

@@ -23,7 +23,14 @@ from orchestrator.spec.algorithms.cooperative import (
     QmixAlgorithm,
     VdnAlgorithm,
 )
-from orchestrator.spec.algorithms.value_based import DqnAlgorithm
+from orchestrator.spec.algorithms.value_based import (
+    ApexAlgorithm,
+    DqnAlgorithm,
+    QrdqnAlgorithm,
+    R2d2Algorithm,
+    RainbowAlgorithm,
+    SqnAlgorithm,
+)
 from orchestrator.spec.components import OTHER, Choice, OtherChoice, own_name, tag_by_id
 
 BUILT_IN_ALGORITHMS: dict[str, type[Choice]] = {
@@ -42,6 +49,11 @@ BUILT_IN_ALGORITHMS: dict[str, type[Choice]] = {
     "mappo": MappoAlgorithm,
     "atoc": AtocAlgorithm,
     "dqn": DqnAlgorithm,
+    "rainbow": RainbowAlgorithm,
+    "qrdqn": QrdqnAlgorithm,
+    "r2d2": R2d2Algorithm,
+    "sqn": SqnAlgorithm,
+    "apex": ApexAlgorithm,
 }
 """Id -> the id's options in a trial file."""
 

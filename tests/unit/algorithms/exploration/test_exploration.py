@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from workers.algorithms.exploration.discrete import boltzmann, boltzmann_probabilities, epsilon_greedy, uniform
-from workers.algorithms.exploration.noise import gaussian, ornstein_uhlenbeck, standard_normal
+from workers.algorithms.exploration.noise import expand_draws, gaussian, ornstein_uhlenbeck, standard_normal
 from workers.algorithms.exploration.schedules import scheduled
 
 DRAWS = (np.arange(20_000, dtype=np.float32) + np.float32(0.5)) / np.float32(20_000)
@@ -72,6 +72,15 @@ def test_boltzmann_follows_the_softmax_of_the_values() -> None:
         assert boltzmann_probabilities(values, mask, temperature)[0] == pytest.approx(wanted, abs=1e-6)
         shares = np.bincount(boltzmann(values, mask, DRAWS, temperature), minlength=3) / len(DRAWS)
         assert shares == pytest.approx(wanted, abs=2e-4)
+
+
+def test_a_draw_expands_into_numbers_of_its_own() -> None:
+    found = expand_draws(DRAWS[:500], 400)
+    assert found.min() >= 0.0 and found.max() < 1.0
+    assert found.mean() == pytest.approx(0.5, abs=5e-3) and found.var() == pytest.approx(1 / 12, rel=0.02)
+    assert abs(np.corrcoef(found[:, 0], found[:, 1])[0, 1]) < 0.15
+    assert np.abs(np.corrcoef(found)[np.triu_indices(500, 1)]).max() < 0.35
+    assert (expand_draws(DRAWS[7:8], 400)[0] == found[7]).all()
 
 
 def test_gaussian_noise_has_its_scale_and_limit() -> None:
