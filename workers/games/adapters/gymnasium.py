@@ -8,6 +8,7 @@ from typing import Any
 
 import gymnasium
 
+from workers.games.adapters import cart_pole_pomdp
 from workers.games.adapters.drivers import AgentObservation, Driver, Played, TableSetup
 from workers.games.adapters.environments import DrivenGame, Tables, check_variants, factory
 from workers.games.adapters.gymnasium_vector import VectorTables, has_vector, make_vector
@@ -109,6 +110,7 @@ def _make(env: str, options: dict[str, Any]) -> gymnasium.Env[Any, Any]:
         if not isinstance(made, gymnasium.Env):
             raise BadGame(f"{env} makes a {type(made).__name__}; allowed: gymnasium.Env")
         return made
+    cart_pole_pomdp.register()
     try:
         return gymnasium.make(env, **options)
     except gymnasium.error.Error as error:
