@@ -16,6 +16,7 @@ from orchestrator.spec.algorithms.actor_critic import (
 from orchestrator.spec.algorithms.base import AlgorithmOptions, ReplayOptions
 from orchestrator.spec.algorithms.continuous import DdpgOptions, OffPolicyOptions, SacOptions, Td3Options
 from orchestrator.spec.algorithms.cooperative import AtocOptions, ComaOptions, MappoOptions, QmixOptions, VdnOptions
+from orchestrator.spec.algorithms.evolution import EsOptions
 from orchestrator.spec.algorithms.value_based import (
     ApexOptions,
     DoubleOptions,
@@ -46,6 +47,7 @@ from workers.algorithms.cooperative.qmix import Qmix
 from workers.algorithms.cooperative.vdn import Vdn
 from workers.algorithms.errors import BadAlgorithm
 from workers.algorithms.evaluation import evaluate
+from workers.algorithms.evolution.es import Es
 from workers.algorithms.learner import Learner
 from workers.algorithms.optimiser import FlatAdam
 from workers.algorithms.targets.gae import Targets, gae
@@ -87,6 +89,8 @@ __all__ = [
     "Dqn",
     "DqnOptions",
     "EpsilonGreedy",
+    "Es",
+    "EsOptions",
     "Experience",
     "ExploreOptions",
     "FlatAdam",

@@ -125,6 +125,7 @@ _BUILT_INS: Mapping[Kind, Mapping[str, _BuiltIn]] = {
         "ddpg": _BuiltIn("workers.algorithms.continuous.ddpg:Ddpg", "Deep deterministic policy gradients"),
         "td3": _BuiltIn("workers.algorithms.continuous.td3:Td3", "Twin delayed deterministic policy gradients"),
         "sac": _BuiltIn("workers.algorithms.continuous.sac:Sac", "Soft actor-critic with a learnt temperature"),
+        "es": _BuiltIn("workers.algorithms.evolution.es:Es", "Evolution strategies: perturbed weights, no gradients"),
         "vdn": _BuiltIn("workers.algorithms.cooperative.vdn:Vdn", "Value decomposition networks, for teams"),
         "qmix": _BuiltIn("workers.algorithms.cooperative.qmix:Qmix", "QMIX, monotonic mixing of values, for teams"),
         "coma": _BuiltIn("workers.algorithms.cooperative.coma:Coma", "Counterfactual policy gradients, for teams"),

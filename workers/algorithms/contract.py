@@ -67,6 +67,9 @@ class Algorithm:
     """Whether `update` takes the same number of gradient steps in every process by itself."""
     asynchronous: ClassVar[bool] = False
     """Whether a crew of topology `auto` is asynchronous: the algorithm corrects for samples of older weights."""
+    restarts: ClassVar[bool] = False
+    """Whether games begin anew for each update: what is under way at its end is dropped, and of each table only the
+    first game since then is tallied."""
     actions: ClassVar[tuple[type[spaces.Space[Any]], ...]] = ()
     """The kinds of action space that it learns to act in; empty for all."""
     central: ClassVar[bool] = False

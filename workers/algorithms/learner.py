@@ -196,6 +196,18 @@ class Learner:
         self._follow(optimiser)
         return reduced_scalar
 
+    def step_alike(self, optimiser: str = POLICY) -> None:
+        """Apply a gradient that is the same in all processes, so that nothing is averaged."""
+        mine = self.optimisers[optimiser]
+        mine.collect()
+        mine.step()
+        self._follow(optimiser)
+
+    def average(self, tensor: Tensor) -> None:
+        """Average numbers over all processes, in place; every process must call it equally often."""
+        if self._reduce is not None:
+            self._reduce(tensor)
+
     def skip(self) -> None:
         """Take no step of one's own, as while a buffer fills; the steps of other processes are taken with them."""
         if self._reduce is not None:

@@ -71,6 +71,7 @@ class RolloutContext:
             rng=rng,
             openings=OpeningRules(share=task.opening_share, plies=task.opening_plies),
             central=algorithm.central,
+            restarts=algorithm.restarts,
         )
 
     def explore(self, algorithm: Algorithm, rate: float) -> Rate:

@@ -116,6 +116,13 @@ class TrajectoryBuilder:
         self._filling.next_row[rows] = np.arange(start, self._count)
         self._finals += len(rows)
 
+    def restart(self) -> None:
+        """Forget decisions that wait for a successor, and what was earned since: their games have been dropped."""
+        self._last[:] = _NO_ROW
+        self._earned[:] = 0.0
+        self._count = self._carried = 0
+        self._offsets = [0]
+
     def take(self) -> Experience:
         """The batch so far, valid until the second `take` from now."""
         rows, count = self._filling, self._count

@@ -43,8 +43,12 @@ class Sampler:
         rng: np.random.Generator,
         openings: OpeningRules | None = None,
         central: bool = False,
+        restarts: bool = False,
     ) -> None:
-        """`central` records the game's global state, where it declares one, as the column "global"."""
+        """`central` records the game's global state, where it declares one, as the column "global".
+
+        With `restarts` the games of each batch begin anew, and the first at each table is tallied.
+        """
         spec = game.spec
         self._game, self._seating, self._learner, self._rng = game, seating, learner, rng
         self._steps = steps
@@ -66,6 +70,9 @@ class Sampler:
         self._openings.left[~self._unrated] = 0
         self._finals: list[tuple[NDArray[np.int64], NDArray[np.int64], dict[str, NDArray[Any]]]] = []
         """Truncated games since the last batch: rows of the last decisions, their streams, the final observations."""
+        self._restarts, self._begun = restarts, False
+        if restarts:
+            self.board.restart()
         self._played_out = 0
         self.steps = 0
         """Environment steps taken, one a table and turn; random opening moves are not counted."""
@@ -77,6 +84,9 @@ class Sampler:
     def collect(self) -> Experience:
         """Play the fixed number of steps at every table; raises NotFinite if a number in the batch is not finite."""
         game = self._game.spec.id
+        if self._restarts and self._begun:
+            self._restart()
+        self._begun = True
         try:
             for _ in range(self._steps):
                 self._step(record=True)
@@ -89,6 +99,19 @@ class Sampler:
         batch = self._builder.take()
         require_finite(batch, game)
         return batch
+
+    def _restart(self) -> None:
+        """Drop the games under way and begin others at all tables."""
+        everywhere = np.arange(self._game.tables)
+        self._game.reset(self._rng.integers(0, 2**64, self._game.tables, dtype=np.uint64))
+        self._builder.restart()
+        self.board.restart()
+        for states in self._states.values():
+            states[:] = 0.0
+        self._opponents.finish(everywhere)
+        if self._mates is not None:
+            self._mates.finish(everywhere)
+        self._openings.begin(everywhere[self._unrated])
 
     def play_out(self, steps: int) -> int:
         """Play the counted games under way to their end, without recording samples; returns how many are left."""

@@ -60,7 +60,7 @@ class TallyBoard:
         self._single_team_returns = Returns() if teams == 1 else None
         # a game of one team has its result in its return; live self-play has none
         self._rated = (seating.owner != LEARNER).any(axis=1) | (teams == 1)
-        self._closing = False
+        self._closing = self._first_only = False
         self._waiting = np.zeros(tables, np.bool_)
         self._games = self._steps = self._teams_played = 0
         self._sum = 0.0
@@ -76,7 +76,15 @@ class TallyBoard:
         """From here on count, at each table whose games have results, only the game now under way."""
         if not self._closing:
             self._closing = True
-            self._waiting = self._rated & (self._length > 0)
+            running = self._rated & (self._length > 0)
+            self._waiting = self._waiting & running if self._first_only else running
+
+    def restart(self) -> None:
+        """All games begin anew; from here on count only the first one at each table."""
+        self._returns[:] = 0.0
+        self._length[:] = 0
+        self._first_only = True
+        self._waiting[:] = True
 
     @property
     def waiting(self) -> int:
@@ -99,7 +107,7 @@ class TallyBoard:
         )
 
     def _finish(self, tables: NDArray[np.int64]) -> None:
-        counted = tables[self._waiting[tables]] if self._closing else tables
+        counted = tables[self._waiting[tables]] if self._closing or self._first_only else tables
         if len(counted):
             self._waiting[counted] = False
             returns = np.stack([self._returns[counted][:, sat].sum(axis=1) for sat in self._seats_of], axis=1)

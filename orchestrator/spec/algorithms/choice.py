@@ -23,6 +23,7 @@ from orchestrator.spec.algorithms.cooperative import (
     QmixAlgorithm,
     VdnAlgorithm,
 )
+from orchestrator.spec.algorithms.evolution import EsAlgorithm
 from orchestrator.spec.algorithms.value_based import (
     ApexAlgorithm,
     DqnAlgorithm,
@@ -43,6 +44,7 @@ BUILT_IN_ALGORITHMS: dict[str, type[Choice]] = {
     "ddpg": DdpgAlgorithm,
     "td3": Td3Algorithm,
     "sac": SacAlgorithm,
+    "es": EsAlgorithm,
     "vdn": VdnAlgorithm,
     "qmix": QmixAlgorithm,
     "coma": ComaAlgorithm,

@@ -39,7 +39,7 @@ def test_a_new_process_goes_on_bit_for_bit(name: str, options: dict[str, object]
     warm = new_process(task, store)
     first, metrics = generation(warm, task, True)
     assert metrics.values()["rows"] > 0
-    following = replace(task, seed=4, learner=first)
+    following = replace(task, seed=4, checkpoint=first)
     continued, _ = generation(warm, following, False)
     resumed, _ = generation(new_process(task, store), following, True)
     assert resumed.sha256 == continued.sha256 != first.sha256
