@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from typing import Annotated, Self
 from uuid import UUID
 
-from pydantic import Field
+from pydantic import Field, model_validator
 
 from api.schemas.base import LARGEST, Answer, Body
 from api.schemas.matches import MatchSummary
+
+MOST_NUMBERS = 1000
+"""The most numbers of an action that a person may give."""
 
 
 class Action(Answer):
@@ -16,6 +20,15 @@ class Action(Answer):
     action: int = Field(description="its number", examples=[3])
     name: str = Field(description="its name", examples=["d"])
     probability: float | None = Field(description="by the annotating version; null without one", examples=[0.42])
+
+
+class ActionNumber(Answer):
+    """One number of an action that is not Discrete."""
+
+    low: float | None = Field(description="the least value; null: no bound", examples=[-2.0])
+    high: float | None = Field(description="the greatest value; null: no bound", examples=[2.0])
+    whole: bool = Field(description="whether it is a whole number")
+    choices: list[int] = Field(description="the values allowed here; empty: all within the bounds")
 
 
 class Position(Answer):
@@ -29,6 +42,9 @@ class Position(Answer):
     returns: list[float] = Field(description="each seat's return so far", examples=[[0.0, 0.0]])
     value: float | None = Field(description="the annotating version's value for the first of those seats")
     teams: list[int] = Field(default=[], description="the team of each seat of the game", examples=[[0, 0, 1, 1]])
+    numbers: list[ActionNumber] = Field(
+        default=[], description="the numbers of an action, in a person's game whose actions are not Discrete"
+    )
     done: bool = Field(description="whether the game is over")
     text: str = Field(description="the position as text")
     svg: str = Field(description="the position as an SVG image")
@@ -58,7 +74,20 @@ class NewGame(Body):
 class PersonMove(Body):
     """The person's move."""
 
-    action: int = Field(strict=True, ge=0, le=2**31 - 1, description="number of a legal action", examples=[3])
+    action: int | None = Field(
+        default=None, strict=True, ge=0, le=2**31 - 1, description="number of a legal action", examples=[3]
+    )
+    numbers: list[Annotated[float, Field(allow_inf_nan=False)]] | None = Field(
+        default=None,
+        max_length=MOST_NUMBERS,
+        description="the numbers of an action that is not Discrete, one for each of the position's `numbers`",
+    )
+
+    @model_validator(mode="after")
+    def _one_of_both(self) -> Self:
+        if (self.action is None) == (self.numbers is None):
+            raise ValueError("give either action or numbers: numbers where the position lists some, else action")
+        return self
 
 
 class Game(Answer):

@@ -89,7 +89,7 @@ async def _invalid(request: Request, error: Exception) -> Response:
     found = error.errors()
     if any(item["loc"][0] == "path" for item in found) and (methods := _methods_of_exact_path(request)):
         return _not_allowed(request, methods)
-    fields = [(_place(item["loc"]), str(item["msg"])) for item in found[:MOST_REPORTED]]
+    fields = [(_place(item["loc"]), str(item["msg"]).removeprefix("Value error, ")) for item in found[:MOST_REPORTED]]
     if len(found) > MOST_REPORTED:
         fields.append(("body", not_listed(len(found) - MOST_REPORTED)))
     return invalid_fields(fields)

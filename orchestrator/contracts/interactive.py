@@ -43,6 +43,19 @@ class Candidate:
 
 
 @dataclass(frozen=True, kw_only=True)
+class ActionNumber:
+    """One number of an action that is not Discrete, and what it may be."""
+
+    low: float | None
+    """The least value; None: no bound."""
+    high: float | None
+    whole: bool
+    """Whether it is a whole number."""
+    choices: list[int] = field(default_factory=list)
+    """The values that the position allows; empty where all within the bounds are allowed."""
+
+
+@dataclass(frozen=True, kw_only=True)
 class ReplayedPosition:
     """One position; at the last one `seats` is empty and `done` is true."""
 
@@ -64,6 +77,8 @@ class ReplayedPosition:
     """The annotator's value for the first of `seats`."""
     teams: list[int] = field(default_factory=list)
     """The team of each seat; empty in answers of earlier releases."""
+    numbers: list[ActionNumber] = field(default_factory=list)
+    """The numbers of an action, in a person's game whose actions are not Discrete; else empty."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -88,6 +103,8 @@ class MoveRequest:
     opponent: Contender
     action: int | None = None
     """The person's action; None if the opponent moves first, or to see the position only."""
+    numbers: list[float] | None = None
+    """The numbers of the person's action, in the place of `action` where actions are not Discrete."""
     sampled: bool = True
     """Whether the opponent draws from its policy or takes its best move."""
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -19,6 +20,7 @@ from orchestrator.artifacts import ArtifactStore
 from orchestrator.catalog import Component
 from orchestrator.contracts.errors import Failure
 from orchestrator.contracts.interactive import (
+    ActionNumber,
     Candidate,
     ComponentCheck,
     ComponentVerdict,
@@ -81,12 +83,14 @@ class InteractiveActivities:
         with map_errors():
             make = _maker(request.game)
             game = make(1)
-            _refuse_other_spaces(game.spec)
             cache = PolicyCache(self._store, game.spec)
             opponent = make_player(_entrant(request.opponent), game, cache, sampled=request.sampled)
             moves, answered = PersonsGame(game, opponent, request).play()
             *_, last = replay(make, request.seed, moves, request.person)
-            return MoveAnswer(moves=moves, position=_position(last, game.spec, []), answered=answered)
+            position = _position(last, game.spec, [])
+            if not game.spec.discrete:
+                position = replace(position, numbers=action_numbers(game, None if last.done else request.person))
+            return MoveAnswer(moves=moves, position=position, answered=answered)
 
     @activity.defn(name=check_component.name)
     def check_component(self, check: ComponentCheck) -> ComponentVerdict:
@@ -118,27 +122,27 @@ class PersonsGame:
     def play(self) -> tuple[list[int], list[int]]:
         """All moves of the game, and the opponent's moves among the new ones."""
         moves, answered, layout = list(self._request.moves), list[int](), self._game.layout
-        action, used, done = self._request.action, 0, False
+        given, used, done = self._given, 0, False
         while not done:
             turn = self._game.turn()
             mine = turn.seats == self._request.person
             theirs = self._answers(turn, np.flatnonzero(~mine))
             if used < len(moves):
                 now = layout.from_numbers(moves[used : used + len(turn.seats) * layout.width])
-            elif mine.any() and action is None:
+            elif mine.any() and not given:
                 break
             else:
                 now = layout.empty(len(turn.seats))
                 now[~mine] = theirs
                 if mine.any():
-                    now[mine], action = self._checked(action, turn, mine), None
+                    now[mine], given = self._chosen(turn, mine), False
                 now = layout.clip(now)
                 answered += layout.numbers(theirs).ravel().tolist()
                 moves += layout.numbers(now).ravel().tolist()
             used += len(now) * layout.width
             done = bool(self._game.step(now).done[0])
-        if action is not None:
-            raise ApplicationError("the game is over", type=Failure.BAD_INPUT, non_retryable=True)
+        if given:
+            raise _refusal("the game is over")
         return moves, answered
 
     def _answers(self, turn: Turn, rows: NDArray[np.int64]) -> NDArray[Any]:
@@ -149,19 +153,76 @@ class PersonsGame:
         draws = rng.random(self._game.layout.draws_shape(len(rows)), np.float32)
         return self._game.layout.clip(self._opponent.act(self._game, turn, rows, draws))
 
-    def _checked(self, action: int | None, turn: Turn, mine: NDArray[np.bool_]) -> int:
+    @property
+    def _given(self) -> bool:
+        """Whether the person moves."""
+        return self._request.action is not None or self._request.numbers is not None
+
+    def _chosen(self, turn: Turn, mine: NDArray[np.bool_]) -> Any:
+        """The person's action; refused with what is allowed."""
+        if self._game.spec.discrete:
+            if self._request.action is None:
+                raise _refusal("this game's actions are Discrete: give the number of one as action")
+            return self._checked(self._request.action, turn, mine)
+        if self._request.numbers is None:
+            raise _refusal(f"the actions of {self._game.spec.id} are {self._game.spec.action}: give their numbers")
+        return check_numbers(self._game, self._request.person, self._request.numbers)
+
+    def _checked(self, action: int, turn: Turn, mine: NDArray[np.bool_]) -> int:
         legal = np.flatnonzero(self._game.legal_of(turn)[mine][0]).tolist()
         if action not in legal:
             allowed = ", ".join(f"{each} ({self._game.spec.action_name(each)})" for each in legal)
-            words = f"action {action} is not legal here; allowed: {allowed}"
-            raise ApplicationError(words, type=Failure.BAD_INPUT, non_retryable=True)
-        return int(action)
+            raise _refusal(f"action {action} is not legal here; allowed: {allowed}")
+        return action
 
 
-def _refuse_other_spaces(spec: GameSpec) -> None:
-    if not spec.discrete:
-        words = f"a person chooses among Discrete actions; those of {spec.id} are {spec.action}"
-        raise ApplicationError(words, type=Failure.BAD_INPUT, non_retryable=True)
+def action_numbers(game: VectorGame, seat: int | None) -> list[ActionNumber]:
+    """What the numbers of the seat's next action may be, or those of any action where no seat is to move.
+
+    The game has one table, and its actions are not Discrete.
+    """
+    low, high = game.layout.bounds
+    whole = np.concatenate([np.full(part.width, not part.continuous) for part in game.layout.parts or [game.layout]])
+    choices: list[list[int]] = [[] for _ in low]
+    turn = None if seat is None else game.turn()
+    if turn is not None and turn.legal is not None and game.layout.choices:
+        legal = turn.legal[turn.seats == seat][0]
+        choices = [np.flatnonzero(legal[at]).tolist() for at in game.layout.mask_slices()]
+    return [
+        ActionNumber(
+            low=float(low[number]) if np.isfinite(low[number]) else None,
+            high=float(high[number]) if np.isfinite(high[number]) else None,
+            whole=bool(whole[number]),
+            choices=choices[number],
+        )
+        for number in range(len(low))
+    ]
+
+
+def check_numbers(game: VectorGame, seat: int, numbers: Sequence[float]) -> NDArray[Any]:
+    """The action of these numbers; refused with the first that is not allowed."""
+    allowed = action_numbers(game, seat)
+    if len(numbers) != len(allowed):
+        raise _refusal(f"an action of {game.spec.id} has {len(allowed)} numbers, not {len(numbers)}")
+    for place, (number, each) in enumerate(zip(numbers, allowed, strict=True)):
+        low, high = (-np.inf if each.low is None else each.low), (np.inf if each.high is None else each.high)
+        fits = low <= number <= high and (not each.whole or number == int(number))
+        if not fits or (each.choices and int(number) not in each.choices):
+            raise _refusal(f"number {place} is {number:g}; allowed there: {_range(each)}")
+    return np.array(numbers, np.float64).astype(game.layout.dtype).reshape(game.layout.shape)
+
+
+def _range(number: ActionNumber) -> str:
+    if number.choices:
+        return ", ".join(map(str, number.choices))
+    kind = "whole numbers" if number.whole else "numbers"
+    bounds = [f"from {number.low:g}"] if number.low is not None else []
+    bounds += [f"to {number.high:g}"] if number.high is not None else []
+    return " ".join([kind, *bounds])
+
+
+def _refusal(words: str) -> ApplicationError:
+    return ApplicationError(words, type=Failure.BAD_INPUT, non_retryable=True)
 
 
 def notation(names: Sequence[str], spec: GameSpec) -> str:

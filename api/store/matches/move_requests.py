@@ -27,8 +27,10 @@ def first_request(session: Session, version_id: str, *, seat: int, seed: int, sa
     return _request(session, version_id, seat=seat, seed=seed, sampled=sampled, moves=[], action=None)
 
 
-def next_request(session: Session, game: PeopleGame, action: int) -> MoveRequest:
-    """The request that continues a game with the person's move."""
+def next_request(
+    session: Session, game: PeopleGame, action: int | None, numbers: list[float] | None = None
+) -> MoveRequest:
+    """The request that continues a game with the person's move: an action, or its numbers."""
     return _request(
         session,
         game.version_id,
@@ -37,13 +39,29 @@ def next_request(session: Session, game: PeopleGame, action: int) -> MoveRequest
         sampled=game.sampled,
         moves=answer_of(game).moves,
         action=action,
+        numbers=numbers,
     )
 
 
 def _request(
-    session: Session, version_id: str, *, seat: int, seed: int, sampled: bool, moves: list[int], action: int | None
+    session: Session,
+    version_id: str,
+    *,
+    seat: int,
+    seed: int,
+    sampled: bool,
+    moves: list[int],
+    action: int | None,
+    numbers: list[float] | None = None,
 ) -> MoveRequest:
     opponent, game = opponent_of(session, version_id)
     return MoveRequest(
-        game=game, seed=seed, moves=moves, person=seat, opponent=opponent, action=action, sampled=sampled
+        game=game,
+        seed=seed,
+        moves=moves,
+        person=seat,
+        opponent=opponent,
+        action=action,
+        numbers=numbers,
+        sampled=sampled,
     )

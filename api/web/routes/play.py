@@ -71,7 +71,7 @@ async def move(game_id: EntityId, move: PersonMove, principal: Viewer, change: C
             game = find_people_game(session, str(game_id), principal.token_id)
             if answer_of(game).position.done:
                 raise ProblemError(409, "the game is over; start another with POST /api/v1/play")
-            return next_request(session, game, move.action), game.turn
+            return next_request(session, game, move.action, move.numbers), game.turn
 
     async def moved() -> tuple[MoveAnswer, int]:
         request, turn = await run_in_threadpool(prepare)

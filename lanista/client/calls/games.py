@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from api.schemas.games import Game, Replay
 from lanista.client.calls.call import Call, change, get, path_to
 
@@ -22,6 +24,7 @@ def game(game_id: str) -> Call[Game]:
     return get(path_to("play", game_id), Game)
 
 
-def make_move(game_id: str, *, action: int) -> Call[Game]:
-    """Make a move; the answer has the version's reply."""
-    return change("POST", path_to("play", game_id, "moves"), Game, {"action": action})
+def make_move(game_id: str, *, action: int | None = None, numbers: Sequence[float] | None = None) -> Call[Game]:
+    """Make a move, by the action's number or, where actions are not Discrete, by its numbers."""
+    body = {"action": action, "numbers": None if numbers is None else list(numbers)}
+    return change("POST", path_to("play", game_id, "moves"), Game, body)

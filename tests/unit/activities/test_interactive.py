@@ -15,6 +15,7 @@ from orchestrator.artifacts import ArtifactStore
 from orchestrator.catalog import Component, Kind
 from orchestrator.contracts.errors import Failure
 from orchestrator.contracts.interactive import (
+    ActionNumber,
     ComponentCheck,
     ComponentVerdict,
     ImportWeights,
@@ -86,6 +87,69 @@ def test_both_sides_choose_at_once_where_the_game_says_so(answers: InteractiveAc
     answer = answers.choose_move(MoveRequest(game=game, seed=1, moves=[], person=0, opponent=paper, action=2))
     assert answer.answered == [1] and answer.position.done
     assert answer.position.returns == [1.0, -1.0], "scissors cut paper"
+
+
+TUG = Component(id="pettingzoo_parallel", options={"env": "tests.unit.games.environments:Tug", "teams": "each"})
+
+
+def robot(actions: str) -> Component:
+    options = {"env": "tests.unit.games.environments:Robot", "options": {"actions": actions}, "max_steps": 3}
+    return Component(id="gymnasium", options=options)
+
+
+def test_a_person_types_the_numbers_of_an_action(answers: InteractiveActivities) -> None:
+    look = answers.choose_move(MoveRequest(game=TUG, seed=4, moves=[], person=1, opponent=RANDOM))
+    assert look.position.numbers == [ActionNumber(low=0.0, high=1.0, whole=False)]
+    while not look.position.done:
+        pull = MoveRequest(game=TUG, seed=4, moves=look.moves, person=1, opponent=RANDOM, numbers=[1.0])
+        look = answers.choose_move(pull)
+    assert look.position.ply == 4 and look.position.returns == [-1.0, 1.0], "nobody pulls harder than 1"
+    assert look.position.numbers == [ActionNumber(low=0.0, high=1.0, whole=False)]
+
+
+@pytest.mark.parametrize(
+    ("actions", "numbers", "paid"),
+    [("several", [1, 2], 2.0), ("binary", [1, 0, 1], 2.0), ("box", [-1.0, 3.5], 2.5), ("nested", [0.5, -0.5, 1], 1.0)],
+)
+def test_actions_of_every_space_can_be_typed(
+    answers: InteractiveActivities, actions: str, numbers: list[float], paid: float
+) -> None:
+    request = MoveRequest(game=robot(actions), seed=4, moves=[], person=0, opponent=RANDOM, numbers=numbers)
+    answer = answers.choose_move(request)
+    assert len(answer.moves) == len(answer.position.numbers) == len(numbers)
+    assert answer.position.returns == [paid], "one-hot choices count 1 each"
+
+
+@pytest.mark.parametrize(
+    ("actions", "numbers", "words"),
+    [
+        (
+            "several",
+            [1, 3],
+            r"number 1 is 3; allowed there: 0, 1, 2|number 1 is 3; allowed there: whole numbers from 0 to 2",
+        ),
+        ("several", [0.5, 0], "number 0 is 0.5; allowed there: "),
+        ("box", [0.0, 4.5], "number 1 is 4.5; allowed there: numbers from 0 to 4"),
+        ("box", [0.0], "has 2 numbers, not 1"),
+        ("box", None, "give their numbers"),
+        ("discrete", [1], "give the number of one as action"),
+    ],
+)
+def test_wrong_numbers_are_refused_with_what_is_allowed(
+    answers: InteractiveActivities, actions: str, numbers: list[float] | None, words: str
+) -> None:
+    request = MoveRequest(
+        game=robot(actions),
+        seed=4,
+        moves=[],
+        person=0,
+        opponent=RANDOM,
+        action=None if numbers else 0,
+        numbers=numbers,
+    )
+    with pytest.raises(ApplicationError, match=words) as refusal:
+        answers.choose_move(request)
+    assert refusal.value.type == Failure.BAD_INPUT and refusal.value.non_retryable
 
 
 @pytest.mark.parametrize(("moves", "action", "words"), [([0], 0, "not legal"), ([0, 3, 1, 4, 2], 5, "over")])
@@ -215,8 +279,3 @@ def test_two_agents_that_always_earn_the_same_are_asked_about(answers: Interacti
     assert asked.problem.endswith("in random play all earned the same")
     assert check(teams="one").teams == [0, 0]
     assert check(teams="each").teams == check(options={"shared": False}).teams == [0, 1]
-
-
-def test_a_person_is_told_that_a_continuous_game_cannot_be_played(answers: InteractiveActivities) -> None:
-    with pytest.raises(ApplicationError, match="a person chooses among Discrete actions; those of gymnasium/Pendulum"):
-        answers.choose_move(MoveRequest(game=PENDULUM, seed=4, moves=[], person=0, opponent=RANDOM))

@@ -39,6 +39,7 @@ VALUES: dict[str, Any] = {
     "table": "matches",
     "filters": {"stream": "rating"},
     "data": b"weights",
+    "numbers": [0.5],
     "archived": True,
     "page_size": 7,
     "most": 5,

@@ -131,12 +131,12 @@ function sidePanel(game, version, context) {
     done
       ? card(
           "The game is over",
-          h("p", {}, `${statusText(game, context)} ${game.moves.length} moves.`),
+          h("p", {}, `${statusText(game, context)} ${game.position.ply} moves.`),
           h("button", { onclick: () => startGame(version, context) }, "Play again"),
         )
       : areas.size
         ? null
-        : card("Your moves", choices(game, context)),
+        : card("Your moves", isByNumbers(game) ? numberForm(game, context) : choices(game, context)),
     card(
       "Sides",
       game.position.returns.map((_, seat) =>
@@ -148,7 +148,7 @@ function sidePanel(game, version, context) {
           ` ${sideText(game, seat)}`,
         ),
       ),
-      game.moves.length
+      game.moves.length && !isByNumbers(game)
         ? h("p", { class: "quiet" }, "Moves: ", game.moves.map((action) => actionName(areas, action, action)).join(" "))
         : null,
     ),
@@ -169,9 +169,52 @@ function seatChoices(game) {
 }
 
 function sideText(game, seat) {
-  if (game.position.returns.length <= 2) return ["moves first", "moves second"][seat];
+  if (game.position.returns.length <= 2) return `${seat === game.seat ? "move" : "moves"} ${["first", "second"][seat]}`;
   const mate = seat !== game.seat && teamOf(game.position, seat) === teamOf(game.position, game.seat);
   return `in seat ${seat}${mate ? ", your mate" : ""}`;
+}
+
+/** Whether an action is numbers that a person types: those of a Box, MultiDiscrete or the like. */
+const isByNumbers = (game) => game.position.numbers?.length > 0;
+
+const bounds = ({ low, high, whole, choices: allowed }) =>
+  allowed.length
+    ? `one of ${allowed.join(", ")}`
+    : [whole ? "whole" : null, low === null ? null : `from ${low}`, high === null ? null : `to ${high}`].filter(Boolean).join(" ");
+
+function numberForm(game, context) {
+  return h(
+    "form",
+    {
+      class: "fields",
+      "aria-label": "Your move",
+      onsubmit: (event) => {
+        event.preventDefault();
+        moveBy(
+          [...event.target.querySelectorAll("input")].map((input) => Number(input.value)),
+          context,
+        );
+      },
+    },
+    game.position.numbers.map((each, place) =>
+      h(
+        "label",
+        { key: place },
+        game.position.numbers.length > 1 ? `Number ${place + 1}` : "Number",
+        h("input", {
+          type: "number",
+          name: `number-${place}`,
+          required: true,
+          step: each.whole ? 1 : "any",
+          min: each.low,
+          max: each.high,
+          value: each.choices[0] ?? Math.min(Math.max(0, each.low ?? 0), each.high ?? 0),
+        }),
+        h("small", {}, bounds(each)),
+      ),
+    ),
+    h("button", { type: "submit", disabled: context.state.waiting }, "Move"),
+  );
 }
 
 function choices(game, context) {
@@ -205,6 +248,7 @@ async function startGame(version, context) {
 }
 
 const move = (action, context) => request(context, () => post(`/play/${context.state.game.id}/moves`, { action }));
+const moveBy = (numbers, context) => request(context, () => post(`/play/${context.state.game.id}/moves`, { numbers }));
 
 async function request(context, call) {
   const { state } = context;
