@@ -17,6 +17,7 @@ from orchestrator.spec.algorithms.base import AlgorithmOptions, ReplayOptions
 from orchestrator.spec.algorithms.continuous import DdpgOptions, OffPolicyOptions, SacOptions, Td3Options
 from orchestrator.spec.algorithms.cooperative import AtocOptions, ComaOptions, MappoOptions, QmixOptions, VdnOptions
 from orchestrator.spec.algorithms.evolution import EsOptions
+from orchestrator.spec.algorithms.imitation import BcOptions, DatasetOptions, IqlOptions, OfflineOptions, SlRlOptions
 from orchestrator.spec.algorithms.value_based import (
     ApexOptions,
     DoubleOptions,
@@ -48,6 +49,10 @@ from workers.algorithms.cooperative.vdn import Vdn
 from workers.algorithms.errors import BadAlgorithm
 from workers.algorithms.evaluation import evaluate
 from workers.algorithms.evolution.es import Es
+from workers.algorithms.imitation.bc import Bc
+from workers.algorithms.imitation.iql import Iql
+from workers.algorithms.imitation.offline import Offline
+from workers.algorithms.imitation.sl_rl import SlRl
 from workers.algorithms.learner import Learner
 from workers.algorithms.optimiser import FlatAdam
 from workers.algorithms.targets.gae import Targets, gae
@@ -80,9 +85,12 @@ __all__ = [
     "Atoc",
     "AtocOptions",
     "BadAlgorithm",
+    "Bc",
+    "BcOptions",
     "Columns",
     "Coma",
     "ComaOptions",
+    "DatasetOptions",
     "Ddpg",
     "DdpgOptions",
     "DoubleOptions",
@@ -96,6 +104,8 @@ __all__ = [
     "FlatAdam",
     "Impala",
     "ImpalaOptions",
+    "Iql",
+    "IqlOptions",
     "Learner",
     "Mappo",
     "MappoOptions",
@@ -104,6 +114,8 @@ __all__ = [
     "MmdOptions",
     "NetFactory",
     "OffPolicyOptions",
+    "Offline",
+    "OfflineOptions",
     "Policy",
     "PolicyGradient",
     "PolicyGradientOptions",
@@ -120,6 +132,8 @@ __all__ = [
     "ReplayOptions",
     "Sac",
     "SacOptions",
+    "SlRl",
+    "SlRlOptions",
     "Sqn",
     "SqnOptions",
     "Targets",

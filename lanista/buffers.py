@@ -2,6 +2,7 @@
 
 from workers.buffers.contract import Batch, Buffer, Draw
 from workers.buffers.dataset import Dataset, from_columns, read, write
+from workers.buffers.demonstrations import Demonstrations
 from workers.buffers.fresh import Fresh
 from workers.buffers.joint import JointReplay
 from workers.buffers.mixture import Mixture
@@ -13,6 +14,7 @@ __all__ = [
     "Batch",
     "Buffer",
     "Dataset",
+    "Demonstrations",
     "Draw",
     "Fresh",
     "JointReplay",

@@ -141,6 +141,9 @@ _BUILT_INS: Mapping[Kind, Mapping[str, _BuiltIn]] = {
         "r2d2": _BuiltIn("workers.algorithms.value_based.r2d2:R2d2", "Recurrent DQN by sequences with stored states"),
         "sqn": _BuiltIn("workers.algorithms.value_based.sqn:Sqn", "Soft Q-learning (discrete SAC), learnt temperature"),
         "apex": _BuiltIn("workers.algorithms.value_based.apex:Apex", "Ape-X: prioritised replay fed by many actors"),
+        "bc": _BuiltIn("workers.algorithms.imitation.bc:Bc", "Behaviour cloning of a data set"),
+        "iql": _BuiltIn("workers.algorithms.imitation.iql:Iql", "Implicit Q-learning, offline, from a data set"),
+        "sl_rl": _BuiltIn("workers.algorithms.imitation.sl_rl:SlRl", "PPO mixed with imitation of a data set"),
     },
     Kind.BOT: {
         "random": _BuiltIn("workers.bots.fixed_strategies:RandomBot", "Any legal move, uniformly"),

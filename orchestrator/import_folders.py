@@ -1,7 +1,8 @@
-"""Folders from which weights may be read by their path: no trial file makes a worker read any other file."""
+"""Folders from which weights and data may be read by their path: no trial file makes a worker read any other file."""
 
 from __future__ import annotations
 
+import glob
 import os
 from collections.abc import Sequence
 from pathlib import Path
@@ -37,14 +38,28 @@ def find_import(source: str, folders: Sequence[Path]) -> Path:
     return found
 
 
+def find_imports(pattern: str, folders: Sequence[Path]) -> list[Path]:
+    """The files of a path or pattern, links resolved, by name; those of the first folder that has any."""
+    check_named(pattern, folders)
+    for folder in folders:
+        text = os.path.normpath(folder / pattern)
+        found = sorted({path for name in glob.glob(text) if (path := Path(name).resolve()).is_file()})
+        outside = [path for path in found if not any(_inside(path, each.resolve()) for each in folders)]
+        if outside:
+            raise NotImportable(_outside(str(outside[0]), folders))
+        if found:
+            return found
+    raise NotImportable(f"there is no file {pattern!r} in {_listed(folders)}")
+
+
 def _inside(path: Path, folder: Path) -> bool:
     return path != folder and path.is_relative_to(folder)
 
 
 def _outside(source: str, folders: Sequence[Path]) -> str:
     return (
-        f"{source!r} lies outside the folders from which weights may be imported: {_listed(folders)} "
-        "(LANISTA_IMPORT_FOLDERS). Or upload the file: `lanista model import`, and give its version's id"
+        f"{source!r} lies outside the folders from which weights and data may be imported: {_listed(folders)} "
+        "(LANISTA_IMPORT_FOLDERS). Weights can be uploaded: `lanista model import`, and give the version's id"
     )
 
 

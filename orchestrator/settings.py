@@ -175,12 +175,12 @@ class TemporalSettings(LanistaSettings):
 
 
 class ImportSettings(LanistaSettings):
-    """From where weights may be read by their path."""
+    """From where weights and data may be read by their path."""
 
     import_folders: str = Field(
         default=".lanista/imports",
-        description="folders, separated by commas, in which `initial_weights` may name a file; the same for the API, "
-        "which checks the name, and the train worker, which reads the file",
+        description="folders, separated by commas, in which `initial_weights` and data sets may name files; "
+        "the same for the API, which checks the name, and the train worker, which reads the file",
     )
 
     @property

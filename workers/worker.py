@@ -84,11 +84,12 @@ def train_activities(
         max_idle=slots,
         idle_seconds=settings.crew_idle_seconds,
         buffer_bytes=buffer_bytes(settings),
+        data_folders=settings.imports,
     )
     training = TrainingActivities(store, crews)
     playing = PlayActivities(settings.artifacts)
     weights = WeightsActivities(store, settings.imports)
-    interactive = InteractiveActivities(store)
+    interactive = InteractiveActivities(store, settings.imports)
     charts = ChartActivities(settings.tensorboard_dir)
     return {
         Queue.TRAIN: (slots, [checks.check_train, training.train_generation]),

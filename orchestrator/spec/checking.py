@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
 from typing import Any, TypeVar
 
 from pydantic import TypeAdapter, ValidationError
 from pydantic_core import ErrorDetails
 
+from orchestrator.import_folders import NotImportable, check_named
 from orchestrator.spec.algorithms.choice import AlgorithmChoice
 from orchestrator.spec.components import OTHER, KnownNames
 from orchestrator.spec.players import PlayerSpec
@@ -16,7 +18,7 @@ from orchestrator.spec.section import UNKNOWN_OPTION
 from orchestrator.spec.trial import TrialSpec
 
 Checked = TypeVar("Checked")
-Path = tuple[str | int, ...]
+Place = tuple[str | int, ...]
 
 _ALGORITHM: TypeAdapter[AlgorithmChoice] = TypeAdapter(AlgorithmChoice)
 
@@ -36,7 +38,19 @@ def check_algorithm(data: Any) -> AlgorithmChoice:
     return _checked(_ALGORITHM, data)
 
 
-def found_in(error: ValidationError) -> Iterator[tuple[Path, Problem, bool]]:
+def check_files(named: Iterable[tuple[str, str]], folders: Sequence[Path]) -> None:
+    """Raise InvalidTrial where a file, given by its field and its path, lies outside the import folders."""
+    problems = []
+    for field, name in named:
+        try:
+            check_named(name, folders)
+        except NotImportable as error:
+            problems.append(Problem(path=field, message=str(error), value=shown(name)))
+    if problems:
+        raise InvalidTrial(problems)
+
+
+def found_in(error: ValidationError) -> Iterator[tuple[Place, Problem, bool]]:
     """Each problem with its path, and whether the key is wrong, not the value."""
     for detail in error.errors(include_url=False):
         path = tuple(_without_tags(detail))

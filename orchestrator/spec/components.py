@@ -42,6 +42,8 @@ class Choice(Section):
     kind: ClassVar[Kind]
     added: ClassVar[frozenset[str]] = frozenset()
     """Options of later releases. At their default they are no part of `arguments`, so that a game keeps its key."""
+    data_files: ClassVar[frozenset[str]] = frozenset()
+    """Options that name data files, which lie in the import folders, or import paths of code that gives data."""
     id: str
 
     @property
@@ -54,6 +56,11 @@ class Choice(Section):
     def component(self) -> Component:
         """The name and the options, as workers take them."""
         return Component(id=self.id, options=self.arguments)
+
+    @property
+    def named_files(self) -> dict[str, tuple[str, ...]]:
+        """The data files that it names, by option."""
+        return {name: getattr(self, name) for name in sorted(self.data_files)}
 
     def _at_default(self, name: str) -> bool:
         return bool(getattr(self, name) == type(self).model_fields[name].default)

@@ -30,7 +30,7 @@ _FILE_OPTION = re.compile(r"\w*file\w*\s*=", re.IGNORECASE)
 
 @dataclass(frozen=True, kw_only=True)
 class CodeName:
-    """A name of code: where the trial or tournament has it, and the name."""
+    """A name of code, or of a file: where the trial or tournament has it, and the name."""
 
     path: Path
     name: str
@@ -54,6 +54,25 @@ def code_in_game(game: GameChoice, path: Path = ("game",)) -> list[CodeName]:
 def code_in_choice(choice: Choice, path: Path) -> list[CodeName]:
     """Every name of code in a choice of a model or an algorithm."""
     return [*_in_choice(choice, path)]
+
+
+def files_in_trial(spec: TrialSpec) -> list[CodeName]:
+    """Every data file that the algorithms of a trial and its players name."""
+    found = files_in_choice(spec.algorithm, ("algorithm",))
+    for number, player in enumerate(spec.league.players):
+        if player.algorithm is not None:
+            found += files_in_choice(player.algorithm, ("league", "players", number, "algorithm"))
+    return found
+
+
+def files_in_choice(choice: Choice, path: Path) -> list[CodeName]:
+    """Every data file that an algorithm names; an import path is code."""
+    return [
+        CodeName(path=(*path, option, number), name=name)
+        for option, names in choice.named_files.items()
+        for number, name in enumerate(names)
+        if not _IMPORT.match(name)
+    ]
 
 
 def code_in_tournament(spec: TournamentSpec) -> list[CodeName]:
@@ -109,7 +128,11 @@ def _in_game(game: GameChoice, path: Path) -> Iterator[CodeName]:
 def _in_choice(choice: Choice, path: Path) -> Iterator[CodeName]:
     if is_code(choice.id):
         yield CodeName(path=(*path, "id"), name=choice.id)
-    yield from _in_options(choice.component.options, path)
+    options = choice.component.options
+    yield from _in_options({name: value for name, value in options.items() if name not in choice.data_files}, path)
+    for option, names in choice.named_files.items():
+        # files are read as data, from the import folders alone
+        yield from (CodeName(path=(*path, option, n), name=name) for n, name in enumerate(names) if _IMPORT.match(name))
 
 
 def _in_options(value: Any, path: Path) -> Iterator[CodeName]:

@@ -2,26 +2,34 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from pathlib import Path
+
 from orchestrator.catalog import CatalogError, Component, Kind
 from orchestrator.contracts.interactive import ComponentCheck, ComponentVerdict
 from orchestrator.matchmakers import load_matchmaker
+from orchestrator.spec.algorithms.imitation import DatasetOptions
 from workers.activities.failures import failure_message
 from workers.algorithms.building import build_learner
 from workers.algorithms.contract import make_algorithm
 from workers.algorithms.errors import BadAlgorithm
 from workers.bots.names import bot_maker
+from workers.buffers.demonstrations import check_first
 from workers.games.errors import BadGame
 from workers.games.names import make_game, make_new_game
 from workers.games.protocol import GameSpec
 from workers.models.contract import BadModel, build_model, model_maker
 
 
-def try_component(check: ComponentCheck) -> ComponentVerdict:
-    """Whether the component can be used, and whether it fits those that the check names."""
+def try_component(check: ComponentCheck, folders: Sequence[Path] | None = None) -> ComponentVerdict:
+    """Whether the component can be used, and whether it fits those that the check names.
+
+    `folders` are those that data sets may be read from; None: any.
+    """
     section = check.kind
     try:
         teams = _load(check)
-        for kind, build in _together(check):
+        for kind, build in _together(check, folders):
             section = kind
             build()
     except CatalogError as error:
@@ -47,7 +55,7 @@ def _load(check: ComponentCheck) -> tuple[int, ...]:
     return ()
 
 
-def _together(check: ComponentCheck) -> list[tuple[Kind, _Try]]:
+def _together(check: ComponentCheck, folders: Sequence[Path] | None) -> list[tuple[Kind, _Try]]:
     """What is to be tried with the game, the model first; nothing where the game cannot be made by itself."""
     named = {Kind.GAME: check.game, Kind.MODEL: check.model, Kind.ALGORITHM: check.algorithm}
     if check.kind in named:
@@ -57,14 +65,20 @@ def _together(check: ComponentCheck) -> list[tuple[Kind, _Try]]:
     if spec is None or model is None:
         return []
     tried = [(Kind.MODEL, _Try(spec, model))]
-    return tried if algorithm is None else [*tried, (Kind.ALGORITHM, _Try(spec, model, algorithm))]
+    return tried if algorithm is None else [*tried, (Kind.ALGORITHM, _Try(spec, model, algorithm, folders))]
 
 
 class _Try:
     """Builds a model for a game, or the learner and the actor of an algorithm with it."""
 
-    def __init__(self, spec: GameSpec, model: Component, algorithm: Component | None = None) -> None:
-        self._spec, self._model, self._algorithm = spec, model, algorithm
+    def __init__(
+        self,
+        spec: GameSpec,
+        model: Component,
+        algorithm: Component | None = None,
+        folders: Sequence[Path] | None = None,
+    ) -> None:
+        self._spec, self._model, self._algorithm, self._folders = spec, model, algorithm, folders
 
     def __call__(self) -> None:
         if self._algorithm is None:
@@ -78,6 +92,8 @@ class _Try:
                 f"algorithm {self._algorithm.id!r} cannot learn {self._spec.id}, "
                 f"whose actions are {self._spec.action}: {error}"
             ) from error
+        if isinstance(algorithm.options, DatasetOptions):
+            check_first(algorithm.options, self._spec, self._folders)
 
 
 def _spec_of(game: Component) -> GameSpec | None:

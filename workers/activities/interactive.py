@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -52,8 +53,10 @@ from workers.matches.task import Entrant
 class InteractiveActivities:
     """Activities that the API calls for a user of the page."""
 
-    def __init__(self, store: ArtifactStore) -> None:
+    def __init__(self, store: ArtifactStore, folders: Sequence[Path] | None = None) -> None:
+        """`folders` are those that data sets may be read from; None: any."""
         self._store = store
+        self._folders = folders
 
     @activity.defn(name=render_replay.name)
     def render_replay(self, request: ReplayRequest) -> Replay:
@@ -95,7 +98,7 @@ class InteractiveActivities:
     @activity.defn(name=check_component.name)
     def check_component(self, check: ComponentCheck) -> ComponentVerdict:
         """Import the component; a game is made, and a model and an algorithm are tried with it."""
-        return try_component(check)
+        return try_component(check, self._folders)
 
     @activity.defn(name=import_weights.name)
     def import_weights(self, request: ImportWeights) -> CheckpointRef:

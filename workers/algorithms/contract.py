@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import inspect
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
 from typing import Any, ClassVar, Protocol
 
 import numpy as np
@@ -63,6 +64,10 @@ class Algorithm:
     """The options that a trial file may give; checked before a trial starts."""
     count_metrics: ClassVar[frozenset[str]] = frozenset({"rows"})
     """Metrics that a generation sums over its updates and processes; all others are averaged, weighted by rows."""
+    plays: ClassVar[bool] = True
+    """Whether it learns from games of its own; if not, no game is played, and steps are rows learnt from."""
+    data_folders: Sequence[Path] | None = None
+    """The folders that data sets may be read from; None: any. A worker sets it."""
     equal_steps: ClassVar[bool] = False
     """Whether `update` takes the same number of gradient steps in every process by itself."""
     asynchronous: ClassVar[bool] = False

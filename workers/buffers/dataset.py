@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from workers.buffers.contract import State
 from workers.buffers.replay import Replay
 from workers.rollout.batch import PENDING, TERMINAL, Experience
 
@@ -29,6 +30,13 @@ class Dataset(Replay):
 
     def add(self, new: Experience) -> None:
         self._newest = new
+
+    def state(self) -> State:
+        """Nothing: whoever moves the buffer reads the data again."""
+        return {}
+
+    def load(self, state: State) -> None:
+        pass
 
 
 def write(path: str | Path, batch: Experience) -> None:

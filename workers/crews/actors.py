@@ -140,6 +140,13 @@ class TrainingActor(CrewActor):
         """Hold a buffer that another crew has given up."""
         self._training.take_over(player, moved)
 
+    def learn(self, updates: int) -> MetricMeans:
+        """Train this many times on what the buffer holds; for algorithms that play no games."""
+        metrics = MetricMeans()
+        for _ in range(updates):
+            self._training.learn(metrics)
+        return metrics
+
     def store_buffer(self) -> StoredBuffer:
         """Store this process's buffer if it is kept."""
         return StoredBuffer(where=self._training.store_buffer(), exact=self._training.exact)
@@ -170,10 +177,14 @@ class FusedActor(TrainingActor):
     def prepare(self, task: GenerationTask, reload: bool) -> None:
         """Reset the tables and load the task's learner."""
         self._training.prepare(task, reload, self._rank)
-        self._sampler = self._rollout.sampler(task, self._training.actor(), self._training.algorithm)
+        if self._training.algorithm.plays:
+            self._sampler = self._rollout.sampler(task, self._training.actor(), self._training.algorithm)
 
     def advance(self, updates: int) -> CallReport:
         """Sample and train this many times."""
+        if not self._training.algorithm.plays:
+            steps = updates * self._training.algorithm.options.rollout_steps * self._plan.tables
+            return CallReport(steps=steps, metrics=self.learn(updates))
         before = self._sampler.steps
         metrics = MetricMeans()
         for _ in range(updates):

@@ -21,7 +21,8 @@ from ray.util.scheduling_strategies import PlacementGroupSchedulingStrategy
 from league.types import CheckpointRef
 from orchestrator.artifacts import ArtifactStore
 from orchestrator.contracts.generations import GenerationOutcome, GenerationTask
-from workers.algorithms.contract import parse_options
+from workers.algorithms.contract import algorithm_class, parse_options
+from workers.algorithms.metrics import MetricMeans
 from workers.buffers.keeping import MovedBuffer
 from workers.crews.actors import CrewActor, StoredBuffer
 from workers.crews.errors import CrewLost, GenerationStopped
@@ -107,7 +108,8 @@ class Crew(ABC):
         )
         self.loaded_sha256, self._loaded_algorithm = None, task.algorithm.id
         try:
-            done = self._generation(task, on_progress)
+            plays = algorithm_class(task.algorithm).plays
+            done = self._generation(task, on_progress) if plays else self._offline_generation(task, on_progress)
         except GenerationStopped:
             raise
         except Exception:
@@ -238,6 +240,23 @@ class Crew(ABC):
         exact = stored[0].exact
         self._remembers = exact is not None
         return saved, {} if exact is None else {EXACT: float(exact)}
+
+    def _offline_generation(self, task: GenerationTask, on_progress: OnProgress) -> GenerationOutcome:
+        """Learn from a data set: no game is played, and the steps are the rows that each update draws."""
+        trainers, left = self._training_actors, self._updates(task)
+        self._wait_only([trainer.prepare.remote(task, not self._learner_loaded) for trainer in trainers])
+        per_update = parse_options(task.algorithm).rollout_steps * self.plan.tables * self.plan.rollout_actors
+        steps, means, timer = 0, MetricMeans(), CallTimer()
+        while left:
+            updates = min(timer.next_units, left)
+            for part in self._wait([trainer.learn.remote(updates) for trainer in trainers]):
+                means.merge(part)
+            timer.returned(updates)
+            left, steps = left - updates, steps + updates * per_update
+            on_progress(Progress(steps=steps, target=task.steps, seconds=timer.seconds, metrics=means.values()))
+        metrics = means.values() | {"steps_per_second": steps / timer.seconds}
+        saved, exact = self._save(trainers, steps)
+        return self._result(task, saved, steps, [], metrics | exact)
 
     def _updates(self, task: GenerationTask) -> int:
         """The updates that the task's steps make, rounded up."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 
 from orchestrator.catalog import Component
 from orchestrator.contracts.generations import ProcessResources
@@ -32,6 +33,8 @@ class CrewPlan:
     resources: ProcessResources = field(default_factory=ProcessResources)
     buffer_bytes: int = field(default=DEFAULT_BUFFER_BYTES, compare=False)
     """Memory for players' buffers in each training process; what exceeds it is spilled to files."""
+    data_folders: tuple[Path, ...] | None = field(default=None, compare=False)
+    """The folders that data sets may be read from; None: any."""
 
     @property
     def processes(self) -> int:

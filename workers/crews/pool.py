@@ -8,9 +8,10 @@ from __future__ import annotations
 import math
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
+from pathlib import Path
 
 from league.training_priority import Urgency
 from orchestrator.artifacts import ArtifactStore
@@ -44,8 +45,12 @@ class CrewPool:
         max_idle: int = 1,
         idle_seconds: float = math.inf,
         buffer_bytes: int = DEFAULT_BUFFER_BYTES,
+        data_folders: Sequence[Path] | None = None,
     ) -> None:
-        """At most `max_idle` idle crews are kept, each for `idle_seconds`; `buffer_bytes` is for all crews together."""
+        """At most `max_idle` idle crews are kept, each for `idle_seconds`; `buffer_bytes` is for all crews together.
+
+        Data sets are read from `data_folders` only; None: from anywhere.
+        """
         if max_idle < 1:
             raise ValueError(f"max_idle must be at least 1, not {max_idle}")
         self._store = store
@@ -53,6 +58,7 @@ class CrewPool:
         self._max_idle = max_idle
         self._idle_seconds = idle_seconds
         self._buffer_bytes = buffer_bytes
+        self._data_folders = None if data_folders is None else tuple(data_folders)
         self._idle: list[Crew] = []
         self._lent: list[Crew] = []
         self._timers: dict[Crew, threading.Timer] = {}
@@ -166,7 +172,7 @@ class CrewPool:
     def _new(self, plan: CrewPlan) -> Crew:
         """A crew without actors; its processes share the memory for buffers with those of all other crews."""
         each = self._buffer_bytes // (self.fitting(plan) * plan.learners)
-        plan = replace(plan, buffer_bytes=each)
+        plan = replace(plan, buffer_bytes=each, data_folders=self._data_folders)
         kind = AsynchronousCrew if plan.asynchronous else SplitCrew if plan.split else FusedCrew
         return kind(plan, self._store)
 

@@ -16,7 +16,7 @@ from orchestrator.artifacts import ArtifactStore
 from orchestrator.catalog import Component
 from orchestrator.contracts.generations import GenerationTask
 from workers.algorithms.building import acts_by_itself, build_learner
-from workers.algorithms.contract import Algorithm, make_algorithm, parse_options
+from workers.algorithms.contract import Algorithm, algorithm_class, make_algorithm, parse_options
 from workers.algorithms.learner import Learner
 from workers.algorithms.metrics import MetricMeans
 from workers.buffers.contract import Buffer
@@ -64,8 +64,12 @@ class TrainingContext:
         """Load the task's learner and make its algorithm; `reload` is False when this process holds the learner."""
         self._stop_asked.clear()
         options = parse_options(task.algorithm)
-        self._rows = expected_rows(task, self._game.spec, options.rollout_steps)
+        if algorithm_class(task.algorithm).plays:
+            self._rows = expected_rows(task, self._game.spec, options.rollout_steps)
+        else:
+            self._rows = options.rollout_steps * task.tables * task.rollout_actors
         self.algorithm = make_algorithm(task.algorithm, self._rows, self._plan.learners)
+        self.algorithm.data_folders = self._plan.data_folders
         self._share = 1.0
         self._load(task, reload)
         torch.manual_seed(task.seed)
@@ -139,6 +143,10 @@ class TrainingContext:
             self._share = share
             self.algorithm.expect(round(self._rows * share))
         self.absorb(batch)
+        self.learn(means)
+
+    def learn(self, means: MetricMeans) -> None:
+        """Train on what the buffer holds."""
         # Rollouts run in eval mode: a dropout must not change stored log-probabilities.
         self.learner.nets.train()
         try:

@@ -21,7 +21,8 @@ from api.web.temporal.messages import update_trial
 from orchestrator.contracts.trials import Learner, OwnStart
 from orchestrator.contracts.workflows import NewPlayer as NewPlayerOrder
 from orchestrator.contracts.workflows import PlayerChange
-from orchestrator.spec.own_code import code_in_choice
+from orchestrator.spec.checking import check_files
+from orchestrator.spec.own_code import code_in_choice, files_in_choice
 
 
 class AddPlayer(Order):
@@ -104,6 +105,8 @@ def check_hyperparameters(
         trial = get_trial(session, trial_id)
     with problems_at("body.hyperparameters"):
         choice = retuned(spec_of(trial), algorithm, hyperparameters)
+        files = [(each.field, each.name) for each in files_in_choice(choice, ())]
+        check_files(files, change.services.settings.imports)
     code = [each for each in code_in_choice(choice, ()) if each.path[0] in hyperparameters and each.path[0] != "id"]
     require_code(change.principal, code, "body.hyperparameters")
 

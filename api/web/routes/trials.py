@@ -30,10 +30,9 @@ from api.web.temporal.check_components import (
     own_components,
 )
 from api.web.validation.reading import ToRead
-from orchestrator.import_folders import NotImportable, check_named
 from orchestrator.spec import InvalidTrial, TrialSpec
-from orchestrator.spec.checking import check_spec
-from orchestrator.spec.own_code import code_in_trial
+from orchestrator.spec.checking import check_files, check_spec
+from orchestrator.spec.own_code import code_in_trial, files_in_trial
 from orchestrator.spec.problems import Problem, path_text, shown
 from orchestrator.spec.values import is_id
 from orchestrator.spec.yaml_source import read_yaml
@@ -126,14 +125,11 @@ async def validate(file: FileToCheck, principal: Viewer, change: Change) -> Chec
 
 
 def _check_file(spec: TrialSpec, change: ChangeCall) -> None:
-    """Refuse initial weights by a path outside the folders that may be imported from."""
-    source = spec.initial_weights
-    if source is None or is_id(source):
-        return
-    try:
-        check_named(source, change.services.settings.imports)
-    except NotImportable as error:
-        raise InvalidTrial([Problem(path="initial_weights", message=str(error))]) from None
+    """Refuse initial weights and data sets by a path outside the folders that may be imported from."""
+    named = [(each.field, each.name) for each in files_in_trial(spec)]
+    if spec.initial_weights is not None and not is_id(spec.initial_weights):
+        named.append(("initial_weights", spec.initial_weights))
+    check_files(named, change.services.settings.imports)
 
 
 async def _tried(change: ChangeCall, spec: TrialSpec, purpose: str) -> ComponentsChecked:

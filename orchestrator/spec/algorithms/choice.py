@@ -24,6 +24,7 @@ from orchestrator.spec.algorithms.cooperative import (
     VdnAlgorithm,
 )
 from orchestrator.spec.algorithms.evolution import EsAlgorithm
+from orchestrator.spec.algorithms.imitation import BcAlgorithm, IqlAlgorithm, SlRlAlgorithm
 from orchestrator.spec.algorithms.value_based import (
     ApexAlgorithm,
     DqnAlgorithm,
@@ -56,6 +57,9 @@ BUILT_IN_ALGORITHMS: dict[str, type[Choice]] = {
     "r2d2": R2d2Algorithm,
     "sqn": SqnAlgorithm,
     "apex": ApexAlgorithm,
+    "bc": BcAlgorithm,
+    "iql": IqlAlgorithm,
+    "sl_rl": SlRlAlgorithm,
 }
 """Id -> the id's options in a trial file."""
 

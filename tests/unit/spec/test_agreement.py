@@ -39,7 +39,10 @@ from workers.models.normalised import Normalised
 from workers.rollout.openings import OpeningRules
 
 MODELS: list[Choice] = [MlpModel(), ConvModel(id="conv"), NatureModel(id="nature"), GruModel(id="gru")]
-ALGORITHMS: list[Choice] = [kind(id=name) for name, kind in BUILT_IN_ALGORITHMS.items()]
+ALGORITHMS: list[Choice] = [
+    kind(id=name, **({"dataset": ("games.npz",)} if kind.data_files else {}))
+    for name, kind in BUILT_IN_ALGORITHMS.items()
+]
 ADAPTERS: list[Choice] = [
     OpenSpielGame(id="openspiel", game="tic_tac_toe"),
     GymnasiumGame(id="gymnasium", env="CartPole-v1"),
@@ -100,7 +103,8 @@ def test_models_are_built_from_the_defaults(choice: Choice) -> None:
 @pytest.mark.parametrize("choice", ALGORITHMS, ids=by_id)
 def test_algorithms_take_the_defaults(choice: Choice) -> None:
     options = parse_options(choice.component)
-    assert options == algorithm_class(choice.component).Options()
+    required = {name: choice.arguments[name] for name in choice.data_files if name == "dataset"}
+    assert options == algorithm_class(choice.component).Options(**required)
     assert options.to_json() == choice.component.options
 
 

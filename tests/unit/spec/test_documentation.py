@@ -26,6 +26,7 @@ SHARED = (
     "Options of every algorithm",
     "Options of every algorithm with a replay buffer",
     "Options of every actor-critic algorithm",
+    "Options of every algorithm with a data set",
 )
 """Headings of the tables that hold for several algorithms."""
 

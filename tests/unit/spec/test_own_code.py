@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from orchestrator.spec.checking import check_spec
-from orchestrator.spec.own_code import code_in_trial
+from orchestrator.spec.own_code import code_in_trial, files_in_trial
 
 
 @pytest.mark.parametrize(
@@ -55,3 +55,31 @@ def test_names_of_the_catalog_are_not_code(game: dict[str, Any]) -> None:
 )
 def test_what_a_worker_would_import_or_read_is_code(game: dict[str, Any], field: str) -> None:
     assert " ".join(each.field for each in code_in_trial(check_spec({"game": game}))) == field
+
+
+def test_algorithms_and_models_of_players_are_looked_into() -> None:
+    players = [
+        {"name": "main"},
+        {"name": "other", "algorithm": {"id": "mine:Dqn"}, "model": {"id": "mine:Net", "rules": "rules:make"}},
+    ]
+    found = code_in_trial(
+        check_spec({"game": {"id": "connect_four"}, "league": {"preset": "pfsp", "players": players}})
+    )
+    place = "league.players[1]"
+    assert [each.field for each in found] == [f"{place}.model.id", f"{place}.model.rules", f"{place}.algorithm.id"]
+
+
+def test_data_files_are_no_code_but_what_gives_data_is() -> None:
+    names = ["/imports/games.npz", "games/*.npz", "../x.npz", "my_data:games"]
+    algorithm = {"id": "bc", "dataset": names, "validation_dataset": ["held:out"]}
+    players = [{"name": "main"}, {"name": "second", "algorithm": {"id": "iql", "dataset": ["more.npz"]}}]
+    spec = check_spec(
+        {"game": {"id": "connect_four"}, "algorithm": algorithm, "league": {"preset": "pfsp", "players": players}}
+    )
+    code = {each.field: each.name for each in code_in_trial(spec)}
+    assert code == {"algorithm.dataset[3]": "my_data:games", "algorithm.validation_dataset[0]": "held:out"}
+    files = {each.field: each.name for each in files_in_trial(spec)}
+    assert files == {
+        **{f"algorithm.dataset[{number}]": name for number, name in enumerate(names[:3])},
+        "league.players[1].algorithm.dataset[0]": "more.npz",
+    }

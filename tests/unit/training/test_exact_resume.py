@@ -63,11 +63,13 @@ ON_POLICY = {
     "ppo with an initial anchor": {"anchor": "initial", "upgo": 0.5},
     "ppo with a lagged anchor": {"anchor": "lagged", "anchor_every": 5},
 }
+IMITATION = {"bc": {}, "iql": {}, "sl_rl": {"imitation_rows": 600, "imitation_minibatch": 32}}
+DATA = "tests.unit.algorithms.imitation.samples:centre_games"
 TASKS = {"two optimisers and a lagged copy": SEVERAL, "dqn": DQN, "ppo": PPO} | {
     name: replace(
         PPO, algorithm=Component(id=name.split()[0], options={"rollout_steps": 8, "minibatch": 32, **options})
     )
-    for name, options in ON_POLICY.items()
+    for name, options in (ON_POLICY | {each: {"dataset": [DATA], **more} for each, more in IMITATION.items()}).items()
 }
 
 

@@ -113,11 +113,15 @@ class Ppo(ActorCritic):
                     kl = float(measured[-1][0][0]) if last else kl
                 else:
                     learner.optimisers[POLICY].clear()
+                self._add_gradient(learner, rng)
                 reduced = learner.step(reduced_scalar=kl if last else 0.0)
                 kl = reduced if last else kl
                 yield epochs
             if options.target_kl and kl > 1.5 * options.target_kl:
                 break
+
+    def _add_gradient(self, learner: Learner, rng: np.random.Generator) -> None:
+        """Add to the gradient of a minibatch; for algorithms that extend PPO's loss."""
 
     @torch.no_grad()
     def _gradients(

@@ -1,0 +1,1 @@
+"""Algorithms that learn from data sets: imitation, offline reinforcement, and imitation mixed with one's own games."""

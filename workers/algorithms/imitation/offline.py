@@ -1,0 +1,93 @@
+"""What algorithms that learn from a data set alone share: the buffer, the update, the measurements."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Iterator, Mapping
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+
+from orchestrator.spec.algorithms.imitation import OfflineOptions
+from workers.algorithms.contract import Algorithm, Metrics
+from workers.algorithms.errors import BadAlgorithm
+from workers.algorithms.imitation.likelihood import agreement
+from workers.algorithms.learner import POLICY, Learner
+from workers.buffers.contract import Batch, Buffer
+from workers.buffers.demonstrations import Demonstrations
+from workers.games.protocol import GameSpec
+from workers.models.contract import encode, state_size
+from workers.models.encoding import Observed
+from workers.models.normalised import Normalised
+
+MOST_MEASURED = 65_536
+"""Rows from which the moments of normalised networks are taken."""
+Losses = dict[str, Tensor]
+"""Means over a batch by name; `loss` is what is minimised."""
+
+
+class Offline(Algorithm):
+    """Takes gradient steps on rows of a data set; no game is played, and a generation's steps are rows learnt from."""
+
+    plays = False
+    equal_steps = True
+    options: OfflineOptions
+
+    def buffer(self, spec: GameSpec) -> Buffer:
+        return Demonstrations(self.options, spec, gamma=self.options.gamma, folders=self.data_folders)
+
+    @abstractmethod
+    def losses(self, batch: Batch, nets: Mapping[str, nn.Module]) -> Losses:
+        """The loss of rows of the data set, and what it consists of."""
+
+    def loss(self, batch: Batch, nets: Mapping[str, nn.Module]) -> Tensor:
+        return self.losses(batch, nets)["loss"]
+
+    def update(self, learner: Learner, buffer: Buffer, rng: np.random.Generator) -> Iterator[Metrics]:
+        rows = max(1, round(self.options.minibatch / self.processes))
+        nets = learner.all_nets()
+        assert isinstance(buffer, Demonstrations)
+        self._normalise(learner, buffer)
+        for _ in range(self.gradient_steps):
+            drawn = buffer.draw(rows, rng)
+            assert drawn is not None, "a data set has rows"
+            with learner.autocast():
+                losses = self.losses(drawn.tensors(learner.device), nets)
+            learner.descend(losses["loss"].float())
+            found = {name: float(loss.detach()) for name, loss in losses.items()}
+            yield {**found, "rows": float(len(drawn)), **self._validated(learner, buffer, rng)}
+
+    def observed(self, name: str, batch: Batch) -> Observed:
+        """What the network of this name sees of a batch."""
+        seen: Observed = batch.obs
+        return seen
+
+    def _normalise(self, learner: Learner, buffer: Demonstrations) -> None:
+        """Take the moments of normalised networks from the data, once; the same rows in every process."""
+        wrapped = {name: net for name, net in learner.nets.items() if isinstance(net, Normalised) and not net.rows}
+        drawn = buffer.draw(min(len(buffer), MOST_MEASURED), np.random.default_rng(0)) if wrapped else None
+        for name, net in wrapped.items():
+            assert drawn is not None
+            batch = drawn.tensors(learner.device)
+            net.absorb(net.moments(encode(net, self.observed(name, batch))), len(drawn))
+
+    def _validated(self, learner: Learner, buffer: Demonstrations, rng: np.random.Generator) -> Metrics:
+        """The loss and the agreement on decisions that are not learnt from, every `validation_every` steps."""
+        if learner.updates % self.options.validation_every:
+            return {}
+        held = buffer.measure(max(1, round(self.options.minibatch / self.processes)), rng)
+        if held is None:
+            return {}
+        learner.nets.eval()
+        with torch.no_grad():
+            batch = held.tensors(learner.device)
+            found = {"loss": self.losses(batch, learner.all_nets())["loss"], **agreement(learner.model, batch)}
+        learner.nets.train()
+        return {f"validation_{name}": float(value) for name, value in found.items()}
+
+
+def refuse_recurrent(name: str, learner: Learner) -> None:
+    """Rows of a data set are drawn one by one: a memory would always begin empty."""
+    if state_size(learner.nets[POLICY]):
+        raise BadAlgorithm(f"{name} learns from single decisions; a model with a recurrent state cannot learn by it")

@@ -1,0 +1,80 @@
+"""A data set to learn from, and decisions that are held out of it to measure on."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+import numpy as np
+
+from orchestrator.spec.algorithms.imitation import DatasetOptions
+from workers.buffers.contract import Draw
+from workers.buffers.data_files import GAME, BadData, fit, hold_out, read_source, returns
+from workers.buffers.dataset import Dataset
+from workers.games.protocol import GameSpec
+from workers.rollout.batch import Experience
+
+RETURN = "return"
+"""The column of the discounted rewards from a decision to the end of its game."""
+
+
+class Demonstrations(Dataset):
+    """What `dataset` names; `validation` is what `validation_dataset` names, or a share of the games."""
+
+    def __init__(
+        self, options: DatasetOptions, spec: GameSpec, *, gamma: float, folders: Sequence[Path] | None = None
+    ) -> None:
+        """`folders` are those that files may lie in; None: anywhere."""
+        share = 0.0 if options.validation_dataset else options.validation_share
+        learnt, held = [], []
+        for batch in _read(options.dataset, spec, gamma, folders):
+            kept, other = hold_out(batch, share) if share else (batch, None)
+            learnt.append(_plain(kept))
+            held += [] if other is None else [_plain(other)]
+        held += [_plain(batch) for batch in _read(options.validation_dataset, spec, gamma, folders)]
+        if not sum(len(batch) for batch in learnt):
+            raise BadData(f"the data set {', '.join(options.dataset)} has no decisions to learn from")
+        super().__init__(learnt, gamma=gamma)
+        self.validation = Dataset(held, gamma=gamma) if sum(len(batch) for batch in held) else None
+        """None where nothing is held out."""
+
+    @property
+    def nbytes(self) -> int:
+        return super().nbytes + (0 if self.validation is None else self.validation.nbytes)
+
+    def measure(self, rows: int, rng: np.random.Generator) -> Draw | None:
+        """Rows that are not learnt from."""
+        return None if self.validation is None else self.validation.draw(rows, rng)
+
+
+def check_first(options: DatasetOptions, spec: GameSpec, folders: Sequence[Path] | None) -> None:
+    """Raise where an entry names nothing, or its first file does not fit the game; the rest is not read."""
+    for source in (*options.dataset, *options.validation_dataset):
+        name, batch = next(read_source(source, folders), ("", None))
+        if batch is None:
+            raise BadData(f"{source} has no decisions")
+        fit(batch, spec, name)
+
+
+def _read(sources: Sequence[str], spec: GameSpec, gamma: float, folders: Sequence[Path] | None) -> Iterator[Experience]:
+    for source in sources:
+        for name, batch in read_source(source, folders):
+            fitted = fit(batch, spec, name)
+            yield fitted.with_columns({RETURN: returns(fitted, gamma)})
+
+
+def _plain(batch: Experience) -> Experience:
+    """Without the column that only says which rows belong together."""
+    return batch.with_columns({}) if GAME not in batch.columns else _without(batch, GAME)
+
+
+def _without(batch: Experience, name: str) -> Experience:
+    kept = {key: column for key, column in batch.columns.items() if key != name}
+    return Experience(
+        columns=kept,
+        next_row=batch.next_row,
+        offsets=batch.offsets,
+        streams=batch.streams,
+        acted_by=batch.acted_by,
+        tables=batch.tables,
+    )
