@@ -55,6 +55,6 @@ def register() -> None:
         )
 
 
-def _shown_space(whole: spaces.Space[Any]) -> spaces.Box:
+def _shown_space(whole: spaces.Space[Any]) -> Any:
     assert isinstance(whole, spaces.Box)
     return spaces.Box(whole.low[_SHOWN], whole.high[_SHOWN], dtype=np.float32)
