@@ -57,7 +57,7 @@ class _CentralOptions(TeamOptions):
     critic_hidden: tuple[Width, ...] = Field(
         default=(128, 128), min_length=1, max_length=64, description="hidden layers of the central critic, a perceptron"
     )
-    normalise_advantages: Flag = Field(default=True, description="whether advantages get deviation 1")
+    normalise_advantages: Flag = Field(default=True, description="whether the size of advantages is normalised")
     entropy: NotNegative = Field(default=0.01, description="weight of the entropy bonus")
 
 

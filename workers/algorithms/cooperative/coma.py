@@ -25,6 +25,8 @@ from workers.inference.policy import Policy
 from workers.rollout.batch import Experience
 from workers.rollout.joint import join_teams
 
+_LEAST_SPREAD = 0.1
+"""Returns whose deviation is below this are not scaled up further."""
 INPUTS, TARGET, ADVANTAGE = "critic_inputs", "target", "advantage"
 
 
@@ -110,9 +112,8 @@ class Coma(Algorithm):
         outputs = self._team(learner.all_nets()).joint(batch.obs, batch.legal, batch["present"])[0]
         found = counterfactual_advantages(values, torch.softmax(outputs, 2), batch["action"]) * batch["present"]
         if self.options.normalise_advantages:
-            # the baseline has mean 0 already: only the size is normalised
-            rows = learner.tensor(trainable)
-            found = found / (found[rows][batch["present"][rows]].std(correction=0) + 1e-8)
+            # by the returns: advantages vanish where policies are certain, and dividing by them would make noise of it
+            found = found / batch[TARGET][learner.tensor(trainable)].std(correction=0).clamp(min=_LEAST_SPREAD)
         return found
 
     def gradients(

@@ -21,6 +21,8 @@ from workers.games.protocol import GameSpec, StepResult, Turn, VectorGame
 from workers.games.seeding import mix_ints
 from workers.games.spaces import Observations, take
 
+_EXTRAS = {"mpe2": "mpe"}
+"""Packages of environments, and the extra of Lanista that installs each."""
 _COLOURS = re.compile(r"\x1b\[[0-9;]*m")
 
 
@@ -169,7 +171,9 @@ def factory(path: str, made: type, functions: frozenset[str] = frozenset()) -> C
     try:
         found: Any = getattr(importlib.import_module(module), attribute)
     except (Exception, SystemExit) as error:  # user code may raise anything
-        raise BadGame(f"environment {path!r} does not import: {type(error).__name__}: {error}") from error
+        extra = _EXTRAS.get(module.partition(".")[0]) if isinstance(error, ModuleNotFoundError) else None
+        hint = f"; pip install 'lanista[{extra}]' brings it" if extra else ""
+        raise BadGame(f"environment {path!r} does not import: {type(error).__name__}: {error}{hint}") from error
     if makes(found, made) or (attribute in functions and inspect.isfunction(found)):
         return cast("Callable[..., Any]", found)
     named = f", or a function named {' or '.join(sorted(functions))}" if functions else ""
