@@ -46,8 +46,7 @@ CASES: dict[str, Case] = {
             algorithm="ppo",
             options={
                 "learning_rate": 3e-3,
-                "gamma": 0.98,
-                "gae_lambda": 0.8,
+                "gamma": 0.99,
                 "entropy": 0.0,
                 "value_clip": 0.0,
                 "target_kl": 0.0,
@@ -55,7 +54,8 @@ CASES: dict[str, Case] = {
                 "minibatch": 256,
                 "epochs": 10,
             },
-            tables=16,
+            tables=32,
+            vector=True,
             peer="sb3",
         ),
         Case(

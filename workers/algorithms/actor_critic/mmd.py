@@ -9,7 +9,7 @@ from orchestrator.spec.algorithms.actor_critic import MmdOptions
 from workers.algorithms.actor_critic.anchor import Anchor
 from workers.algorithms.actor_critic.ppo import Ppo
 from workers.algorithms.evaluation import outputs_of
-from workers.algorithms.learner import Learner
+from workers.algorithms.learner import POLICY, Learner
 from workers.rollout.batch import Experience
 
 
@@ -18,7 +18,7 @@ class Mmd(Ppo):
 
     The magnet is the uniform policy (an entropy bonus of alpha_t), or with `anchor` a copy of the player. In two-player
     zero-sum games this converges to a quantal response equilibrium of temperature alpha, where the policy gradient goes
-    in circles. alpha_t and eta_t shrink with 1 / sqrt(1 + t / anneal_steps), t in gradient steps.
+    in circles. alpha_t, eta_t and the learning rate shrink with 1 / sqrt(1 + t / anneal_steps), t in gradient steps.
     """
 
     Options = MmdOptions
@@ -33,6 +33,7 @@ class Mmd(Ppo):
         return self.options.entropy * self.anneal(learner)
 
     def anchors(self, learner: Learner, batch: Experience) -> list[Anchor]:
+        learner.optimisers[POLICY].learning_rate = self.options.learning_rate * self.anneal(learner)
         step = self.options.step_size * self.anneal(learner)
         present = Anchor(outputs_of(learner, batch, learner.model), 1.0 / step, "step_kl")
         return [*super().anchors(learner, batch), present]
