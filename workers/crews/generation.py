@@ -57,15 +57,15 @@ def crew_plan(task: GenerationTask) -> CrewPlan:
         rollout_actors=task.rollout_actors,
         trainers=task.trainers,
         threads=task.threads,
-        split=topology is not Topology.FUSED,
-        asynchronous=topology is Topology.ASYNCHRONOUS,
+        split=topology != Topology.FUSED,
+        asynchronous=topology == Topology.ASYNCHRONOUS,
         resources=task.resources,
     )
 
 
 def _topology(task: GenerationTask) -> Topology:
     """Fused wins at every measured model size on CPUs (docs/decisions/crews.md); only split crews have trainers."""
-    if task.topology is not Topology.AUTO:
+    if task.topology != Topology.AUTO:
         return task.topology
     if algorithm_class(task.algorithm).asynchronous:
         return Topology.ASYNCHRONOUS

@@ -70,11 +70,16 @@ class PpoOptions(ActorCriticOptions):
 class MmdOptions(PpoOptions):
     """Options of magnetic mirror descent."""
 
-    entropy: NotNegative = Field(default=0.05, description="temperature alpha, the weight of the magnet, at the start")
-    step_size: Size = Field(default=0.1, description="step size eta at the start: 1 / eta weighs the KL divergence")
+    learning_rate: Rate = Field(default=5e-3, description="step size of Adam at the start")
+    rollout_steps: Positive = Field(default=8, description="steps at every table between two updates")
+    entropy: NotNegative = Field(default=0.2, description="temperature alpha, the weight of the magnet, at the start")
+    step_size: Size = Field(default=0.3, description="step size eta at the start: 1 / eta weighs the KL divergence")
     anneal_steps: Count = Field(
-        default=1000, description="gradient steps after which both have shrunk to 1 / sqrt(2); 0: they stay"
+        default=300,
+        description="gradient steps after which learning_rate, entropy and step_size have shrunk to 1 / sqrt(2); "
+        "0: they stay",
     )
+    value_clip: NotNegative = Field(default=0.0, description="clip range of the value; 0 for no limit")
     clip: NotNegative = Field(default=0.0, description="clip range of the probability ratio; 0 for no limit")
     normalise_advantages: Flag = Field(
         default=False, description="whether advantages get mean 0 and deviation 1; the temperature is in their units"

@@ -87,7 +87,7 @@ def ppo(it: Written) -> Tensor:
 def mmd(it: Written) -> Tensor:
     """The divergence from the present policy has gradient 0 at the first step."""
     targets = gae(it.batch, it.options["gamma"], it.options["gae_lambda"])
-    return -(it.ratio * it.normal(targets.advantages)).mean() + it.clipped_value_loss(targets.returns)
+    return -(it.ratio * it.normal(targets.advantages)).mean() + it.value_loss(targets.returns)
 
 
 def v_trace(it: Written) -> Tensor:
