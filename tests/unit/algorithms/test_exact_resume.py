@@ -37,6 +37,7 @@ SETTINGS: dict[str, dict[str, Any]] = {
     "rainbow": {"value_low": -1.0, "value_high": 1.0, "atoms": 11},
     "r2d2": {"game": HIDDEN, "model": GRU, "length": 3, "burn_in": 1},
     "dqn": {"prioritised": True, "n_step": 3},
+    "es": {"population": 4},
 }
 """Where an algorithm needs another game or model than perceptrons at tic-tac-toe, and options of its own."""
 
