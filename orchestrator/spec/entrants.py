@@ -58,9 +58,7 @@ def parse_entrant(text: str, *, known: bool = True) -> EntrantRule:
     if body.startswith(("bot:", "version:", "alias:")):
         body, at, trial = text, "", ""  # these take no trial: they name one thing of the project
     word, _, argument = body.partition(":")
-    if word not in set(Rule):
-        raise ValueError(f"{text!r}: the word before the colon {one_of(word, [rule.value for rule in Rule])}")
-    rule = Rule(word)
+    rule = _rule(word, text)
     if (rule in _NEEDS_ARGUMENT) and not argument:
         raise ValueError(f"{text!r}: needs an argument after the colon, as in {_EXAMPLES[rule]}")
     if at and trial != EVERY_TRIAL and re.fullmatch(NAME_PATTERN, trial) is None:
@@ -78,6 +76,17 @@ def parse_entrant(text: str, *, known: bool = True) -> EntrantRule:
     if rule is Rule.VERSION:
         argument = _version_id(argument)
     return EntrantRule(rule=rule, argument=argument, every=every, trial=trial or None)
+
+
+def _rule(word: str, text: str) -> Rule:
+    if "+" in word:
+        raise ValueError(
+            f"{text!r}: a line-up of several players cannot enter; an entrant is one version, which takes a whole "
+            "team. Results of mixed line-ups are at /api/v1/trials/{trial_id}/lineups"
+        )
+    if word not in set(Rule):
+        raise ValueError(f"{text!r}: the word before the colon {one_of(word, [rule.value for rule in Rule])}")
+    return Rule(word)
 
 
 _EXAMPLES = {

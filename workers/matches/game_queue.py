@@ -50,7 +50,7 @@ class GameQueue:
     def __len__(self) -> int:
         return len(self.pair)
 
-    def deal(self, tables: int) -> NDArray[np.int64]:
+    def next_games(self, tables: int) -> NDArray[np.int64]:
         """The next games for this many tables, IDLE where none is left."""
         games = np.arange(self._next, self._next + tables)
         self._next = min(self._next + tables, len(self))
@@ -65,7 +65,7 @@ class GameQueue:
         shorter: NDArray[np.int64] = plies >> np.minimum(self._attempts[games] // OPENINGS_OF_A_LENGTH, 62)
         return shorter
 
-    def redraw(self, games: NDArray[np.int64]) -> None:
+    def reseed(self, games: NDArray[np.int64]) -> None:
         """Give these games new seeds: their random openings ended them. All games of a pair get the same new seed."""
         self._attempts[games] += 1
         self.seeds[games] = _short(mix(self.seeds[games], self._attempts[games]))

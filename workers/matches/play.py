@@ -72,7 +72,7 @@ class MatchTables:
         self._truncated = np.zeros(games, np.bool_)
         self._moves: list[tuple[NDArray[np.int64], NDArray[np.int64]]] = []
         game.reset(np.zeros(game.tables, np.uint64))
-        self._start(np.arange(game.tables), queue.deal(game.tables))
+        self._start(np.arange(game.tables), queue.next_games(game.tables))
 
     def step(self) -> int:
         """Play one move at every table; returns how many games ended."""
@@ -160,9 +160,9 @@ class MatchTables:
         self._returns[booked] = self._earned[tables[over]]
         self._lengths[booked] = self._game.plies[tables[over]]
         self._truncated[booked] = result.truncated[tables[over]]
-        self._queue.redraw(at[early])
+        self._queue.reseed(at[early])
         after = at.copy()
-        after[~early] = self._queue.deal(int((~early).sum()))
+        after[~early] = self._queue.next_games(int((~early).sum()))
         self._start(tables, after)
         return len(booked)
 

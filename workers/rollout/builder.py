@@ -93,7 +93,7 @@ class TrajectoryBuilder:
         self._close(streams, TERMINAL)
         self._last[streams] = _NO_ROW
 
-    def cut(self, streams: NDArray[np.int64]) -> NDArray[np.int64]:
+    def truncate(self, streams: NDArray[np.int64]) -> NDArray[np.int64]:
         """End these streams: their games were truncated. Returns the rows of their last decisions, -1 where none is.
 
         A decision that gets no final observation only bootstraps the one before it.

@@ -16,7 +16,7 @@ def require_finite(batch: Experience, game: str) -> None:
 
     Looks at the columns of one number a row only: an observation that is not finite shows in the model's value.
     """
-    if not all(_sums_up(column) for column in batch.columns.values() if column.ndim == 1):
+    if not all(_has_finite_sum(column) for column in batch.columns.values() if column.ndim == 1):
         explain_not_finite(batch, game)
 
 
@@ -34,7 +34,7 @@ def explain_not_finite(batch: Experience, game: str) -> None:
                 raise NotFinite(_words(name, column, batch, bad, game))
 
 
-def _sums_up(column: NDArray[Any]) -> bool:
+def _has_finite_sum(column: NDArray[Any]) -> bool:
     """Whether the sum is finite; one that is not may have overflowed."""
     if not np.issubdtype(column.dtype, np.floating):
         return True

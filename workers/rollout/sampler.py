@@ -200,10 +200,10 @@ class Sampler:
     def _cut(self, streams: NDArray[np.int64], final: Turn | None) -> None:
         """End the streams of truncated games; those of `final` get a successor from which to bootstrap."""
         if final is None:
-            self._builder.cut(streams)
+            self._builder.truncate(streams)
             return
         shown_to = final.tables * self._seats + final.seats
-        decisions = self._builder.cut(shown_to)
+        decisions = self._builder.truncate(shown_to)
         mine = np.flatnonzero(decisions >= 0)
         if len(mine):
             shown = {name: column[mine] for name, column in observed(self._game, final).items()}
@@ -216,7 +216,7 @@ class Sampler:
         if self._game.spec.simultaneous:
             self._builder.end(others)  # these seats had left the game before
         else:
-            self._builder.cut(others)  # it was not their turn
+            self._builder.truncate(others)  # it was not their turn
 
     def _add_finals(self) -> None:
         """Let the learner see the final observations, all at once: its weights are those of the whole batch."""

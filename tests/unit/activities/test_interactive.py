@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -279,3 +280,13 @@ def test_two_agents_that_always_earn_the_same_are_asked_about(answers: Interacti
     assert asked.problem.endswith("in random play all earned the same")
     assert check(teams="one").teams == [0, 0]
     assert check(teams="each").teams == check(options={"shared": False}).teams == [0, 1]
+
+
+def test_weights_for_a_gate_of_three_teams_are_refused(store: ArtifactStore) -> None:
+    relay = Component(id="tests.unit.training.samples:Relay", options={"teams": [0, 1, 2]})
+    request = InitialWeightsRequest(trial="t", game=relay, model=MODEL, seed=1)
+    weights = WeightsActivities(store)
+    assert weights.make_initial_weights(request).size
+    with pytest.raises(ApplicationError, match=r"league\.champion_gate: a gate compares two teams") as refusal:
+        weights.make_initial_weights(replace(request, gated=True))
+    assert refusal.value.type == Failure.BAD_INPUT

@@ -59,7 +59,7 @@ def cut_off(batches: int, steps: int = 5, streams: int = 3) -> list[Experience]:
             builder.earn(np.full(streams, number, np.float32))
             number += 1
             if number % LENGTH == 0:
-                cut.append((builder.cut(rows), number))
+                cut.append((builder.truncate(rows), number))
         for last, at in cut:
             builder.add_finals(last, rows, shown(at))
         made.append(copied(builder.take()))

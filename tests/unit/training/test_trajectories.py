@@ -80,7 +80,7 @@ def test_a_game_cut_off_bootstraps_from_its_last_decision() -> None:
     builder = builder_of(1)
     decide(builder, 0, 0.5)
     decide(builder, 0, 0.7)
-    builder.cut(ids(0))
+    builder.truncate(ids(0))
     decide(builder, 0, 0.9)
     batch = builder.take()
     assert batch.next_row.tolist() == [1, PENDING, PENDING]
@@ -94,8 +94,8 @@ def cut_with_finals(streams: int = 2) -> TrajectoryBuilder:
     decide(builder, 1, 0.1)
     decide(builder, 0, 0.7)
     builder.earn(np.array([1.0, 4.0], np.float32))
-    rows = builder.cut(ids(0))
-    assert rows.tolist() == [2] and builder.cut(ids(0)).tolist() == [-1]
+    rows = builder.truncate(ids(0))
+    assert rows.tolist() == [2] and builder.truncate(ids(0)).tolist() == [-1]
     final = {
         "obs": np.full((1, 1), 9, np.float32),
         "legal": np.ones((1, 2), np.bool_),
@@ -231,7 +231,7 @@ def test_joint_columns_have_all_seats_of_a_table_side_by_side() -> None:
     batch = builder.take()
     assert batch.team.tolist() == [0, 0, 1, 1] * 3
     assert batch.joint()["obs"][1].tolist() == [[10.0, 11.0], [12.0, 13.0]]
-    rows = builder.cut(ids(0, 1))
+    rows = builder.truncate(ids(0, 1))
     builder.add(ids(0, 1, 2, 3), {"obs": np.zeros(4)})
     builder.add_finals(rows, ids(0, 1), {"obs": np.ones(2)})
     again = builder.take()

@@ -97,7 +97,7 @@ def test_final_observations_of_several_games_at_one_table_stay_apart() -> None:
         builder.add(np.arange(4), {"obs": np.arange(4.0)[:, None] + 10 * step})
         builder.earn(np.ones(4, np.float32))
         if step < 2:
-            cut.append(builder.cut(np.array([0, 1])))  # table 0 is truncated after each step
+            cut.append(builder.truncate(np.array([0, 1])))  # table 0 is truncated after each step
     finals = np.array([100.0, 101.0, 110.0, 111.0])[:, None]
     builder.add_finals(np.concatenate(cut), np.array([0, 1, 0, 1]), {"obs": finals})
     joined = join_teams(builder.take())
