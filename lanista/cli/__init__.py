@@ -15,6 +15,7 @@ refuse_shadowed()  # before the packages that may be hidden are imported
 from lanista.cli import (
     audit,
     bench,
+    data,
     demo,
     doctor,
     gate,
@@ -56,6 +57,7 @@ app.add_typer(trial.trial, name="trial")
 app.add_typer(league.league, name="league")
 app.add_typer(model.model, name="model")
 app.add_typer(gate.gate, name="gate")
+app.add_typer(data.data, name="data")
 app.add_typer(tournament.tournament, name="tournament")
 app.add_typer(schedule.schedule, name="schedule")
 app.command(context_settings={"allow_extra_args": True, "ignore_unknown_options": True})(bench.bench)
