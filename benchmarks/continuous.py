@@ -105,7 +105,9 @@ def summary(curve: dict[str, Any]) -> dict[str, Any]:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--example", default="pendulum", choices=["pendulum", "atari_pong", "atari_breakout"])
+    parser.add_argument(
+        "--example", default="pendulum", choices=["pendulum", "pendulum_ppo", "atari_pong", "atari_breakout"]
+    )
     parser.add_argument("--env", help="another environment of the same adapter")
     parser.add_argument("--minutes", type=float, default=10.0)
     parser.add_argument("--folder", type=Path, help="where the curve and its checkpoints are kept; default: nowhere")

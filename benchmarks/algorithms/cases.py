@@ -63,5 +63,10 @@ CASES: dict[str, Case] = {
             options={"learning_rate": 3e-3, "gamma": 0.98, "entropy": 0.0, "rollout_steps": 8, "minibatch": 128},
             tables=16,
         ),
+        *(
+            Case(algorithm=name, env="Pendulum-v1", target=-200.0, evaluate_every=500, most_steps=20_000, peer="sb3")
+            for name in ("sac", "td3", "ddpg")
+        ),
+        Case(algorithm="es", tables=32, evaluate_every=16_000, most_steps=1_000_000),
     )
 }

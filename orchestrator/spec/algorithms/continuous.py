@@ -26,15 +26,15 @@ class OffPolicyOptions(ReplayOptions):
         description="decisions learnt from for each new one; by default one gradient step for each new decision",
     )
     capacity: Positive = Field(default=1_000_000, description="decisions that a process's buffer holds")
-    warm_up: Count = Field(default=500, description="decisions in the buffer before the first gradient step")
-    target_rate: Rate = Field(default=0.005, description="how far a step moves the lagged networks (tau)")
+    warm_up: Count = Field(default=200, description="decisions in the buffer before the first gradient step")
+    target_rate: Rate = Field(default=0.01, description="how far a step moves the lagged networks (tau)")
 
 
 class SacOptions(OffPolicyOptions):
     """Options of soft actor-critic."""
 
     temperature: Annotated[float, Field(strict=True, gt=0)] = Field(
-        default=1.0, description="weight of the policy's entropy; where it is learnt, its first value"
+        default=0.3, description="weight of the policy's entropy; where it is learnt, its first value"
     )
     learn_temperature: Flag = Field(
         default=True, description="whether the temperature is learnt, so that the entropy is about target_entropy"
