@@ -40,10 +40,13 @@ class _Lagged:
     flat: Tensor | None = None
     """Its parameters as one tensor, and those of the network that it follows; None where the latter are apart."""
     followed: Tensor | None = None
+    has_buffers: bool = True
+    """Whether there is anything beside parameters to copy: to look is slow, and this is asked at every step."""
 
     def lay_out(self, net: nn.Module, optimisers: Iterable[FlatAdam]) -> None:
         """Find the network's parameters in an optimiser's flat tensor, and lay the copy's out alike."""
         self.flat = None
+        self.has_buffers = next(self.module.buffers(), None) is not None
         found = (optimiser.part(net) for optimiser in optimisers)
         self.followed = next((part for part in found if part is not None), None)
         if self.followed is not None:
@@ -57,8 +60,9 @@ class _Lagged:
         else:
             for mine, theirs in zip(self.module.parameters(), net.parameters(), strict=True):
                 mine.lerp_(theirs, tau) if tau < 1.0 else mine.copy_(theirs)
-        for buffer, newer in zip(self.module.buffers(), net.buffers(), strict=True):
-            buffer.copy_(newer)
+        if self.has_buffers:
+            for buffer, newer in zip(self.module.buffers(), net.buffers(), strict=True):
+                buffer.copy_(newer)
 
 
 class Learner:

@@ -84,7 +84,7 @@ class ValueBased(Algorithm):
     def update(self, learner: Learner, buffer: Buffer, rng: np.random.Generator) -> Iterator[Metrics]:
         rows = max(1, round(self.options.minibatch / self.processes))
         nets = differentiable(learner), differentiable(learner, lagged=True)
-        measured: list[Tensor] = []
+        measured: list[tuple[Tensor, Tensor]] = []
         for batch, ids in drawn_parts(learner, buffer, rows, self.gradient_steps, rng):
             if batch is None:
                 learner.skip()
@@ -92,7 +92,7 @@ class ValueBased(Algorithm):
                 found = self._descend(learner, nets, batch)
                 if self.options.prioritised:
                     buffer.feedback(ids, found.surprise.cpu().numpy())
-                measured.append(torch.stack([found.loss.mean(), found.value.mean()]))
+                measured.append((found.loss, found.value))
             yield {}
         yield summary(measured, rows)
 
@@ -173,9 +173,9 @@ def drawn_parts(
             yield part, drawn.ids[number * rows : (number + 1) * rows]
 
 
-def summary(measured: list[Tensor], rows: int) -> dict[str, float]:
-    """The means of loss and action value over the update's gradient steps."""
+def summary(measured: list[tuple[Tensor, Tensor]], rows: int) -> dict[str, float]:
+    """The means of losses and action values over the update's gradient steps."""
     if not measured:
         return {}
-    loss, value = torch.stack(measured).mean(0).tolist()
-    return {"loss": loss, "action_value": value, "rows": float(rows * len(measured))}
+    losses, values = (torch.stack(part) for part in zip(*measured, strict=True))
+    return {"loss": float(losses.mean()), "action_value": float(values.mean()), "rows": float(rows * len(measured))}

@@ -61,7 +61,7 @@ class R2d2(Exploring):
 
     def update(self, learner: Learner, buffer: Buffer, rng: np.random.Generator) -> Iterator[Metrics]:
         sequences = max(1, round(self.options.minibatch / self.options.length / self.processes))
-        measured: list[Tensor] = []
+        measured: list[tuple[Tensor, Tensor]] = []
         for _ in range(self.gradient_steps):
             drawn = buffer.draw(sequences, rng)
             if drawn is None:
@@ -75,7 +75,7 @@ class R2d2(Exploring):
                 learner.descend(loss)
                 if self.options.prioritised:
                     buffer.feedback(drawn.ids, self._priorities(errors.detach(), mask).cpu().numpy())
-                measured.append(torch.stack([loss.detach(), (values.detach() * mask).sum() / learned]))
+                measured.append((loss.detach(), (values.detach() * mask).sum() / learned))
             yield {}
         yield summary(measured, sequences * self.options.length)
 

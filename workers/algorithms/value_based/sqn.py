@@ -61,7 +61,7 @@ class Sqn(Algorithm):
             (differentiable(learner, name), differentiable(learner, name, lagged=True)) for name in (POLICY, SECOND)
         ]
         temperature = cast(Temperature, learner.nets[TEMPERATURE])
-        measured: list[Tensor] = []
+        measured: list[tuple[Tensor, Tensor]] = []
         for batch, ids in drawn_parts(learner, buffer, rows, self.gradient_steps, rng):
             if batch is None:
                 learner.skip()
@@ -70,7 +70,7 @@ class Sqn(Algorithm):
                 learner.step()
                 if self.options.prioritised:
                     buffer.feedback(ids, surprise.cpu().numpy())
-                measured.append(torch.stack([loss, value]))
+                measured.append((loss, value))
             yield {}
         yield summary(measured, rows) | {"temperature": temperature.value}
 
