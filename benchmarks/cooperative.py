@@ -28,9 +28,9 @@ from benchmarks.peers.rates import say
 from league.types import VersionId
 from orchestrator.artifacts import ArtifactStore
 from orchestrator.catalog import Component
+from orchestrator.contracts.generations import GenerationTask
 from workers.crews.actors import FusedActor
 from workers.crews.generation import crew_plan
-from workers.crews.task import GenerationTask
 from workers.matches.play import play_match
 from workers.matches.task import Entrant, MatchTask, Randomness
 
@@ -68,12 +68,12 @@ TASKS = {
     ),
     "signals": Task(
         game=Component(id="signals"),
-        steps=160_000,
+        steps=60_000,
         tables=64,
         algorithms={
             "ppo": ("ppo", {}),
-            "atoc": ("atoc", {}),
-            "atoc without communication": ("atoc", {"communicate": False}),
+            "atoc": ("atoc", {"entropy": 0.05}),
+            "atoc without communication": ("atoc", {"entropy": 0.05, "communicate": False}),
         },
     ),
     "simple_spread": Task(
