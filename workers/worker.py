@@ -89,7 +89,7 @@ def train_activities(
     training = TrainingActivities(store, crews)
     playing = PlayActivities(settings.artifacts)
     weights = WeightsActivities(store, settings.imports)
-    interactive = InteractiveActivities(store, settings.imports)
+    interactive = InteractiveActivities(store, settings.imports, buffer_bytes(settings))
     charts = ChartActivities(settings.tensorboard_dir)
     return {
         Queue.TRAIN: (slots, [checks.check_train, training.train_generation]),

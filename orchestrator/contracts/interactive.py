@@ -142,6 +142,10 @@ class ComponentVerdict:
     """Of a game: the team of each seat."""
     section: Kind | None = None
     """Which of the components that were tried together has the problem; None: the one that was asked about."""
+    buffer_bytes: int = 0
+    """Memory of one full buffer of the algorithm in the game; 0: it has none, or they were not tried together."""
+    buffer_memory: int = 0
+    """Memory that the worker has for the buffers of all crews."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -71,9 +71,18 @@ class GenerationSpec(Section):
             )
 
     @property
+    def training_processes(self) -> int:
+        """The processes of a crew that learn; each has a buffer of its own."""
+        return self.trainers if self._splits else self.rollout_actors
+
+    @property
+    def _splits(self) -> bool:
+        return self.topology in ("split", "asynchronous") or (self.topology == "auto" and self.trainers > 1)
+
+    @property
     def needed_gpus(self) -> float:
         """The GPUs that a crew cannot do without; `auto` needs none."""
-        split = self.topology in ("split", "asynchronous") or (self.topology == "auto" and self.trainers > 1)
+        split = self._splits
         learns, samples = (place == "cuda" for place in (self.device, self.sampling_device or self.device))
         trainers = self.trainers if split and learns else 0
         actors = self.rollout_actors if samples or (learns and not split) else 0

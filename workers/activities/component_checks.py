@@ -9,6 +9,7 @@ from orchestrator.catalog import CatalogError, Component, Kind
 from orchestrator.contracts.interactive import ComponentCheck, ComponentVerdict
 from orchestrator.matchmakers import load_matchmaker
 from orchestrator.spec.algorithms.imitation import DatasetOptions
+from workers.activities.buffer_sizes import full_buffer_bytes
 from workers.activities.failures import failure_message
 from workers.algorithms.building import build_learner
 from workers.algorithms.contract import make_algorithm
@@ -17,26 +18,29 @@ from workers.bots.names import bot_maker
 from workers.buffers.demonstrations import check_first
 from workers.games.errors import BadGame
 from workers.games.names import make_game, make_new_game
-from workers.games.protocol import GameSpec
+from workers.games.protocol import VectorGame
 from workers.models.contract import BadModel, build_model, model_maker
 
 
-def try_component(check: ComponentCheck, folders: Sequence[Path] | None = None) -> ComponentVerdict:
+def try_component(
+    check: ComponentCheck, folders: Sequence[Path] | None = None, buffer_memory: int = 0
+) -> ComponentVerdict:
     """Whether the component can be used, and whether it fits those that the check names.
 
-    `folders` are those that data sets may be read from; None: any.
+    `folders` are those that data sets may be read from; None: any. `buffer_memory` is the memory for the buffers of all
+    crews: the API knows how many buffers the trial has.
     """
-    section = check.kind
+    section, buffer_bytes = check.kind, 0
     try:
         teams = _load(check)
         for kind, build in _together(check, folders):
             section = kind
-            build()
+            buffer_bytes = build()
     except CatalogError as error:
         return ComponentVerdict(usable=False, problem=str(error), section=section)
     except (Exception, SystemExit) as error:  # user code may raise anything; that is the verdict
         return ComponentVerdict(usable=False, problem=failure_message(error), section=section)
-    return ComponentVerdict(usable=True, teams=list(teams))
+    return ComponentVerdict(usable=True, teams=list(teams), buffer_bytes=buffer_bytes, buffer_memory=buffer_memory)
 
 
 def _load(check: ComponentCheck) -> tuple[int, ...]:
@@ -61,11 +65,11 @@ def _together(check: ComponentCheck, folders: Sequence[Path] | None) -> list[tup
     if check.kind in named:
         named[check.kind] = check.component
     game, model, algorithm = named.values()
-    spec = None if game is None or model is None else _spec_of(game)
-    if spec is None or model is None:
+    made = None if game is None or model is None else _made(game)
+    if made is None or model is None:
         return []
-    tried = [(Kind.MODEL, _Try(spec, model))]
-    return tried if algorithm is None else [*tried, (Kind.ALGORITHM, _Try(spec, model, algorithm, folders))]
+    tried = [(Kind.MODEL, _Try(made, model))]
+    return tried if algorithm is None else [*tried, (Kind.ALGORITHM, _Try(made, model, algorithm, folders))]
 
 
 class _Try:
@@ -73,20 +77,22 @@ class _Try:
 
     def __init__(
         self,
-        spec: GameSpec,
+        game: VectorGame,
         model: Component,
         algorithm: Component | None = None,
         folders: Sequence[Path] | None = None,
     ) -> None:
-        self._spec, self._model, self._algorithm, self._folders = spec, model, algorithm, folders
+        self._game, self._spec, self._model = game, game.spec, model
+        self._algorithm, self._folders = algorithm, folders
 
-    def __call__(self) -> None:
+    def __call__(self) -> int:
+        """Returns the bytes of one full buffer of the algorithm, 0 where there is none."""
         if self._algorithm is None:
             build_model(self._model, self._spec)
-            return
+            return 0
         algorithm = make_algorithm(self._algorithm)
         try:
-            algorithm.actor(build_learner(algorithm, self._model, self._spec, 0).all_nets())
+            actor = algorithm.actor(build_learner(algorithm, self._model, self._spec, 0).all_nets())
         except (BadGame, BadModel, BadAlgorithm) as error:
             raise BadAlgorithm(
                 f"algorithm {self._algorithm.id!r} cannot learn {self._spec.id}, "
@@ -94,11 +100,13 @@ class _Try:
             ) from error
         if isinstance(algorithm.options, DatasetOptions):
             check_first(algorithm.options, self._spec, self._folders)
+            return 0  # the whole data set is read when the trial starts
+        return full_buffer_bytes(algorithm, actor, self._game)
 
 
-def _spec_of(game: Component) -> GameSpec | None:
-    """The game's spec; None if it cannot be made, which its own check reports."""
+def _made(game: Component) -> VectorGame | None:
+    """The game on one table; None if it cannot be made, which its own check reports."""
     try:
-        return make_game(game.id, 1, **game.options).spec
+        return make_game(game.id, 1, **game.options)
     except (Exception, SystemExit):
         return None

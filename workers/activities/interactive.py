@@ -53,10 +53,9 @@ from workers.matches.task import Entrant
 class InteractiveActivities:
     """Activities that the API calls for a user of the page."""
 
-    def __init__(self, store: ArtifactStore, folders: Sequence[Path] | None = None) -> None:
-        """`folders` are those that data sets may be read from; None: any."""
-        self._store = store
-        self._folders = folders
+    def __init__(self, store: ArtifactStore, folders: Sequence[Path] | None = None, buffer_memory: int = 0) -> None:
+        """`folders`: those that data sets may be read from (None: any); `buffer_memory`: bytes for all buffers."""
+        self._store, self._folders, self._buffer_memory = store, folders, buffer_memory
 
     @activity.defn(name=render_replay.name)
     def render_replay(self, request: ReplayRequest) -> Replay:
@@ -98,7 +97,7 @@ class InteractiveActivities:
     @activity.defn(name=check_component.name)
     def check_component(self, check: ComponentCheck) -> ComponentVerdict:
         """Import the component; a game is made, and a model and an algorithm are tried with it."""
-        return try_component(check, self._folders)
+        return try_component(check, self._folders, self._buffer_memory)
 
     @activity.defn(name=import_weights.name)
     def import_weights(self, request: ImportWeights) -> CheckpointRef:

@@ -102,6 +102,10 @@ class Buffer(ABC):
         """Bytes of memory in use."""
         return 0
 
+    def bytes_when_full(self, like: Experience) -> int:
+        """Bytes of memory that it will use when it is full of experience like this; 0 where that is not known."""
+        return 0
+
     def state(self) -> State:
         """Everything that it holds; `load` restores it exactly."""
         return {}

@@ -31,6 +31,9 @@ class Dataset(Replay):
     def add(self, new: Experience) -> None:
         self._newest = new
 
+    def bytes_when_full(self, like: Experience) -> int:
+        return self.nbytes
+
     def state(self) -> State:
         """Nothing: whoever moves the buffer reads the data again."""
         return {}

@@ -16,3 +16,6 @@ class JointReplay(Replay):
     def add(self, new: Experience) -> None:
         super().add(join_teams(new))
         self._newest = new
+
+    def bytes_when_full(self, like: Experience) -> int:
+        return super().bytes_when_full(join_teams(like))

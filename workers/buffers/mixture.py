@@ -31,6 +31,9 @@ class Mixture(Buffer):
     def nbytes(self) -> int:
         return sum(buffer.nbytes for buffer in self._buffers)
 
+    def bytes_when_full(self, like: Experience) -> int:
+        return sum(buffer.bytes_when_full(like) for buffer in self._buffers)
+
     def add(self, new: Experience) -> None:
         for buffer in self._buffers:
             buffer.add(new)

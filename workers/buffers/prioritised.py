@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from workers.buffers.columns import Slots
 from workers.buffers.contract import State
 from workers.buffers.replay import Replay
+from workers.rollout.batch import Experience
 
 
 class SumTree:
@@ -74,6 +75,9 @@ class Prioritised(Replay):
     @property
     def nbytes(self) -> int:
         return super().nbytes + self._tree._nodes.nbytes
+
+    def bytes_when_full(self, like: Experience) -> int:
+        return super().bytes_when_full(like) + self._tree._nodes.nbytes
 
     def state(self) -> State:
         leaves = self._tree.get(np.arange(len(self)))

@@ -40,8 +40,9 @@ class Replay(Buffer):
         self.capacity, self.n_step, self.kept = capacity, n_step, kept
         self._gamma, self._warm_up, self._compressed = np.float32(gamma), max(1, warm_up), compressed
         self._columns: dict[str, Column] = {}
-        self._rewards = np.zeros(capacity, np.float32)
-        self._next = np.full(capacity, PENDING, np.int64)
+        # memory is taken with the first rows: a buffer that only says how large it would be takes none
+        self._rewards = np.zeros(0, np.float32)
+        self._next = np.zeros(0, np.int64)
         """The number of each row's successor; rows are numbered in the order in which they were added."""
         self._count = 0
         """Rows ever added."""
@@ -61,6 +62,17 @@ class Replay(Buffer):
     @property
     def nbytes(self) -> int:
         return self._rewards.nbytes + self._next.nbytes + sum(column.nbytes for column in self._columns.values())
+
+    def bytes_when_full(self, like: Experience) -> int:
+        """See `Buffer`; compressed observations are taken to shrink as these do."""
+        rows = len(like)
+        used = rows * (self._rewards.itemsize + self._next.itemsize)
+        for name, column in like.columns.items():
+            if name != "reward":
+                made = self._column(name, rows, column)
+                made.write(np.arange(rows), column)
+                used += made.nbytes
+        return -(-used * self.capacity // max(1, rows))
 
     def add(self, new: Experience) -> None:
         self._newest = new
@@ -114,6 +126,7 @@ class Replay(Buffer):
         size = len(state["reward"])
         if size > self.capacity or size < min(int(state["count"]), self.capacity):
             raise ValueError(f"a stored buffer of {size} decisions does not fit a capacity of {self.capacity}")
+        self._allocate_links()
         self._rewards[:size], self._next[:size] = state["reward"], state["next"]
         self._count, self._drawable = int(state["count"]), int(state["drawable"])
         self._pending = {int(stream): int(number) for stream, number in state["pending"]}
@@ -159,13 +172,21 @@ class Replay(Buffer):
         return numbers, fresh
 
     def _allocate(self, new: Experience) -> None:
+        self._allocate_links()
         for name, rows in new.columns.items():
             if name != "reward":
                 self._make(name, rows)
 
+    def _allocate_links(self) -> None:
+        self._rewards = np.zeros(self.capacity, np.float32)
+        self._next = np.full(self.capacity, PENDING, np.int64)
+
     def _make(self, name: str, like: NDArray[Any]) -> None:
+        self._columns[name] = self._column(name, self.capacity, like)
+
+    def _column(self, name: str, capacity: int, like: NDArray[Any]) -> Column:
         packed = self._compressed and (name == "obs" or name.startswith("obs/"))
-        self._columns[name] = (CompressedColumn if packed else PlainColumn)(self.capacity, like)
+        return (CompressedColumn if packed else PlainColumn)(capacity, like)
 
     def _gather(self, slots: Slots) -> dict[str, NDArray[Any]]:
         """The rows of these slots, their n-step rewards and the rows that follow."""

@@ -72,6 +72,8 @@ class OwnComponent:
     """Whether it is the game of a trial with gates."""
     mated: bool = False
     """Whether it is the game of a trial whose learners share their teams."""
+    buffers: int = 0
+    """How many buffers the trial has of the algorithm: one for each player that learns by it and each process."""
 
     @property
     def scope(self) -> Scope:
@@ -102,6 +104,7 @@ async def check_components(
             for each, verdict in zip(wanted, verdicts, strict=True)
             for unusable in _misfits(each, verdict.teams)
         ]
+        + _too_large_buffers(wanted, verdicts)
     )
 
 
@@ -112,6 +115,43 @@ def _unusable(each: OwnComponent, verdict: ComponentVerdict) -> UnusableComponen
         return UnusableComponent(path=each.path, name=each.check.component.id, problem=verdict.problem)
     path = each.sections[Kind(str(verdict.section))]
     return UnusableComponent(path=path, name=other.id, problem=verdict.problem)
+
+
+def _too_large_buffers(wanted: Sequence[OwnComponent], verdicts: Sequence[ComponentVerdict]) -> list[UnusableComponent]:
+    """Algorithms with a buffer, where all full buffers of the trial take more memory than the worker has for them."""
+    found: dict[Path, tuple[OwnComponent, ComponentVerdict]] = {}
+    for each, verdict in zip(wanted, verdicts, strict=True):
+        if verdict.buffer_bytes and verdict.buffer_memory:
+            found[_algorithm(each)[0]] = each, verdict
+    total = sum(each.buffers * verdict.buffer_bytes for each, verdict in found.values())
+    return [_too_large(each, verdict, total) for each, verdict in found.values() if total > verdict.buffer_memory]
+
+
+def _too_large(each: OwnComponent, verdict: ComponentVerdict, total: int) -> UnusableComponent:
+    path, algorithm = _algorithm(each)
+    capacity = algorithm.options.get("capacity")
+    remedies = ["compressed: true", "a larger LANISTA_BUFFER_MEMORY_MB"]
+    place = path
+    if isinstance(capacity, int):
+        remedies.insert(0, f"a capacity of at most {capacity * verdict.buffer_memory // total:,}")
+        place = (*path[:-1], "capacity")
+    one, all_of_them, allowed = (
+        f"{size / (1 << 20):,.1f} MB" for size in (verdict.buffer_bytes, total, verdict.buffer_memory)
+    )
+    problem = (
+        f"a full buffer takes {one}; there are {each.buffers:,} of them, one for each training process of each player "
+        f"that learns so, and all buffers of the trial take {all_of_them}; allowed: {allowed} "
+        f"(LANISTA_BUFFER_MEMORY_MB). Choose {', '.join(remedies[:-1])}, or {remedies[-1]}"
+    )
+    return UnusableComponent(path=place, name=str(capacity or algorithm.id), problem=problem)
+
+
+def _algorithm(each: OwnComponent) -> tuple[Path, Component]:
+    """Where the trial names the algorithm that was tried, and the algorithm."""
+    if each.check.kind is Kind.ALGORITHM:
+        return each.path, each.check.component
+    assert each.check.algorithm is not None, "only an algorithm that was tried has a buffer"
+    return each.sections[Kind.ALGORITHM], each.check.algorithm
 
 
 async def missing_gpus(cluster: ClusterStatus, spec: TrialSpec) -> list[UnusableComponent]:
@@ -139,6 +179,7 @@ def own_components(spec: TrialSpec) -> Iterator[OwnComponent]:
     """Components by import path or of another package, and games with options."""
     code = code_in_trial(spec)
     gates, mates = spec.league.champion_gate is not None, spec.league.mates.any
+    buffers = _buffers(spec)
     for each in _named(spec):
         named = _code_below(each.path, code)
         built_in = resolve(each.kind, each.component.id).entry.source == BUILT_IN
@@ -157,7 +198,24 @@ def own_components(spec: TrialSpec) -> Iterator[OwnComponent]:
                 sections={kind: other.path for kind, other in others.items()},
                 gated=game and gates,
                 mated=game and mates,
+                buffers=buffers.get(each.path if each.kind is Kind.ALGORITHM else _path(others), 0),
             )
+
+
+def _path(others: Mapping[Kind, _Named]) -> Path:
+    return others[Kind.ALGORITHM].path if Kind.ALGORITHM in others else ()
+
+
+def _buffers(spec: TrialSpec) -> dict[Path, int]:
+    """How many buffers there are of each algorithm that the trial names, by where it names it."""
+    processes = spec.generation.training_processes
+    found: dict[Path, int] = {("algorithm", "id"): 0}
+    for number, player in enumerate(spec.league.players):
+        if player.role.learns:
+            own = player.algorithm is not None
+            path: Path = ("league", "players", number, "algorithm", "id") if own else ("algorithm", "id")
+            found[path] = found.get(path, 0) + processes
+    return found
 
 
 def _may_misfit(named: _Named) -> bool:

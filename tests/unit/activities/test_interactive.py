@@ -192,6 +192,21 @@ def test_a_users_component_is_looked_at(answers: InteractiveActivities) -> None:
     assert not missing.usable and "nowhere" in missing.problem
 
 
+def test_the_memory_of_a_full_buffer_is_found_by_the_games_spaces(store: ArtifactStore) -> None:
+    answers = InteractiveActivities(store, buffer_memory=1 << 30)
+
+    def checked(kind: str, **options: object) -> ComponentVerdict:
+        algorithm = Component(id=kind, options=options)
+        asked = ComponentCheck(kind=Kind.ALGORITHM, component=algorithm, game=TIC_TAC_TOE, model=MODEL)
+        return answers.check_component(asked)
+
+    found = checked("examples.own_algorithm:Dqn", capacity=10**9)
+    # 18 squares of float32, 9 legal moves, the action, the reward and the link to the next row
+    assert found.usable and found.buffer_bytes == 10**9 * (18 * 4 + 9 + 8 + 4 + 8)
+    assert found.buffer_memory == 1 << 30
+    assert checked("ppo").buffer_bytes == 0
+
+
 SURVIVORS = {"env": "tests.unit.games.environments:Survivors"}
 
 

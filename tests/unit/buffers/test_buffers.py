@@ -323,6 +323,17 @@ MAKERS = {
 
 
 @pytest.mark.parametrize("kind", MAKERS)
+def test_a_buffer_knows_before_it_is_filled_how_much_memory_it_will_take(kind: str) -> None:
+    batches = counting(20)
+    empty, full = MAKERS[kind](), MAKERS[kind]()
+    for batch in batches:
+        full.add(batch)
+    # compressed rows differ a little from each other
+    assert empty.bytes_when_full(batches[0]) == pytest.approx(full.nbytes, rel=0.05 if kind == "compressed" else 0)
+    assert empty.nbytes < full.nbytes, "asking takes no memory"
+
+
+@pytest.mark.parametrize("kind", MAKERS)
 def test_a_stored_buffer_goes_on_exactly(kind: str, tmp_path: Path) -> None:
     """Stored in the midst of games: rows that wait for their successors find them afterwards."""
     artifacts = ArtifactStore(str(tmp_path))
