@@ -14,6 +14,8 @@ class Case:
     """One algorithm on one environment of Gymnasium."""
 
     algorithm: str
+    name: str = ""
+    """The case's name where the algorithm has several."""
     env: str = "CartPole-v1"
     target: float = 475.0
     """The mean return of `GAMES` greedy games that counts as reached."""
@@ -39,34 +41,52 @@ class Case:
 GAMES = 20
 """Greedy games of one evaluation."""
 
+_PPO = {"value_clip": 0.0, "target_kl": 0.0, "rollout_steps": 32, "minibatch": 256, "epochs": 10}
+_CART_POLE = {"entropy": 0.0, "gamma": 0.99, "learning_rate": 3e-3}
+_WIDE = Component(id="mlp", options={"hidden": [128, 128]})
+_PENDULUM: dict[str, Any] = {
+    "env": "Pendulum-v1",
+    "target": -200.0,
+    "evaluate_every": 500,
+    "most_steps": 20_000,
+    "peer": "sb3",
+}
+
 CASES: dict[str, Case] = {
-    case.algorithm: case
+    case.name or case.algorithm: case
     for case in (
         Case(
             algorithm="ppo",
-            options={
-                "learning_rate": 3e-3,
-                "gamma": 0.99,
-                "entropy": 0.0,
-                "value_clip": 0.0,
-                "target_kl": 0.0,
-                "rollout_steps": 32,
-                "minibatch": 256,
-                "epochs": 10,
-            },
+            options={**_CART_POLE, **_PPO, "gae_lambda": 0.95},
             tables=32,
             vector=True,
             peer="sb3",
         ),
         Case(
-            algorithm="vtrace",
-            options={"learning_rate": 3e-3, "gamma": 0.98, "entropy": 0.0, "rollout_steps": 8, "minibatch": 128},
-            tables=16,
+            algorithm="ppo",
+            name="ppo-acrobot",
+            env="Acrobot-v1",
+            target=-100.0,
+            options={**_CART_POLE, **_PPO, "gae_lambda": 0.95},
+            tables=32,
         ),
-        *(
-            Case(algorithm=name, env="Pendulum-v1", target=-200.0, evaluate_every=500, most_steps=20_000, peer="sb3")
-            for name in ("sac", "td3", "ddpg")
+        Case(algorithm="a2c", options={**_CART_POLE, "rollout_steps": 8, "minibatch": 256}, vector=True, peer="sb3"),
+        Case(algorithm="vtrace", options={**_CART_POLE, "rollout_steps": 8, "minibatch": 128}, tables=16, vector=True),
+        Case(algorithm="upgo", options={**_CART_POLE, "rollout_steps": 8, "minibatch": 128}, tables=16, vector=True),
+        Case(algorithm="dqn", model=_WIDE, peer="sb3"),
+        Case(algorithm="rainbow", model=_WIDE, peer="tianshou"),
+        Case(algorithm="qrdqn", model=_WIDE, peer="sb3"),
+        Case(algorithm="sqn", model=_WIDE),
+        Case(algorithm="apex", model=_WIDE),
+        Case(
+            algorithm="r2d2",
+            env="lanista/CartPolePOMDP-v1",
+            model=Component(id="gru", options={"hidden": 64, "state": 64}),
         ),
         Case(algorithm="es", tables=32, evaluate_every=16_000, most_steps=1_000_000),
+        Case(algorithm="sac", **_PENDULUM),
+        Case(algorithm="td3", **_PENDULUM),
+        Case(algorithm="ddpg", **_PENDULUM),
     )
 }
+"""By name: the algorithm's, or that of a further case of the same algorithm."""
