@@ -50,6 +50,9 @@ def test_a_person_plays_and_no_move_is_made_twice(
     path = f"/api/v1/play/{game.json()['id']}"
     refused = viewer.post(f"{path}/moves", json={"action": 5})
     assert refused.status_code == 409 and "not legal" in refused.json()["detail"]
+    for body in ({}, {"action": 1, "numbers": [1]}):
+        neither = viewer.post(f"{path}/moves", json=body)
+        assert neither.status_code == 422 and "give either action or numbers" in neither.json()["detail"]
     once = {"Idempotency-Key": new_id()}
     moved = [viewer.post(f"{path}/moves", json={"action": 1}, headers=once).json() for _ in range(2)]
     assert moved[0] == moved[1] and moved[0]["moves"] == [0, 1, 2]

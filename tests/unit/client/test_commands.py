@@ -83,6 +83,21 @@ def test_trials_are_listed_for_people_and_programs(serve: Serve) -> None:
     assert [trial["name"] for trial in listed] == ["trial-1", "trial-2"]
 
 
+BUG = """main: user_code: KeyError: ':robot:'
+  File "/home/me/my_game.py", line 3, in step
+    return self.board[action]"""
+
+
+def test_a_failed_trial_is_listed_with_its_reason_and_shown_with_the_traceback(serve: Serve) -> None:
+    serve(page(a_trial(1), a_trial(2, status="failed", status_reason=BUG)))
+    listed = run("trial", "list").stdout.splitlines()
+    assert listed[-1] == "games/trial-2 failed: main: user_code: KeyError: ':robot:'"
+    serve(a_league(status="failed", status_reason=BUG))
+    shown = run("trial", "show", "trial-1").stdout
+    assert "failed (main: user_code: KeyError: ':robot:')" in shown
+    assert '  File "/home/me/my_game.py", line 3, in step\n    return self.board[action]\n' in shown
+
+
 def test_a_limit_does_not_ask_for_more(serve: Serve) -> None:
     api = serve(page(a_trial(1), a_trial(2), next_cursor="x"))
     assert len(json.loads(run("trial", "list", "--json", "-n", "2").stdout)) == 2
