@@ -21,10 +21,10 @@ class ValueOptions(ReplayOptions):
     rollout_steps: Positive = Field(default=8, description="steps at every table between two updates")
     minibatch: Positive = Field(default=128, description="rows of one gradient step, over all processes")
     replay_ratio: NotNegative = Field(
-        default=16.0, description="decisions learnt from for each new one; sets the gradient steps of an update"
+        default=64.0, description="decisions learnt from for each new one; sets the gradient steps of an update"
     )
-    n_step: Positive = Field(default=3, description="rewards summed before the value of a later position is used")
-    target_rate: PositiveShare = Field(default=0.01, description="how far the target network moves to the network")
+    n_step: Positive = Field(default=10, description="rewards summed before the value of a later position is used")
+    target_rate: PositiveShare = Field(default=0.02, description="how far the target network moves to the network")
     target_every: Positive = Field(default=1, description="gradient steps between two moves of the target network")
     prioritised: Flag = Field(default=False, description="whether decisions that surprise are drawn more often")
     priority_alpha: Share = Field(default=0.6, description="power of a decision's error in its chance to be drawn")
@@ -44,7 +44,7 @@ class ExploreOptions(DoubleOptions):
 
     explore_start: Share = Field(default=1.0, description="chance of a random action at the start")
     explore_least: Share = Field(default=0.02, description="chance of a random action at the end of the schedule")
-    explore_steps: Positive = Field(default=10_000, description="environment steps of the schedule")
+    explore_steps: Positive = Field(default=5_000, description="environment steps of the schedule")
     explore_schedule: Literal["linear", "exponential", "cosine"] = Field(
         default="linear", description="how the chance falls: linear, exponential or cosine"
     )
@@ -62,12 +62,13 @@ class DqnOptions(ExploreOptions):
     dueling: Flag = Field(
         default=False, description="whether values are the position's value plus each action's advantage"
     )
-    loss: Literal["huber", "squared"] = Field(default="huber", description="loss of the error: huber or squared")
+    loss: Literal["squared", "huber"] = Field(default="squared", description="loss of the error: squared or huber")
 
 
 class ApexOptions(DqnOptions):
     """Options of Ape-X."""
 
+    n_step: Positive = Field(default=3, description="rewards summed before the value of a later position is used")
     dueling: Flag = Field(
         default=True, description="whether values are the position's value plus each action's advantage"
     )
@@ -105,7 +106,7 @@ class RainbowOptions(DoubleOptions):
 class QrdqnOptions(ExploreOptions):
     """Options of QR-DQN."""
 
-    quantiles: Width = Field(default=32, description="quantiles of the return that are learnt for each action")
+    quantiles: Width = Field(default=16, description="quantiles of the return that are learnt for each action")
     kappa: Annotated[float, Field(strict=True, gt=0)] = Field(
         default=1.0, description="error up to which the quantile Huber loss is quadratic"
     )
@@ -127,6 +128,7 @@ class R2d2Options(ExploreOptions):
     """Options of R2D2."""
 
     minibatch: Positive = Field(default=512, description="rows of one gradient step, over all processes")
+    n_step: Positive = Field(default=5, description="rewards summed before the value of a later position is used")
     prioritised: Flag = Field(default=True, description="whether decisions that surprise are drawn more often")
     dueling: Flag = Field(
         default=False, description="whether values are the position's value plus each action's advantage"
