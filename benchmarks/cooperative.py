@@ -81,7 +81,7 @@ TASKS = {
             id="pettingzoo_parallel",
             options={"env": "mpe2.simple_spread_v3:parallel_env", "teams": "one", "max_steps": 25},
         ),
-        steps=200_000,
+        steps=60_000,
         tables=32,
         algorithms={
             "ppo": ("ppo", {**_ON_POLICY, "entropy": 0.01}),
