@@ -82,7 +82,8 @@ class MmdOptions(PpoOptions):
     value_clip: NotNegative = Field(default=0.0, description="clip range of the value; 0 for no limit")
     clip: NotNegative = Field(default=0.0, description="clip range of the probability ratio; 0 for no limit")
     normalise_advantages: Flag = Field(
-        default=False, description="whether advantages get mean 0 and deviation 1; the temperature is in their units"
+        default=False,
+        description="whether advantages get mean 0 and deviation 1; otherwise they are divided by the returns' spread",
     )
     target_kl: NotNegative = Field(
         default=0.0, description="an update stops early when the KL divergence exceeds 1.5 times this; 0 for no limit"

@@ -139,6 +139,7 @@ class League:
         weights: object = "",
         returns: ReturnTally | None = None,
         crews: int = 0,
+        metrics: dict[str, float] | None = None,
     ) -> GenerationReport:
         """A report as training would bring it; `weights` makes attempts differ."""
         others = [opponent for opponent in plan.opponents if opponent.player != plan.player]
@@ -160,7 +161,9 @@ class League:
             steps=STEPS,
             tallies=tallies,
             returns=returns,
-            metrics={"loss": 0.5, "games": 100.0} | ({"return_mean": returns.mean} if returns else {}),
+            metrics={"loss": 0.5, "games": 100.0}
+            | ({"return_mean": returns.mean} if returns else {})
+            | (metrics or {}),
             started_at=1_800_000_000.0,
             finished_at=1_800_000_020.0,
             crews=crews,

@@ -43,7 +43,8 @@ class Whole:
 def whole(store: Store) -> Whole:
     league = live_through_everything(store)
     fork = forked(league)
-    fork.live("main", 2)
+    fork.live("main", 1, metrics={"exact": 0.0})
+    fork.live("main", 1, metrics={"exact": 1.0})
     alone = store.found(league_file("self_play") | {"game": {"id": "gymnasium", "env": "CartPole-v1"}})
     alone.live("main", 2, returns=ReturnTally(games=100, mean=21.5, deviations=900.0))
     return Whole(store.engine, store.artifacts)
@@ -102,6 +103,7 @@ def test_a_whole_league_agrees_with_itself(whole: Whole) -> None:
     assert report.agrees
     assert report.counts["trials"] == 3
     assert report.counts["generations"] == 10
+    assert report.counts["inexact_generations"] == 1
     for what in ("tallies", "payoff_cells", "matches", "gates", "rating_fits", "files"):
         assert report.counts[what] > 0, what
     numbers = report.as_dict()

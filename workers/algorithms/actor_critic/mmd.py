@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import numpy as np
 import torch
 from torch import Tensor
 
 from orchestrator.spec.algorithms.actor_critic import MmdOptions
 from workers.algorithms.actor_critic.anchor import Anchor
 from workers.algorithms.actor_critic.ppo import Ppo
-from workers.algorithms.evaluation import outputs_of
+from workers.algorithms.evaluation import Rows, outputs_of
 from workers.algorithms.learner import POLICY, Learner
+from workers.algorithms.targets.recursion import Floats
 from workers.rollout.batch import Experience
 
 
@@ -28,6 +30,12 @@ class Mmd(Ppo):
         """What temperature and step size are multiplied with in this update."""
         every = self.options.anneal_steps
         return float((1.0 + learner.updates / every) ** -0.5) if every else 1.0
+
+    def scaled(self, advantages: Floats, trainable: Rows, spread: float) -> Floats:
+        """In units of the returns' spread, so that one temperature suits games of any stakes."""
+        if self.options.normalise_advantages:
+            return super().scaled(advantages, trainable, spread)
+        return advantages / np.float32(spread)
 
     def entropy_weight(self, learner: Learner) -> float:
         return self.options.entropy * self.anneal(learner)

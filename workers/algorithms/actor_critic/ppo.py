@@ -17,6 +17,7 @@ from workers.algorithms.heads import head_terms, value_gradient
 from workers.algorithms.learner import POLICY, Learner
 from workers.algorithms.metrics import Measured, minibatch_means
 from workers.algorithms.targets.gae import gae
+from workers.algorithms.targets.recursion import Floats
 from workers.algorithms.targets.upgo import upgo
 from workers.buffers.contract import Buffer
 from workers.models.contract import head_of
@@ -60,13 +61,12 @@ class Ppo(ActorCritic):
         advantages = targets.advantages
         if options.upgo:
             advantages = advantages + np.float32(options.upgo) * upgo(batch, options.gamma)
-        if options.normalise_advantages and len(trainable) > 1:
-            known = advantages[trainable]
-            advantages = (advantages - known.mean()) / (known.std() + np.float32(1e-8))
+        spread = return_spread(targets.returns[trainable])
+        advantages = self.scaled(advantages, trainable, spread)
         columns = _Columns(
             learner.tensor(batch.actions),
             learner.tensor(np.stack([batch.log_probs, batch.values, advantages, targets.returns])),
-            return_spread(targets.returns[trainable]),
+            spread,
             head_of(learner.model),
             self.anchors(learner, batch),
             self.entropy_weight(learner),
@@ -83,6 +83,14 @@ class Ppo(ActorCritic):
             "explained_variance": explained_variance(batch.values[trainable], targets.returns[trainable]),
             "rows": float(len(trainable)),
         }
+
+    def scaled(self, advantages: Floats, trainable: Rows, spread: float) -> Floats:
+        """The advantages in the units of the policy's loss; `spread` is `return_spread` of the batch."""
+        if not self.options.normalise_advantages or len(trainable) < 2:
+            return advantages
+        known = advantages[trainable]
+        found: Floats = (advantages - known.mean()) / (known.std() + np.float32(1e-8))
+        return found
 
     def entropy_weight(self, learner: Learner) -> float:
         """Weight of the entropy bonus in this update."""
