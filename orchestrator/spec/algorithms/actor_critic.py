@@ -75,7 +75,7 @@ class MmdOptions(PpoOptions):
     entropy: NotNegative = Field(default=0.2, description="temperature alpha, the weight of the magnet, at the start")
     step_size: Size = Field(default=0.3, description="step size eta at the start: 1 / eta weighs the KL divergence")
     anneal_steps: Count = Field(
-        default=300,
+        default=1000,
         description="gradient steps after which learning_rate, entropy and step_size have shrunk to 1 / sqrt(2); "
         "0: they stay",
     )
