@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from itertools import islice
 from pathlib import Path
 from typing import Annotated
@@ -18,11 +19,13 @@ from lanista.cli.connection import ExitCode, HomeOption, LimitOption, TrialArgum
 from lanista.cli.stack import JsonOption
 from lanista.cli.terminal import errors, out, print_json, print_line, uncut_table
 from lanista.cli.trial_orders import watch_until_end
+from lanista.client import Client, LanistaError, Retries
 from lanista.client.errors import Conflict
 from lanista.league_tables import duration, headline, players_table, players_to_show, status_text
 from orchestrator.spec import InvalidTrial, TrialFile, trial_json_schema
 from orchestrator.spec.budget import BudgetSpec
 from orchestrator.spec.loading import load_trial_file
+from orchestrator.spec.problems import Problem
 from orchestrator.spec.values import duration_text
 
 trial = typer.Typer(help="Trials: check, start, watch, pause, resume, stop, fork.", no_args_is_help=True)
@@ -30,14 +33,21 @@ trial = typer.Typer(help="Trials: check, start, watch, pause, resume, stop, fork
 FileArgument = Annotated[Path, typer.Argument(metavar="FILE", help="Trial file (YAML).", show_default=False)]
 ProjectOption = Annotated[str | None, typer.Option("--project", "-p", help="Only this project.")]
 MOST_PLAYERS = 30
+ONCE = Retries(attempts=1)
 
 
 @trial.command()
-def validate(file: FileArgument, as_json: JsonOption = False) -> None:
-    """Check a trial file and summarise it. Exit code 1 if it is invalid, with all problems listed."""
+def validate(file: FileArgument, home: HomeOption = None, as_json: JsonOption = False) -> None:
+    """Check a trial file and summarise it. Exit code 1 if it is invalid, with all problems listed.
+
+    Where a stack runs, a worker of it tries the game, the model and the algorithm together.
+    """
     checked = _checked(file, as_json)
+    not_checked = _try_components(file, checked, home, as_json)
+    if not_checked is not None and not as_json:
+        errors.print(f"[yellow]{escape(not_checked)}[/]", highlight=False, soft_wrap=True)
     if as_json:
-        print_json({"ok": True, "file": str(file), "trial": checked.to_json()})
+        print_json({"ok": True, "file": str(file), "trial": checked.to_json(), "not_checked": not_checked})
     else:
         out.print(
             f"[green]ok[/] {escape(str(file))}: trial {checked.trial} of project {checked.project}", highlight=False
@@ -168,6 +178,22 @@ def _checked(file: Path, as_json: bool) -> TrialFile:
     except InvalidTrial as error:
         _refuse(file, error, as_json)
         raise typer.Exit(ExitCode.FAILED) from None
+
+
+def _try_components(file: Path, checked: TrialFile, home: Path | None, as_json: bool) -> str | None:
+    """Have a worker try the components; returns why it did not. Exits with code 1 if they cannot be used."""
+    text = file.read_text()
+    named = re.search(r"^trial\s*:", text, re.MULTILINE)  # the API does not know the file's name
+    try:
+        with Client(address(home), retries=ONCE) as client:
+            tried = client.validate_trial(text=text) if named else client.validate_trial(spec=checked.spec.to_json())
+    except (LanistaError, OSError, ValueError) as error:
+        return f"not checked: game, model and algorithm together, because no stack answers ({error})"
+    if not tried.valid:
+        problems = [Problem(**problem.model_dump() | {"source": str(file)}) for problem in tried.problems]
+        _refuse(file, InvalidTrial(problems), as_json)
+        raise typer.Exit(ExitCode.FAILED)
+    return tried.not_checked
 
 
 def _refuse(file: Path, error: InvalidTrial, as_json: bool) -> None:

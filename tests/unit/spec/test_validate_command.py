@@ -6,11 +6,19 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
+from api.schemas.trials import CheckedFile, SpecProblem
 from lanista.cli import app
+from lanista.cli import trial as trial_commands
 from orchestrator.spec import trial_json_schema
 
 EXAMPLES = Path(__file__).parents[3] / "examples"
 runner = CliRunner()
+
+
+@pytest.fixture(autouse=True)
+def no_stack(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("LANISTA_HOME", str(tmp_path / "home"))
+    monkeypatch.delenv("LANISTA_URL", raising=False)
 
 
 @pytest.fixture
@@ -26,6 +34,35 @@ def test_a_good_file_is_summarised() -> None:
     assert done.stdout.startswith("ok ")
     for words in ("player mcts-50", "1,000,000 steps on 1 x 1024 tables", "30m or win rate 0.5 against mcts-50"):
         assert words in done.stdout
+
+
+def test_without_a_stack_it_says_what_was_not_checked() -> None:
+    done = runner.invoke(app, ["trial", "validate", str(EXAMPLES / "pfsp.yaml")])
+    assert "not checked: game, model and algorithm together, because no stack answers" in " ".join(done.stderr.split())
+
+
+def test_what_a_worker_finds_is_refused_with_its_line(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Answering:
+        """A client of a stack whose worker refuses the model."""
+
+        def __init__(self, *given: object, **more: object) -> None:
+            """Needs no address."""
+
+        def __enter__(self) -> "Answering":
+            return self
+
+        def __exit__(self, *raised: object) -> None:
+            """Nothing to close."""
+
+        def validate_trial(self, *, text: str) -> CheckedFile:
+            problem = SpecProblem(path="model.id", message="does not fit", value="mlp", line=9, column=8)
+            return CheckedFile(valid="model" not in text, problems=[problem], spec=None, not_checked=None)
+
+    monkeypatch.setattr(trial_commands, "Client", Answering)
+    monkeypatch.setattr(trial_commands, "address", lambda home: None)
+    done = runner.invoke(app, ["trial", "validate", str(EXAMPLES / "pfsp.yaml")])
+    assert done.exit_code == 1 and done.stdout == ""
+    assert "pfsp.yaml:9:8: model.id" in done.stderr and "does not fit" in done.stderr
 
 
 def test_a_good_file_as_json_is_the_whole_trial() -> None:
