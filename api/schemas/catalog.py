@@ -15,6 +15,9 @@ class CatalogEntry(Answer):
     name: str = Field(description="the name as a trial file writes it", examples=["mcts-<simulations>"])
     description: str = Field(description="what it is", examples=["Monte Carlo tree search"])
     source: str = Field(description="built-in, or the package it comes from", examples=["built-in"])
+    options_schema: dict[str, Any] | None = Field(
+        default=None, description="of a built-in algorithm: JSON Schema of its options, with their defaults"
+    )
 
 
 class Catalog(Answer):

@@ -74,6 +74,10 @@ def test_a_trial_file_is_checked_as_it_is_typed_and_started(page: Page) -> None:
     expect(start_button).to_be_disabled()
     name = f"typed-{uuid.uuid4().hex[:8]}"
     file.fill(f"project: e2e\ntrial: {name}\ngame: {{id: tic_tac_toe}}\nstart: paused\n")
+    page.get_by_label("Algorithm of all players").select_option("vtrace")
+    expect(page.get_by_text("rho_clip")).to_be_attached()
+    page.get_by_role("button", name="Put into the file").click()
+    expect(file).to_have_value(re.compile(r"start: paused\nalgorithm: \{id: vtrace\}\n$"))
     expect(page.locator("#verdict")).to_contain_text("This file is valid")
     start_button.click()
     expect(page.get_by_role("heading", name=name)).to_be_visible()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 from fastapi import APIRouter, Response
 
@@ -16,6 +17,7 @@ from api.web.responses.paging import Limit, NameCursor
 from api.web.responses.serialization import SerializingRoute, records_page
 from orchestrator.catalog import describe
 from orchestrator.spec import trial_json_schema
+from orchestrator.spec.algorithms.choice import BUILT_IN_ALGORITHMS
 from orchestrator.spec.loading import load_trial_file
 
 router = APIRouter(route_class=SerializingRoute, prefix="/api/v1", tags=["catalog"])
@@ -33,8 +35,16 @@ def catalog(principal: Viewer) -> Response:
 @cache
 def _catalog() -> bytes:
     """Cached: installed packages do not change while the process runs."""
-    whole = Catalog.model_validate({**describe(), "trial_schema": trial_json_schema()})
+    found = describe()
+    algorithms = [{**entry, "options_schema": _options_schema(entry["name"])} for entry in found["algorithms"]]
+    whole = Catalog.model_validate({**found, "algorithms": algorithms, "trial_schema": trial_json_schema()})
     return whole.model_dump_json().encode()
+
+
+def _options_schema(name: str) -> dict[str, Any] | None:
+    """JSON Schema of a built-in algorithm's options; only a worker knows those of other packages."""
+    choice = BUILT_IN_ALGORITHMS.get(name)
+    return None if choice is None else choice.model_json_schema()
 
 
 @router.get("/examples", summary="List example trial files", response_model=Page[Example])

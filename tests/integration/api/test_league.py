@@ -266,6 +266,10 @@ def test_the_rest_that_the_page_needs(viewer: httpx.Client, readable: ReadableLe
     assert projects["board-games"]["trials"] >= 1
     catalog = viewer.get("/api/v1/catalog").json()
     assert "connect_four" in {game["name"] for game in catalog["games"]} and catalog["trial_schema"]["properties"]
+    schemas = {each["name"]: each["options_schema"] for each in catalog["algorithms"]}
+    assert schemas["ppo"]["properties"]["clip"]["default"] == 0.2
+    assert set(schemas["bc"]["required"]) == {"dataset", "id"}
+    assert None not in schemas.values(), "every algorithm here is built in"
     examples = viewer.get("/api/v1/examples").json()["items"]
     assert "alphastar" in {example["name"] for example in examples}
     assert all(example["spec"]["game"]["id"] for example in examples)

@@ -1,14 +1,18 @@
 // Start a trial from an example or a pasted file, checked as you type.
-import { getAll, post } from "../core/api.js";
+import { get, getAll, post } from "../core/api.js";
+import { algorithmPicker } from "../components/algorithm_picker.js";
 import { toast } from "../components/dialog.js";
 import { h } from "../core/dom.js";
 
 const PAUSE_MS = 250;
 export const title = () => "Start a trial";
-export const load = async () => ({ examples: await getAll("/examples") });
+export const load = async () => {
+  const [examples, catalog] = await Promise.all([getAll("/examples"), get("/catalog")]);
+  return { examples, algorithms: catalog.algorithms };
+};
 export const onEvent = () => false;
 
-export function view({ examples }, context) {
+export function view({ examples, algorithms }, context) {
   const { state } = context;
   if (state.text === undefined) choose(examples.find((each) => each.name === context.query.example) ?? examples[0], context);
   const { checked } = state;
@@ -63,6 +67,10 @@ export function view({ examples }, context) {
           { class: "row" },
           h("button", { disabled: !checked?.valid || state.starting, onclick: () => start(context) }, "Start the trial"),
         ),
+        algorithmPicker(algorithms, context, (id) => {
+          replaceText(withAlgorithm(state.text, id), context);
+          context.redraw();
+        }),
       ),
     ),
   ];
@@ -93,9 +101,21 @@ function verdict(checked) {
 
 function choose(example, context) {
   context.state.example = example?.name;
+  replaceText(example?.text ?? "", context);
+}
+
+function replaceText(text, context) {
   const area = document.getElementById("file");
-  if (area) area.value = example.text;
-  typed(example?.text ?? "", context);
+  if (area) area.value = text;
+  typed(text, context);
+}
+
+/** The text with this algorithm for all players in the place of the one it has; players keep those of their own. */
+export function withAlgorithm(text, id) {
+  const section = /^algorithm:.*\n?(?:[ \t]+.*\n?)*/m;
+  const line = `algorithm: {id: ${id}}\n`;
+  if (section.test(text)) return text.replace(section, () => line);
+  return text.replace(/\n*$/, "\n") + line;
 }
 
 function typed(text, context) {

@@ -4,12 +4,17 @@ import { bandedLine, chart, prefetchCharts } from "../charts/line_charts.js";
 import { seriesColours } from "../charts/colours.js";
 import { h } from "../core/dom.js";
 import { duration, fixed, percent, short, since, versionName, whole, humanize } from "../core/format.js";
-import { badge, bar, card, eventList, facts, table, time, versionLink } from "../components/widgets.js";
+import { playerTable } from "../components/player_table.js";
+import { bar, card, eventList, facts, time, versionLink } from "../components/widgets.js";
 import { recentEvents } from "../core/event_stream.js";
 import { trialFrame } from "../components/trial_frame.js";
 
 const LOSSES = [
   "value_loss",
+  "policy_loss",
+  "validation_loss",
+  "validation_accuracy",
+  "imitation",
   "entropy",
   "kl",
   "explained_variance",
@@ -75,7 +80,7 @@ export function view(data, context) {
       card("Losses", losses(data, context)),
       card("Events", events(data)),
     ),
-    h("div", { key: "players" }, card(`Players (${players.length})`, playerTable(players, ratings, data.metrics))),
+    h("div", { key: "players" }, card(`Players (${players.length})`, playerTable(players, ratings, data.metrics, trial.spec))),
   );
 }
 
@@ -275,28 +280,4 @@ function events({ decisions, players }) {
         ]
       : null,
   ];
-}
-
-function playerTable(players, ratings, metrics) {
-  const inexact = new Set(metrics.filter((line) => line.name === "exact" && line.values.at(-1) === 0).map((line) => line.player));
-  const best = new Map(ratings.map((rating) => [rating.version_id, rating]));
-  const order = { main: 0, main_exploiter: 1, league_exploiter: 2, bot: 3, historical: 4 };
-  const rows = [...players].sort((a, b) => order[a.role] - order[b.role] || b.created_at.localeCompare(a.created_at));
-  return table(
-    "Players",
-    [
-      ["Player", (player) => player.name],
-      ["Role", (player) => humanize(player.role)],
-      ["Status", (player) => badge(player.status)],
-      ["Generation", (player) => whole(player.generation), "number"],
-      ["Steps", (player) => short(player.steps), "number"],
-      ["Version", (player) => (player.version_id ? versionLink(player.version_id, `v${player.version_number}`) : "–")],
-      // not a function of its task alone: a buffer that is not kept, asynchronous sampling, remote games
-      ["Exact", (player) => (inexact.has(player.name) ? "no" : "yes")],
-      ["Elo", (player) => fixed(best.get(player.version_id)?.value ?? null, 0), "number"],
-      ["Since", (player) => time(player.created_at)],
-    ],
-    rows,
-    (player) => player.id,
-  );
 }
