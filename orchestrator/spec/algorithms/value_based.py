@@ -106,6 +106,10 @@ class RainbowOptions(DoubleOptions):
 class QrdqnOptions(ExploreOptions):
     """Options of QR-DQN."""
 
+    minibatch: Positive = Field(default=64, description="rows of one gradient step, over all processes")
+    replay_ratio: NotNegative = Field(
+        default=32.0, description="decisions learnt from for each new one; sets the gradient steps of an update"
+    )
     quantiles: Width = Field(default=16, description="quantiles of the return that are learnt for each action")
     kappa: Annotated[float, Field(strict=True, gt=0)] = Field(
         default=1.0, description="error up to which the quantile Huber loss is quadratic"
