@@ -25,7 +25,7 @@ class OffPolicyOptions(ReplayOptions):
         default=256.0,
         description="decisions learnt from for each new one; by default one gradient step for each new decision",
     )
-    capacity: Positive = Field(default=1_000_000, description="decisions that a process's buffer holds")
+    capacity: Positive = Field(default=200_000, description="decisions that a process's buffer holds")
     warm_up: Count = Field(default=200, description="decisions in the buffer before the first gradient step")
     target_rate: Rate = Field(default=0.01, description="how far a step moves the lagged networks (tau)")
 
