@@ -86,7 +86,6 @@ class FlatAdam:
                     view.copy_(found)
                 parameter.grad = view
 
-    @torch.no_grad()
     def step(self) -> None:
         """Apply the gradient."""
         if self.gradient_clip:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -24,6 +24,11 @@ from workers.models.contract import head_of
 from workers.models.heads import Head
 from workers.rollout.batch import Experience
 
+_Known = tuple[Tensor, Tensor]
+"""Of the rows of a minibatch: the actions, and the numbers of `_Columns`."""
+_Seen = tuple[Tensor, ...]
+"""What the metrics of a minibatch need: logarithms of the ratios, entropies, free rows, values and returns."""
+
 
 @dataclass(slots=True)
 class _Columns:
@@ -40,6 +45,17 @@ class _Columns:
     """What the update stays near to."""
     entropy: float
     """Weight of the entropy bonus."""
+
+    def of(self, parts: Sequence[Rows]) -> Iterator[_Known]:
+        """Actions and numbers of each minibatch: slices of one gather for all of them."""
+        order = self.index(np.concatenate(parts))
+        sizes = [len(rows) for rows in parts]
+        actions = torch.split(self.actions.index_select(0, order), sizes)
+        numbers = torch.split(self.numbers.index_select(1, order), sizes, 1)
+        return zip(actions, numbers, strict=True)
+
+    def index(self, rows: Rows) -> Tensor:
+        return torch.from_numpy(rows).to(self.numbers.device)
 
 
 class Ppo(ActorCritic):
@@ -111,43 +127,42 @@ class Ppo(ActorCritic):
         epochs, kl = 0, 0.0
         while epochs < options.epochs:
             epochs += 1
-            parts = evaluation.minibatches(self.minibatches, rng)
-            for number, rows in enumerate(parts, start=1):
+            parts = list(evaluation.minibatches(self.minibatches, rng))
+            seen: list[_Seen] = []
+            for number, (rows, known) in enumerate(zip(parts, columns.of(parts), strict=True), start=1):
                 last = number == self.minibatches
                 if len(rows):
                     logits, values = evaluation.forward(rows)
-                    evaluation.backward(*self._gradients(logits, values, columns, rows, measured))
+                    evaluation.backward(*self._gradients(logits, values, known, rows, columns, seen))
                     # The early stop looks at the KL of the epoch's last minibatch, averaged over all processes.
-                    kl = float(measured[-1][0][0]) if last else kl
+                    kl = float(_divergence(seen[-1][0])) if last else kl
                 else:
                     learner.optimisers[POLICY].clear()
                 self._add_gradient(learner, rng)
                 reduced = learner.step(reduced_scalar=kl if last else 0.0)
                 kl = reduced if last else kl
                 yield epochs
+            measured += _measure(seen)
             if options.target_kl and kl > 1.5 * options.target_kl:
                 break
 
     def _add_gradient(self, learner: Learner, rng: np.random.Generator) -> None:
         """Add to the gradient of a minibatch; for algorithms that extend PPO's loss."""
 
-    @torch.no_grad()
     def _gradients(
-        self, logits: Tensor, values: Tensor, columns: _Columns, rows: Rows, measured: Measured
+        self, logits: Tensor, values: Tensor, known: _Known, rows: Rows, columns: _Columns, seen: list[_Seen]
     ) -> tuple[Tensor, Tensor]:
-        """The gradients at the logits and values; appends the minibatch's metrics to `measured`."""
+        """The gradients at the logits and values; appends what the metrics need to `seen`."""
         options, count = self.options, len(rows)
-        index = torch.from_numpy(rows).to(columns.numbers.device)
-        actions = columns.actions.index_select(0, index)
-        old_log_probs, old_values, advantages, returns = columns.numbers.index_select(1, index)
+        actions, (old_log_probs, old_values, advantages, returns) = known
         terms = head_terms(columns.head, logits, actions)
         # Bounded: one decision that has become e^88 times likelier would make the whole gradient NaN.
         shift = (terms.taken - old_log_probs).clamp_(-20.0, 20.0)
         ratio = shift.exp()
         free = self.free(ratio, advantages)
-        measured.append((_measure(ratio, shift, terms.entropy, free, values, returns), count))
+        seen.append((shift, terms.entropy, free, values, returns))
         dloss_dlogp = ratio.mul_(advantages).mul_(free).mul_(-1.0 / count)
-        pulls = [anchor.gradient(terms, index) for anchor in columns.anchors]
+        pulls = [anchor.gradient(terms, columns.index(rows)) for anchor in columns.anchors]
         return (
             anchored(terms.gradient(dloss_dlogp, columns.entropy / count), pulls),
             value_gradient(values, returns, old_values, options.value_clip * columns.spread).mul_(
@@ -159,15 +174,16 @@ class Ppo(ActorCritic):
 _MEASURED = ("kl", "entropy", "clip_fraction", "value_loss")
 
 
-def _measure(ratio: Tensor, shift: Tensor, entropy: Tensor, free: Tensor, values: Tensor, returns: Tensor) -> Tensor:
-    """The means of _MEASURED over one minibatch. They stay a tensor: the update loop converts nothing to floats."""
-    error = values - returns
-    rows = len(values)
-    return torch.stack(
-        [
-            (ratio - 1.0 - shift).mean(),
-            entropy.mean(),
-            1.0 - torch.count_nonzero(free) / rows,
-            torch.dot(error, error) / rows,
-        ]
-    )
+def _measure(seen: Sequence[_Seen]) -> Measured:
+    """The means of _MEASURED over the minibatches of one epoch, all at once: a gradient step has few operations."""
+    if not seen:
+        return []
+    shift, entropy, free, values, returns = (torch.cat(parts) for parts in zip(*seen, strict=True))
+    error, rows = values - returns, len(values)
+    means = [_divergence(shift), entropy.mean(), 1.0 - torch.count_nonzero(free) / rows, torch.dot(error, error) / rows]
+    return [(torch.stack(means), rows)]
+
+
+def _divergence(shift: Tensor) -> Tensor:
+    """The KL divergence from the policy that acted, estimated from the logarithms of the ratios."""
+    return (shift.exp() - 1.0 - shift).mean()
