@@ -6,6 +6,7 @@ See docs/decisions/games-and-adapters.md.
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, Literal, Self
 
 import numpy as np
@@ -103,7 +104,7 @@ class GameSpec:
         values = {name: getattr(self, name) for name in self.__dataclass_fields__}
         return type(self)(**values | {"observation": observation})
 
-    @property
+    @cached_property
     def actions(self) -> int:
         """The number of actions of a Discrete space; other action spaces have none."""
         if not isinstance(self.action, spaces.Discrete):
@@ -123,7 +124,7 @@ class GameSpec:
         """The arrays of an observation by name; one array has the name ""."""
         return game_spaces.observation_parts(self.observation)
 
-    @property
+    @cached_property
     def discrete(self) -> bool:
         """Whether an action is one number of 0 to n-1."""
         return isinstance(self.action, spaces.Discrete)

@@ -153,11 +153,9 @@ class ActionLayout:
             self.dtype = np.dtype(next((kind for of, kind in kinds.items() if isinstance(space, of)), np.int64))
         self.width: int = math.prod(self.shape)
         """Numbers of one action."""
-
-    @property
-    def continuous(self) -> bool:
+        self.continuous = self.dtype == np.float32
         """Whether some of the numbers are not whole."""
-        return self.dtype == np.float32
+        self._first = int(space.start) if isinstance(space, spaces.Discrete) else None
 
     @cached_property
     def choices(self) -> tuple[int, ...]:
@@ -278,8 +276,8 @@ class ActionLayout:
 
     def to_environment(self, action: NDArray[Any]) -> Any:
         """One action as the space itself has it: what an environment's `step` takes."""
-        if isinstance(self.space, spaces.Discrete):
-            return int(action) + int(self.space.start)
+        if self._first is not None:
+            return int(action) + self._first
         return _unflatten(self.space, iter(np.asarray(action).reshape(-1).tolist()))
 
 

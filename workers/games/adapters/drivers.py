@@ -109,6 +109,8 @@ class DrivenTables:
         counts = [layout.mask_width or 0 for layout in setup.actions]
         width = 0 if arrays.legal is None else arrays.legal.shape[1]
         self._own_actions = np.arange(width) < np.array(counts)[:, None]
+        self._unmasked: dict[int, int | None] = dict.fromkeys(self._rows)
+        """The seat whose actions are all legal in a slot, as its row of the mask says; None: the row says otherwise."""
 
     def start(self, tables: Sequence[int], seeds: Sequence[int]) -> None:
         """Start the games with these seeds at these tables."""
@@ -125,12 +127,14 @@ class DrivenTables:
         actions = arrays.actions if arrays.actions.ndim > 1 else arrays.actions.tolist()
         results: list[tuple[bool, bool]] = []
         rewards: list[tuple[int, int, float]] = []
+        width = self._width
         for table, driver in self.drivers.items():
-            slots = range(table * self._width, table * self._width + acting[table])
-            seats = [all_seats[slot] for slot in slots]
-            chosen = [layouts[seat].to_environment(actions[slot]) for seat, slot in zip(seats, slots, strict=True)]
+            slot = table * width
+            seats = all_seats[slot : slot + acting[table]]
+            chosen = [layouts[seat].to_environment(actions[slot + place]) for place, seat in enumerate(seats)]
             played = driver.play(seats, chosen)
-            rewards.extend((table, seat, reward) for seat, reward in played.rewards.items())
+            for seat, reward in played.rewards.items():
+                rewards.append((table, seat, reward))
             results.append((played.over, played.cut))
             if not played.over:
                 self._look(table)
@@ -163,11 +167,13 @@ class DrivenTables:
             encoder.write(each.value, self._rows[slot])
             arrays.seats[slot] = each.seat
             if arrays.legal is not None:
-                self._mark_legal(arrays.legal[slot], each, encoder)
+                mask = encoder.mask(each.value, each.info)
+                if mask is not None or self._unmasked[slot] != each.seat:
+                    self._mark_legal(arrays.legal[slot], each.seat, mask)
+                    self._unmasked[slot] = each.seat if mask is None else None
             slot += 1
 
-    def _mark_legal(self, row: NDArray[np.bool_], shown: AgentObservation, encoder: ObservationEncoder) -> None:
-        row[:] = self._own_actions[shown.seat]
-        mask = encoder.mask(shown.value, shown.info)
+    def _mark_legal(self, row: NDArray[np.bool_], seat: int, mask: NDArray[np.bool_] | None) -> None:
+        row[:] = self._own_actions[seat]
         if mask is not None:
             row[: len(mask)] &= mask
