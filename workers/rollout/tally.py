@@ -50,6 +50,8 @@ class TallyBoard:
         tables, seats = seating.owner.shape
         teams = max(seating.teams) + 1
         self._seats_of = [np.flatnonzero(np.asarray(seating.teams) == team) for team in range(teams)]
+        self._teams_differ = tuple(seating.teams) != tuple(range(seats))
+        """Whether a team is something else than its seat."""
         self._owner = np.stack([seating.owner[:, sat[0]] for sat in self._seats_of], axis=1)
         """[tables, teams]: all seats of a team have one owner, except where the learner has a mate."""
         self._mixed = None if seating.mates is None else MixedTally(seating)
@@ -110,7 +112,9 @@ class TallyBoard:
         counted = tables[self._waiting[tables]] if self._closing or self._first_only else tables
         if len(counted):
             self._waiting[counted] = False
-            returns = np.stack([self._returns[counted][:, sat].sum(axis=1) for sat in self._seats_of], axis=1)
+            returns = self._returns[counted]
+            if self._teams_differ:
+                returns = np.stack([returns[:, sat].sum(axis=1) for sat in self._seats_of], axis=1)
             pure = slice(None) if self._mixed is None else self._mixed.count(counted, returns)
             self._count(self._owner[counted[pure]], returns[pure])
             self._games += len(counted)
