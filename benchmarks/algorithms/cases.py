@@ -43,11 +43,11 @@ GAMES = 20
 
 _PPO = {"value_clip": 0.0, "target_kl": 0.0, "rollout_steps": 32, "minibatch": 256, "epochs": 10}
 _CART_POLE = {"entropy": 0.0, "gamma": 0.99, "learning_rate": 3e-3}
-_WIDE = Component(id="mlp", options={"hidden": [128, 128]})
 _PENDULUM: dict[str, Any] = {
     "env": "Pendulum-v1",
     "target": -200.0,
-    "evaluate_every": 500,
+    "tables": 4,
+    "evaluate_every": 800,
     "most_steps": 20_000,
     "peer": "sb3",
 }
@@ -73,16 +73,6 @@ CASES: dict[str, Case] = {
         Case(algorithm="a2c", options={**_CART_POLE, "rollout_steps": 8, "minibatch": 256}, vector=True, peer="sb3"),
         Case(algorithm="vtrace", options={**_CART_POLE, "rollout_steps": 8, "minibatch": 128}, tables=16, vector=True),
         Case(algorithm="upgo", options={**_CART_POLE, "rollout_steps": 8, "minibatch": 128}, tables=16, vector=True),
-        Case(algorithm="dqn", model=_WIDE, peer="sb3"),
-        Case(algorithm="rainbow", model=_WIDE, peer="tianshou"),
-        Case(algorithm="qrdqn", model=_WIDE, peer="sb3"),
-        Case(algorithm="sqn", model=_WIDE),
-        Case(algorithm="apex", model=_WIDE),
-        Case(
-            algorithm="r2d2",
-            env="lanista/CartPolePOMDP-v1",
-            model=Component(id="gru", options={"hidden": 64, "state": 64}),
-        ),
         Case(algorithm="dqn", vector=True, evaluate_every=2_500, most_steps=100_000, peer="sb3"),
         Case(algorithm="qrdqn", vector=True, evaluate_every=2_500, most_steps=100_000, peer="sb3"),
         Case(algorithm="rainbow", vector=True, evaluate_every=2_500, most_steps=100_000, peer="tianshou"),
