@@ -43,6 +43,8 @@ GAMES = 20
 
 _PPO = {"value_clip": 0.0, "target_kl": 0.0, "rollout_steps": 32, "minibatch": 256, "epochs": 10}
 _CART_POLE = {"entropy": 0.0, "gamma": 0.99, "learning_rate": 3e-3}
+_REPLAYED: dict[str, Any] = {"vector": True, "tables": 4, "evaluate_every": 5_000, "most_steps": 100_000}
+"""Games begin anew with each generation: each table plays 1,250 steps in one, so that whole games of 500 are seen."""
 _PENDULUM: dict[str, Any] = {
     "env": "Pendulum-v1",
     "target": -200.0,
@@ -73,16 +75,15 @@ CASES: dict[str, Case] = {
         Case(algorithm="a2c", options={**_CART_POLE, "rollout_steps": 8, "minibatch": 256}, vector=True, peer="sb3"),
         Case(algorithm="vtrace", options={**_CART_POLE, "rollout_steps": 8, "minibatch": 128}, tables=16, vector=True),
         Case(algorithm="upgo", options={**_CART_POLE, "rollout_steps": 8, "minibatch": 128}, tables=16, vector=True),
-        Case(algorithm="dqn", vector=True, evaluate_every=2_500, most_steps=100_000, peer="sb3"),
-        Case(algorithm="qrdqn", vector=True, evaluate_every=2_500, most_steps=100_000, peer="sb3"),
-        Case(algorithm="rainbow", vector=True, evaluate_every=2_500, most_steps=100_000, peer="tianshou"),
-        *(Case(algorithm=name, vector=True, evaluate_every=2_500, most_steps=100_000) for name in ("sqn", "apex")),
+        Case(algorithm="dqn", **_REPLAYED, peer="sb3"),
+        Case(algorithm="qrdqn", **_REPLAYED, peer="sb3"),
+        Case(algorithm="rainbow", **_REPLAYED, peer="tianshou"),
+        *(Case(algorithm=name, **_REPLAYED) for name in ("sqn", "apex")),
         Case(
             algorithm="r2d2",
             env="lanista/CartPolePOMDP-v1",
             model=Component(id="gru", options={}),
-            vector=True,
-            most_steps=200_000,
+            **{**_REPLAYED, "most_steps": 200_000},
         ),
         Case(algorithm="es", tables=32, evaluate_every=16_000, most_steps=1_000_000),
         Case(algorithm="sac", **_PENDULUM),
