@@ -21,7 +21,7 @@ SPEC = {
         "matchmaking": {"self_play_share": 0.2},
         "champion_gate": {"test": "sprt", "elo0": 0, "elo1": 200, "max_pairs": 32},
     },
-    "budget": {"steps": 32_000},
+    "budget": {"steps": 120_000},
 }
 
 

@@ -23,6 +23,7 @@ PENDULUM = Component(id="gymnasium", options={"env": "Pendulum-v1"})
 TEAM = Component(id="two_step")
 MLP = Component(id="mlp", options={"hidden": [16, 16]})
 GRU = Component(id="gru", options={"hidden": 16, "state": 16})
+DATA = "tests.unit.algorithms.imitation.samples:centre_games"
 REPLAY = {"capacity": 600, "warm_up": 40, "minibatch": 16, "replay_ratio": 4.0, "kept": True}
 
 SETTINGS: dict[str, dict[str, Any]] = {
@@ -38,6 +39,10 @@ SETTINGS: dict[str, dict[str, Any]] = {
     "r2d2": {"game": HIDDEN, "model": GRU, "length": 3, "burn_in": 1},
     "dqn": {"prioritised": True, "n_step": 3},
     "es": {"population": 4},
+    "mmd": {"anneal_steps": 10},
+    "bc": {"dataset": [DATA]},
+    "iql": {"dataset": [DATA]},
+    "sl_rl": {"dataset": [DATA], "imitation_rows": 600, "imitation_minibatch": 32},
 }
 """Where an algorithm needs another game or model than perceptrons at tic-tac-toe, and options of its own."""
 
