@@ -5,7 +5,8 @@
 A run is one seed of one algorithm. Its row is written to the file as soon as it ends (benchmarks/results/
 algorithms.json unless given); runs that have a row are not repeated unless `--again`. `null` means not reached.
 Evaluations, 20 greedy games each, count neither in the seconds nor in the steps. Everybody computes on one thread.
-With `--peers` the other projects are installed once into build/peers-venv.
+A change of any setting makes another row. With `--peers` the other projects are installed once, each into its own
+build/<peer>-venv.
 """
 
 from __future__ import annotations
@@ -28,7 +29,7 @@ def rows_of(case: Case, by: str, seeds: list[int], results: Results, again: bool
     """The rows of all seeds, run now where there are none."""
     found = []
     for seed in seeds:
-        row = results.get((case.algorithm, by, case.env, case.target, seed))
+        row = results.get(lanista.key(case, seed) if by == "lanista" else peers.key(case, seed))
         if row is None or again:
             row = lanista.run(case, seed) if by == "lanista" else peers.run(case, seed)
             results.add(row)

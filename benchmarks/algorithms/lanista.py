@@ -8,7 +8,7 @@ from contextlib import closing
 from dataclasses import replace
 
 from benchmarks.algorithms.cases import GAMES, Case
-from benchmarks.algorithms.rows import Point, Row
+from benchmarks.algorithms.rows import Key, Point, Row, settings_key
 from benchmarks.peers.rates import say
 from league.types import CheckpointRef, VersionId
 from orchestrator.artifacts import ArtifactStore
@@ -23,8 +23,7 @@ from workers.matches.task import Entrant, MatchTask, Randomness
 
 def run(case: Case, seed: int) -> Row:
     """Train until the target or the last step; Ray must be initialised."""
-    component = Component(id=case.algorithm, options=dict(case.options))
-    algorithm = Component(id=case.algorithm, options=parse_options(component).model_dump(mode="json"))
+    algorithm = _algorithm(case)
     task = GenerationTask(
         game=case.game,
         model=case.model,
@@ -51,7 +50,26 @@ def run(case: Case, seed: int) -> Row:
                 say(f"  {case.algorithm} seed {seed}: {steps:,} steps, {seconds:.1f} s, return {curve[-1].value:.1f}")
                 if curve[-1].value >= case.target:
                     break
-    return Row.of(case.algorithm, "lanista", case.env, case.target, seed, curve)
+    return Row.of(key(case, seed), curve)
+
+
+def key(case: Case, seed: int) -> Key:
+    """The key of this run: every option of the algorithm counts, defaults too."""
+    settings = {
+        "algorithm": dict(_algorithm(case).options),
+        "model": {"id": case.model.id, **case.model.options},
+        "game": dict(case.game.options),
+        "tables": case.tables,
+        "evaluate_every": case.evaluate_every,
+        "most_steps": case.most_steps,
+        "games": GAMES,
+    }
+    return Key(case.algorithm, "lanista", case.env, case.target, seed, settings_key(settings))
+
+
+def _algorithm(case: Case) -> Component:
+    given = Component(id=case.algorithm, options=dict(case.options))
+    return Component(id=case.algorithm, options=parse_options(given).model_dump(mode="json"))
 
 
 def judge(case: Case, checkpoint: CheckpointRef, store: ArtifactStore, seed: int) -> float:

@@ -8,9 +8,10 @@ import subprocess
 import venv
 from importlib.metadata import version
 from pathlib import Path
+from typing import Any
 
 from benchmarks.algorithms.cases import GAMES, Case
-from benchmarks.algorithms.rows import Row
+from benchmarks.algorithms.rows import Key, Row, settings_key
 from benchmarks.peers.rates import say
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -28,7 +29,32 @@ class PeerFailed(RuntimeError):
 def run(case: Case, seed: int) -> Row:
     """Train the case's algorithm by its peer, until the target or the last step."""
     assert case.peer is not None
-    settings = {
+    variables = {**os.environ, "OMP_NUM_THREADS": "1", "PYTHONWARNINGS": "ignore"}
+    done = subprocess.run(
+        [ensure_python(case.peer), _script(case.peer), json.dumps(_settings(case, seed))],
+        stdout=subprocess.PIPE,
+        env=variables,
+        text=True,
+        check=False,
+    )
+    if done.returncode:
+        raise PeerFailed(f"{case.peer} ended with {done.returncode}; its messages are above")
+    return Row.of(key(case, seed), json.loads(done.stdout.splitlines()[-1]))
+
+
+def key(case: Case, seed: int) -> Key:
+    """The key of this run: the peer's script and version count."""
+    assert case.peer is not None
+    settings = {**_settings(case, seed), "script": _script(case.peer).read_text(), "wanted": _WANTED[case.peer]}
+    return Key(case.algorithm, case.peer, case.env, case.target, seed, settings_key(settings))
+
+
+def _script(peer: str) -> Path:
+    return ROOT / "benchmarks" / "peers" / f"{peer}_run.py"
+
+
+def _settings(case: Case, seed: int) -> dict[str, Any]:
+    return {
         "algorithm": case.algorithm,
         "env": case.env,
         "target": case.target,
@@ -37,18 +63,6 @@ def run(case: Case, seed: int) -> Row:
         "most_steps": case.most_steps,
         "games": GAMES,
     }
-    script = ROOT / "benchmarks" / "peers" / f"{case.peer}_run.py"
-    variables = {**os.environ, "OMP_NUM_THREADS": "1", "PYTHONWARNINGS": "ignore"}
-    done = subprocess.run(
-        [ensure_python(case.peer), script, json.dumps(settings)],
-        stdout=subprocess.PIPE,
-        env=variables,
-        text=True,
-        check=False,
-    )
-    if done.returncode:
-        raise PeerFailed(f"{case.peer} ended with {done.returncode}; its messages are above")
-    return Row.of(case.algorithm, case.peer, case.env, case.target, seed, json.loads(done.stdout.splitlines()[-1]))
 
 
 def ensure_python(peer: str) -> Path:

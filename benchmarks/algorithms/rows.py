@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 import statistics
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -21,6 +22,22 @@ class Point(NamedTuple):
     value: float
 
 
+class Key(NamedTuple):
+    """What tells runs apart."""
+
+    algorithm: str
+    by: str
+    env: str
+    target: float
+    seed: int
+    settings: str
+
+
+def settings_key(settings: Mapping[str, Any]) -> str:
+    """Eight digits that stand for these settings."""
+    return hashlib.sha256(json.dumps(settings, sort_keys=True).encode()).hexdigest()[:8]
+
+
 @dataclass(frozen=True, kw_only=True)
 class Row:
     """One run of one algorithm, here or by another project."""
@@ -30,6 +47,8 @@ class Row:
     env: str
     target: float
     seed: int
+    settings: str
+    """What `settings_key` made of everything that was set: a row of other settings is another row."""
     seconds: float | None
     """Until the target, without evaluations; None: not reached."""
     steps: int | None
@@ -39,16 +58,12 @@ class Row:
     curve: list[list[float]]
 
     @classmethod
-    def of(cls, algorithm: str, by: str, env: str, target: float, seed: int, curve: Sequence[Sequence[float]]) -> Row:
+    def of(cls, key: Key, curve: Sequence[Sequence[float]]) -> Row:
         """The row of a run that has these evaluations."""
         last = Point(int(curve[-1][0]), curve[-1][1], curve[-1][2])
-        reached = last.value >= target
+        reached = last.value >= key.target
         return cls(
-            algorithm=algorithm,
-            by=by,
-            env=env,
-            target=target,
-            seed=seed,
+            **key._asdict(),
             seconds=round(last.seconds, 2) if reached else None,
             steps=last.steps if reached else None,
             best=max(point[2] for point in curve),
@@ -57,8 +72,8 @@ class Row:
         )
 
     @property
-    def key(self) -> tuple[str, str, str, float, int]:
-        return (self.algorithm, self.by, self.env, self.target, self.seed)
+    def key(self) -> Key:
+        return Key(self.algorithm, self.by, self.env, self.target, self.seed, self.settings)
 
 
 class Results:
@@ -69,7 +84,7 @@ class Results:
         found = json.loads(file.read_text()) if file.exists() else []
         self._rows = {row.key: row for row in (Row(**each) for each in found)}
 
-    def get(self, key: tuple[str, str, str, float, int]) -> Row | None:
+    def get(self, key: Key) -> Row | None:
         """The row of this run, if it has been made."""
         return self._rows.get(key)
 
