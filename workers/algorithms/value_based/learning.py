@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import torch
@@ -16,6 +16,7 @@ from torch import Tensor, nn
 from orchestrator.spec.algorithms.value_based import DoubleOptions, ExploreOptions, ValueOptions
 from workers.algorithms.contract import Algorithm, Metrics, NetFactory
 from workers.algorithms.differentiable import Differentiable, differentiable
+from workers.algorithms.errors import BadAlgorithm
 from workers.algorithms.exploration.schedules import scheduled
 from workers.algorithms.learner import POLICY, Learner
 from workers.buffers.contract import Batch, Buffer
@@ -24,6 +25,7 @@ from workers.buffers.replay import Replay
 from workers.games.protocol import GameSpec
 from workers.inference.greedy import EpsilonGreedy
 from workers.inference.policy import Policy
+from workers.models.contract import state_size
 
 _STEPS_AT_ONCE, _BYTES_AT_ONCE = 16, 1 << 21
 """The most gradient steps, and bytes of observations, whose rows are drawn at once."""
@@ -63,6 +65,8 @@ class ValueBased(Algorithm):
     Options = DoubleOptions
     options: DoubleOptions
     actions = (spaces.Discrete,)
+    recurrent: ClassVar[bool] = False
+    """Whether it learns along sequences, as a recurrent model needs."""
 
     @abstractmethod
     def gradient(self, step: Step) -> Gradient:
@@ -73,7 +77,10 @@ class ValueBased(Algorithm):
         return net(POLICY)
 
     def build(self, spec: GameSpec, net: NetFactory) -> Learner:
-        learner = Learner(self.network(spec, net))
+        network = self.network(spec, net)
+        if not self.recurrent:
+            refuse_recurrent(network)
+        learner = Learner(network)
         learner.optimiser(learning_rate=self.options.learning_rate, gradient_clip=self.options.gradient_clip)
         learner.lag(tau=self.options.target_rate, every=self.options.target_every)
         return learner
@@ -131,6 +138,12 @@ class Exploring(ValueBased):
             over=given.explore_steps,
             steps=steps,
         )
+
+
+def refuse_recurrent(network: nn.Module) -> None:
+    """Raise BadAlgorithm for a recurrent network: drawn rows are single decisions, without the state before them."""
+    if state_size(network):
+        raise BadAlgorithm("it learns from single decisions and needs a model without a recurrent state; use r2d2")
 
 
 def replay(options: ValueOptions, **changed: Any) -> Replay:

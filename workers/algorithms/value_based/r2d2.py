@@ -34,6 +34,7 @@ class R2d2(Exploring):
 
     Options = R2d2Options
     options: R2d2Options
+    recurrent = True
 
     def network(self, spec: GameSpec, net: NetFactory) -> nn.Module:
         found = net(POLICY)

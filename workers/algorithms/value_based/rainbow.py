@@ -55,9 +55,11 @@ class Rainbow(ValueBased):
 
     def update(self, learner: Learner, buffer: Buffer, rng: np.random.Generator) -> Iterator[Metrics]:
         self._noise = rng
-        yield from super().update(learner, buffer, rng)
-        for net in learner.all_nets().values():
-            set_noise(net, None)
+        try:
+            yield from super().update(learner, buffer, rng)
+        finally:  # an update that was stopped must not leave its noise in the networks
+            for net in learner.all_nets().values():
+                set_noise(net, None)
 
     def _descend(self, learner: Learner, nets: tuple[Differentiable, Differentiable], batch: Batch) -> Gradient:
         for net in learner.all_nets().values():

@@ -14,7 +14,8 @@ from orchestrator.contracts.generations import PlannedOpponent
 from tests.unit.training.test_exact_resume import new_process
 from workers.algorithms.building import actor_of, build_learner
 from workers.algorithms.contract import make_algorithm
-from workers.algorithms.errors import BadAlgorithm
+from workers.algorithms.errors import BadAlgorithm, UpdateStopped
+from workers.algorithms.metrics import MetricMeans
 from workers.checkpoints import load
 from workers.crews.actors import FusedActor, RolloutActor, TrainerActor
 from workers.crews.generation import crew_plan
@@ -123,6 +124,13 @@ def test_box_actions_are_refused_by_name() -> None:
             build_learner(make_algorithm(Component(id=name)), Component(id="mlp"), spec, 1)
 
 
+@pytest.mark.parametrize("name", [name for name in IDS if name != "r2d2"])
+def test_recurrent_models_are_refused(name: str) -> None:
+    spec = make_game("tic_tac_toe", 1).spec
+    with pytest.raises(BadAlgorithm, match="needs a model without a recurrent state; use r2d2"):
+        build_learner(make_algorithm(task(name, "tic_tac_toe").algorithm), Component(id="gru"), spec, 1)
+
+
 def test_noisy_layers_explore_while_they_learn_and_are_still_in_matches() -> None:
     spec = make_game("tic_tac_toe", 1).spec
     algorithm = make_algorithm(task("rainbow", "tic_tac_toe", noise=2.0).algorithm)
@@ -139,6 +147,21 @@ def test_noisy_layers_explore_while_they_learn_and_are_still_in_matches() -> Non
     draws = rng.random(4, dtype=np.float32)
     again = [actor.act(shown, draws, 1.0)["action"].tolist() for _ in range(3)]
     assert again[0] == again[1] == again[2]
+
+
+def test_a_stopped_update_leaves_no_noise_in_the_networks(store: ArtifactStore) -> None:
+    given = task("rainbow", "tic_tac_toe", noise=2.0)
+    actor = new_process(given, store)
+    actor.prepare(given, True)
+    actor.advance(2)  # beyond the warm-up
+    training = actor._training
+    updates = training.learner.updates
+    training.stop()
+    with pytest.raises(UpdateStopped):
+        training.learn(MetricMeans())
+    assert training.learner.updates > updates
+    layers = [layer for net in training.learner.all_nets().values() for layer in noisy_layers(net)]
+    assert layers and all(layer.noise is None for layer in layers)
 
 
 def test_models_without_linear_layers_cannot_be_noisy() -> None:
