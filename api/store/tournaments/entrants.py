@@ -61,6 +61,18 @@ def resolve_entrants(session: Session, arena: Arena, rules: Sequence[str]) -> li
     return list(found.values())
 
 
+def reached_trials(session: Session, arena: Arena, text: str) -> Sequence[Trial]:
+    """The trials that a rule finds entrants in; none for a bot, which the rule itself names."""
+    rule = parse_entrant(text, known=False)
+    if rule.rule is Rule.BOT:
+        return []
+    if rule.rule is Rule.VERSION:
+        return [session.get_one(Trial, _fitting(session, arena, rule.argument).trial_id)]
+    if rule.rule is Rule.ALIAS:
+        return [session.get_one(Trial, _holder(session, arena, rule.argument).trial_id)]
+    return _trials(session, arena, rule)
+
+
 def admit_bots(session: Session, arena: Arena, rules: Sequence[str]) -> None:
     """Create a version for every bot that the rules name. This may lock a trial, so it comes before all other locks."""
     for rule in map(parse_entrant, rules):

@@ -10,12 +10,14 @@ from pydantic import TypeAdapter
 from api.store.tables import Player, Trial
 from orchestrator.catalog import Component
 from orchestrator.spec import InvalidTrial, TrialSpec
+from orchestrator.spec.algorithms.choice import AlgorithmChoice
 from orchestrator.spec.checking import check_algorithm
 from orchestrator.spec.components import Choice
 from orchestrator.spec.model import ModelChoice
 from orchestrator.spec.problems import Problem, shown
 
 _MODEL: TypeAdapter[Choice] = TypeAdapter(ModelChoice)
+_ALGORITHM: TypeAdapter[Choice] = TypeAdapter(AlgorithmChoice)
 
 
 def spec_of(trial: Trial) -> TrialSpec:
@@ -49,6 +51,11 @@ def own_algorithm(trial: Trial, player: Player) -> Component:
 def model_choice(stored: dict[str, Any]) -> Choice:
     """A model as a row has it; its name is not looked up again."""
     return _MODEL.validate_python(stored)
+
+
+def algorithm_choice(stored: dict[str, Any]) -> Choice:
+    """An algorithm as a row has it; its name is not looked up again."""
+    return _ALGORITHM.validate_python(stored)
 
 
 def model_of(spec: TrialSpec, own: dict[str, Any] | None) -> Choice:

@@ -10,8 +10,8 @@ from temporalio.service import RPCError
 
 from api.schemas.enums import TrialStatus
 from api.schemas.trials import Stop, TrialSummary
+from api.store.trials.own_code import code_of_trial
 from api.store.trials.reads import get_trial, read_trial
-from api.store.trials.spec import spec_of
 from api.store.trials.status import stop_pending_trial, was_carried_out
 from api.web.auth.own_code import require_code
 from api.web.changes import AuditLine, ChangeCall, Reply
@@ -20,7 +20,6 @@ from api.web.problems import ProblemError
 from api.web.responses.etags import etag
 from api.web.temporal.messages import update_trial
 from orchestrator.contracts.workflows import Mode, Status, StopOrder, trial_workflow_id
-from orchestrator.spec.own_code import code_in_trial
 
 
 class TrialOrder(Order):
@@ -85,7 +84,7 @@ class ResumeTrial(TrialOrder):
 
     def check(self) -> None:
         with self.services.reads() as session:
-            named = code_in_trial(spec_of(get_trial(session, self.trial_id)))
+            named = code_of_trial(session, get_trial(session, self.trial_id))
         require_code(self.change.principal, named, "trial")
         super().check()
 

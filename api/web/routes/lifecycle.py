@@ -8,6 +8,7 @@ from api.schemas.trials import Fork, Stop, Trial, TrialSummary
 from api.store.core.engine import Session
 from api.store.forks.fork import fork_trial
 from api.store.trials.archive import archive_trial
+from api.store.trials.own_code import code_of_trial
 from api.store.trials.reads import get_trial, read_trial
 from api.store.trials.spec import spec_of
 from api.web.auth.own_code import check_matchmaker, require_code
@@ -18,7 +19,6 @@ from api.web.problems import problems_at
 from api.web.responses.etags import IfMatch, etag, require_match
 from api.web.responses.paging import EntityId
 from api.web.responses.serialization import SerializingRoute
-from orchestrator.spec.own_code import code_in_trial
 
 router = APIRouter(route_class=SerializingRoute, prefix="/api/v1/trials/{trial_id}", tags=["trials"])
 
@@ -52,11 +52,11 @@ async def fork(trial_id: EntityId, new: Fork, principal: Operator, change: Chang
     made: list[str] = []
 
     def work(session: Session) -> Reply:
-        require_code(principal, code_in_trial(spec_of(get_trial(session, str(trial_id)))), "trial")
+        require_code(principal, code_of_trial(session, get_trial(session, str(trial_id))), "trial")
         with problems_at("body.changes"):
             row = fork_trial(session, str(trial_id), name=new.name, at_commit=new.at_commit, changes=new.changes)
             check_matchmaker(spec_of(row), change.services.settings)
-        code = require_code(principal, code_in_trial(spec_of(row)), "trial")
+        code = require_code(principal, code_of_trial(session, row), "trial")
         session.flush()
         made.append(row.id)
         shown = Trial.model_validate(read_trial(session, row.id))

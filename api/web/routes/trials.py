@@ -13,6 +13,7 @@ from api.schemas.enums import Scope, TrialStatus
 from api.schemas.trials import CheckedFile, FileToCheck, NewTrial, SpecProblem, Trial, TrialSummary
 from api.store.core.engine import Session
 from api.store.trials.create import create_trial
+from api.store.trials.own_code import inherited_code
 from api.store.trials.reads import TrialFilter, list_trials, read_trial
 from api.web.auth.own_code import check_matchmaker, require_code
 from api.web.auth.scopes import Operator, Viewer
@@ -62,6 +63,7 @@ async def create(new: NewTrial, principal: Operator, change: Change) -> Response
 
     def work(session: Session, _: None) -> Reply:
         row = create_trial(session, project=new.project, name=new.name, spec=spec)
+        inherited = require_code(principal, inherited_code(session, row), "body.spec")
         made.append(row.id)
         session.refresh(row)
         trial = Trial.model_validate(read_trial(session, row.id))
@@ -72,7 +74,8 @@ async def create(new: NewTrial, principal: Operator, change: Change) -> Response
             audit=AuditLine(
                 action="trial.create",
                 target=f"trial/{row.id}",
-                detail={"project": new.project, "name": new.name} | ({"code": code} if code else {}),
+                detail={"project": new.project, "name": new.name}
+                | ({"code": code | inherited} if code | inherited else {}),
             ),
         )
 

@@ -9,9 +9,12 @@ import pytest
 
 from api.settings import ApiSettings
 from api.store.core.ids import new_id
+from api.store.tables import Player, Trial
 from api.web.auth.own_code import check_matchmaker
 from orchestrator.spec import InvalidTrial
 from orchestrator.spec.checking import check_spec
+from tests.integration.api.server import Served
+from tests.integration.store.league import SPEC, League
 
 CODE_GAME = {"id": "good:Game"}
 PLAIN_GAME = {"id": "tic_tac_toe"}
@@ -110,6 +113,64 @@ def test_an_operator_holds_no_tournament_with_code(operator: httpx.Client, coder
     assert refused(operator.patch(path, json={"paused": False})) == ["tournament.trial.game.id"]
     assert operator.patch(path, json={"paused": True}).status_code == 200
     assert coder.delete(path).status_code == 204
+
+
+OWN_ALGORITHM = {"id": "good:Algorithm"}
+
+
+def own_algorithm_league(api: Served, *, of_player: bool) -> tuple[League, str]:
+    """A league whose main player has the trial's own algorithm, or one of its own; and the trial's name."""
+    league = League.found(api.sessions)
+    with api.sessions.begin() as session:
+        row = session.get_one(Trial, league.trial_id)
+        if of_player:
+            session.get_one(Player, league.players["main"]).algorithm = OWN_ALGORITHM
+        else:
+            row.spec = check_spec({**SPEC.to_json(), "algorithm": OWN_ALGORITHM}).to_json()
+        return league, row.name
+
+
+@pytest.mark.parametrize("of_player", [False, True])
+def test_an_operator_has_no_algorithm_of_an_entrant_imported(
+    api: Served, operator: httpx.Client, coder: httpx.Client, of_player: bool
+) -> None:
+    league, name = own_algorithm_league(api, of_player=of_player)
+    version = league.version_of("main").id
+    spec = {"game": PLAIN_GAME, "entrants": [f"version:{version}", "bot:random"]}
+    place = f"{name}/main v0" if of_player else name
+    tournament = {"project": "board-games", "spec": spec}
+    assert refused(operator.post("/api/v1/tournaments", json=tournament)) == [
+        f"body.spec.entrants.{place}.algorithm.id"
+    ]
+    assert coder.post("/api/v1/tournaments", json=tournament).status_code == 201
+    inner = "players.main.algorithm.id" if of_player else "algorithm.id"
+    for of_trial, field in ((True, inner), (False, f"entrants.{name}.{inner}")):
+        held = {"trial": name, "entrants": ["latest", "bot:random"]} if of_trial else spec
+        schedule = {"project": "board-games", "name": f"s-{new_id()}", "every_seconds": 86_400, "tournament": held}
+        assert refused(operator.post("/api/v1/schedules", json=schedule)) == [f"body.tournament.{field}"]
+
+
+@pytest.mark.parametrize("of_player", [False, True])
+def test_an_operator_starts_nothing_from_weights_that_act_by_an_algorithm_of_ones_own(
+    api: Served, operator: httpx.Client, coder: httpx.Client, of_player: bool
+) -> None:
+    league, name = own_algorithm_league(api, of_player=of_player)
+    field = f"weights.{'main' if of_player else name}.algorithm.id"
+    version = league.version_of("main").id
+    for weights in ({"initial_weights": version}, {"league": {"players": [MAIN | {"weights": version}]}}):
+        assert refused(trial(operator, {"game": PLAIN_GAME, **weights})) == [f"body.spec.{field}"]
+    heir = trial(coder, {"game": PLAIN_GAME, "initial_weights": version})
+    assert heir.status_code == 201, heir.text
+    assert refused(operator.post(f"/api/v1/trials/{heir.json()['id']}/resume")) == [f"trial.{field}"]
+
+
+def test_an_operator_neither_resumes_nor_forks_a_league_that_a_player_with_code_joined(
+    api: Served, operator: httpx.Client
+) -> None:
+    league, _ = own_algorithm_league(api, of_player=True)
+    path = f"/api/v1/trials/{league.trial_id}"
+    assert refused(operator.post(f"{path}/resume")) == ["trial.players.main.algorithm.id"]
+    assert refused(operator.post(f"{path}/fork", json={"name": f"f-{new_id()}"})) == ["trial.players.main.algorithm.id"]
 
 
 def test_the_audit_log_says_who_had_which_code_imported(coder: httpx.Client, admin: httpx.Client) -> None:
