@@ -13,7 +13,7 @@ from orchestrator.spec.algorithms.actor_critic import (
     UpgoOptions,
     VtraceOptions,
 )
-from orchestrator.spec.algorithms.base import AlgorithmOptions, ReplayOptions
+from orchestrator.spec.algorithms.base import AlgorithmOptions, ExploreOptions, ReplayOptions
 from orchestrator.spec.algorithms.continuous import DdpgOptions, OffPolicyOptions, SacOptions, Td3Options
 from orchestrator.spec.algorithms.cooperative import AtocOptions, ComaOptions, MappoOptions, QmixOptions, VdnOptions
 from orchestrator.spec.algorithms.evolution import EsOptions
@@ -22,7 +22,7 @@ from orchestrator.spec.algorithms.value_based import (
     ApexOptions,
     DoubleOptions,
     DqnOptions,
-    ExploreOptions,
+    ExploringOptions,
     QrdqnOptions,
     R2d2Options,
     RainbowOptions,
@@ -49,6 +49,9 @@ from workers.algorithms.cooperative.vdn import Vdn
 from workers.algorithms.errors import BadAlgorithm
 from workers.algorithms.evaluation import evaluate
 from workers.algorithms.evolution.es import Es
+from workers.algorithms.exploration.discrete import boltzmann, epsilon_greedy
+from workers.algorithms.exploration.noise import gaussian, ornstein_uhlenbeck
+from workers.algorithms.exploration.schedules import scheduled
 from workers.algorithms.imitation.bc import Bc
 from workers.algorithms.imitation.iql import Iql
 from workers.algorithms.imitation.offline import Offline
@@ -101,6 +104,7 @@ __all__ = [
     "EsOptions",
     "Experience",
     "ExploreOptions",
+    "ExploringOptions",
     "FlatAdam",
     "Impala",
     "ImpalaOptions",
@@ -146,8 +150,13 @@ __all__ = [
     "VdnOptions",
     "Vtrace",
     "VtraceOptions",
+    "boltzmann",
+    "epsilon_greedy",
     "evaluate",
     "gae",
+    "gaussian",
+    "ornstein_uhlenbeck",
+    "scheduled",
     "td_lambda",
     "upgo",
     "vtrace",

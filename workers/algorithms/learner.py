@@ -184,12 +184,6 @@ class Learner:
         loss.backward()  # type: ignore[no-untyped-call]
         self.step(optimiser)
 
-    def descend_heads(self, outputs: Sequence[Tensor], gradients: Sequence[Tensor], optimiser: str = POLICY) -> None:
-        """The same from the gradients at some outputs, where they are known in closed form."""
-        self.optimisers[optimiser].clear()
-        torch.autograd.backward(tuple(outputs), tuple(gradients))
-        self.step(optimiser)
-
     def step(self, optimiser: str = POLICY, reduced_scalar: float = 0.0) -> float:
         """Apply the gradient that the parameters hold; returns `reduced_scalar` averaged over all processes."""
         mine = self.optimisers[optimiser]
