@@ -36,9 +36,9 @@ from workers.matches.task import Entrant, MatchTask, Randomness
 
 FILE = Path(__file__).with_suffix(".json")
 BASELINE = "ppo"
-_EXPLORED = {"epsilon_end": 1.0, "learning_rate": 0.005, "target_every": 20, "warm_up": 100, "replay_ratio": 8.0}
+_EXPLORED = {"explore_least": 1.0, "learning_rate": 0.005, "target_every": 20, "warm_up": 100, "replay_ratio": 8.0}
 _ON_POLICY = {"rollout_steps": 25, "learning_rate": 0.002, "gamma": 0.95}
-_OFF_POLICY = {"learning_rate": 0.001, "gamma": 0.95, "epsilon_steps": 100_000, "minibatch": 512, "rollout_steps": 5}
+_OFF_POLICY = {"learning_rate": 0.001, "gamma": 0.95, "explore_steps": 100_000, "minibatch": 512, "rollout_steps": 5}
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -77,6 +77,8 @@ class Algorithm:
     first game since then is tallied."""
     actions: ClassVar[tuple[type[spaces.Space[Any]], ...]] = ()
     """The kinds of action space that it learns to act in; empty for all."""
+    replay_class: ClassVar[type[Replay]] = Replay
+    """The buffer of an algorithm with `ReplayOptions`: see `buffer`."""
     central: ClassVar[bool] = False
     """Whether the game's global state, if it declares one, is recorded for `update` as the column "global"."""
 
@@ -127,11 +129,11 @@ class Algorithm:
         return rate
 
     def buffer(self, spec: GameSpec) -> Buffer:
-        """What stands between the games and `update`: by `ReplayOptions` a replay, else the newest experience alone."""
+        """What `update` draws from: by `ReplayOptions` a replay, else the newest experience alone."""
         given = self.options
         if not isinstance(given, ReplayOptions):
             return Fresh(gamma=given.gamma)
-        return Replay(
+        return self.replay_class(
             capacity=given.capacity,
             gamma=given.gamma,
             n_step=given.n_step,

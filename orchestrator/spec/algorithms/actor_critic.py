@@ -9,9 +9,8 @@ from pydantic import Field
 from orchestrator.catalog import Kind
 from orchestrator.spec.algorithms.base import AlgorithmOptions
 from orchestrator.spec.components import Choice
-from orchestrator.spec.values import Count, Flag, NotNegative, Positive, Share
+from orchestrator.spec.values import Count, Flag, NotNegative, Positive, PositiveShare, Share
 
-Rate = Annotated[float, Field(strict=True, gt=0, le=1)]
 Size = Annotated[float, Field(strict=True, gt=0)]
 
 
@@ -40,7 +39,7 @@ class PolicyGradientOptions(ActorCriticOptions):
 class A2cOptions(PolicyGradientOptions):
     """Options of advantage actor-critic."""
 
-    learning_rate: Rate = Field(default=2e-3, description="step size of Adam")
+    learning_rate: PositiveShare = Field(default=2e-3, description="step size of Adam")
     gamma: Share = Field(default=0.99, description="discount per own decision of a seat, not per step of the game")
     entropy: NotNegative = Field(default=0.01, description="weight of the entropy bonus")
     minibatch: Positive = Field(default=512, description="rows of one gradient step, over all processes")
@@ -70,7 +69,7 @@ class PpoOptions(ActorCriticOptions):
 class MmdOptions(PpoOptions):
     """Options of magnetic mirror descent."""
 
-    learning_rate: Rate = Field(default=5e-3, description="step size of Adam at the start")
+    learning_rate: PositiveShare = Field(default=5e-3, description="step size of Adam at the start")
     rollout_steps: Positive = Field(default=8, description="steps at every table between two updates")
     entropy: NotNegative = Field(default=0.2, description="temperature alpha, the weight of the magnet, at the start")
     step_size: Size = Field(default=0.3, description="step size eta at the start: 1 / eta weighs the KL divergence")

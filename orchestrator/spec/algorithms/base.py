@@ -1,21 +1,19 @@
-"""Options that every algorithm has, and those of every algorithm with a buffer of past experience."""
+"""Options that every algorithm has, and those of algorithms with a buffer of past experience or random actions."""
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Literal, Self
 
-from pydantic import Field
+from pydantic import Field, model_validator
 
 from orchestrator.spec.section import Section
-from orchestrator.spec.values import Count, Flag, NotNegative, Positive, Share
+from orchestrator.spec.values import Count, Flag, NotNegative, Positive, PositiveShare, Share
 
 
 class AlgorithmOptions(Section):
     """Options of every algorithm; a user's own algorithm adds its options in a subclass."""
 
-    learning_rate: Annotated[float, Field(strict=True, gt=0, le=1)] = Field(
-        default=1e-3, description="step size of Adam"
-    )
+    learning_rate: PositiveShare = Field(default=1e-3, description="step size of Adam")
     gamma: Share = Field(default=1.0, description="discount per own decision of a seat, not per step of the game")
     gradient_clip: NotNegative = Field(default=0.5, description="largest norm of a gradient; 0 for no limit")
     rollout_steps: Positive = Field(default=16, description="steps at every table between two updates")
@@ -37,3 +35,20 @@ class ReplayOptions(AlgorithmOptions):
         default=False, description="whether the buffer is part of the checkpoint, so that a generation resumes exactly"
     )
     compressed: Flag = Field(default=False, description="whether observations are compressed in memory")
+
+
+class ExploreOptions(Section):
+    """Options of algorithms that explore by random actions, to inherit beside their other options."""
+
+    explore_start: Share = Field(default=1.0, description="chance of a random action at the start")
+    explore_least: Share = Field(default=0.02, description="chance of a random action at the end of the schedule")
+    explore_steps: Positive = Field(default=5_000, description="environment steps of the schedule")
+    explore_schedule: Literal["linear", "exponential", "cosine"] = Field(
+        default="linear", description="how the chance falls: linear, exponential or cosine"
+    )
+
+    @model_validator(mode="after")
+    def _can_fall_exponentially(self) -> Self:
+        if self.explore_schedule == "exponential" and not (self.explore_start and self.explore_least):
+            raise ValueError("an exponential explore_schedule needs explore_start and explore_least above 0")
+        return self

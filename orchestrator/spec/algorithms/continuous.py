@@ -9,15 +9,13 @@ from pydantic import Field
 from orchestrator.catalog import Kind
 from orchestrator.spec.algorithms.base import ReplayOptions
 from orchestrator.spec.components import Choice
-from orchestrator.spec.values import Count, Flag, NotNegative, Positive, Share
-
-Rate = Annotated[float, Field(strict=True, gt=0, le=1)]
+from orchestrator.spec.values import Count, Flag, NotNegative, Positive, PositiveShare, Share
 
 
 class OffPolicyOptions(ReplayOptions):
     """Options of every algorithm with a policy of Box actions and critics of them."""
 
-    learning_rate: Rate = Field(default=1e-3, description="step size of Adam")
+    learning_rate: PositiveShare = Field(default=1e-3, description="step size of Adam")
     gamma: Share = Field(default=0.99, description="discount per own decision of a seat, not per step of the game")
     gradient_clip: NotNegative = Field(default=0.0, description="largest norm of a gradient; 0 for no limit")
     rollout_steps: Positive = Field(default=1, description="steps at every table between two updates")
@@ -27,7 +25,7 @@ class OffPolicyOptions(ReplayOptions):
     )
     capacity: Positive = Field(default=200_000, description="decisions that a process's buffer holds")
     warm_up: Count = Field(default=200, description="decisions in the buffer before the first gradient step")
-    target_rate: Rate = Field(default=0.01, description="how far a step moves the lagged networks (tau)")
+    target_rate: PositiveShare = Field(default=0.01, description="how far a step moves the lagged networks (tau)")
 
 
 class SacOptions(OffPolicyOptions):

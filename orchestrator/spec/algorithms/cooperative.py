@@ -7,9 +7,9 @@ from typing import ClassVar, Literal
 from pydantic import Field
 
 from orchestrator.catalog import Kind
-from orchestrator.spec.algorithms.base import AlgorithmOptions, ReplayOptions
+from orchestrator.spec.algorithms.base import AlgorithmOptions, ExploreOptions, ReplayOptions
 from orchestrator.spec.components import Choice
-from orchestrator.spec.values import Count, Flag, NotNegative, Positive, Share, Width
+from orchestrator.spec.values import Count, Flag, NotNegative, Positive, PositiveShare, Share, Width
 
 
 class TeamOptions(AlgorithmOptions):
@@ -24,10 +24,10 @@ class TeamOptions(AlgorithmOptions):
     )
 
 
-class VdnOptions(TeamOptions, ReplayOptions):
+class VdnOptions(ExploreOptions, TeamOptions, ReplayOptions):
     """Options of value decomposition networks."""
 
-    learning_rate: float = Field(default=5e-4, gt=0, le=1, strict=True, description="step size of Adam")
+    learning_rate: PositiveShare = Field(default=5e-4, description="step size of Adam")
     gradient_clip: NotNegative = Field(default=10.0, description="largest norm of a gradient; 0 for no limit")
     rollout_steps: Positive = Field(default=4, description="steps at every table between two updates")
     minibatch: Positive = Field(default=256, description="team decisions of one gradient step, over all processes")
@@ -37,11 +37,8 @@ class VdnOptions(TeamOptions, ReplayOptions):
     capacity: Positive = Field(default=50_000, description="team decisions that a process's buffer holds")
     warm_up: Count = Field(default=1_000, description="team decisions in the buffer before the first gradient step")
     target_every: Positive = Field(default=200, description="gradient steps between copies to the lagged networks")
-    epsilon_start: Share = Field(default=1.0, description="chance of a random action at the start")
-    epsilon_end: Share = Field(default=0.05, description="chance of a random action after epsilon_steps")
-    epsilon_steps: Count = Field(
-        default=50_000, description="environment steps over which the chance falls, in a straight line"
-    )
+    explore_least: Share = Field(default=0.05, description="chance of a random action at the end of the schedule")
+    explore_steps: Positive = Field(default=50_000, description="environment steps of the schedule")
 
 
 class QmixOptions(VdnOptions):
@@ -82,9 +79,7 @@ class ComaOptions(_CentralOptions):
 
     minibatch: Positive = Field(default=1024, description="rows of one gradient step, over all processes")
     td_lambda: Share = Field(default=0.8, description="lambda of the returns: 0 one decision ahead, 1 to the end")
-    critic_learning_rate: float = Field(
-        default=1e-3, gt=0, le=1, strict=True, description="step size of the critic's Adam"
-    )
+    critic_learning_rate: PositiveShare = Field(default=1e-3, description="step size of the critic's Adam")
     critic_epochs: Positive = Field(default=4, description="passes over each batch by the critic; policies take one")
     target_every: Positive = Field(default=50, description="gradient steps of the critic between its lagged copies")
 

@@ -7,7 +7,7 @@ from typing import Annotated, ClassVar, Literal, Self
 from pydantic import Field, model_validator
 
 from orchestrator.catalog import Kind
-from orchestrator.spec.algorithms.base import ReplayOptions
+from orchestrator.spec.algorithms.base import ExploreOptions, ReplayOptions
 from orchestrator.spec.components import Choice
 from orchestrator.spec.values import Count, Flag, NotNegative, Number, Positive, PositiveShare, Share, Width
 
@@ -39,24 +39,11 @@ class DoubleOptions(ValueOptions):
     )
 
 
-class ExploreOptions(DoubleOptions):
+class ExploringOptions(ExploreOptions, DoubleOptions):
     """Options of those that explore by random actions."""
 
-    explore_start: Share = Field(default=1.0, description="chance of a random action at the start")
-    explore_least: Share = Field(default=0.02, description="chance of a random action at the end of the schedule")
-    explore_steps: Positive = Field(default=5_000, description="environment steps of the schedule")
-    explore_schedule: Literal["linear", "exponential", "cosine"] = Field(
-        default="linear", description="how the chance falls: linear, exponential or cosine"
-    )
 
-    @model_validator(mode="after")
-    def _can_fall_exponentially(self) -> Self:
-        if self.explore_schedule == "exponential" and not (self.explore_start and self.explore_least):
-            raise ValueError("an exponential explore_schedule needs explore_start and explore_least above 0")
-        return self
-
-
-class DqnOptions(ExploreOptions):
+class DqnOptions(ExploringOptions):
     """Options of DQN."""
 
     dueling: Flag = Field(
@@ -103,7 +90,7 @@ class RainbowOptions(DoubleOptions):
         return self
 
 
-class QrdqnOptions(ExploreOptions):
+class QrdqnOptions(ExploringOptions):
     """Options of QR-DQN."""
 
     minibatch: Positive = Field(default=64, description="rows of one gradient step, over all processes")
@@ -128,7 +115,7 @@ class SqnOptions(ValueOptions):
     )
 
 
-class R2d2Options(ExploreOptions):
+class R2d2Options(ExploringOptions):
     """Options of R2D2."""
 
     minibatch: Positive = Field(default=512, description="rows of one gradient step, over all processes")

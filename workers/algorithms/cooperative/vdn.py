@@ -12,6 +12,7 @@ from torch import Tensor, nn
 from orchestrator.spec.algorithms.cooperative import VdnOptions
 from workers.algorithms.contract import Algorithm, Metrics, NetFactory
 from workers.algorithms.cooperative.seats import SEATS, SeatGreedy, SeatNets, Seats, check_at_once, make_seats
+from workers.algorithms.exploration.schedules import explore_rate
 from workers.algorithms.learner import Learner
 from workers.buffers.contract import Batch, Buffer
 from workers.buffers.joint import JointReplay
@@ -29,6 +30,7 @@ class Vdn(Algorithm):
     Options = VdnOptions
     options: VdnOptions
     actions = (spaces.Discrete,)
+    replay_class = JointReplay
     _mates = 1
 
     def check(self, spec: GameSpec) -> None:
@@ -49,20 +51,7 @@ class Vdn(Algorithm):
         return SeatGreedy(nets)
 
     def explore(self, steps: int) -> float:
-        given = self.options
-        done = min(1.0, steps / given.epsilon_steps) if given.epsilon_steps else 1.0
-        return given.epsilon_start + done * (given.epsilon_end - given.epsilon_start)
-
-    def buffer(self, spec: GameSpec) -> Buffer:
-        given = self.options
-        return JointReplay(
-            capacity=given.capacity,
-            gamma=given.gamma,
-            n_step=given.n_step,
-            warm_up=given.warm_up,
-            kept=given.kept,
-            compressed=given.compressed,
-        )
+        return explore_rate(self.options, steps)
 
     def update(self, learner: Learner, buffer: Buffer, rng: np.random.Generator) -> Iterator[Metrics]:
         seats = learner.nets[SEATS]

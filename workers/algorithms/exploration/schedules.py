@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
-from typing import Literal
 
-Schedule = Literal["linear", "exponential", "cosine"]
+from orchestrator.spec.algorithms.base import ExploreOptions
+
 Shape = Callable[[float, float, float], float]
 """Start, end and the share of the way that is done, in [0, 1] -> the rate."""
 
@@ -37,3 +37,14 @@ def scheduled(schedule: str, *, start: float, end: float, over: float, steps: fl
         raise ValueError(f"no schedule {schedule!r}; allowed: {', '.join(SHAPES)}")
     done = 1.0 if over <= 0 else min(1.0, max(0.0, steps / over))
     return SHAPES[schedule](start, end, done)
+
+
+def explore_rate(options: ExploreOptions, steps: int) -> float:
+    """The chance of a random action after so many environment steps of the player."""
+    return scheduled(
+        options.explore_schedule,
+        start=options.explore_start,
+        end=options.explore_least,
+        over=options.explore_steps,
+        steps=steps,
+    )

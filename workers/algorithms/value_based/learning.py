@@ -13,11 +13,11 @@ from gymnasium import spaces
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
-from orchestrator.spec.algorithms.value_based import DoubleOptions, ExploreOptions, ValueOptions
+from orchestrator.spec.algorithms.value_based import DoubleOptions, ExploringOptions, ValueOptions
 from workers.algorithms.contract import Algorithm, Metrics, NetFactory
 from workers.algorithms.differentiable import Differentiable, differentiable
 from workers.algorithms.errors import BadAlgorithm
-from workers.algorithms.exploration.schedules import scheduled
+from workers.algorithms.exploration.schedules import explore_rate
 from workers.algorithms.learner import POLICY, Learner
 from workers.buffers.contract import Batch, Buffer
 from workers.buffers.prioritised import Prioritised
@@ -123,21 +123,14 @@ class ValueBased(Algorithm):
 class Exploring(ValueBased):
     """Acts by the best value, or at random with a chance that falls by a schedule."""
 
-    Options = ExploreOptions
-    options: ExploreOptions
+    Options = ExploringOptions
+    options: ExploringOptions
 
     def actor(self, nets: Mapping[str, nn.Module]) -> Policy:
         return EpsilonGreedy(nets[POLICY])
 
     def explore(self, steps: int) -> float:
-        given = self.options
-        return scheduled(
-            given.explore_schedule,
-            start=given.explore_start,
-            end=given.explore_least,
-            over=given.explore_steps,
-            steps=steps,
-        )
+        return explore_rate(self.options, steps)
 
 
 def refuse_recurrent(network: nn.Module) -> None:

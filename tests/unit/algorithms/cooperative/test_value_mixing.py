@@ -94,7 +94,7 @@ def test_the_teams_value_never_falls_with_a_mates() -> None:
 def test_the_two_step_game_shows_what_a_sum_cannot_represent(id: str, reached: float, tmp_path: Path) -> None:
     """Explored at random, as in the QMIX paper: VDN settles on the certain 7, QMIX finds the 8."""
     store = ArtifactStore(str(tmp_path))
-    options = {"epsilon_end": 1.0, "learning_rate": 0.005, "target_every": 20, "warm_up": 100, "replay_ratio": 8.0}
+    options = {"explore_least": 1.0, "learning_rate": 0.005, "target_every": 20, "warm_up": 100, "replay_ratio": 8.0}
     given = task(Component(id=id, options=options), tables=32)
     actor = new_process(given, store)
     actor.prepare(given, True)
