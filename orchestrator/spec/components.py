@@ -44,6 +44,10 @@ class Choice(Section):
     """Options of later releases. At their default they are no part of `arguments`, so that a game keeps its key."""
     data_files: ClassVar[frozenset[str]] = frozenset()
     """Options that name data files, which lie in the import folders, or import paths of code that gives data."""
+    asynchronous: ClassVar[bool] = False
+    """Of an algorithm: whether a crew of topology `auto` is asynchronous."""
+    restarts: ClassVar[bool] = False
+    """Of an algorithm: whether games begin anew for each update."""
     id: str
 
     @property
@@ -61,6 +65,11 @@ class Choice(Section):
     def named_files(self) -> dict[str, tuple[str, ...]]:
         """The data files that it names, by option."""
         return {name: getattr(self, name) for name in sorted(self.data_files)}
+
+    @property
+    def least_tables(self) -> int:
+        """Of an algorithm: the tables that a crew needs at least, those of all its processes counted."""
+        return 1
 
     def _at_default(self, name: str) -> bool:
         return bool(getattr(self, name) == type(self).model_fields[name].default)

@@ -7,7 +7,9 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field, ValidationInfo, field_validator
 
+from orchestrator.spec.components import Choice
 from orchestrator.spec.section import Contradiction, Section
+from orchestrator.spec.topology import NOT_ASYNCHRONOUS, TopologyName, resolve_topology
 from orchestrator.spec.values import WHOLE, Count, Positive, Processes, Share
 
 
@@ -36,7 +38,7 @@ class GenerationSpec(Section):
     trainers: Processes = Field(
         default=1, description="training processes; only of the topologies split and asynchronous"
     )
-    topology: Literal["auto", "fused", "split", "asynchronous"] = Field(
+    topology: TopologyName = Field(
         default="auto",
         description="fused: each process plays and learns; split: some play, some learn; asynchronous: split, and "
         "neither waits for the other; auto: asynchronous for impala, else split if trainers > 1, else fused",
@@ -70,23 +72,31 @@ class GenerationSpec(Section):
                 path=("gpus",), value=given["gpus"], reason="needs device or sampling_device cuda or auto"
             )
 
-    @property
-    def training_processes(self) -> int:
-        """The processes of a crew that learn; each has a buffer of its own."""
-        return self.trainers if self._splits else self.rollout_actors
+    def training_processes(self, algorithm: Choice) -> int:
+        """The processes that learn in a crew of this algorithm; each has a buffer of its own."""
+        return self.trainers if self._splits(algorithm) else self.rollout_actors
 
-    @property
-    def _splits(self) -> bool:
-        return self.topology in ("split", "asynchronous") or (self.topology == "auto" and self.trainers > 1)
+    def _splits(self, algorithm: Choice) -> bool:
+        return resolve_topology(self.topology, self.trainers, asynchronous=algorithm.asynchronous) != "fused"
 
-    @property
-    def needed_gpus(self) -> float:
-        """The GPUs that a crew cannot do without; `auto` needs none."""
-        split = self._splits
+    def needed_gpus(self, algorithm: Choice) -> float:
+        """The GPUs that a crew of this algorithm cannot do without; `auto` needs none."""
+        split = self._splits(algorithm)
         learns, samples = (place == "cuda" for place in (self.device, self.sampling_device or self.device))
         trainers = self.trainers if split and learns else 0
         actors = self.rollout_actors if samples or (learns and not split) else 0
         return (trainers + actors) * (self.gpus or 1.0)
+
+    def misfits(self, algorithm: Choice) -> Iterable[str]:
+        """Why crews of this size and topology cannot train players of this algorithm."""
+        tables = self.tables * self.rollout_actors
+        if tables < algorithm.least_tables:
+            yield (
+                f"algorithm {algorithm.id} needs {algorithm.least_tables:,} tables, one for each member of its "
+                f"population; {self.tables:,} tables of {self.rollout_actors:,} rollout_actors are {tables:,}"
+            )
+        if self.topology == "asynchronous" and algorithm.restarts:
+            yield f"algorithm {algorithm.id}: {NOT_ASYNCHRONOUS}"
 
     @field_validator("trainers")
     @classmethod

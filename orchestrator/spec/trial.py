@@ -32,7 +32,9 @@ class TrialSpec(Section):
     league: LeagueSpec = Field(
         default=LeagueSpec(), description="players, matchmaking, snapshots, resets and promotion"
     )
-    generation: GenerationSpec = Field(default=GenerationSpec(), description="size and processes of a generation")
+    generation: GenerationSpec = Field(
+        default=GenerationSpec(), validate_default=True, description="size and processes of a generation"
+    )
     evaluation: EvaluationSpec = Field(default=EvaluationSpec(), description="when rating games are played")
     budget: BudgetSpec = Field(default=BudgetSpec(steps=100_000_000), description="when the trial ends")
     start: Literal["running", "paused"] = Field(default="running", description="whether it starts running or paused")
@@ -50,6 +52,18 @@ class TrialSpec(Section):
             if count is not None and count > 2:
                 raise ValueError(f"champion_gate: {too_many_teams(game.id, count)}")
         return league
+
+    @field_validator("generation")
+    @classmethod
+    def _crews_suit_algorithms(cls, generation: GenerationSpec, info: ValidationInfo) -> GenerationSpec:
+        # only new trials are refused; stored ones must stay readable
+        algorithm, league = info.data.get("algorithm"), info.data.get("league")
+        if isinstance(info.context, KnownNames) and algorithm is not None and league is not None:
+            used = (player.algorithm or algorithm for player in league.learners)
+            problems = dict.fromkeys(problem for each in used for problem in generation.misfits(each))
+            if problems:
+                raise ValueError("; ".join(problems))
+        return generation
 
     @field_validator("budget")
     @classmethod

@@ -11,11 +11,11 @@ import torch
 from league.training_priority import Urgency
 from orchestrator.artifacts import ArtifactStore
 from orchestrator.contracts.generations import GenerationOutcome, GenerationTask, Topology
-from workers.algorithms.contract import algorithm_class, parse_options
+from workers.algorithms.contract import parse_options
 from workers.crews.crew import OnProgress, OnWaiting, ShouldStop
 from workers.crews.plan import CrewPlan
 from workers.crews.pool import CrewPool
-from workers.crews.task import check_task
+from workers.crews.task import check_task, topology_of
 
 
 def run_generation(
@@ -49,7 +49,7 @@ def run_generation(
 
 def crew_plan(task: GenerationTask) -> CrewPlan:
     """The plan of a crew that can run this task."""
-    topology = _topology(task)
+    topology = topology_of(task)
     return CrewPlan(
         game=task.game,
         model=task.model,
@@ -61,12 +61,3 @@ def crew_plan(task: GenerationTask) -> CrewPlan:
         asynchronous=topology == Topology.ASYNCHRONOUS,
         resources=task.resources,
     )
-
-
-def _topology(task: GenerationTask) -> Topology:
-    """Fused wins at every measured model size on CPUs (docs/decisions/crews.md); only split crews have trainers."""
-    if task.topology != Topology.AUTO:
-        return task.topology
-    if algorithm_class(task.algorithm).asynchronous:
-        return Topology.ASYNCHRONOUS
-    return Topology.SPLIT if task.trainers > 1 else Topology.FUSED

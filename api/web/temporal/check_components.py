@@ -156,7 +156,8 @@ def _algorithm(each: OwnComponent) -> tuple[Path, Component]:
 
 async def missing_gpus(cluster: ClusterStatus, spec: TrialSpec) -> list[UnusableComponent]:
     """The device of a trial that asks for more GPUs than Ray has; nothing where no train worker can say."""
-    needed = spec.generation.needed_gpus
+    learnt_by = [player.algorithm or spec.algorithm for player in spec.league.learners]
+    needed = max((spec.generation.needed_gpus(each) for each in learnt_by), default=0.0)
     ray = (await cluster.ray()).value if needed else None
     if ray is None or needed <= ray.gpus:
         return []
@@ -208,12 +209,12 @@ def _path(others: Mapping[Kind, _Named]) -> Path:
 
 def _buffers(spec: TrialSpec) -> dict[Path, int]:
     """How many buffers there are of each algorithm that the trial names, by where it names it."""
-    processes = spec.generation.training_processes
     found: dict[Path, int] = {("algorithm", "id"): 0}
     for number, player in enumerate(spec.league.players):
         if player.role.learns:
             own = player.algorithm is not None
             path: Path = ("league", "players", number, "algorithm", "id") if own else ("algorithm", "id")
+            processes = spec.generation.training_processes(player.algorithm or spec.algorithm)
             found[path] = found.get(path, 0) + processes
     return found
 

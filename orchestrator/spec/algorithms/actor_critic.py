@@ -146,6 +146,7 @@ class ImpalaAlgorithm(ImpalaOptions, Choice):
     """IMPALA: V-trace for asynchronous crews."""
 
     kind: ClassVar[Kind] = Kind.ALGORITHM
+    asynchronous: ClassVar[bool] = True
     id: Literal["impala"] = Field(description="name of the algorithm")
 
 

@@ -39,4 +39,9 @@ class EsAlgorithm(EsOptions, Choice):
     """Evolution strategies."""
 
     kind: ClassVar[Kind] = Kind.ALGORITHM
+    restarts: ClassVar[bool] = True
     id: Literal["es"] = Field(description="name of the algorithm")
+
+    @property
+    def least_tables(self) -> int:
+        return self.population

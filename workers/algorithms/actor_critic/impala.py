@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from orchestrator.spec.algorithms.actor_critic import ImpalaOptions
+from orchestrator.spec.algorithms.actor_critic import ImpalaAlgorithm, ImpalaOptions
 from workers.algorithms.actor_critic.vtrace import Vtrace
 
 
@@ -14,4 +14,4 @@ class Impala(Vtrace):
 
     Options = ImpalaOptions
     options: ImpalaOptions
-    asynchronous = True
+    asynchronous = ImpalaAlgorithm.asynchronous

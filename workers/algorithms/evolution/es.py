@@ -9,7 +9,7 @@ import torch
 from numpy.typing import NDArray
 from torch import nn
 
-from orchestrator.spec.algorithms.evolution import EsOptions
+from orchestrator.spec.algorithms.evolution import EsAlgorithm, EsOptions
 from workers.algorithms.contract import Algorithm, Metrics, NetFactory
 from workers.algorithms.errors import BadAlgorithm
 from workers.algorithms.evolution.population import ITERATION, MEMBER, Noise, PopulationPolicy, centred_ranks, noise
@@ -36,7 +36,7 @@ class Es(Algorithm):
     Options = EsOptions
     options: EsOptions
     equal_steps = True
-    restarts = True
+    restarts = EsAlgorithm.restarts
 
     def build(self, spec: GameSpec, net: NetFactory) -> Learner:
         seed = int(torch.randint(2**62, ()))  # the generator is seeded for `build`
