@@ -14,6 +14,7 @@ from orchestrator.contracts.errors import Failure
 from orchestrator.import_folders import NotImportable
 from workers.algorithms.errors import BadAlgorithm
 from workers.bots.protocol import BadBot
+from workers.buffers.errors import BadData
 from workers.checkpoints import CheckpointMismatch, UnreadableCheckpoint
 from workers.crews.errors import BadTask, CrewLost, CrewUnavailable
 from workers.games.errors import GameError
@@ -29,6 +30,7 @@ USER_INPUT_ERRORS = (
     BadModel,
     BadAlgorithm,
     BadBot,
+    BadData,
     BadOpenings,
     GameError,
     CatalogError,

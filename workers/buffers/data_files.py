@@ -10,6 +10,8 @@ from __future__ import annotations
 
 import importlib
 import re
+import zipfile
+import zlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -19,6 +21,7 @@ from numpy.typing import NDArray
 
 from orchestrator.import_folders import find_imports
 from workers.buffers.dataset import from_columns
+from workers.buffers.errors import BadData
 from workers.games.protocol import GameSpec
 from workers.games.spaces import ActionLayout
 from workers.rollout.batch import PENDING, TERMINAL, Experience
@@ -26,10 +29,6 @@ from workers.rollout.batch import PENDING, TERMINAL, Experience
 GAME = "game"
 _IMPORT_PATH = re.compile(r"[A-Za-z_][\w.]*:[A-Za-z_][\w.]*")
 _PARQUET = "needs pyarrow, which is not installed here: pip install 'lanista[parquet]'"
-
-
-class BadData(ValueError):
-    """A data set that cannot be used; the message says where and why."""
 
 
 def read_source(source: str, folders: Sequence[Path] | None) -> Iterator[tuple[str, Experience]]:
@@ -128,11 +127,20 @@ def _part(batch: Experience, chosen: NDArray[np.bool_]) -> Experience:
 
 
 def _read_file(path: Path) -> Experience:
+    try:
+        return from_columns(_columns(path), str(path))
+    except BadData:
+        raise
+    except (ValueError, EOFError, zipfile.BadZipFile, zlib.error) as error:
+        raise BadData(f"{path} is not a whole {path.suffix} file of arrays: {error}") from error
+
+
+def _columns(path: Path) -> dict[str, NDArray[Any]]:
     if path.suffix == ".npz":
         with np.load(path, allow_pickle=False) as file:
-            return from_columns({name: file[name] for name in file.files}, str(path))
+            return {name: file[name] for name in file.files}
     if path.suffix == ".parquet":
-        return from_columns(_parquet(path), str(path))
+        return _parquet(path)
     raise BadData(f"{path}: data files are .npz or .parquet")
 
 

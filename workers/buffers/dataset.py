@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from workers.buffers.contract import State
+from workers.buffers.errors import BadData
 from workers.buffers.replay import Replay
 from workers.rollout.batch import PENDING, TERMINAL, Experience
 
@@ -22,7 +23,7 @@ class Dataset(Replay):
         batches = list(read(source) if isinstance(source, str) else source)
         rows = sum(len(batch) for batch in batches)
         if not rows:
-            raise ValueError(f"the data set {source!r} has no decisions" if isinstance(source, str) else "no decisions")
+            raise BadData(f"the data set {source!r} has no decisions" if isinstance(source, str) else "no decisions")
         super().__init__(capacity=rows, **options)
         for batch in batches:
             super().add(batch)
@@ -35,7 +36,7 @@ class Dataset(Replay):
         return self.nbytes
 
     def state(self) -> State:
-        """Nothing: whoever moves the buffer reads the data again."""
+        """Nothing: the data are read again where the buffer moves."""
         return {}
 
     def load(self, state: State) -> None:
@@ -65,12 +66,12 @@ def from_columns(columns: dict[str, Any], name: str = "the data") -> Experience:
     """
     lacking = sorted({"action", "reward"} - columns.keys())
     if lacking or not any(key.partition("/")[0] == "obs" for key in columns):
-        raise ValueError(f"{name} needs the columns obs, action and reward; it has {', '.join(sorted(columns))}")
+        raise BadData(f"{name} needs the columns obs, action and reward; it has {', '.join(sorted(columns))}")
     columns = dict(columns)
     rows = len(columns["action"])
     uneven = sorted(key for key, column in columns.items() if len(column) != rows)
     if uneven:
-        raise ValueError(f"{name}: {', '.join(uneven)} has another length than action, which has {rows} rows")
+        raise BadData(f"{name}: {', '.join(uneven)} has another length than action, which has {rows} rows")
     links = columns.pop("next_row", None)
     if links is None:
         ends = columns.pop("terminal", np.zeros(rows)).astype(np.bool_)

@@ -9,8 +9,9 @@ import numpy as np
 
 from orchestrator.spec.algorithms.imitation import DatasetOptions
 from workers.buffers.contract import Draw
-from workers.buffers.data_files import GAME, BadData, fit, hold_out, read_source, returns
+from workers.buffers.data_files import GAME, fit, hold_out, read_source, returns
 from workers.buffers.dataset import Dataset
+from workers.buffers.errors import BadData
 from workers.games.protocol import GameSpec
 from workers.rollout.batch import Experience
 

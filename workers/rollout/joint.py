@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from workers.games.errors import BadGame
 from workers.rollout.batch import Experience
 
 GLOBAL = "global"
@@ -39,7 +40,7 @@ def join_teams(batch: Experience) -> Experience:
     links = np.where(links >= 0, of_row[links], links)
     after = np.where(present, links, links.min()).max(1) if len(links) else np.zeros(0, np.int64)
     if (present & (links != after[:, None])).any():
-        raise ValueError("a seat left a game that goes on; team steps need games that all mates play to their end")
+        raise BadGame("a seat left a game that goes on; team steps need games that all mates play to their end")
     teams = max(batch.teams) + 1
     columns = {name: _joined(name, column, members, present, first) for name, column in batch.columns.items()}
     columns |= {"present": present, "team": keys % teams}

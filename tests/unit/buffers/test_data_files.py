@@ -9,12 +9,15 @@ from typing import Any
 import numpy as np
 import pytest
 
+from orchestrator.contracts.errors import Failure
 from orchestrator.import_folders import NotImportable
 from orchestrator.spec.algorithms.imitation import DatasetOptions
 from tests.unit.algorithms.imitation.samples import box_rows, centre_games, write
-from workers.buffers.data_files import BadData, find_files, fit, hold_out, read_source, returns
+from workers.activities.failures import failure_kind
+from workers.buffers.data_files import find_files, fit, hold_out, read_source, returns
 from workers.buffers.dataset import from_columns
 from workers.buffers.demonstrations import RETURN, Demonstrations, check_first
+from workers.buffers.errors import BadData
 from workers.games.names import make_game
 
 SPEC = make_game("tic_tac_toe", 1).spec
@@ -119,10 +122,26 @@ def test_missing_columns_and_other_files_are_refused(tmp_path: Path) -> None:
     with pytest.raises(BadData, match=r"data files are \.npz or \.parquet"):
         list(read_source(str(tmp_path / "games.csv"), None))
     short = write(tmp_path / "short.npz", {"obs": np.zeros((2, 18)), "reward": np.zeros(2)})
-    with pytest.raises(ValueError, match="needs the columns obs, action and reward"):
+    with pytest.raises(BadData, match="needs the columns obs, action and reward"):
         check_first(DatasetOptions(dataset=(short,)), SPEC, None)
     with pytest.raises(BadData, match="no file is called"):
         check_first(DatasetOptions(dataset=(str(tmp_path / "none-*.npz"),)), SPEC, None)
+
+
+@pytest.mark.parametrize(
+    "second", [b"", b"PK no zip file", b"\x93NUMPY", centre_games(1) | {"reward": np.zeros(1)}, {"obs": np.zeros(2)}]
+)
+def test_a_bad_second_file_is_an_error_of_the_input(tmp_path: Path, second: Any) -> None:
+    write(tmp_path / "a.npz", centre_games(2))
+    if isinstance(second, bytes):
+        (tmp_path / "b.npz").write_bytes(second)
+    else:
+        write(tmp_path / "b.npz", second)
+    options = DatasetOptions(dataset=(str(tmp_path / "*.npz"),))
+    check_first(options, SPEC, None)
+    with pytest.raises(BadData, match=r"b\.npz") as raised:
+        Demonstrations(options, SPEC, gamma=1.0)
+    assert failure_kind(raised.value) is Failure.BAD_INPUT, "it is not tried again"
 
 
 def test_parquet_without_pyarrow_says_how_to_install_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from workers.buffers.joint import JointReplay
+from workers.games.errors import BadGame
 from workers.rollout.batch import PENDING, TERMINAL, Experience
 from workers.rollout.builder import TrajectoryBuilder
 from workers.rollout.joint import join_teams, team_ranks
@@ -82,7 +83,7 @@ def test_a_seat_that_leaves_is_refused() -> None:
     builder = TrajectoryBuilder(streams=2, capacity=8, teams=(0, 0))
     for streams in ([0, 1], [0, 1], [1], [1]):
         builder.add(np.array(streams), {"obs": np.ones((len(streams), 1))})
-    with pytest.raises(ValueError, match="a seat left a game that goes on"):
+    with pytest.raises(BadGame, match="a seat left a game that goes on"):
         join_teams(builder.take())
 
 
