@@ -150,17 +150,28 @@ def _parquet(path: Path) -> dict[str, NDArray[Any]]:
     except ImportError:
         raise BadData(f"{path}: {_PARQUET}") from None
     table = parquet.read_table(path)
-    return {name: _array(table.column(name).combine_chunks()) for name in table.column_names}
+    columns = {name: table.column(name).combine_chunks() for name in table.column_names}
+    return {name: _array(column, f"{path}: {name}") for name, column in columns.items()}
 
 
-def _array(column: Any) -> NDArray[Any]:
-    """A column of numbers, or of lists of equal length as [rows, length]."""
-    width = None
-    while hasattr(column, "flatten") and hasattr(column.type, "value_type"):
-        rows, column = len(column), column.flatten()
-        width = (len(column) // rows) if rows else 0
+def _array(column: Any, name: str) -> NDArray[Any]:
+    """A column of numbers, or of lists of equal length as [rows, *lengths]."""
+    shape = [len(column)]
+    while hasattr(column, "value_lengths"):
+        _refuse_empty(column, name)
+        lengths = np.unique(column.value_lengths().to_numpy(zero_copy_only=False))
+        if len(lengths) > 1:
+            raise BadData(f"{name} has lists of {lengths[0]} to {lengths[-1]} values; all must have the same length")
+        shape.append(int(lengths[0]) if len(lengths) else 0)
+        column = column.flatten()
+    _refuse_empty(column, name)
     values: NDArray[Any] = column.to_numpy(zero_copy_only=False)
-    return values if width is None else values.reshape(-1, width)
+    return values.reshape(shape)
+
+
+def _refuse_empty(column: Any, name: str) -> None:
+    if column.null_count:
+        raise BadData(f"{name} has {column.null_count} empty values (null); every row needs a value")
 
 
 def _imported(source: str) -> Iterable[Experience]:

@@ -165,3 +165,36 @@ def test_parquet_columns_of_lists_take_the_games_shape(tmp_path: Path) -> None:
     assert (fitted.columns["obs"] == data["obs"]).all()
     assert (fitted.columns["legal"] == data["legal"]).all()
     assert (fitted.next_row == data["next_row"]).all()
+
+
+@pytest.mark.parametrize(
+    ("column", "values", "words"),
+    [
+        ("obs", [[0.0] * 17, [0.0] * 19], "obs has lists of 17 to 19 values"),
+        ("obs", [[[0.0] * 9] * 2, [[0.0] * 8, [0.0] * 10]], "obs has lists of 8 to 10 values"),
+        ("obs", [[0.0] * 18, None], "obs has 1 empty values"),
+        ("reward", [1.0, None], "reward has 1 empty values"),
+        ("obs", [[0.0] * 18, [0.0] * 17 + [None]], "obs has 1 empty values"),
+    ],
+)
+def test_parquet_columns_of_unequal_lists_are_refused(
+    tmp_path: Path, column: str, values: list[Any], words: str
+) -> None:
+    pyarrow = pytest.importorskip("pyarrow")
+    from pyarrow import parquet
+
+    columns = {"obs": [[0.0] * 18] * 2, "action": [0, 1], "reward": [0.0, 0.0], column: values}
+    parquet.write_table(pyarrow.table(columns), tmp_path / "games.parquet")
+    with pytest.raises(BadData, match=rf"games\.parquet: {words}"):
+        list(read_source(str(tmp_path / "games.parquet"), None))
+
+
+def test_parquet_columns_of_lists_within_lists_keep_their_shape(tmp_path: Path) -> None:
+    pyarrow = pytest.importorskip("pyarrow")
+    from pyarrow import parquet
+
+    seen = np.arange(36, dtype=np.float32).reshape(2, 2, 9)
+    columns = {"obs": seen.tolist(), "action": [0, 1], "reward": [0.0, 0.0]}
+    parquet.write_table(pyarrow.table(columns), tmp_path / "games.parquet")
+    ((_, batch),) = read_source(str(tmp_path / "games.parquet"), None)
+    assert (batch.columns["obs"] == seen).all()
