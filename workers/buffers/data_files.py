@@ -63,8 +63,8 @@ def fit(batch: Experience, spec: GameSpec, name: str) -> Experience:
     columns = {"reward": batch.rewards}
     for column, (shape, dtype) in wanted.items():
         columns[column] = _shaped(batch.columns, column, (rows, *shape), dtype, name)
-    if layout.mask_width is not None and "legal" in batch.columns:
-        columns["legal"] = _shaped(batch.columns, "legal", (rows, layout.mask_width), np.dtype(np.bool_), name)
+    if layout.mask_width is not None:
+        columns["legal"] = _legal(batch, layout.mask_width, name)
     _check_actions(columns, spec, layout, name)
     if GAME in batch.columns:
         columns[GAME] = batch.columns[GAME]
@@ -196,6 +196,13 @@ def _shaped(
     if np.issubdtype(dtype, np.integer) and not np.issubdtype(found.dtype, np.integer) and found.dtype != np.bool_:
         raise BadData(f"{where}: {name} is {found.dtype}, the game has {dtype}")
     return found.reshape(shape).astype(dtype, copy=False)
+
+
+def _legal(batch: Experience, width: int, name: str) -> NDArray[np.bool_]:
+    """The legal actions; all of them where a file does not say, as in a game that gives no mask."""
+    if "legal" not in batch.columns:
+        return np.ones((len(batch), width), np.bool_)
+    return _shaped(batch.columns, "legal", (len(batch), width), np.dtype(np.bool_), name)
 
 
 def _check_actions(columns: Mapping[str, NDArray[Any]], spec: GameSpec, layout: ActionLayout, name: str) -> None:

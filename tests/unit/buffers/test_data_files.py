@@ -95,6 +95,21 @@ def test_an_iterable_of_ones_own_gives_batches() -> None:
     assert found.state() == {}, "data are read again, not stored"
 
 
+def test_a_file_without_masks_counts_every_action_as_legal(tmp_path: Path) -> None:
+    data = centre_games(4)
+    write(tmp_path / "a.npz", data)
+    write(tmp_path / "b.npz", {name: column for name, column in data.items() if name != "legal"})
+    options = DatasetOptions(dataset=(str(tmp_path / "*.npz"),), validation_share=0.0)
+    found = Demonstrations(options, SPEC, gamma=1.0)
+    drawn = found.draw(400, np.random.default_rng(0))
+    assert drawn is not None
+    masks = drawn.columns["legal"]
+    assert masks.shape == (400, 9) and drawn.columns["next/legal"].shape == (400, 9)
+    open_fields = drawn.columns["obs"].reshape(400, 2, 9).sum(1) == 0
+    whole, known = masks.all(1), (masks == open_fields).all(1)
+    assert (whole | known).all() and (~whole).any() and (~known).any(), "rows of both files"
+
+
 @pytest.mark.parametrize(
     ("change", "words"),
     [
