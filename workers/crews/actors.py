@@ -192,7 +192,7 @@ class FusedActor(TrainingActor):
             rate = self._training.explore(self._sampler.steps * self._plan.rollout_actors)
             self._sampler.explore = self._rollout.explore(self._training.algorithm, rate)
             self._sampler.acted_by = self._training.learner.updates
-            self._training.update(self._sampler.collect(), metrics)
+            self._training.update([self._sampler.collect()], metrics)
         return CallReport(steps=self._sampler.steps - before, metrics=metrics)
 
     def play_out(self, steps: int) -> int:
@@ -264,33 +264,35 @@ class TrainerActor(TrainingActor):
         self._update_steps = self._training.algorithm.options.rollout_steps * task.tables * task.rollout_actors
         return self._weights()
 
+    def remembers(self) -> bool:
+        """Whether the buffer keeps past experience."""
+        return self._training.buffer.remembers
+
     def train(self, *batches: Experience) -> tuple[Weights, CallReport]:
         """Train on these batches, merged into one; returns the new weights."""
         metrics = MetricMeans()
-        self._training.update(merge(batches), metrics)
+        self._training.update([merge(batches)], metrics)
         self._trained += 1
         return self._weights(), CallReport(metrics=metrics)
 
     def train_arrived(self, slots: Sequence[int], *batches: Experience) -> tuple[Weights, CallReport]:
         """Train on batches that have come from some of this trainer's rollout actors, the oldest first.
 
-        Where a buffer remembers, all go into it. Otherwise no more are used than one of each actor, the newest, so that
-        a slow trainer does not fall behind further; the metric `dropped_batches` counts the others.
+        Where a buffer remembers, all go into it, and gradient steps are in proportion to them. Otherwise no more are
+        used than one of each actor, the newest, so that a slow trainer does not fall behind further; the metric
+        `dropped_batches` counts the others.
         """
         metrics = MetricMeans()
-        share = min(1.0, len(batches) / self._group)
+        share = len(batches) / self._group
+        self._trained += share
         if self._training.buffer.remembers:
-            numbered = [_of_slot(batch, slot, self._group) for slot, batch in zip(slots, batches, strict=True)]
-            for batch in numbered[:-1]:
-                self._training.absorb(batch)
-            used = numbered[-1]
+            used = [_of_slot(batch, slot, self._group) for slot, batch in zip(slots, batches, strict=True)]
         else:
             metrics.add({"dropped_batches": max(0, len(batches) - self._group)}, 1, {"dropped_batches"})
-            used = merge(batches[-self._group :])
-        ages = self._ages(used)
+            used, share = [merge(batches[-self._group :])], min(1.0, share)
+        ages = np.concatenate([self._ages(batch) for batch in used])
         metrics.add({"sample_age": float(ages.mean())}, len(ages))
         self._training.update(used, metrics, share)
-        self._trained += len(batches) / self._group
         return self._weights(), CallReport(metrics=metrics, oldest=float(ages.max()))
 
     def _ages(self, batch: Experience) -> NDArray[np.int64]:

@@ -34,6 +34,8 @@ class _Flow:
     arrived: list[deque[tuple[int, Any]]]
     """Batches that no update has taken yet, with the actor that played each."""
     queued: list[int]
+    most: int | None
+    """The most batches that a trainer takes for one update; None: all that have come."""
     sampling: dict[Any, tuple[int, Any]] = field(default_factory=dict)
     """Calls under way: the actor and the batch of each."""
     training: set[Any] = field(default_factory=set)
@@ -60,6 +62,8 @@ class AsynchronousCrew(SplitCrew):
             left=[self._updates(task) * actors // trainers] * trainers,
             arrived=[deque() for _ in range(trainers)],
             queued=[0] * actors,
+            # a replay buffer learns from every batch: without a limit, a slow trainer would publish ever more rarely
+            most=actors // trainers if self._wait([self._trainers[0].remembers.remote()])[0] else None,
         )
         while flow.unfinished:
             self._ask(flow)
@@ -90,8 +94,10 @@ class AsynchronousCrew(SplitCrew):
         flow.arrived[rank % len(self._trainers)].append((rank, batch))
 
     def _learn(self, flow: _Flow) -> None:
-        """Start an update if none is under way: each trainer takes as many batches, all that the last to have some."""
+        """Start an update if none is under way: each trainer takes as many batches, as have come for each of them."""
         count = min(map(len, flow.arrived))
+        if flow.most is not None:
+            count = min(count, flow.most)
         if flow.training or not count:
             return
         weights = []

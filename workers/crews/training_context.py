@@ -124,25 +124,29 @@ class TrainingContext:
         """The exploration rate after this many steps of the generation, of the whole crew."""
         return self.algorithm.explore(self._steps + steps)
 
-    def update(self, batch: Experience, means: MetricMeans, share: float = 1.0) -> None:
-        """Train on one batch; adds the update's metrics to `means`.
+    def update(self, batches: Sequence[Experience], means: MetricMeans, share: float = 1.0) -> None:
+        """Take in these batches and train; adds the update's metrics to `means`.
 
         Raises NotFinite if it makes a weight NaN, and UpdateStopped after a `stop`.
 
-        `share` is the part of the crew's rollout processes that the batch is of, where an update does not wait for all.
+        `share` says how much they are together, where 1 is one batch of each of the crew's rollout processes; it is
+        another number where an update does not wait for all.
         """
         try:
-            self._update(batch, means, share)
+            self._update(batches, means, share)
             self.learner.require_finite()
         except NotFinite:
-            explain_not_finite(batch, self._game.spec.id)  # an observation may be the cause
+            for batch in batches:
+                explain_not_finite(batch, self._game.spec.id)  # an observation may be the cause
             raise
 
-    def _update(self, batch: Experience, means: MetricMeans, share: float) -> None:
+    def _update(self, batches: Sequence[Experience], means: MetricMeans, share: float) -> None:
         if share != self._share:
             self._share = share
             self.algorithm.expect(round(self._rows * share))
-        self.absorb(batch)
+        for batch in batches:
+            self._normalise(batch, round(self._rows * share / len(batches)))
+            self.buffer.add(batch)
         self.learn(means)
 
     def learn(self, means: MetricMeans) -> None:
@@ -160,11 +164,6 @@ class TrainingContext:
         if self._copies:
             for name, net in self.learner.all_nets().items():
                 self._copies[name].load_state_dict(net.state_dict())
-
-    def absorb(self, batch: Experience) -> None:
-        """Take in a batch without training."""
-        self._normalise(batch)
-        self.buffer.add(batch)
 
     def count_steps(self, steps: int) -> None:
         """Add the environment steps that the whole crew sampled in this generation."""
@@ -221,8 +220,8 @@ class TrainingContext:
             see_raw_images(net, checkpoint.raw_images)
         self._steps = checkpoint.steps
 
-    def _normalise(self, batch: Experience) -> None:
-        """Merge the batch's observations into the running moments of normalised networks."""
+    def _normalise(self, batch: Experience, rows: int) -> None:
+        """Merge the batch's observations, of about so many rows in all processes, into the moments of networks."""
         for net in self.learner.nets.values():
             if isinstance(net, Normalised):
                 moments = net.moments(encode(net, to_device(to_tensors(batch.observations), self.learner.device)))
@@ -230,7 +229,7 @@ class TrainingContext:
                     explain_not_finite(batch, self._game.spec.id)
                 if self._all_reduce is not None:
                     self._all_reduce.average(moments)
-                net.absorb(moments, round(self._rows * self._share))
+                net.absorb(moments, rows)
 
 
 def rollout_actor(algorithm: Algorithm, nets: Mapping[str, nn.Module], plan: CrewPlan) -> Actor:

@@ -23,6 +23,7 @@ from workers.crews.task import GenerationTask, Topology
 from workers.games.names import make_game
 from workers.inference.grouped import architecture, group
 from workers.models.noisy import noisy_layers
+from workers.rollout.batch import Experience
 
 IDS = ("dqn", "rainbow", "qrdqn", "r2d2", "sqn", "apex")
 SMALL = {"rollout_steps": 8, "minibatch": 32, "replay_ratio": 4.0, "warm_up": 50}
@@ -182,6 +183,42 @@ class Bare(torch.nn.Module):
     def forward(self, observations: torch.Tensor, legal: torch.Tensor | None) -> tuple[torch.Tensor, torch.Tensor]:
         out = self.values.expand(len(observations), -1)
         return out[:, :-1], out[:, -1]
+
+
+def asynchronous_trainer(store: ArtifactStore) -> tuple[TrainerActor, list[Experience]]:
+    """A trainer of two rollout actors, and a batch of each."""
+    given = task("dqn", "tic_tac_toe", warm_up=1, capacity=600)
+    given = replace(given, rollout_actors=2, tables=4, topology=Topology.ASYNCHRONOUS)
+    trainer = TrainerActor(crew_plan(given), store, 0)
+    trainer.set_up()
+    weights = trainer.prepare(given, True)
+    batches = []
+    for rank in range(2):
+        actor = RolloutActor(crew_plan(given), store, rank)
+        actor.set_up()
+        actor.prepare(given)
+        batches.append(actor.sample(weights)[0])
+    return trainer, batches
+
+
+@pytest.mark.parametrize("taken", [[[0], [1], [0], [1]], [[0, 1], [0, 1]], [[0], [1, 0, 1]], [[0, 1, 0, 1]]], ids=str)
+def test_gradient_steps_follow_the_batches_however_they_arrive(taken: list[list[int]], store: ArtifactStore) -> None:
+    trainer, batches = asynchronous_trainer(store)
+    assert trainer.remembers()
+    for slots in taken:
+        trainer.train_arrived(slots, *(batches[slot] for slot in slots))
+    # four batches of 8 steps at 4 tables, each decision learnt from 4 times, 32 rows a step
+    assert trainer._training.learner.updates == 4 * 8 * 4 * 4 / 32
+
+
+def test_the_age_of_samples_is_measured_over_all_batches(store: ArtifactStore) -> None:
+    trainer, (first, second) = asynchronous_trainer(store)
+    trainer.train_arrived([0], first)
+    newer = replace(second, acted_by=np.full_like(second.acted_by, trainer._training.learner.updates))
+    _, report = trainer.train_arrived([0, 1], first, newer)
+    assert report.oldest == 1.0
+    wanted = len(first) / (len(first) + len(newer))
+    assert report.metrics.values()["sample_age"] == pytest.approx(wanted)
 
 
 def test_every_table_of_an_apex_crew_explores_at_its_own_rate(store: ArtifactStore) -> None:
