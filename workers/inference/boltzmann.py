@@ -2,28 +2,14 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Hashable
 
 import numpy as np
-import torch
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
 from workers.inference.policy import Policy
-
-
-class Temperature(nn.Module):
-    """A temperature above 0 that is learnt by its logarithm."""
-
-    def __init__(self, start: float) -> None:
-        super().__init__()
-        self.log = nn.Parameter(torch.tensor([math.log(start)]))
-
-    @property
-    def value(self) -> float:
-        """The temperature now."""
-        return math.exp(float(self.log.detach()))
+from workers.models.temperature import Temperature
 
 
 class Boltzmann(Policy):

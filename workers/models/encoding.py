@@ -42,6 +42,18 @@ def take_rows(observed: Observed, index: Tensor) -> Observed:
     return observed.index_select(0, index)
 
 
+def first_part(observed: Observed) -> Tensor:
+    """The first part, for its shape: all parts have the same rows."""
+    return next(iter(observed.values())) if isinstance(observed, dict) else observed
+
+
+def flatten_mates(observed: Observed) -> Observed:
+    """Team steps [rows, mates, ...] as rows [rows * mates, ...]."""
+    if isinstance(observed, dict):
+        return {name: part.flatten(0, 1) for name, part in observed.items()}
+    return observed.flatten(0, 1)
+
+
 class Encoder(nn.Module):
     """Encodes rows of a space. It has no weights. Rows that are encoded already pass unchanged."""
 

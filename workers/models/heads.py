@@ -30,14 +30,11 @@ from torch import Tensor
 from torch.nn.functional import logsigmoid, softplus
 
 from workers.games.spaces import ActionLayout
+from workers.models.draws import BELOW_ONE, LEAST_DRAW
 
 BoxHead = Literal["gaussian", "squashed", "beta"]
 BOX_HEADS: tuple[BoxHead, ...] = ("gaussian", "squashed", "beta")
 
-_BELOW_ONE = 1.0 - 1e-6
-"""Keeps a draw strictly below the last step of a float32 distribution."""
-_LEAST_DRAW = 2.0**-25
-"""Keeps a draw above 0, where a Gaussian is infinite."""
 LOG_STD = (-5.0, 2.0)
 """Bounds of the logarithm of a standard deviation, in units of half the range of a Box."""
 _EDGE = 1e-6
@@ -350,7 +347,7 @@ def choose(logits: Tensor, draws: Tensor | NDArray[np.float32] | None) -> tuple[
         actions = logits.argmax(1)
     else:
         ladder = log_probs.exp().cumsum_(0)
-        rungs = torch.as_tensor(draws * _BELOW_ONE).to(ladder.device).mul_(ladder[-1])
+        rungs = torch.as_tensor(draws * BELOW_ONE).to(ladder.device).mul_(ladder[-1])
         # "<=": a draw of 0 passes over leading actions of probability 0.
         actions = (ladder <= rungs).sum(0)
     return actions, log_probs.gather(0, actions.unsqueeze(0)).squeeze(0)
@@ -364,7 +361,7 @@ def _for(head: Head, columns: Tensor, typed: bool = False) -> Tensor:
 
 
 def _normal(draws: Tensor) -> Tensor:
-    normal: Tensor = torch.special.ndtri(draws.clamp(_LEAST_DRAW, _BELOW_ONE))
+    normal: Tensor = torch.special.ndtri(draws.clamp(LEAST_DRAW, BELOW_ONE))
     return normal
 
 

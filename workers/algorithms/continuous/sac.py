@@ -16,16 +16,9 @@ from workers.algorithms.learner import POLICY, Learner
 from workers.games.protocol import GameSpec
 from workers.inference.bounded import SquashedPolicy
 from workers.models.heads import LOG_STD, log_slope
+from workers.models.temperature import Temperature
 
 TEMPERATURE = "temperature"
-
-
-class Temperature(nn.Module):
-    """The weight of the entropy, by its logarithm."""
-
-    def __init__(self, first: float) -> None:
-        super().__init__()
-        self.log = nn.Parameter(torch.tensor([math.log(first)]))
 
 
 class Sac(OffPolicy):
@@ -108,7 +101,7 @@ class Sac(OffPolicy):
     def _alpha(self, learner: Learner) -> float:
         if not self.options.learn_temperature:
             return self.options.temperature
-        return math.exp(float(_temperature(learner).log))
+        return _temperature(learner).value
 
 
 def _temperature(learner: Learner) -> Temperature:

@@ -12,7 +12,7 @@ from torch.nn.functional import one_hot
 
 from workers.buffers.contract import Batch
 from workers.games.protocol import GameSpec
-from workers.models.encoding import Encoder
+from workers.models.encoding import Encoder, first_part, flatten_mates
 from workers.rollout.joint import GLOBAL, team_size
 
 
@@ -39,9 +39,7 @@ class CentralState(nn.Module):
         """[rows, width] of a batch of team steps, or of those that follow ("next/")."""
         if not self._declared:
             shown = batch.next_obs if prefix else batch.obs
-            first = next(iter(shown.values())) if isinstance(shown, dict) else shown
-            flat = {n: p.flatten(0, 1) for n, p in shown.items()} if isinstance(shown, dict) else shown.flatten(0, 1)
-            encoded: Tensor = self._encoder(flat)
-            return encoded.reshape(len(first), -1)
+            encoded: Tensor = self._encoder(flatten_mates(shown))
+            return encoded.reshape(len(first_part(shown)), -1)
         state: Tensor = self._encoder(batch[f"{prefix}{GLOBAL}"]).flatten(1)
         return torch.cat([state, one_hot(batch["team"], self._teams)], 1) if self._teams else state

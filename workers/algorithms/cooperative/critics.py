@@ -14,7 +14,7 @@ from workers.algorithms.cooperative.central import CentralState
 from workers.algorithms.learner import Learner
 from workers.buffers.contract import Batch
 from workers.games.protocol import GameSpec
-from workers.models.encoding import Encoder
+from workers.models.encoding import Encoder, flatten_mates
 from workers.models.mlp import Mlp
 from workers.rollout.batch import Experience
 from workers.rollout.joint import team_size
@@ -52,11 +52,9 @@ class CounterfactualCritic(nn.Module):
 
     def inputs(self, batch: Batch) -> Tensor:
         """What the perceptron sees: [rows, mates, width]."""
-        shown, mates = batch.obs, self._mates
-        flat = {n: p.flatten(0, 1) for n, p in shown.items()} if isinstance(shown, dict) else shown.flatten(0, 1)
-        state = self.central(batch)
+        mates, state = self._mates, self.central(batch)
         rows = len(state)
-        seen = self._encoder(flat).reshape(rows, mates, -1)
+        seen = self._encoder(flatten_mates(batch.obs)).reshape(rows, mates, -1)
         done = (one_hot(batch["action"], self._actions) * batch["present"].unsqueeze(2)).float()
         own = torch.eye(mates, device=state.device)
         others = done.unsqueeze(1) * (1.0 - own).unsqueeze(2)

@@ -16,7 +16,7 @@ from workers.games.protocol import GameSpec
 from workers.inference.greedy import EpsilonGreedy
 from workers.inference.policy import Places, Policy
 from workers.models.contract import encode, state_size
-from workers.models.encoding import Encoder, Observed, take_rows
+from workers.models.encoding import Encoder, Observed, first_part, flatten_mates, take_rows
 from workers.models.normalised import Normalised
 from workers.rollout.joint import team_ranks, team_size
 
@@ -101,17 +101,11 @@ class SeatNets:
 
     def joint(self, observed: Observed, legal: Tensor | None, present: Tensor | None = None) -> tuple[Tensor, Tensor]:
         """The same of team steps: [rows, mates, size] and [rows, mates]; absent mates have rows too."""
-        first = next(iter(observed.values())) if isinstance(observed, dict) else observed
+        first = first_part(observed)
         rows, mates = first.shape[:2]
         ranks = torch.arange(mates, device=first.device).repeat(rows)
-        outputs, values = self(_flat(observed), None if legal is None else legal.flatten(0, 1), ranks)
+        outputs, values = self(flatten_mates(observed), None if legal is None else legal.flatten(0, 1), ranks)
         return outputs.reshape(rows, mates, -1), values.reshape(rows, mates)
-
-
-def _flat(observed: Observed) -> Observed:
-    if isinstance(observed, dict):
-        return {name: part.flatten(0, 1) for name, part in observed.items()}
-    return observed.flatten(0, 1)
 
 
 class _Seated(Policy):

@@ -10,7 +10,7 @@ from torch import Tensor, nn
 
 from workers.algorithms.cooperative.seats import SeatNets, SeatPolicy
 from workers.inference.policy import Places
-from workers.models.encoding import Observed
+from workers.models.encoding import Observed, first_part, flatten_mates
 
 TALK = "talk"
 
@@ -42,13 +42,8 @@ class Talk(nn.Module):
 
     def think(self, observed: Observed) -> tuple[Tensor, Tensor]:
         """Thoughts [rows, mates, size] of team steps, and the logit of calling a group [rows, mates]."""
-        first = next(iter(observed.values())) if isinstance(observed, dict) else observed
-        flat = (
-            {name: part.flatten(0, 1) for name, part in observed.items()}
-            if isinstance(observed, dict)
-            else first.flatten(0, 1)
-        )
-        thoughts = self.norm(self.thought(flat, None)[0]).reshape(*first.shape[:2], -1)
+        thoughts = self.norm(self.thought(flatten_mates(observed), None)[0])
+        thoughts = thoughts.reshape(*first_part(observed).shape[:2], -1)
         # what it says about calling is learnt by its own loss, and does not bend thoughts
         return thoughts, self.attention(thoughts.detach()).squeeze(2)
 

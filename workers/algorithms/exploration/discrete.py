@@ -9,8 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from workers.inference.actor import Rate
-
-_BELOW_ONE = 1.0 - 1e-6
+from workers.models.draws import BELOW_ONE
 
 
 def epsilon_greedy(
@@ -26,7 +25,7 @@ def epsilon_greedy(
         return best
     rate = epsilon if isinstance(epsilon, float | int) else epsilon[random]
     # the part of a draw below `epsilon` is uniform again
-    again = np.minimum(draws[random] / rate, _BELOW_ONE)
+    again = np.minimum(draws[random] / rate, BELOW_ONE)
     found = best.copy()
     found[random] = uniform(actions, None if legal is None else legal[random], again)
     return found
@@ -61,6 +60,6 @@ def boltzmann(
 ) -> NDArray[np.int64]:
     """Actions drawn by `boltzmann_probabilities`."""
     ladder = boltzmann_probabilities(values, legal, temperature).cumsum(1)
-    points = np.minimum(draws, _BELOW_ONE)[:, None] * ladder[:, -1:]
+    points = np.minimum(draws, BELOW_ONE)[:, None] * ladder[:, -1:]
     chosen: NDArray[np.int64] = (ladder <= points).sum(1)
     return chosen

@@ -12,14 +12,12 @@ from numpy.typing import NDArray
 from scipy.special import ndtri
 
 from workers.inference.actor import Rate
-
-_LEAST_DRAW = 2.0**-25
-"""Keeps a draw above 0, where the inverse of the distribution is infinite."""
+from workers.models.draws import LEAST_DRAW
 
 
 def standard_normal(draws: NDArray[np.float32]) -> NDArray[np.float32]:
     """Standard normal numbers, by inverting the distribution at uniform draws in [0, 1)."""
-    return np.asarray(ndtri(np.clip(draws.astype(np.float64), _LEAST_DRAW, 1.0 - _LEAST_DRAW)), np.float32)
+    return np.asarray(ndtri(np.clip(draws.astype(np.float64), LEAST_DRAW, 1.0 - LEAST_DRAW)), np.float32)
 
 
 def expand_draws(draws: NDArray[np.float32], count: int) -> NDArray[np.float32]:

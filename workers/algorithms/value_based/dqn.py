@@ -10,7 +10,7 @@ import torch
 from torch import Tensor
 
 from orchestrator.spec.algorithms.value_based import DqnOptions
-from workers.algorithms.value_based.heads import action_values, best_actions, value_gradient
+from workers.algorithms.value_based.heads import action_value_gradient, action_values, best_actions
 from workers.algorithms.value_based.learning import Exploring, Gradient, Step
 
 
@@ -37,7 +37,7 @@ class Dqn(Exploring):
         else:
             slope, loss = error, 0.5 * error.square()
         actions = step.now.shape[1] - 1
-        return Gradient(value_gradient(slope, taken, batch.legal, actions, options.dueling), loss, size, values)
+        return Gradient(action_value_gradient(slope, taken, batch.legal, actions, options.dueling), loss, size, values)
 
 
 def q_target(step: Step, dueling: bool) -> Tensor:

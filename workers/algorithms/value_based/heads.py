@@ -27,7 +27,7 @@ def best_actions(values: Tensor, legal: Tensor | None) -> Tensor:
     return mask_logits(values, legal).argmax(1, keepdim=True)
 
 
-def value_gradient(slope: Tensor, taken: Tensor, legal: Tensor | None, actions: int, dueling: bool) -> Tensor:
+def action_value_gradient(slope: Tensor, taken: Tensor, legal: Tensor | None, actions: int, dueling: bool) -> Tensor:
     """The gradient at a network's outputs, [rows, actions + 1], from d loss / d Q(s, taken); `taken` is [rows, 1]."""
     gradient = torch.zeros(len(slope), actions + 1, device=slope.device)
     column = slope.unsqueeze(1)

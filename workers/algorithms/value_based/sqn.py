@@ -17,13 +17,14 @@ from orchestrator.spec.algorithms.value_based import SqnOptions
 from workers.algorithms.contract import Algorithm, Metrics, NetFactory
 from workers.algorithms.differentiable import Differentiable, differentiable
 from workers.algorithms.learner import POLICY, Learner
-from workers.algorithms.value_based.heads import value_gradient
+from workers.algorithms.value_based.heads import action_value_gradient
 from workers.algorithms.value_based.learning import drawn_parts, refuse_recurrent, replay, summary
 from workers.buffers.contract import Batch, Buffer
 from workers.games.protocol import GameSpec
-from workers.inference.boltzmann import Boltzmann, Temperature
+from workers.inference.boltzmann import Boltzmann
 from workers.inference.policy import Policy
 from workers.models.contract import mask_logits
+from workers.models.temperature import Temperature
 
 SECOND, TEMPERATURE = "second", "temperature"
 
@@ -90,7 +91,7 @@ class Sqn(Algorithm):
         for (online, _), out in zip(nets, outs, strict=True):
             error = out[:, :-1].gather(1, taken).squeeze(1) - wanted
             slope = error * batch["weight"] / len(error)
-            online.backward(value_gradient(slope, taken, batch.legal, out.shape[1] - 1, dueling=False))
+            online.backward(action_value_gradient(slope, taken, batch.legal, out.shape[1] - 1, dueling=False))
             errors.append(error)
         assert temperature.log.grad is not None
         temperature.log.grad.fill_(

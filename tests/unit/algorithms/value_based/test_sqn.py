@@ -14,7 +14,8 @@ from workers.algorithms.differentiable import differentiable
 from workers.algorithms.learner import POLICY
 from workers.algorithms.value_based.sqn import SECOND, TEMPERATURE, Sqn, entropy_excess, soft_value
 from workers.games.names import make_game
-from workers.inference.boltzmann import Boltzmann, Temperature
+from workers.inference.boltzmann import Boltzmann
+from workers.models.temperature import Temperature
 
 
 @pytest.mark.parametrize("masked", [False, True])
