@@ -11,6 +11,7 @@ from torch import Tensor
 
 from orchestrator.spec.algorithms.actor_critic import PpoOptions
 from workers.algorithms.actor_critic.anchor import ActorCritic, Anchor, anchor_metrics, anchored
+from workers.algorithms.actor_critic.clipping import log_ratio, surrogate_gradient, unclipped
 from workers.algorithms.contract import Metrics, explained_variance, return_spread
 from workers.algorithms.evaluation import Rows, evaluate
 from workers.algorithms.heads import head_terms, value_gradient
@@ -114,9 +115,7 @@ class Ppo(ActorCritic):
 
     def free(self, ratio: Tensor, advantages: Tensor) -> Tensor:
         """Whether each row's ratio may still move in the direction of its advantage."""
-        # The clipped surrogate has no gradient where the ratio has already moved too far in the advantage's direction.
-        low, high = 1.0 - self.options.clip, 1.0 + self.options.clip
-        return torch.where(advantages >= 0, ratio <= high, ratio >= low)
+        return unclipped(ratio, advantages, self.options.clip)
 
     def _epochs(
         self, learner: Learner, batch: Experience, columns: _Columns, measured: Measured, rng: np.random.Generator
@@ -156,12 +155,11 @@ class Ppo(ActorCritic):
         options, count = self.options, len(rows)
         actions, (old_log_probs, old_values, advantages, returns) = known
         terms = head_terms(columns.head, logits, actions)
-        # Bounded: one decision that has become e^88 times likelier would make the whole gradient NaN.
-        shift = (terms.taken - old_log_probs).clamp_(-20.0, 20.0)
+        shift = log_ratio(terms.taken, old_log_probs)
         ratio = shift.exp()
         free = self.free(ratio, advantages)
         seen.append((shift, terms.entropy, free, values, returns))
-        dloss_dlogp = ratio.mul_(advantages).mul_(free).mul_(-1.0 / count)
+        dloss_dlogp = surrogate_gradient(ratio, advantages, free, 1.0 / count)
         pulls = [anchor.gradient(terms, columns.index(rows)) for anchor in columns.anchors]
         return (
             anchored(terms.gradient(dloss_dlogp, columns.entropy / count), pulls),

@@ -9,6 +9,7 @@ import torch
 from torch import Tensor, nn
 
 from orchestrator.spec.algorithms.cooperative import MappoOptions
+from workers.algorithms.actor_critic.clipping import log_ratio, surrogate_gradient, unclipped
 from workers.algorithms.contract import Algorithm, Metrics, NetFactory, explained_variance, return_spread
 from workers.algorithms.cooperative.critics import CRITIC, StateCritic, take, team_batch
 from workers.algorithms.cooperative.seats import SeatNets, SeatPolicy, check_at_once, make_seats
@@ -103,16 +104,16 @@ class Mappo(Algorithm):
         with torch.no_grad():
             actions = batch["action"].flatten(0, 1)
             terms = head_terms(head_of(learner.model), outputs.detach().t().contiguous(), actions)
-            shift = (terms.taken - batch["log_prob"].flatten()).clamp_(-20.0, 20.0)
+            shift = log_ratio(terms.taken, batch["log_prob"].flatten())
             ratio = shift.exp()
             advantages = batch["advantage"].repeat_interleave(batch["present"].shape[1])
-            free = torch.where(advantages >= 0, ratio <= 1.0 + options.clip, ratio >= 1.0 - options.clip)
+            free = unclipped(ratio, advantages, options.clip)
             error = values - batch["return"]
             kl = ((ratio - 1.0 - shift) * present).sum() / count
             entropy = (terms.entropy * present).sum() / count
             measured.append((torch.stack([kl, entropy, error.square().mean()]), len(values)))
-            weight = present / count
-            at_outputs = terms.gradient(-ratio * advantages * free * weight, options.entropy / count)
+            dloss_dlogp = surrogate_gradient(ratio, advantages, free, present / count)
+            at_outputs = terms.gradient(dloss_dlogp, options.entropy / count)
             clip = options.value_clip * spread
             at_values = value_gradient(values.detach(), batch["return"], batch["value"], clip)
             at_values.mul_(options.value_weight / (len(values) * spread**2))

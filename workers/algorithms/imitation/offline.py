@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 
 import numpy as np
 import torch
@@ -76,15 +76,23 @@ class Offline(Algorithm):
         """The loss and the agreement on decisions that are not learnt from, every `validation_every` steps."""
         if learner.updates % self.options.validation_every:
             return {}
-        held = buffer.measure(max(1, round(self.options.minibatch / self.processes)), rng)
-        if held is None:
-            return {}
-        learner.nets.eval()
-        with torch.no_grad():
-            batch = held.tensors(learner.device)
-            found = {"loss": self.losses(batch, learner.all_nets())["loss"], **agreement(learner.model, batch)}
-        learner.nets.train()
-        return {f"validation_{name}": float(value) for name, value in found.items()}
+        rows = max(1, round(self.options.minibatch / self.processes))
+        return validated(learner, buffer, rows, rng, lambda batch: self.loss(batch, learner.all_nets()))
+
+
+@torch.no_grad()
+def validated(
+    learner: Learner, buffer: Demonstrations, rows: int, rng: np.random.Generator, loss: Callable[[Batch], Tensor]
+) -> Metrics:
+    """The loss and the agreement on so many decisions that are not learnt from; empty where none are held out."""
+    held = buffer.measure(rows, rng)
+    if held is None:
+        return {}
+    batch = held.tensors(learner.device)
+    learner.nets.eval()
+    found = {"loss": loss(batch), **agreement(learner.model, batch)}
+    learner.nets.train()
+    return {f"validation_{name}": float(value) for name, value in found.items()}
 
 
 def refuse_recurrent(name: str, learner: Learner) -> None:

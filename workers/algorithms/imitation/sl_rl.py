@@ -6,15 +6,14 @@ from collections.abc import Iterator
 from typing import Any, ClassVar
 
 import numpy as np
-import torch
 from torch import Tensor
 
 from orchestrator.spec.algorithms.actor_critic import PpoOptions
 from orchestrator.spec.algorithms.imitation import SlRlOptions
 from workers.algorithms.actor_critic.ppo import Ppo
 from workers.algorithms.contract import Metrics, NetFactory
-from workers.algorithms.imitation.likelihood import agreement, log_likelihood
-from workers.algorithms.imitation.offline import refuse_recurrent
+from workers.algorithms.imitation.likelihood import log_likelihood
+from workers.algorithms.imitation.offline import refuse_recurrent, validated
 from workers.algorithms.learner import Learner
 from workers.algorithms.metrics import MetricMeans
 from workers.buffers.contract import Batch, Buffer
@@ -69,20 +68,13 @@ class SlRl(Ppo):
         rows = max(1, round(self.options.imitation_minibatch / self.processes))
         drawn = self._data.draw(rows, rng)
         assert drawn is not None, "a data set has rows"
+
+        def imitation_loss(batch: Batch) -> Tensor:
+            return -log_likelihood(learner.model, batch)[0].mean()
+
         with learner.autocast():
-            loss = -log_likelihood(learner.model, drawn.tensors(learner.device))[0].mean()
+            loss = imitation_loss(drawn.tensors(learner.device))
         (self._weight * loss).backward()  # type: ignore[no-untyped-call]
         self._imitated.add({"imitation_loss": float(loss.detach())}, 1)
         if learner.updates % self.options.validation_every == 0:
-            self._imitated.add(self._validated(learner, rows, rng), 1)
-
-    @torch.no_grad()
-    def _validated(self, learner: Learner, rows: int, rng: np.random.Generator) -> Metrics:
-        held = self._data.measure(rows, rng)
-        if held is None:
-            return {}
-        batch: Batch = held.tensors(learner.device)
-        learner.nets.eval()
-        found = {"loss": -log_likelihood(learner.model, batch)[0].mean(), **agreement(learner.model, batch)}
-        learner.nets.train()
-        return {f"validation_{name}": float(value) for name, value in found.items()}
+            self._imitated.add(validated(learner, self._data, rows, rng, imitation_loss), 1)
