@@ -35,6 +35,9 @@ class Order(ABC):
     def check(self) -> None:
         """Raise ProblemError, Conflict or NotFound where the order is impossible now. Runs in a thread."""
 
+    async def try_out(self) -> None:  # noqa: B027 (most orders have nothing to try)
+        """Ask a worker whether what the order names can be used; raise ProblemError where it cannot."""
+
     @abstractmethod
     async def send(self) -> Reply:
         """Have the workflow carry out the order."""
@@ -54,6 +57,7 @@ class Order(ABC):
             return effect
         try:
             await run_in_threadpool(self.check)
+            await self.try_out()
             return await self._send_reserved()
         except (ProblemError, Conflict, NotFound):
             # the same request, sent twice at once, may have been carried out since

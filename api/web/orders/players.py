@@ -8,6 +8,7 @@ from starlette.concurrency import run_in_threadpool
 
 from api.schemas.players import NewPlayer, Player, PlayerEdit
 from api.store.players import reads
+from api.store.players.league_spec import with_player
 from api.store.players.weights import initial_weights, starts_alike
 from api.store.trials.reads import get_trial
 from api.store.trials.spec import algorithm_of, model_of, retuned, spec_of
@@ -18,11 +19,14 @@ from api.web.problems import problems_at
 from api.web.responses.etags import etag, require_match
 from api.web.services import Services
 from api.web.temporal.messages import update_trial
+from api.web.temporal.try_components import try_player
 from orchestrator.contracts.trials import Learner, OwnStart
 from orchestrator.contracts.workflows import NewPlayer as NewPlayerOrder
 from orchestrator.contracts.workflows import PlayerChange
-from orchestrator.spec.checking import check_files
+from orchestrator.spec import TrialSpec
+from orchestrator.spec.checking import check_files, check_player
 from orchestrator.spec.own_code import code_in_choice, files_in_choice
+from orchestrator.spec.players import PlayerSpec
 
 
 class AddPlayer(Order):
@@ -41,6 +45,12 @@ class AddPlayer(Order):
     def check(self) -> None:
         check_hyperparameters(self.change, self.trial_id, self.new.algorithm, self.new.hyperparameters)
 
+    async def try_out(self) -> None:
+        spec = await run_in_threadpool(self._league)
+        number, tuned = len(spec.league.players) - 1, self.new.algorithm is None
+        with problems_at("body"):
+            await try_player(self.change, spec, number, "player.add", tuned=tuned)
+
     async def send(self) -> Reply:
         start = await run_in_threadpool(self._start) if self.new.role.learns else None
         # the workflow adds one player for a key, so a retry is sent again and finds the player it made
@@ -58,6 +68,18 @@ class AddPlayer(Order):
         learner = await update_trial(self.services, self.trial_id, "add_player", key, Learner, message)
         player = await run_in_threadpool(read_player, self.services, learner.player)
         return Reply(status=201, body=player, headers={"Location": f"/api/v1/players/{player.id}"})
+
+    def _league(self) -> TrialSpec:
+        """The trial with the new player, whose algorithm has its hyperparameters."""
+        new = self.new
+        own = new.model_dump(mode="json", include={"name", "role", "bot", "algorithm", "model"})
+        with self.services.reads() as session:
+            trial = get_trial(session, self.trial_id)
+            player = check_player(own)
+            if new.role.learns:
+                choice = retuned(spec_of(trial), new.algorithm, new.hyperparameters)
+                player = player.model_copy(update={"algorithm": choice})
+            return with_player(session, trial, player)
 
     def _start(self) -> OwnStart | None:
         """What its initial weights are made for; None where it can share those of other players."""
@@ -88,6 +110,31 @@ class ChangePlayer(Order):
         player = read_player(self.services, self.player_id)
         require_match(self.if_match, player.revision)
         check_hyperparameters(self.change, player.trial_id, player.algorithm, self.edit.hyperparameters or {})
+
+    async def try_out(self) -> None:
+        if self.edit.hyperparameters is None:
+            return
+        spec = await run_in_threadpool(self._league, self.edit.hyperparameters)
+        if spec is None:
+            return
+        with problems_at("body"):
+            await try_player(self.change, spec, len(spec.league.players) - 1, "player.change", tuned=True)
+
+    def _league(self, hyperparameters: dict[str, Any]) -> TrialSpec | None:
+        """The trial with the player as it will be; None for one that does not learn, which the workflow refuses."""
+        player = read_player(self.services, self.player_id)
+        if not player.role.learns:
+            return None
+        with self.services.reads() as session:
+            trial = get_trial(session, player.trial_id)
+            spec = spec_of(trial)
+            changed = PlayerSpec(name=player.name, role=player.role).model_copy(
+                update={
+                    "algorithm": retuned(spec, player.algorithm, hyperparameters),
+                    "model": None if player.model is None else model_of(spec, player.model),
+                }
+            )
+            return with_player(session, trial, changed)
 
     async def send(self) -> Reply:
         player = await run_in_threadpool(read_player, self.services, self.player_id)

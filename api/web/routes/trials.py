@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, replace
+from dataclasses import asdict
 from typing import Annotated
 
 from fastapi import APIRouter, Query, Response
 from starlette.concurrency import run_in_threadpool
 
 from api.schemas.base import Page
-from api.schemas.enums import Scope, TrialStatus
+from api.schemas.enums import TrialStatus
 from api.schemas.trials import CheckedFile, FileToCheck, NewTrial, SpecProblem, Trial, TrialSummary
 from api.store.core.engine import Session
 from api.store.trials.create import create_trial
@@ -23,13 +23,8 @@ from api.web.responses.etags import etag
 from api.web.responses.paging import EntityId, IdCursor, Limit, text_of
 from api.web.responses.serialization import SerializingRoute, record_response, records_page
 from api.web.services import Api
-from api.web.temporal.check_components import (
-    ComponentsChecked,
-    check_components,
-    imported_names,
-    missing_gpus,
-    own_components,
-)
+from api.web.temporal.check_components import ComponentsChecked
+from api.web.temporal.try_components import try_components
 from api.web.validation.reading import ToRead
 from orchestrator.spec import InvalidTrial, TrialSpec
 from orchestrator.spec.checking import check_files, check_spec
@@ -57,7 +52,7 @@ async def create(new: NewTrial, principal: Operator, change: Change) -> Response
     made: list[str] = []
 
     async def try_names() -> None:
-        tried = await _tried(change, spec, "trial.create")
+        tried = await try_components(change, spec, "trial.create")
         with problems_at("body.spec"):
             _refuse(_problems(tried))
 
@@ -119,7 +114,7 @@ async def validate(file: FileToCheck, principal: Viewer, change: Change) -> Chec
         spec = await change.services.spec_reader.read(principal.token_id, ToRead(text=file.text, spec=file.spec))
         check_matchmaker(spec, change.services.settings)
         _check_file(spec, change)
-        tried = await _tried(change, spec, "trial.validate")
+        tried = await try_components(change, spec, "trial.validate")
         _refuse(await run_in_threadpool(_problems, tried, file.text))
     except InvalidTrial as error:
         problems = [SpecProblem.model_validate(asdict(problem)) for problem in error.problems]
@@ -133,28 +128,6 @@ def _check_file(spec: TrialSpec, change: ChangeCall) -> None:
     if spec.initial_weights is not None and not is_id(spec.initial_weights):
         named.append(("initial_weights", spec.initial_weights))
     check_files(named, change.services.settings.imports)
-
-
-async def _tried(change: ChangeCall, spec: TrialSpec, purpose: str) -> ComponentsChecked:
-    """Have a worker try the components that the caller may have imported: importing code runs it."""
-    services, principal = change.services, change.principal
-    own = list(own_components(spec))
-    tried = [each for each in own if principal.may(each.scope)]
-    imported = imported_names(tried)
-    line = AuditLine(action="code.import", target=None, detail={"for": purpose, "names": imported})
-
-    def audit() -> None:
-        if imported:
-            change.audit(line)
-
-    checked = await check_components(services.temporal, services.cluster, tried, audit)
-    checked = replace(checked, unusable=checked.unusable + await missing_gpus(services.cluster, spec))
-    refused = [each for each in own if each not in tried]
-    if not refused:
-        return checked
-    scope = Scope.CODE if any(each.code for each in refused) else Scope.OPERATOR
-    fields = ", ".join(path_text(each.path) for each in refused)
-    return replace(checked, not_checked=f"not checked: {fields}: needs a token of scope {scope}")
 
 
 def _problems(tried: ComponentsChecked, text: str | None = None) -> list[Problem]:

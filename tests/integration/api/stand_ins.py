@@ -34,6 +34,9 @@ from orchestrator.contracts.interactive import (
 )
 from orchestrator.contracts.trials import InitialWeightsRequest, make_initial_weights
 
+MEMORY = 100_000
+"""Bytes for buffers."""
+
 
 def position(ply: int, *, done: bool = False) -> ReplayedPosition:
     legal = [] if done else [[Candidate(action=ply, name=str(ply))]]
@@ -63,13 +66,15 @@ async def choose(request: MoveRequest) -> MoveAnswer:
 
 @activity.defn(name=check_component.name)
 async def check(asked: ComponentCheck) -> ComponentVerdict:
-    """Whatever comes from the module `good` can be used."""
+    """Whatever comes from the module `good` can be used; each row of a buffer of DQN takes one byte."""
     if asked.model is not None and asked.model.id == "conv":
         return ComponentVerdict(usable=False, problem="the model does not fit", section=Kind.MODEL)
     if asked.component.id == "tic_tac_toe":
         return ComponentVerdict(usable=True, teams=[0, 1])
     if asked.component.id.startswith("good:"):
         return ComponentVerdict(usable=True, teams=[0, 1, 2] if asked.component.id == "good:ThreeTeams" else [])
+    if asked.kind is Kind.ALGORITHM and asked.component.id == "dqn":
+        return ComponentVerdict(usable=True, buffer_bytes=asked.component.options["capacity"], buffer_memory=MEMORY)
     return ComponentVerdict(usable=False, problem=f"{asked.kind} {asked.component.id!r} does not import")
 
 

@@ -12,7 +12,11 @@ import pytest
 
 from api.schemas.enums import Scope
 from api.store.core.ids import new_id
+from api.store.tables import Player
+from orchestrator.spec.checking import check_algorithm
 from tests.integration.api.server import Served, running_api
+from tests.integration.api.stand_ins import MEMORY
+from tests.integration.store.league import League
 
 SPEC: dict[str, Any] = {"game": {"id": "tic_tac_toe"}, "start": "paused"}
 
@@ -145,6 +149,29 @@ def test_players_join_and_retire_while_a_trial_is_paused(operator: httpx.Client)
     assert operator.patch(one, json={}).status_code == 422
     assert operator.patch(one, json={"retire": True}).json()["status"] == "retired"
     operator.post(f"/api/v1/trials/{trial_id}/stop", json={"mode": "now"})
+
+
+def test_a_worker_tries_what_a_player_that_joins_or_changes_names(api: Served, operator: httpx.Client) -> None:
+    league = League.found(api.sessions)
+    path = f"/api/v1/trials/{league.trial_id}/players"
+    joins = {"name": "late", "role": "main"}
+    misfit = operator.post(path, json={**joins, "algorithm": {"id": "sac"}})
+    assert misfit.status_code == 422 and "does not import" in misfit.json()["detail"]
+    assert misfit.json()["errors"][0]["field"] == "body.algorithm.id"
+    large = operator.post(path, json={**joins, "algorithm": {"id": "dqn", "capacity": MEMORY + 1}})
+    assert large.status_code == 422 and large.json()["errors"][0]["field"] == "body.algorithm.capacity"
+    with api.sessions.begin() as session:
+        for name in ("main", "rival"):
+            row = session.get_one(Player, league.players[name])
+            row.algorithm = check_algorithm({"id": "dqn", "capacity": MEMORY // 2}).to_json()
+    third = operator.post(path, json={**joins, "algorithm": {"id": "dqn", "capacity": MEMORY // 2}})
+    assert third.status_code == 422 and "all buffers of the trial take" in third.json()["detail"]
+    one = f"/api/v1/players/{league.players['main']}"
+    changed = operator.patch(one, json={"hyperparameters": {"capacity": MEMORY // 2 + 1}})
+    assert changed.status_code == 422, "with the rival's buffer it is too large"
+    assert changed.json()["errors"][0]["field"] == "body.hyperparameters.capacity"
+    fits = operator.patch(one, json={"hyperparameters": {"capacity": MEMORY // 2 - 1}})
+    assert fits.status_code != 422, fits.text
 
 
 def test_every_change_leaves_an_audit_row(operator: httpx.Client, admin: httpx.Client) -> None:
