@@ -202,9 +202,16 @@ class Learner:
         self._follow(optimiser)
 
     def average(self, tensor: Tensor) -> None:
-        """Average numbers over all processes, in place; every process must call it equally often."""
+        """Average numbers over all processes, in place; every process must call it equally often.
+
+        Raises UpdateStopped in all of them if one was asked to stop.
+        """
         if self._reduce is not None:
-            self._reduce(tensor)
+            message = torch.cat([tensor.flatten(), tensor.new_tensor([float(self._should_stop())])])
+            self._reduce(message)
+            if message[-1]:
+                raise UpdateStopped("the processes of the crew were asked to stop")
+            tensor.copy_(message[:-1].view_as(tensor))
 
     def skip(self) -> None:
         """Take no step of one's own, as while a buffer fills; the steps of other processes are taken with them."""

@@ -1,5 +1,7 @@
 """Evolution strategies: noise, ranks, returns of members, one update by hand, and whole generations."""
 
+import threading
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
 
@@ -10,11 +12,13 @@ import torch
 from orchestrator.artifacts import ArtifactStore
 from orchestrator.catalog import Component
 from tests.unit.training.test_exact_resume import generation, new_process
+from tests.unit.training.test_learner import Ring
 from workers.algorithms.building import actor_of, build_learner
 from workers.algorithms.contract import make_algorithm
-from workers.algorithms.errors import BadAlgorithm
+from workers.algorithms.errors import BadAlgorithm, UpdateStopped
 from workers.algorithms.evolution.es import Es, member_sums
 from workers.algorithms.evolution.population import centred_ranks, noise
+from workers.algorithms.learner import Learner
 from workers.buffers.fresh import Fresh
 from workers.checkpoints import load
 from workers.crews.task import GenerationTask
@@ -87,6 +91,33 @@ def test_an_update_is_the_papers() -> None:
         optimiser.gradient, 0.1 * before - torch.from_numpy(wanted).float(), atol=1e-5, rtol=1e-5
     )
     assert int(source.iteration) == 1 and not torch.equal(before, optimiser.flat)
+
+
+def test_a_stop_of_one_process_ends_the_update_of_all_before_a_step() -> None:
+    algorithm = make_algorithm(Component(id="es", options={"population": 4}))
+    spec = make_game("gymnasium", 1, env="CartPole-v1").spec
+    ring, asked, buffer = Ring(2), threading.Event(), Fresh()
+    learners = [build_learner(algorithm, TASK.model, spec, 1) for _ in range(2)]
+    learners[0].connect(ring.average, asked.is_set)
+    learners[1].connect(ring.average)
+    buffer.add(played())
+
+    def update(learner: Learner) -> None:
+        list(algorithm.update(learner, buffer, np.random.default_rng(0)))
+
+    def stopped(learner: Learner) -> None:
+        with pytest.raises(UpdateStopped):
+            update(learner)
+
+    with ThreadPoolExecutor(2) as threads:
+        list(threads.map(update, learners))
+        learnt = [learner.optimisers["policy"].flat.clone() for learner in learners]
+        assert torch.equal(*learnt)
+        asked.set()
+        list(threads.map(stopped, learners))
+    for learner, before in zip(learners, learnt, strict=True):
+        assert torch.equal(learner.optimisers["policy"].flat, before)
+        assert learner.updates == int(learner.nets["noise"].iteration) == 1
 
 
 def test_each_table_plays_its_member_and_seats_of_another_team_the_opposite() -> None:
