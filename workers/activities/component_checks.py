@@ -86,7 +86,7 @@ class _Try:
         self._algorithm, self._folders = algorithm, folders
 
     def __call__(self) -> int:
-        """Returns the bytes of one full buffer of the algorithm, 0 where there is none."""
+        """Returns the bytes of one full buffer of the algorithm, or of its data set; 0 where there is none."""
         if self._algorithm is None:
             build_model(self._model, self._spec)
             return 0
@@ -99,8 +99,7 @@ class _Try:
                 f"whose actions are {self._spec.action}: {error}"
             ) from error
         if isinstance(algorithm.options, DatasetOptions):
-            check_first(algorithm.options, self._spec, self._folders)
-            return 0  # the whole data set is read when the trial starts
+            return check_first(algorithm.options, self._spec, self._folders)
         return full_buffer_bytes(algorithm, actor, self._game)
 
 

@@ -13,6 +13,7 @@ import re
 import zipfile
 import zlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -33,12 +34,17 @@ _PARQUET = "needs pyarrow, which is not installed here: pip install 'lanista[par
 
 def read_source(source: str, folders: Sequence[Path] | None) -> Iterator[tuple[str, Experience]]:
     """The experience of one entry of `dataset`, file by file with its name; `folders` None allows any path."""
-    if _IMPORT_PATH.fullmatch(source):
+    if is_import_path(source):
         for number, batch in enumerate(_imported(source)):
             yield f"{source}, item {number}", batch
         return
     for path in find_files(source, folders):
         yield str(path), _read_file(path)
+
+
+def is_import_path(source: str) -> bool:
+    """Whether an entry of `dataset` names code, and not files."""
+    return _IMPORT_PATH.fullmatch(source) is not None
 
 
 def find_files(source: str, folders: Sequence[Path] | None) -> list[Path]:
@@ -60,7 +66,7 @@ def fit(batch: Experience, spec: GameSpec, name: str) -> Experience:
         f"obs/{part}" if part else "obs": (each.shape, each.dtype) for part, each in spec.observation_parts.items()
     }
     wanted["action"] = (layout.shape, layout.dtype)
-    columns = {"reward": batch.rewards}
+    columns: dict[str, NDArray[Any]] = {"reward": batch.rewards}
     for column, (shape, dtype) in wanted.items():
         columns[column] = _shaped(batch.columns, column, (rows, *shape), dtype, name)
     if layout.mask_width is not None:
@@ -126,30 +132,60 @@ def _part(batch: Experience, chosen: NDArray[np.bool_]) -> Experience:
     )
 
 
+def rows_in(path: Path) -> int:
+    """The rows of a data file, by its header alone."""
+    with _reading(path):
+        if path.suffix == ".npz":
+            return _npz_rows(path)
+        return int(_parquet_reader(path).ParquetFile(path).metadata.num_rows)
+
+
 def _read_file(path: Path) -> Experience:
-    try:
+    with _reading(path):
         return from_columns(_columns(path), str(path))
+
+
+@contextmanager
+def _reading(path: Path) -> Iterator[None]:
+    """Raise BadData for a file of another format, or one that is cut off."""
+    if path.suffix not in (".npz", ".parquet"):
+        raise BadData(f"{path}: data files are .npz or .parquet")
+    try:
+        yield
     except BadData:
         raise
     except (ValueError, EOFError, zipfile.BadZipFile, zlib.error) as error:
         raise BadData(f"{path} is not a whole {path.suffix} file of arrays: {error}") from error
 
 
+def _npz_rows(path: Path) -> int:
+    with zipfile.ZipFile(path) as file:
+        if "action.npy" not in file.namelist():
+            raise BadData(f"{path} has no column action")
+        with file.open("action.npy") as column:
+            version = np.lib.format.read_magic(column)
+            read = np.lib.format.read_array_header_1_0 if version == (1, 0) else np.lib.format.read_array_header_2_0
+            shape = read(column)[0]
+    return int(shape[0]) if shape else 0
+
+
 def _columns(path: Path) -> dict[str, NDArray[Any]]:
     if path.suffix == ".npz":
         with np.load(path, allow_pickle=False) as file:
             return {name: file[name] for name in file.files}
-    if path.suffix == ".parquet":
-        return _parquet(path)
-    raise BadData(f"{path}: data files are .npz or .parquet")
+    return _parquet(path)
 
 
-def _parquet(path: Path) -> dict[str, NDArray[Any]]:
+def _parquet_reader(path: Path) -> Any:
     try:
         from pyarrow import parquet
     except ImportError:
         raise BadData(f"{path}: {_PARQUET}") from None
-    table = parquet.read_table(path)
+    return parquet
+
+
+def _parquet(path: Path) -> dict[str, NDArray[Any]]:
+    table = _parquet_reader(path).read_table(path)
     columns = {name: table.column(name).combine_chunks() for name in table.column_names}
     return {name: _array(column, f"{path}: {name}") for name, column in columns.items()}
 

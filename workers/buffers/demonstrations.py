@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
@@ -9,7 +10,7 @@ import numpy as np
 
 from orchestrator.spec.algorithms.imitation import DatasetOptions
 from workers.buffers.contract import Draw
-from workers.buffers.data_files import GAME, fit, hold_out, read_source, returns
+from workers.buffers.data_files import GAME, find_files, fit, hold_out, is_import_path, read_source, returns, rows_in
 from workers.buffers.dataset import Dataset
 from workers.buffers.errors import BadData
 from workers.games.protocol import GameSpec
@@ -48,13 +49,26 @@ class Demonstrations(Dataset):
         return None if self.validation is None else self.validation.draw(rows, rng)
 
 
-def check_first(options: DatasetOptions, spec: GameSpec, folders: Sequence[Path] | None) -> None:
-    """Raise where an entry names nothing, or its first file does not fit the game; the rest is not read."""
+def check_first(options: DatasetOptions, spec: GameSpec, folders: Sequence[Path] | None) -> int:
+    """Bytes that the data set takes in memory; raises where an entry names nothing, or its first file does not fit.
+
+    Of other files only the headers are read, and of an import path's items only the first, which alone counts.
+    """
+    total = 0
     for source in (*options.dataset, *options.validation_dataset):
         name, batch = next(read_source(source, folders), ("", None))
         if batch is None:
             raise BadData(f"{source} has no decisions")
-        fit(batch, spec, name)
+        fitted = _plain(fit(batch, spec, name))
+        rows = len(fitted) if is_import_path(source) else sum(map(rows_in, find_files(source, folders)))
+        total += rows * _row_bytes(fitted)
+    return total
+
+
+def _row_bytes(fitted: Experience) -> int:
+    """Bytes of a row in memory, with its link and its return."""
+    columns = sum(column.itemsize * math.prod(column.shape[1:]) for column in fitted.columns.values())
+    return columns + fitted.next_row.itemsize + np.dtype(np.float32).itemsize
 
 
 def _read(sources: Sequence[str], spec: GameSpec, gamma: float, folders: Sequence[Path] | None) -> Iterator[Experience]:

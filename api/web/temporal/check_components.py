@@ -135,11 +135,14 @@ def _too_large(each: OwnComponent, verdict: ComponentVerdict, total: int) -> Unu
     if isinstance(capacity, int):
         remedies.insert(0, f"a capacity of at most {capacity * verdict.buffer_memory // total:,}")
         place = (*path[:-1], "capacity")
+    elif "dataset" in algorithm.options:
+        remedies[0], place = "a smaller data set", (*path[:-1], "dataset")
     one, all_of_them, allowed = (
         f"{size / (1 << 20):,.1f} MB" for size in (verdict.buffer_bytes, total, verdict.buffer_memory)
     )
+    what = "the data set" if place[-1] == "dataset" else "a full buffer"
     problem = (
-        f"a full buffer takes {one}; there are {each.buffers:,} of them, one for each training process of each player "
+        f"{what} takes {one}; there are {each.buffers:,} of them, one for each training process of each player "
         f"that learns so, and all buffers of the trial take {all_of_them}; allowed: {allowed} "
         f"(LANISTA_BUFFER_MEMORY_MB). Choose {', '.join(remedies[:-1])}, or {remedies[-1]}"
     )

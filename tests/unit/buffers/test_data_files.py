@@ -14,7 +14,7 @@ from orchestrator.import_folders import NotImportable
 from orchestrator.spec.algorithms.imitation import DatasetOptions
 from tests.unit.algorithms.imitation.samples import box_rows, centre_games, write
 from workers.activities.failures import failure_kind
-from workers.buffers.data_files import find_files, fit, hold_out, read_source, returns
+from workers.buffers.data_files import find_files, fit, hold_out, read_source, returns, rows_in
 from workers.buffers.dataset import from_columns
 from workers.buffers.demonstrations import RETURN, Demonstrations, check_first
 from workers.buffers.errors import BadData
@@ -143,6 +143,20 @@ def test_missing_columns_and_other_files_are_refused(tmp_path: Path) -> None:
         check_first(DatasetOptions(dataset=(str(tmp_path / "none-*.npz"),)), SPEC, None)
 
 
+def test_the_check_says_how_much_memory_all_files_take(tmp_path: Path) -> None:
+    for name, games in (("a", 10), ("b", 30), ("held", 5)):
+        write(tmp_path / f"{name}.npz", centre_games(games))
+    options = DatasetOptions(
+        dataset=(str(tmp_path / "[ab].npz"),), validation_dataset=(str(tmp_path / "held.npz"),), validation_share=0.0
+    )
+    assert check_first(options, SPEC, None) == Demonstrations(options, SPEC, gamma=1.0).nbytes
+    with_code = DatasetOptions(dataset=(f"{HERE}:given",), validation_share=0.0)
+    assert 0 < check_first(with_code, SPEC, None) < Demonstrations(with_code, SPEC, gamma=1.0).nbytes
+    (tmp_path / "b.npz").write_bytes(b"PK cut off")
+    with pytest.raises(BadData, match=r"b\.npz is not a whole \.npz file"):
+        check_first(options, SPEC, None)
+
+
 @pytest.mark.parametrize(
     "second", [b"", b"PK no zip file", b"\x93NUMPY", centre_games(1) | {"reward": np.zeros(1)}, {"obs": np.zeros(2)}]
 )
@@ -153,7 +167,6 @@ def test_a_bad_second_file_is_an_error_of_the_input(tmp_path: Path, second: Any)
     else:
         write(tmp_path / "b.npz", second)
     options = DatasetOptions(dataset=(str(tmp_path / "*.npz"),))
-    check_first(options, SPEC, None)
     with pytest.raises(BadData, match=r"b\.npz") as raised:
         Demonstrations(options, SPEC, gamma=1.0)
     assert failure_kind(raised.value) is Failure.BAD_INPUT, "it is not tried again"
@@ -180,6 +193,7 @@ def test_parquet_columns_of_lists_take_the_games_shape(tmp_path: Path) -> None:
     assert (fitted.columns["obs"] == data["obs"]).all()
     assert (fitted.columns["legal"] == data["legal"]).all()
     assert (fitted.next_row == data["next_row"]).all()
+    assert rows_in(tmp_path / "games.parquet") == rows
 
 
 @pytest.mark.parametrize(

@@ -60,3 +60,10 @@ def test_algorithms_of_single_players_count_together_with_the_trials() -> None:
 
 def test_a_worker_that_does_not_say_its_memory_refuses_nothing() -> None:
     assert refused(10**6, 0) == []
+
+
+def test_a_data_set_counts_as_a_buffer() -> None:
+    (found,) = refused(51, 100, algorithm={"id": "bc", "dataset": ["games/*.npz"]})
+    assert found.path == ("algorithm", "dataset")
+    assert found.problem.startswith("the data set takes 51.0 MB; there are 2 of them")
+    assert found.problem.endswith("Choose a smaller data set, or a larger LANISTA_BUFFER_MEMORY_MB")
