@@ -29,6 +29,8 @@ class Iql(Offline):
         L_V = E |tau - [u < 0]| u^2
         L_Q = E (r + gamma V(s') - Q(s, a))^2
         L_pi = -E min(exp(beta u), limit) log pi(a|s)
+
+    There is one critic; the authors take the minimum of two for Q'.
     """
 
     Options = IqlOptions
@@ -53,12 +55,13 @@ class Iql(Offline):
         options = self.options
         values = run_model(nets[VALUE], batch.obs, batch.legal)[1].float()
         with torch.no_grad():
-            advantage = self._quality(nets[f"lagged/{CRITIC}"], batch) - values
+            quality = self._quality(nets[f"lagged/{CRITIC}"], batch)
+            advantage = quality - values
             after = run_model(nets[VALUE], batch.next_obs, batch.next_legal)[1].float()
             target = batch["reward"] + batch["discount"] * after
             weights = (options.temperature * advantage).exp().clamp(max=float(options.largest_weight))
         found = {
-            "value_loss": expectile_loss(self._quality(nets[f"lagged/{CRITIC}"], batch) - values, options.expectile),
+            "value_loss": expectile_loss(quality - values, options.expectile),
             "critic_loss": (target - self._quality(nets[CRITIC], batch)).square().mean(),
             "policy_loss": -(weights * log_likelihood(nets[POLICY], batch)[0]).mean(),
         }
