@@ -1,6 +1,6 @@
 """The catalog of what a trial may name: games, models, algorithms, bots and matchmakers, as name -> `module:attr`.
 
-Built-ins are listed in one table: a built-in game is a class in `workers/games/builtin/` and one row here
+Built-ins are listed in `built_ins.py`: a built-in game is a class in `workers/games/builtin/` and one row there
 (CONTRIBUTING.md has the checklist). Other packages add theirs by entry points (`lanista.games`, ...), and an import
 path `module:attr` is a name too. Nothing is imported until `load`.
 """
@@ -16,9 +16,10 @@ from enum import StrEnum
 from functools import cache
 from importlib.metadata import entry_points
 from itertools import zip_longest
-from types import MappingProxyType
-from typing import Any, NamedTuple
+from typing import Any
 
+from orchestrator import built_ins
+from orchestrator.built_ins import BuiltIn
 from orchestrator.makers import described, makes
 
 _IMPORT_PATH = re.compile(r"[A-Za-z_][\w.]*:[A-Za-z_][\w.]*")
@@ -36,7 +37,7 @@ _PARAMETERS: Mapping[str, tuple[str, Callable[[str], Any]]] = {
 BUILT_IN = "built-in"
 """The source of entries that come with Lanista; other sources are a package, or an import path."""
 IMPORT_PATH = "import path"
-"""The source of names of the form `module:attr`: code that whoever sends a trial chooses."""
+"""The source of names of the form `module:attr`: code that the sender of a trial chooses."""
 
 
 class Kind(StrEnum):
@@ -53,127 +54,13 @@ class Kind(StrEnum):
         return f"lanista.{self.value}s"
 
 
-class _BuiltIn(NamedTuple):
-    target: str
-    description: str
-    options: Mapping[str, Any] = MappingProxyType({})
-    opening_plies: int | None = None
-    """See `Entry.opening_plies`."""
-
-
-_BUILT_INS: Mapping[Kind, Mapping[str, _BuiltIn]] = {
-    Kind.GAME: {
-        "connect_four": _BuiltIn(
-            "workers.games.builtin.connect_four:ConnectFour", "Connect four, 7 columns by 6 rows", opening_plies=4
-        ),
-        "tic_tac_toe": _BuiltIn("workers.games.builtin.tic_tac_toe:TicTacToe", "Tic-tac-toe, 3 by 3", opening_plies=2),
-        "rock_paper_scissors": _BuiltIn(
-            "workers.games.builtin.rock_paper_scissors:RockPaperScissors",
-            "Rock, paper, scissors; both seats choose at once",
-            opening_plies=0,
-        ),
-        "kuhn_poker": _BuiltIn(
-            "workers.games.builtin.kuhn_poker:KuhnPoker", "Kuhn poker, three cards, hidden hands", opening_plies=0
-        ),
-        "leduc_poker": _BuiltIn(
-            "workers.games.builtin.leduc_poker:LeducPoker", "Leduc poker, six cards, two rounds", opening_plies=0
-        ),
-        "two_step": _BuiltIn(
-            "workers.games.builtin.two_step:TwoStep",
-            "Two-step matrix game of the QMIX paper, two mates",
-            opening_plies=0,
-        ),
-        "signals": _BuiltIn(
-            "workers.games.builtin.signals:Signals", "Two mates that each must name the other's number", opening_plies=0
-        ),
-        "soccer": _BuiltIn(
-            "workers.games.builtin.soccer:Soccer", "Soccer on a small grid, two against two", opening_plies=0
-        ),
-        "openspiel": _BuiltIn("workers.games.adapters.openspiel:OpenSpielGame", "Any game of OpenSpiel, by its name"),
-        "pettingzoo_aec": _BuiltIn("workers.games.adapters.pettingzoo:AecGame", "Any turn-based PettingZoo game"),
-        "pettingzoo_parallel": _BuiltIn(
-            "workers.games.adapters.pettingzoo:ParallelGame", "Any parallel PettingZoo game", opening_plies=0
-        ),
-        "gymnasium": _BuiltIn(
-            "workers.games.adapters.gymnasium:GymnasiumGame", "Any one-seat Gymnasium environment", opening_plies=0
-        ),
-        "envpool": _BuiltIn(
-            "workers.games.adapters.envpool:EnvPoolGame",
-            "Any one-player environment of EnvPool, in C++",
-            opening_plies=0,
-        ),
-    },
-    Kind.MODEL: {
-        "mlp": _BuiltIn("workers.models.mlp:Mlp", "Multi-layer perceptron, policy and value"),
-        "conv": _BuiltIn("workers.models.conv:ConvNet", "Small convolutional residual net for boards"),
-        "nature": _BuiltIn("workers.models.nature:NatureNet", "Convolutional net of Mnih et al. 2015, for images"),
-        "gru": _BuiltIn("workers.models.gru:GruNet", "Recurrent (GRU) net, for hidden information"),
-    },
-    Kind.ALGORITHM: {
-        "ppo": _BuiltIn("workers.algorithms.actor_critic.ppo:Ppo", "Proximal policy optimisation with GAE"),
-        "vtrace": _BuiltIn(
-            "workers.algorithms.actor_critic.vtrace:Vtrace", "V-trace (IMPALA), corrects for stale samples"
-        ),
-        "a2c": _BuiltIn("workers.algorithms.actor_critic.a2c:A2c", "Advantage actor-critic, one pass a batch"),
-        "impala": _BuiltIn("workers.algorithms.actor_critic.impala:Impala", "IMPALA: V-trace for asynchronous crews"),
-        "upgo": _BuiltIn(
-            "workers.algorithms.actor_critic.upgo:Upgo", "AlphaStar's update: V-trace, upgoing returns, TD(lambda)"
-        ),
-        "mmd": _BuiltIn(
-            "workers.algorithms.actor_critic.mmd:Mmd", "Magnetic mirror descent, for equilibria of two-player games"
-        ),
-        "ddpg": _BuiltIn("workers.algorithms.continuous.ddpg:Ddpg", "Deep deterministic policy gradients"),
-        "td3": _BuiltIn("workers.algorithms.continuous.td3:Td3", "Twin delayed deterministic policy gradients"),
-        "sac": _BuiltIn("workers.algorithms.continuous.sac:Sac", "Soft actor-critic with a learnt temperature"),
-        "es": _BuiltIn("workers.algorithms.evolution.es:Es", "Evolution strategies: perturbed weights, no gradients"),
-        "vdn": _BuiltIn("workers.algorithms.cooperative.vdn:Vdn", "Value decomposition networks, for teams"),
-        "qmix": _BuiltIn("workers.algorithms.cooperative.qmix:Qmix", "QMIX, monotonic mixing of values, for teams"),
-        "coma": _BuiltIn("workers.algorithms.cooperative.coma:Coma", "Counterfactual policy gradients, for teams"),
-        "mappo": _BuiltIn("workers.algorithms.cooperative.mappo:Mappo", "PPO with a central critic, for teams"),
-        "atoc": _BuiltIn("workers.algorithms.cooperative.atoc:Atoc", "Attentional communication, for teams that talk"),
-        "dqn": _BuiltIn(
-            "workers.algorithms.value_based.dqn:Dqn", "Deep Q-learning; double, dueling, n-step, prioritised"
-        ),
-        "rainbow": _BuiltIn(
-            "workers.algorithms.value_based.rainbow:Rainbow", "Rainbow: C51 with noisy layers, dueling and priorities"
-        ),
-        "qrdqn": _BuiltIn("workers.algorithms.value_based.qrdqn:Qrdqn", "Quantile-regression DQN"),
-        "r2d2": _BuiltIn("workers.algorithms.value_based.r2d2:R2d2", "Recurrent DQN by sequences with stored states"),
-        "sqn": _BuiltIn("workers.algorithms.value_based.sqn:Sqn", "Soft Q-learning (discrete SAC), learnt temperature"),
-        "apex": _BuiltIn("workers.algorithms.value_based.apex:Apex", "Ape-X: prioritised replay fed by many actors"),
-        "bc": _BuiltIn("workers.algorithms.imitation.bc:Bc", "Behaviour cloning of a data set"),
-        "iql": _BuiltIn("workers.algorithms.imitation.iql:Iql", "Implicit Q-learning, offline, from a data set"),
-        "sl_rl": _BuiltIn("workers.algorithms.imitation.sl_rl:SlRl", "PPO mixed with imitation of a data set"),
-    },
-    Kind.BOT: {
-        "random": _BuiltIn("workers.bots.fixed_strategies:RandomBot", "Any legal move, uniformly"),
-        "first-legal": _BuiltIn("workers.bots.fixed_strategies:FirstLegalBot", "The legal move with the lowest number"),
-        "minimax": _BuiltIn("workers.bots.minimax:MinimaxBot", "Exact play in tic-tac-toe"),
-        "minimax-random": _BuiltIn(
-            "workers.bots.minimax:MinimaxBot", "Exact play in tic-tac-toe, ties at random", {"ties": "random"}
-        ),
-        "minimax-<skill:number>": _BuiltIn(
-            "workers.bots.minimax:MinimaxBot",
-            "A best move of tic-tac-toe with this probability, else any",
-            {"ties": "random"},
-        ),
-        "soccer-striker": _BuiltIn("workers.bots.soccer:StrikerBot", "Chases the ball and runs for the goal in soccer"),
-        "mcts-<simulations:int>": _BuiltIn("workers.bots.mcts:MctsBot", "Monte Carlo tree search, nothing hidden"),
-        "mixed-<probabilities:numbers>": _BuiltIn(
-            "workers.bots.fixed_strategies:MixedBot", "A fixed probability for each action"
-        ),
-        "always-<action:word>": _BuiltIn("workers.bots.fixed_strategies:always", "One action, by name or number"),
-    },
-    Kind.MATCHMAKER: {
-        "self_play": _BuiltIn("league.matchmaking.self_play:self_play", "The latest self only"),
-        "fictitious": _BuiltIn("league.matchmaking.self_play:fictitious", "Uniform over the past"),
-        "pfsp": _BuiltIn("league.matchmaking.self_play:prioritised", "Prioritised by win rate"),
-        "alphastar": _BuiltIn("league.matchmaking.alphastar:alphastar", "Mains, main and league exploiters"),
-        "openai_five": _BuiltIn("league.matchmaking.openai_five:openai_five", "80 % latest, 20 % past by quality"),
-        "psro": _BuiltIn("league.matchmaking.psro:psro", "The meta-game's equilibrium over the pool"),
-    },
+_BUILT_INS: Mapping[Kind, Mapping[str, BuiltIn]] = {
+    Kind.GAME: built_ins.GAMES,
+    Kind.MODEL: built_ins.MODELS,
+    Kind.ALGORITHM: built_ins.ALGORITHMS,
+    Kind.BOT: built_ins.BOTS,
+    Kind.MATCHMAKER: built_ins.MATCHMAKERS,
 }
-"""Name -> target. `<simulations:int>` in a name is a number that is passed on as an option."""
 
 
 class CatalogError(Exception):

@@ -30,7 +30,7 @@ import numpy as np
 from orchestrator import catalog
 from orchestrator.catalog import Kind
 
-games = {**catalog._BUILT_INS[Kind.GAME], "nim": catalog._BuiltIn("own_game:Nim", "Nim", opening_plies=3)}
+games = {**catalog._BUILT_INS[Kind.GAME], "nim": catalog.BuiltIn("own_game:Nim", "Nim", opening_plies=3)}
 catalog._BUILT_INS = {**catalog._BUILT_INS, Kind.GAME: games}
 
 from api.store.matches.openings import game_opening_plies
