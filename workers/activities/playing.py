@@ -18,7 +18,7 @@ from orchestrator.contracts.play import PlayedGame, PlayOutcome, PlayRequest, pl
 from orchestrator.played_games import pack_games
 from workers.activities.failures import map_errors
 from workers.activities.progress_watch import ProgressWatch
-from workers.crews.crew import raised_by
+from workers.crews.calls import raised_by
 from workers.matches.host import match_actor
 from workers.matches.result import MatchResult
 from workers.matches.task import Entrant, MatchTask, Randomness

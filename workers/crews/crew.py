@@ -14,7 +14,7 @@ from typing import Any
 
 import ray
 import structlog
-from ray.exceptions import RayError, RayTaskError
+from ray.exceptions import RayError
 from ray.util.placement_group import PlacementGroup, placement_group, placement_group_table, remove_placement_group
 from ray.util.scheduling_strategies import PlacementGroupSchedulingStrategy
 
@@ -25,7 +25,8 @@ from workers.algorithms.contract import algorithm_class, parse_options
 from workers.algorithms.metrics import MetricMeans
 from workers.buffers.keeping import MovedBuffer
 from workers.crews.actors import CrewActor, StoredBuffer
-from workers.crews.errors import CrewLost, GenerationStopped
+from workers.crews.calls import CallTimer, call_results
+from workers.crews.errors import GenerationStopped
 from workers.crews.placement import check_capacity
 from workers.crews.plan import Bundle, CrewPlan
 from workers.crews.results import game_metrics, lineup_tallies, single_team_returns, tallies
@@ -57,8 +58,6 @@ _BESIDE = "beside"
 EXACT = "exact"
 """The metric of generations that remember or do not wait: 1 if another run from the same checkpoint would be the same,
 0 where a buffer is not part of the checkpoint, or sampling is asynchronous. Others, which are exact, have none."""
-CALL_SECONDS = 0.2
-"""Target duration of one call to an actor: long against its 1 ms of overhead, short against a stop."""
 
 
 class Crew(ABC):
@@ -274,48 +273,3 @@ class Crew(ABC):
             returns=single_team_returns(counts),
             metrics=metrics | game_metrics(counts),
         )
-
-
-class CallTimer:
-    """Times the calls to actors and says how much work the next call should get."""
-
-    def __init__(self) -> None:
-        self._started = self._last = time.monotonic()
-        self._per_unit = 0.0
-
-    @property
-    def seconds(self) -> float:
-        """Since the timer was made."""
-        return time.monotonic() - self._started
-
-    def returned(self, units: int) -> None:
-        """Record that a call of this many units of work came back."""
-        now = time.monotonic()
-        self._per_unit, self._last = (now - self._last) / units, now
-
-    @property
-    def next_units(self) -> int:
-        """Units of work for a call of about CALL_SECONDS; 1 before the first call has returned."""
-        return max(1, int(CALL_SECONDS / self._per_unit)) if self._per_unit > 0 else 1
-
-
-def raised_by(error: RayTaskError) -> Exception:
-    """The exception that the actor raised, without Ray's wrapper.
-
-    Where that exception cannot be loaded here, Ray sends one of its own; it becomes a RuntimeError, because a RayError
-    would be taken for a lost crew. Actors with `raises_user_errors` never send such an exception.
-    """
-    if isinstance(error.cause, RayError):
-        return RuntimeError(str(error.cause))
-    cause: Exception = error.cause
-    return cause
-
-
-def call_results(refs: Sequence[Any]) -> list[Any]:
-    """The results of calls that have ended; raises the actor's own exception."""
-    try:
-        return list(ray.get(list(refs)))
-    except RayTaskError as error:
-        raise raised_by(error) from error
-    except RayError as error:
-        raise CrewLost(f"the crew was lost: {error}") from error

@@ -8,7 +8,8 @@ from typing import Any
 from orchestrator.contracts.generations import GenerationOutcome, GenerationTask
 from workers.algorithms.metrics import MetricMeans
 from workers.crews.actors import CallReport, RolloutActor, TrainerActor
-from workers.crews.crew import ActorHandle, CallTimer, Crew, OnProgress
+from workers.crews.calls import CallTimer
+from workers.crews.crew import ActorHandle, Crew, OnProgress
 from workers.crews.task import Progress
 
 _AHEAD = 2

@@ -22,7 +22,7 @@ from workers.algorithms.contract import BadAlgorithm
 from workers.bots.names import make_bot
 from workers.bots.protocol import BadBot
 from workers.checkpoints import CheckpointMismatch
-from workers.crews.crew import raised_by
+from workers.crews.calls import raised_by
 from workers.crews.errors import BadTask
 from workers.crews.generation import run_generation
 from workers.games.errors import BadGame, IllegalAction
