@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import copy
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import dataclass
 from typing import Any
 
 import torch
@@ -14,7 +13,8 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 
 from workers.algorithms.errors import BadAlgorithm, UpdateStopped
-from workers.algorithms.optimiser import FlatAdam, flatten
+from workers.algorithms.lagged import Lagged
+from workers.algorithms.optimiser import FlatAdam
 from workers.checkpoints import State, check_weights
 from workers.user_errors import NotFinite
 
@@ -27,42 +27,6 @@ POLICY = "policy"
 """The network that acts. It is the trial file's model; its weights are what versions, exports and matches use."""
 _TAIL = 3
 """Numbers that are averaged beside the gradients, before one for each optimiser: see `Learner._exchange`."""
-
-
-@dataclass
-class _Lagged:
-    """A lagged copy (target network) of a network."""
-
-    of: str
-    module: nn.Module
-    tau: float
-    every: int
-    flat: Tensor | None = None
-    """Its parameters as one tensor, and those of the network that it follows; None where the latter are apart."""
-    followed: Tensor | None = None
-    has_buffers: bool = True
-    """Whether there is anything beside parameters to copy: to look is slow, and this is asked at every step."""
-
-    def lay_out(self, net: nn.Module, optimisers: Iterable[FlatAdam]) -> None:
-        """Find the network's parameters in an optimiser's flat tensor, and lay the copy's out alike."""
-        self.flat = None
-        self.has_buffers = next(self.module.buffers(), None) is not None
-        found = (optimiser.part(net) for optimiser in optimisers)
-        self.followed = next((part for part in found if part is not None), None)
-        if self.followed is not None:
-            self.flat = flatten(list(self.module.parameters()))
-
-    @torch.no_grad()
-    def follow(self, net: nn.Module, tau: float) -> None:
-        """Move the copy towards the network by the share `tau`; buffers are copied."""
-        if self.flat is not None and self.followed is not None:
-            self.flat.lerp_(self.followed, tau) if tau < 1.0 else self.flat.copy_(self.followed)
-        else:
-            for mine, theirs in zip(self.module.parameters(), net.parameters(), strict=True):
-                mine.lerp_(theirs, tau) if tau < 1.0 else mine.copy_(theirs)
-        if self.has_buffers:
-            for buffer, newer in zip(self.module.buffers(), net.buffers(), strict=True):
-                buffer.copy_(newer)
 
 
 class Learner:
@@ -82,7 +46,7 @@ class Learner:
         self.counters: dict[str, float] = {}
         """Numbers that are part of the learner's state: name -> value."""
         self._owners: dict[str, tuple[str, ...]] = {}
-        self._lagged: dict[str, _Lagged] = {}
+        self._lagged: dict[str, Lagged] = {}
         self._reduce: Reduce | None = None
         self._should_stop: ShouldStop = lambda: False
         self._message = torch.zeros(0)
@@ -117,7 +81,7 @@ class Learner:
         if not 0.0 < tau <= 1.0 or every < 1:
             raise BadAlgorithm(f"a lagged copy needs 0 < tau <= 1 and every >= 1, not {tau} and {every}")
         module = copy.deepcopy(self.nets[net]).requires_grad_(False).eval()
-        self._lagged[net] = _Lagged(net, module, tau, every)
+        self._lagged[net] = Lagged(net, module, tau, every)
         self._lay_out()
         return module
 
