@@ -4,7 +4,8 @@ from workers.models.contract import ILLEGAL, BadModel, build_model, head_of, mas
 from workers.models.conv import ConvNet
 from workers.models.encoding import Encoder
 from workers.models.gru import GruNet
-from workers.models.heads import Head, make_head
+from workers.models.head_factory import make_head
+from workers.models.heads import Head
 from workers.models.mlp import Mlp
 from workers.models.nature import NatureNet
 from workers.models.normalised import Normalised

@@ -15,8 +15,8 @@ from workers.algorithms.learner import POLICY, Learner
 from workers.checkpoints import Checkpoint
 from workers.games.protocol import GameSpec
 from workers.inference.policy import Policy
+from workers.models.box_heads import BoxHead
 from workers.models.contract import build_model, drawing, see_raw_images
-from workers.models.heads import BoxHead
 
 
 def build_learner(algorithm: Algorithm, model: Component, spec: GameSpec, seed: int) -> Learner:

@@ -27,7 +27,7 @@ from workers.buffers.replay import Replay
 from workers.games.protocol import GameSpec
 from workers.inference.actor import Rate
 from workers.inference.policy import Policy
-from workers.models.heads import BoxHead
+from workers.models.box_heads import BoxHead
 from workers.user_errors import NotFinite
 
 

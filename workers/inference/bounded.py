@@ -12,8 +12,8 @@ from workers.algorithms.exploration.noise import gaussian, ornstein_uhlenbeck
 from workers.games.spaces import from_columns
 from workers.inference.actor import STATE, Columns, Rate
 from workers.inference.policy import Policy
+from workers.models.box_heads import SquashedHead
 from workers.models.contract import BadModel
-from workers.models.heads import SquashedHead
 
 Noise = Literal["gaussian", "ornstein_uhlenbeck"]
 NOISE = f"{STATE}/noise"

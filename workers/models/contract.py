@@ -37,8 +37,10 @@ from torch import Tensor, nn
 from orchestrator.catalog import Component, Kind, load_maker
 from workers.games.protocol import GameSpec
 from workers.games.spaces import ActionLayout, Part
+from workers.models.box_heads import BoxHead
 from workers.models.encoding import Encoder, Observed
-from workers.models.heads import BadHead, BoxHead, Head, make_head
+from workers.models.head_factory import make_head
+from workers.models.heads import BadHead, Head
 from workers.models.normalised import Normalised
 from workers.models.states import pack_state, state_size, unpack_state
 

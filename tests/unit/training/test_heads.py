@@ -7,7 +7,8 @@ from gymnasium import spaces
 from torch.distributions import Bernoulli, Beta, Categorical, Independent, Normal
 
 from workers.games.spaces import ActionLayout
-from workers.models.heads import BadHead, Head, make_head
+from workers.models.head_factory import make_head
+from workers.models.heads import BadHead, Head
 
 BOX = spaces.Box(np.array([-2.0, 0.0], np.float32), np.array([2.0, 10.0], np.float32))
 NESTED = spaces.Dict({"aim": BOX, "fire": spaces.Discrete(3), "keys": spaces.MultiBinary(2)})

@@ -20,9 +20,9 @@ from workers.algorithms.passes import AutogradPass, DirectPass, Pass
 from workers.buffers.contract import Buffer, Draw
 from workers.games.protocol import GameSpec
 from workers.games.spaces import ActionLayout
+from workers.models.box_heads import SquashedHead
 from workers.models.contract import encode, encoder_of, head_of, state_size
 from workers.models.encoding import Observed
-from workers.models.heads import SquashedHead
 from workers.models.mlp import Mlp
 from workers.models.normalised import Normalised
 

@@ -15,7 +15,7 @@ from workers.algorithms.contract import Metrics, NetFactory
 from workers.algorithms.learner import POLICY, Learner
 from workers.games.protocol import GameSpec
 from workers.inference.bounded import SquashedPolicy
-from workers.models.heads import LOG_STD, log_slope
+from workers.models.box_heads import LOG_STD, log_slope
 from workers.models.temperature import Temperature
 
 TEMPERATURE = "temperature"
