@@ -18,7 +18,7 @@ def parse_folders(setting: str) -> tuple[Path, ...]:
 
 
 def check_named(source: str, folders: Sequence[Path]) -> None:
-    """Refuse a path that leads outside, by its text alone: whoever checks may not have the worker's disk."""
+    """Refuse a path that leads outside, by its text alone: the process that checks may not have the worker's disk."""
     if not any(_inside(Path(os.path.normpath(folder / source)), folder) for folder in folders):
         raise NotImportable(_outside(source, folders))
 

@@ -1,1 +1,1 @@
-"""Buffers: what stands between the games and a learner."""
+"""Buffers: they hold the experience of games until a learner draws from it."""
