@@ -130,6 +130,10 @@ class ComponentCheck:
     """The trial's game, where it is to be tried together with the component; the same for the other two."""
     model: Component | None = None
     algorithm: Component | None = None
+    topology: str = "auto"
+    """That of the trial's crews, which an algorithm must suit."""
+    tables: int | None = None
+    """Tables of all processes of a crew; None: not known."""
 
 
 @dataclass(frozen=True, kw_only=True)

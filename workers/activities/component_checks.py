@@ -5,14 +5,17 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
+import numpy as np
+
 from orchestrator.catalog import CatalogError, Component, Kind
 from orchestrator.contracts.interactive import ComponentCheck, ComponentVerdict
 from orchestrator.matchmakers import load_matchmaker
 from orchestrator.spec.algorithms.imitation import DatasetOptions
+from orchestrator.spec.topology import NOT_ASYNCHRONOUS, resolve_topology
 from workers.activities.buffer_sizes import full_buffer_bytes
 from workers.activities.failures import failure_message
 from workers.algorithms.building import build_learner
-from workers.algorithms.contract import make_algorithm
+from workers.algorithms.contract import Algorithm, make_algorithm
 from workers.algorithms.errors import BadAlgorithm
 from workers.bots.names import bot_maker
 from workers.buffers.demonstrations import check_first
@@ -51,12 +54,21 @@ def _load(check: ComponentCheck) -> tuple[int, ...]:
         case Kind.MODEL:
             model_maker(check.component.id)
         case Kind.ALGORITHM:
-            make_algorithm(check.component)
+            _check_crew(check, make_algorithm(check.component))
         case Kind.BOT:
             bot_maker(check.component.id)
         case Kind.MATCHMAKER:
             load_matchmaker(check.component.id)
     return ()
+
+
+def _check_crew(check: ComponentCheck, algorithm: Algorithm) -> None:
+    """Raise BadAlgorithm if the trial's crews cannot train by this algorithm."""
+    topology = resolve_topology(check.topology, 1, asynchronous=algorithm.asynchronous)
+    if algorithm.restarts and topology == "asynchronous":
+        raise BadAlgorithm(f"algorithm {check.component.id!r}: {NOT_ASYNCHRONOUS}")
+    if check.tables is not None:
+        algorithm.explore_at(algorithm.explore(0), np.zeros(1, np.int64), check.tables)  # may need more tables
 
 
 def _together(check: ComponentCheck, folders: Sequence[Path] | None) -> list[tuple[Kind, _Try]]:

@@ -196,6 +196,8 @@ def own_components(spec: TrialSpec) -> Iterator[OwnComponent]:
                     kind=each.kind,
                     component=each.component,
                     **{str(kind): other.component for kind, other in others.items()},
+                    topology=spec.generation.topology,
+                    tables=spec.generation.tables * spec.generation.rollout_actors,
                 ),
                 code=named,
                 imported=bool(named) or not built_in,

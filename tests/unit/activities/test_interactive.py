@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -205,6 +206,21 @@ def test_the_memory_of_a_full_buffer_is_found_by_the_games_spaces(store: Artifac
     assert found.usable and found.buffer_bytes == 10**9 * (18 * 4 + 9 + 8 + 4 + 8)
     assert found.buffer_memory == 1 << 30
     assert checked("ppo").buffer_bytes == 0
+
+
+def test_an_algorithm_must_suit_the_trials_crews(answers: InteractiveActivities) -> None:
+    own = Component(id="tests.unit.training.own_algorithms:Restarting")
+
+    def checked(algorithm: Component, **crew: Any) -> ComponentVerdict:
+        asked = ComponentCheck(kind=Kind.ALGORITHM, component=algorithm, game=TIC_TAC_TOE, model=MODEL, **crew)
+        return answers.check_component(asked)
+
+    assert checked(own).usable and checked(own, topology="split", tables=1).usable
+    refused = checked(own, topology="asynchronous")
+    assert not refused.usable and "its games begin anew with each update" in refused.problem
+    es = Component(id="es", options={"population": 64})
+    assert checked(es, tables=64).usable
+    assert "the processes have 32 tables in all" in checked(es, tables=32).problem
 
 
 SURVIVORS = {"env": "tests.unit.games.environments:Survivors"}

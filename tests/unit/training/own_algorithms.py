@@ -66,3 +66,9 @@ class DiscreteOnly(Regression):
     """Says itself which actions it learns."""
 
     actions = (spaces.Discrete, spaces.MultiDiscrete)
+
+
+class Restarting(Regression):
+    """Its games begin anew with each update."""
+
+    restarts = True
