@@ -15,10 +15,13 @@ _ALL = (1 << 64) - 1
 
 
 def _scramble(words: NDArray[np.uint64]) -> NDArray[np.uint64]:
-    """The finaliser of SplitMix64: a bijection in which every input bit moves every output bit."""
-    words = (words ^ (words >> np.uint64(30))) * _MIX_1
-    words = (words ^ (words >> np.uint64(27))) * _MIX_2
-    return words ^ (words >> np.uint64(31))
+    """The finaliser of SplitMix64, in place: a bijection in which every input bit moves every output bit."""
+    words ^= words >> np.uint64(30)
+    words *= _MIX_1
+    words ^= words >> np.uint64(27)
+    words *= _MIX_2
+    words ^= words >> np.uint64(31)
+    return words
 
 
 def mix(first: ArrayLike, *rest: ArrayLike) -> NDArray[np.uint64]:

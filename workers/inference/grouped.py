@@ -25,7 +25,7 @@ from workers.games.spaces import Observations, take
 from workers.inference.policy import Policy, PolicyOutput
 from workers.models.contract import encode, mask_logits, run_model, sees_raw_images
 from workers.models.encoding import Observed, to_device, to_tensors
-from workers.models.mlp import ACTIVATIONS, Mlp
+from workers.models.mlp import IN_PLACE, Mlp
 from workers.models.normalised import Normalised
 
 log = structlog.get_logger()
@@ -90,7 +90,7 @@ class PerceptronGroup:
         self._blocks = len(models)
         self._first = policies[0]
         self._outputs = perceptrons[0].actions
-        self._act = ACTIVATIONS[perceptrons[0].activation]
+        self._act = IN_PLACE[perceptrons[0].activation]
         with torch.no_grad():
             self._normalisers = [
                 torch.stack([part.flatten() for part in parts]).unsqueeze(1)

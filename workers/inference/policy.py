@@ -18,7 +18,7 @@ from workers.games.spaces import Observations, from_columns
 from workers.inference.actor import STATE, Columns, Rate
 from workers.models.contract import build_model, head_of, mask_logits, run_model, see_raw_images, state_size
 from workers.models.encoding import Observed, to_device, to_tensors
-from workers.models.heads import Head, choose
+from workers.models.heads import DiscreteHead, Head, choose
 
 
 @dataclass(slots=True)
@@ -75,6 +75,7 @@ class Policy:
         """The type in which the model computes; None for that of its weights."""
         self.head: Head | None = head_of(model)
         """The distribution of actions; None means logits of Discrete actions."""
+        self._discrete = self.head is None or type(self.head) is DiscreteHead
 
     @classmethod
     def from_checkpoint(cls, checkpoint: Checkpoint, spec: GameSpec) -> Policy:
@@ -155,6 +156,8 @@ class Policy:
         self, observed: Observed, legal: Tensor | None, state: Tensor | None, places: Places | None
     ) -> tuple[Tensor, Tensor, Tensor | None]:
         """Outputs, values and the next state of a recurrent model."""
+        if not self.state_size:  # known since it was made; `run_model` would look it up in the model again
+            return *self.model(observed, legal), None
         return run_model(self.model, observed, legal, state)
 
     def reduce(self, outputs: Tensor) -> Tensor:
@@ -163,8 +166,9 @@ class Policy:
 
     def sample(self, outputs: Tensor, draws: NDArray[np.float32] | None) -> tuple[Tensor, Tensor]:
         """Actions and their log-probabilities from the model's outputs; see `Decider` for `draws`."""
-        if self.head is None:
+        if self._discrete:
             return choose(outputs, draws)
+        assert self.head is not None
         return self.head.sample(outputs, None if draws is None else torch.from_numpy(draws).to(outputs.device))
 
 

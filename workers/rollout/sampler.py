@@ -53,6 +53,9 @@ class Sampler:
         self._game, self._seating, self._learner, self._rng = game, seating, learner, rng
         self._steps = steps
         self._seats = spec.seats
+        self._streams_of = np.arange(game.tables * spec.seats).reshape(game.tables, spec.seats)
+        """[tables, seats]: the stream of each seat."""
+        self._owner = seating.owner.reshape(-1)
         self.board = TallyBoard(seating)
         self._opponents = Opponents(game, seating, opponents or {})
         self._mates = None if seating.mates is None else Mates(game, seating, mates or {})
@@ -157,7 +160,7 @@ class Sampler:
         actions = self._game.layout.empty(rows)
         if self._self_play_only and not self._openings.active:
             return slice(None), actions
-        owner = self._seating.owner.reshape(-1)[streams]
+        owner = self._owner[streams]
         learning = owner == LEARNER
         if self._mates is not None:
             self._mates.act(turn, owner, draws, actions)
@@ -178,9 +181,9 @@ class Sampler:
         if record:
             self._builder.earn(result.rewards.reshape(-1))
         self.board.step(result.rewards, result.done)
-        if not result.done.any():
+        over = result.done.nonzero()[0]
+        if not len(over):
             return
-        over = np.flatnonzero(result.done)
         if record:
             self._end(over, result)
         for states in self._states.values():
@@ -188,7 +191,8 @@ class Sampler:
         self._opponents.finish(over)
         if self._mates is not None:
             self._mates.finish(over)
-        self._openings.begin(over[self._unrated[over]])
+        if self._openings.active:
+            self._openings.begin(over[self._unrated[over]])
 
     def _end(self, over: NDArray[np.int64], result: StepResult) -> None:
         truncated = result.truncated[over]
@@ -244,7 +248,7 @@ class Sampler:
         return {"table": streams // self._seats + game * self._game.tables, "seat": streams % self._seats}
 
     def _streams(self, tables: NDArray[np.int64]) -> NDArray[np.int64]:
-        return (tables[:, None] * self._seats + np.arange(self._seats)).reshape(-1)
+        return self._streams_of[tables].reshape(-1)
 
 
 def observed(game: VectorGame, turn: Turn) -> dict[str, NDArray[Any]]:

@@ -62,6 +62,7 @@ class TallyBoard:
         self._single_team_returns = Returns() if teams == 1 else None
         # a game of one team has its result in its return; live self-play has none
         self._rated = (seating.owner != LEARNER).any(axis=1) | (teams == 1)
+        self._self_play_only = not (seating.owner != LEARNER).any()
         self._closing = self._first_only = False
         self._waiting = np.zeros(tables, np.bool_)
         self._games = self._steps = self._teams_played = 0
@@ -71,8 +72,9 @@ class TallyBoard:
         """Add one step of all tables."""
         self._returns += rewards
         self._length += 1
-        if done.any():
-            self._finish(np.flatnonzero(done))
+        over = done.nonzero()[0]
+        if len(over):
+            self._finish(over)
 
     def count_only_running_games(self) -> None:
         """From here on count, at each table whose games have results, only the game now under way."""
@@ -124,6 +126,10 @@ class TallyBoard:
 
     def _count(self, owner: NDArray[np.int64], returns: NDArray[np.float64]) -> None:
         teams = owner.shape[1]
+        if self._self_play_only and teams > 1:
+            self._sum += float(returns.reshape(-1).sum())
+            self._teams_played += owner.size
+            return
         learning = owner == LEARNER
         self._sum += float(returns[learning].sum())
         self._teams_played += int(learning.sum())
