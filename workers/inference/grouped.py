@@ -112,8 +112,12 @@ class PerceptronGroup:
         legal: NDArray[np.bool_] | None,
         draws: NDArray[np.float32] | None,
         states: NDArray[np.float32] | None = None,
+        only: NDArray[np.int64] | None = None,
     ) -> PolicyOutput:
-        """See `Decider`; the number of rows must be a multiple of the number of policies."""
+        """See `Decider`; the number of rows must be a multiple of the number of policies.
+
+        With `only`, just these rows of the observations are decided; `legal` and `draws` are theirs.
+        """
         with torch.inference_mode():
             encoded: Tensor = encode(self._first.model, to_device(to_tensors(observations), self._first.device))
             rows = len(encoded)
@@ -125,6 +129,8 @@ class PerceptronGroup:
                 hidden = self._act(torch.baddbmm(bias, hidden, weight))
             weight, bias = self._layers[-1]
             out = torch.baddbmm(bias, hidden, weight).reshape(rows, -1)
+            if only is not None:
+                out = out.index_select(0, torch.from_numpy(only).to(out.device))
             mask = None if legal is None else torch.from_numpy(legal).to(out.device)
             logits = mask_logits(self._first.reduce(out[:, : self._outputs]), mask)
             actions, log_probs = self._first.sample(logits, draws)

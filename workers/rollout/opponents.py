@@ -5,6 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Hashable, Mapping, Sequence
 from itertools import pairwise
+from math import gcd
 from typing import Any
 
 import numpy as np
@@ -12,6 +13,7 @@ from numpy.typing import NDArray
 
 from workers.bots.protocol import Bot, bot_input
 from workers.games.protocol import Turn, VectorGame
+from workers.games.spaces import take
 from workers.inference.grouped import PerceptronGroup, architecture, group, is_perceptron
 from workers.inference.policy import Decider, Places, Policy, decide_placed
 from workers.rollout.seating import LEARNER, Seating
@@ -85,6 +87,22 @@ def _batch(game: VectorGame, shape: tuple[int, int], blocks: Sequence[Block]) ->
     return _GroupBatch(game, shape, blocks)
 
 
+def _merged(blocks: Sequence[Block]) -> Sequence[Block]:
+    """Neighbouring blocks of one perceptron as one, as far as all stay of one size: larger matrices cost less a row."""
+    if not all(isinstance(player, Policy) and is_perceptron(player) for player, _, _ in blocks):
+        return blocks
+    if len({end - start for _, start, end in blocks}) > 1:
+        return blocks
+    runs = [1]
+    for (player, _, end), (following, start, _) in pairwise(blocks):
+        if following is player and start == end:
+            runs[-1] += 1
+        else:
+            runs.append(1)
+    each = gcd(*runs)
+    return [(blocks[i][0], blocks[i][1], blocks[i + each - 1][2]) for i in range(0, len(blocks), each)]
+
+
 class _Batch(ABC):
     """Opponents that are decided in one call."""
 
@@ -147,6 +165,7 @@ class _GroupBatch(_Batch):
     """Several policies of one architecture; the group has one member for each block of tables."""
 
     def __init__(self, game: VectorGame, shape: tuple[int, int], blocks: Sequence[Block]) -> None:
+        blocks = _merged(blocks)
         policies = [player for player, _, _ in blocks if isinstance(player, Policy)]
         super().__init__(game, shape, policies[0].state_size)
         self._group = group(policies)
@@ -170,9 +189,13 @@ class _GroupBatch(_Batch):
     def _act_whole(
         self, turn: Turn, rows: NDArray[np.int64], draws: NDArray[np.float32], whole: NDArray[np.int64] | slice
     ) -> NDArray[Any]:
-        """Rows of learning seats are computed too: that costs less than gathering rows of changing number."""
+        """The network sees rows of learning seats too: that costs less than gathering rows of changing number."""
+        assert isinstance(self._group, PerceptronGroup)
         wanted = rows - whole.start if isinstance(whole, slice) else np.searchsorted(whole, rows)
-        return self._decide(self._group, turn, whole, draws, wanted)
+        legal = self._game.legal_of(turn)
+        return self._group.decide(
+            take(turn.observations, whole), None if legal is None else legal[rows], draws[rows], only=wanted
+        ).actions
 
     @property
     def _width(self) -> int:

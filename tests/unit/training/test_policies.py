@@ -15,7 +15,7 @@ from workers.checkpoints import Checkpoint, CheckpointMismatch, save
 from workers.games.builtin.connect_four import ConnectFour
 from workers.inference.cache import PolicyCache
 from workers.inference.greedy import EpsilonGreedy
-from workers.inference.grouped import architecture, group
+from workers.inference.grouped import PerceptronGroup, architecture, group
 from workers.inference.policy import Policy, choose
 from workers.models.contract import build_model, mask_logits
 from workers.models.gru import GruNet
@@ -209,3 +209,14 @@ def test_weights_of_another_model_are_refused() -> None:
     assert large.state_dict().keys() == small.state_dict().keys()
     with pytest.raises(CheckpointMismatch):
         Policy.from_checkpoint(mixed, SPEC)
+
+
+def test_a_group_of_perceptrons_decides_only_the_rows_asked_for() -> None:
+    together = group([policy(seed) for seed in range(5)])
+    assert isinstance(together, PerceptronGroup)
+    observations, legal, draws = rows(40)
+    wanted = np.array([3, 8, 9, 39])
+    every = together.decide(observations, legal, draws)
+    some = together.decide(observations, legal[wanted], draws[wanted], only=wanted)
+    np.testing.assert_array_equal(some.actions, every.actions[wanted])
+    np.testing.assert_array_equal(some.values, every.values[wanted])

@@ -405,3 +405,21 @@ def test_random_legal_moves_are_uniform() -> None:
 def test_impossible_openings_are_refused(bad: dict[str, float]) -> None:
     with pytest.raises(ValueError, match="must"):
         OpeningRules(**bad)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(("shares", "blocks"), [([0.0, 0.5, 0.25, 0.25], 4), ([0.0, 0.45, 0.55], 64)])
+def test_neighbouring_blocks_of_a_perceptron_run_as_one_where_all_stay_of_one_size(
+    shares: list[float], blocks: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    batches = []
+    for merges in (True, False):
+        game = ConnectFour(tables=128)
+        opponents: dict[int, Policy | Bot] = {n: policy_for(game, seed=n + 1) for n in range(len(shares) - 1)}
+        if not merges:
+            monkeypatch.setattr(opponents_module, "_merged", lambda blocks: blocks)
+        sampler = sampler_for(game, shares, opponents, steps=20)
+        (group,) = sampler._opponents._batches
+        assert group._blocks == (blocks if merges else 64)  # type: ignore[attr-defined]
+        batches.append(sampler.collect())
+    for name, column in batches[0].columns.items():
+        np.testing.assert_array_equal(column, batches[1].columns[name], err_msg=name)
