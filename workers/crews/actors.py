@@ -6,8 +6,7 @@ import os
 import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
-from typing import Any
+from dataclasses import replace
 
 import numpy as np
 import torch
@@ -25,6 +24,7 @@ from workers.bots.protocol import BadBot
 from workers.buffers.keeping import MovedBuffer
 from workers.crews.all_reduce import GradientAllReduce, Member, Rendezvous, this_process
 from workers.crews.errors import BadTask, CrewError
+from workers.crews.messages import CallReport, StoredBuffer, Weights
 from workers.crews.plan import CrewPlan
 from workers.crews.rollout_context import RolloutContext, build_game
 from workers.crews.training_context import TrainingContext, rollout_actor
@@ -35,39 +35,8 @@ from workers.rollout.sampler import Sampler
 from workers.rollout.tally import Counts
 from workers.user_errors import raises_user_errors
 
-
-@dataclass(frozen=True, kw_only=True)
-class Weights:
-    """What rollout actors act with: all networks, the exploration rate, and the gradient steps behind them."""
-
-    arrays: dict[str, NDArray[Any]]
-    explore: float
-    updates: int
-    raw_images: bool = False
-    """See `Checkpoint.raw_images`."""
-
-
 EXPLAINED_ERRORS = (CrewError, BadGame, BadModel, BadAlgorithm, BadBot, CatalogError, ArtifactError)
 """Errors whose message already says what is wrong; they pass `set_up` unchanged."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class CallReport:
-    """What one actor did in one call."""
-
-    steps: int = 0
-    """Environment steps sampled."""
-    metrics: MetricMeans = field(default_factory=MetricMeans)
-    oldest: float = 0.0
-    """The most updates by which a decision is older than the weights that learnt from it."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class StoredBuffer:
-    """Where a process's buffer was stored, if it is kept, and whether the generation was exact."""
-
-    where: dict[str, Any] | None
-    exact: bool | None
 
 
 class CrewActor(ABC):

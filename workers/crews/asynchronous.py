@@ -14,9 +14,9 @@ import ray
 
 from orchestrator.contracts.generations import GenerationTask
 from workers.algorithms.metrics import MetricMeans
-from workers.crews.actors import CallReport
 from workers.crews.calls import CallTimer, call_results
 from workers.crews.crew import EXACT, POLL_SECONDS, ActorHandle, OnProgress
+from workers.crews.messages import CallReport
 from workers.crews.split import SplitCrew
 from workers.crews.task import Progress
 

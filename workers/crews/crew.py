@@ -24,9 +24,10 @@ from orchestrator.contracts.generations import GenerationOutcome, GenerationTask
 from workers.algorithms.contract import algorithm_class, parse_options
 from workers.algorithms.metrics import MetricMeans
 from workers.buffers.keeping import MovedBuffer
-from workers.crews.actors import CrewActor, StoredBuffer
+from workers.crews.actors import CrewActor
 from workers.crews.calls import CallTimer, call_results
 from workers.crews.errors import GenerationStopped
+from workers.crews.messages import StoredBuffer
 from workers.crews.placement import check_capacity
 from workers.crews.plan import Bundle, CrewPlan
 from workers.crews.results import game_metrics, lineup_tallies, single_team_returns, tallies

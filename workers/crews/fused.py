@@ -7,9 +7,10 @@ from typing import Any
 
 from orchestrator.contracts.generations import GenerationOutcome, GenerationTask
 from workers.algorithms.metrics import MetricMeans
-from workers.crews.actors import CallReport, FusedActor
+from workers.crews.actors import FusedActor
 from workers.crews.calls import CallTimer
 from workers.crews.crew import ActorHandle, Crew, OnProgress
+from workers.crews.messages import CallReport
 from workers.crews.task import Progress
 
 _CALLS_IN_FLIGHT = 2
