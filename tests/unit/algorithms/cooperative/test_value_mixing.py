@@ -14,10 +14,11 @@ from orchestrator.catalog import Component
 from orchestrator.contracts.generations import PlannedOpponent
 from tests.unit.algorithms.cooperative.teams import TWO_STEP, drawn, made, task, team_spec
 from tests.unit.training.test_exact_resume import new_process
-from workers.algorithms.contract import Algorithm
+from workers.algorithms.contract import Algorithm, make_algorithm
 from workers.algorithms.cooperative.qmix import Mixer
 from workers.algorithms.cooperative.seats import Seats
 from workers.algorithms.learner import Learner
+from workers.buffers.joint import JointReplay
 from workers.matches.play import play_match
 from workers.matches.task import Entrant, MatchTask
 
@@ -80,6 +81,17 @@ def test_the_loss_is_the_papers(id: str, options: dict[str, bool], spec_index: i
     algorithm, learner = made(id, spec, **options)
     loss = algorithm.loss(drawn(spec), learner.all_nets())
     torch.testing.assert_close(loss, torch.stack(slow_losses(algorithm, learner, spec_index)), rtol=1e-5, atol=1e-5)
+
+
+@pytest.mark.parametrize("id", ["vdn", "qmix"])
+def test_exploration_falls_by_the_options_of_dqn(id: str) -> None:
+    given = {"explore_start": 0.8, "explore_least": 0.2, "explore_steps": 100}
+    team, alone = (make_algorithm(Component(id=name, options=given)) for name in (id, "dqn"))
+    assert [team.explore(steps) for steps in (0, 50, 200)] == pytest.approx([0.8, 0.5, 0.2])
+    assert [team.explore(steps) for steps in range(0, 120, 7)] == [alone.explore(steps) for steps in range(0, 120, 7)]
+    slower = make_algorithm(Component(id=id, options={**given, "explore_schedule": "exponential"}))
+    assert slower.explore(50) == pytest.approx(0.4)
+    assert isinstance(team.buffer(SPECS[0]), JointReplay)
 
 
 def test_the_teams_value_never_falls_with_a_mates() -> None:
