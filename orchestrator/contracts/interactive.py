@@ -134,6 +134,8 @@ class ComponentCheck:
     """That of the trial's crews, which an algorithm must suit."""
     tables: int | None = None
     """Tables of all processes of a crew; None: not known."""
+    weights: CheckpointRef | None = None
+    """Weights that a player of the algorithm is to start from."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -7,6 +7,8 @@ from pathlib import Path
 
 import numpy as np
 
+from league.types import CheckpointRef
+from orchestrator.artifacts import ArtifactStore
 from orchestrator.catalog import CatalogError, Component, Kind
 from orchestrator.contracts.interactive import ComponentCheck, ComponentVerdict
 from orchestrator.matchmakers import load_matchmaker
@@ -14,11 +16,12 @@ from orchestrator.spec.algorithms.imitation import DatasetOptions
 from orchestrator.spec.topology import NOT_ASYNCHRONOUS, resolve_topology
 from workers.activities.buffer_sizes import full_buffer_bytes
 from workers.activities.failures import failure_message
-from workers.algorithms.building import build_learner
+from workers.algorithms.building import build_learner, fresh_weights
 from workers.algorithms.contract import Algorithm, make_algorithm
 from workers.algorithms.errors import BadAlgorithm
 from workers.bots.names import bot_maker
 from workers.buffers.demonstrations import check_first
+from workers.checkpoints import check_weights, load
 from workers.games.errors import BadGame
 from workers.games.names import make_game, make_new_game
 from workers.games.protocol import VectorGame
@@ -26,12 +29,15 @@ from workers.models.contract import BadModel, build_model, model_maker
 
 
 def try_component(
-    check: ComponentCheck, folders: Sequence[Path] | None = None, buffer_memory: int = 0
+    check: ComponentCheck,
+    folders: Sequence[Path] | None = None,
+    buffer_memory: int = 0,
+    store: ArtifactStore | None = None,
 ) -> ComponentVerdict:
     """Whether the component can be used, and whether it fits those that the check names.
 
     `folders` are those that data sets may be read from; None: any. `buffer_memory` is the memory for the buffers of all
-    crews: the API knows how many buffers the trial has.
+    crews: the API knows how many buffers the trial has. `store` has the weights that a check names.
     """
     section, buffer_bytes = check.kind, 0
     try:
@@ -39,11 +45,22 @@ def try_component(
         for kind, build in _together(check, folders):
             section = kind
             buffer_bytes = build()
+        if check.weights is not None:
+            section, buffer_bytes = check.kind, 0
+            _check_weights(check, check.weights, store)
     except CatalogError as error:
         return ComponentVerdict(usable=False, problem=str(error), section=section)
     except (Exception, SystemExit) as error:  # user code may raise anything; that is the verdict
         return ComponentVerdict(usable=False, problem=failure_message(error), section=section)
     return ComponentVerdict(usable=True, teams=list(teams), buffer_bytes=buffer_bytes, buffer_memory=buffer_memory)
+
+
+def _check_weights(check: ComponentCheck, weights: CheckpointRef, store: ArtifactStore | None) -> None:
+    """Raise CheckpointMismatch where a player of the algorithm and model cannot start from these weights."""
+    assert store is not None and check.game is not None and check.model is not None, "weights are of a whole player"
+    spec = make_game(check.game.id, 1, **check.game.options).spec
+    like, _ = fresh_weights(check.model, check.component, spec, 0)
+    check_weights(load(store, weights).weights, like)
 
 
 def _load(check: ComponentCheck) -> tuple[int, ...]:

@@ -97,7 +97,7 @@ class InteractiveActivities:
     @activity.defn(name=check_component.name)
     def check_component(self, check: ComponentCheck) -> ComponentVerdict:
         """Import the component; a game is made, and a model and an algorithm are tried with it."""
-        return try_component(check, self._folders, self._buffer_memory)
+        return try_component(check, self._folders, self._buffer_memory, self._store)
 
     @activity.defn(name=import_weights.name)
     def import_weights(self, request: ImportWeights) -> CheckpointRef:

@@ -86,5 +86,13 @@ def named_weights(session: Session, trial: Trial, source: str, player: Player | 
     return weights_of(version)
 
 
+def recorded_weights(session: Session, spec: TrialSpec) -> dict[str, CheckpointRef]:
+    """The checkpoints of the versions that a trial file names by their ids; ids of none are left out."""
+    sources = {spec.initial_weights, *(player.weights for player in spec.league.players)}
+    found = {each: session.get(ModelVersion, each.lower()) for each in sources if each is not None and is_id(each)}
+    refs = {source: checkpoint_of(version) for source, version in found.items() if version is not None}
+    return {source: ref for source, ref in refs.items() if ref is not None}
+
+
 def _text(model: Choice) -> str:
     return json.dumps(model.to_json())

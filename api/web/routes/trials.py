@@ -24,7 +24,7 @@ from api.web.responses.paging import EntityId, IdCursor, Limit, text_of
 from api.web.responses.serialization import SerializingRoute, record_response, records_page
 from api.web.services import Api
 from api.web.temporal.check_components import ComponentsChecked
-from api.web.temporal.try_components import try_components
+from api.web.temporal.try_components import try_trial
 from api.web.validation.reading import ToRead
 from orchestrator.spec import InvalidTrial, TrialSpec
 from orchestrator.spec.checking import check_files, check_spec
@@ -52,7 +52,7 @@ async def create(new: NewTrial, principal: Operator, change: Change) -> Response
     made: list[str] = []
 
     async def try_names() -> None:
-        tried = await try_components(change, spec, "trial.create")
+        tried = await try_trial(change, spec, "trial.create")
         with problems_at("body.spec"):
             _refuse(_problems(tried))
 
@@ -114,7 +114,7 @@ async def validate(file: FileToCheck, principal: Viewer, change: Change) -> Chec
         spec = await change.services.spec_reader.read(principal.token_id, ToRead(text=file.text, spec=file.spec))
         check_matchmaker(spec, change.services.settings)
         _check_file(spec, change)
-        tried = await try_components(change, spec, "trial.validate")
+        tried = await try_trial(change, spec, "trial.validate")
         _refuse(await run_in_threadpool(_problems, tried, file.text))
     except InvalidTrial as error:
         problems = [SpecProblem.model_validate(asdict(problem)) for problem in error.problems]

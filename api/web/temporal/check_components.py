@@ -13,6 +13,7 @@ from api.schemas.enums import Scope
 from api.web.live.cluster_status import ClusterStatus
 from api.web.problems import ProblemError
 from api.web.temporal.ask_worker import ask
+from league.types import CheckpointRef
 from orchestrator.catalog import BUILT_IN, Component, Kind, resolve
 from orchestrator.contracts.interactive import ComponentCheck, ComponentVerdict, check_component
 from orchestrator.contracts.queues import Queue
@@ -195,7 +196,9 @@ def own_components(spec: TrialSpec) -> Iterator[OwnComponent]:
                 check=ComponentCheck(
                     kind=each.kind,
                     component=each.component,
-                    **{str(kind): other.component for kind, other in others.items()},
+                    game=_component(others, Kind.GAME),
+                    model=_component(others, Kind.MODEL),
+                    algorithm=_component(others, Kind.ALGORITHM),
                     topology=spec.generation.topology,
                     tables=spec.generation.tables * spec.generation.rollout_actors,
                 ),
@@ -206,6 +209,33 @@ def own_components(spec: TrialSpec) -> Iterator[OwnComponent]:
                 mated=game and mates,
                 buffers=buffers.get(each.path if each.kind is Kind.ALGORITHM else _path(others), 0),
             )
+
+
+def started_learners(spec: TrialSpec, weights: Mapping[str, CheckpointRef]) -> Iterator[OwnComponent]:
+    """The algorithms of players that start from recorded weights, each with the weights, by their sources."""
+    seen = set()
+    code = tuple(code_in_trial(spec))
+    for number, player in enumerate(spec.league.players):
+        shared = player.weights is None and player.model is None
+        source = spec.initial_weights if shared else player.weights
+        if source not in weights or source is None or not player.role.learns:
+            continue
+        check = ComponentCheck(
+            kind=Kind.ALGORITHM,
+            component=(player.algorithm or spec.algorithm).component,
+            game=spec.game.component,
+            model=(player.model or spec.model).component,
+            weights=weights[source],
+        )
+        path: Path = ("initial_weights",) if shared else ("league", "players", number, "weights")
+        if repr(check) not in seen:
+            seen.add(repr(check))
+            sections: dict[Kind, Path] = {Kind.GAME: ("game", "id"), Kind.MODEL: ("model", "id")}
+            yield OwnComponent(path=path, check=check, code=code, imported=bool(code), sections=sections)
+
+
+def _component(others: Mapping[Kind, _Named], kind: Kind) -> Component | None:
+    return others[kind].component if kind in others else None
 
 
 def _path(others: Mapping[Kind, _Named]) -> Path:

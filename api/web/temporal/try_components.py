@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Sequence
 from dataclasses import replace
 
+from starlette.concurrency import run_in_threadpool
+
 from api.schemas.enums import Scope
+from api.store.players.weights import recorded_weights
 from api.web.changes import AuditLine, ChangeCall
 from api.web.temporal.check_components import (
     ComponentsChecked,
@@ -14,18 +17,30 @@ from api.web.temporal.check_components import (
     imported_names,
     missing_gpus,
     own_components,
+    started_learners,
 )
+from league.types import CheckpointRef
 from orchestrator.catalog import CatalogError, Kind
 from orchestrator.spec import InvalidTrial, TrialSpec
 from orchestrator.spec.problems import Problem, path_text, shown
 
 
+async def try_trial(change: ChangeCall, spec: TrialSpec, purpose: str) -> ComponentsChecked:
+    """Have a worker try the trial's components, and the recorded weights that its players start from."""
+
+    def find() -> dict[str, CheckpointRef]:
+        with change.services.reads() as session:
+            return recorded_weights(session, spec)
+
+    weights = await run_in_threadpool(find)
+    return await try_components(change, spec, purpose, [*own_components(spec), *started_learners(spec, weights)])
+
+
 async def try_components(
-    change: ChangeCall, spec: TrialSpec, purpose: str, wanted: Callable[[OwnComponent], bool] = lambda each: True
+    change: ChangeCall, spec: TrialSpec, purpose: str, own: Sequence[OwnComponent]
 ) -> ComponentsChecked:
-    """Have a worker try the wanted components that the caller may have imported: importing code runs it."""
+    """Have a worker try those of these components that the caller may have imported: importing code runs it."""
     services, principal = change.services, change.principal
-    own = [each for each in own_components(spec) if wanted(each)]
     tried = [each for each in own if principal.may(each.scope)]
     imported = imported_names(tried)
     line = AuditLine(action="code.import", target=None, detail={"for": purpose, "names": imported})
@@ -51,14 +66,11 @@ async def try_player(change: ChangeCall, spec: TrialSpec, number: int, purpose: 
     player's algorithm as hyperparameters.
     """
     prefix = ("league", "players", number)
-
-    def wanted(each: OwnComponent) -> bool:
-        return each.path[:3] == prefix or each.check.kind is Kind.ALGORITHM
-
     try:
-        checked = await try_components(change, spec, purpose, wanted)
+        own = [each for each in own_components(spec) if each.path[:3] == prefix or each.check.kind is Kind.ALGORITHM]
     except CatalogError as error:  # a plug-in that the trial names was removed
         raise InvalidTrial([Problem(path="", message=str(error))]) from error
+    checked = await try_components(change, spec, purpose, own)
     problems = []
     for each in checked.unusable:
         if each.path[:3] == prefix:

@@ -67,6 +67,8 @@ async def choose(request: MoveRequest) -> MoveAnswer:
 @activity.defn(name=check_component.name)
 async def check(asked: ComponentCheck) -> ComponentVerdict:
     """Whatever comes from the module `good` can be used; each row of a buffer of DQN takes one byte."""
+    if asked.weights is not None:
+        return ComponentVerdict(usable=asked.component.id != "dqn", problem="the weights do not fit")
     if asked.model is not None and asked.model.id == "conv":
         return ComponentVerdict(usable=False, problem="the model does not fit", section=Kind.MODEL)
     if asked.component.id == "tic_tac_toe":

@@ -174,6 +174,23 @@ def test_a_worker_tries_what_a_player_that_joins_or_changes_names(api: Served, o
     assert fits.status_code != 422, fits.text
 
 
+def test_a_worker_compares_recorded_weights_with_the_algorithm(api: Served, operator: httpx.Client) -> None:
+    version = League.found(api.sessions).version_of("main").id
+    dqn, main = {"id": "dqn", "capacity": MEMORY // 2}, {"name": "main", "role": "main"}
+    own = {"players": [{**main, "algorithm": dqn, "weights": version}]}
+    for spec, field in (
+        ({"algorithm": dqn, "initial_weights": version}, "initial_weights"),
+        ({"league": own}, "league.players[0].weights"),
+    ):
+        body = {"project": "p", "name": f"t-{new_id()}", "spec": SPEC | spec}
+        answer = operator.post("/api/v1/trials", json=body)
+        assert answer.status_code == 422 and "the weights do not fit" in answer.json()["detail"]
+        assert [error["field"] for error in answer.json()["errors"]] == [f"body.spec.{field}"]
+        checked = operator.post("/api/v1/trials/validate", json={"spec": SPEC | spec}).json()
+        assert [problem["path"] for problem in checked["problems"]] == [field]
+    assert make(operator, spec=SPEC | {"initial_weights": version})["status"] == "pending"
+
+
 def test_every_change_leaves_an_audit_row(operator: httpx.Client, admin: httpx.Client) -> None:
     trial_id = make(operator)["id"]
     reach(operator, trial_id, "paused")

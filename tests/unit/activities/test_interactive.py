@@ -28,7 +28,8 @@ from orchestrator.contracts.play import Contender
 from orchestrator.contracts.trials import InitialWeightsRequest
 from workers.activities.interactive import InteractiveActivities
 from workers.activities.training import WeightsActivities
-from workers.checkpoints import load
+from workers.algorithms.building import fresh_weights
+from workers.checkpoints import Checkpoint, load, save
 from workers.games.names import make_game
 from workers.games.teams import ask_for_teams
 
@@ -321,3 +322,20 @@ def test_weights_for_a_gate_of_three_teams_are_refused(store: ArtifactStore) -> 
     with pytest.raises(ApplicationError, match=r"league\.champion_gate: a gate compares two teams") as refusal:
         weights.make_initial_weights(replace(request, gated=True))
     assert refusal.value.type == Failure.BAD_INPUT
+
+
+def test_weights_that_an_algorithm_cannot_start_from_are_refused(store: ArtifactStore) -> None:
+    answers = InteractiveActivities(store)
+    spec = make_game(TIC_TAC_TOE.id, 1).spec
+    values = {name: Component(id=name, options={}) for name in ("dqn", "qrdqn")}
+    refs = {}
+    for name, algorithm in values.items():
+        weights, acts_by = fresh_weights(MODEL, algorithm, spec, 0)
+        refs[name] = save(store, Checkpoint(model=MODEL, game=TIC_TAC_TOE, weights=weights, algorithm=acts_by))
+    for name, algorithm in values.items():
+        for source, ref in refs.items():
+            check = ComponentCheck(kind=Kind.ALGORITHM, component=algorithm, game=TIC_TAC_TOE, model=MODEL, weights=ref)
+            verdict = answers.check_component(check)
+            assert verdict.usable is (name == source), verdict.problem
+            assert verdict.usable or "weights do not fit the model" in verdict.problem
+            assert verdict.buffer_bytes == 0, "the check of the algorithm itself counts its buffer"
