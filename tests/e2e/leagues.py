@@ -57,8 +57,8 @@ class League:
     """The version of a scripted player of connect four."""
 
 
-def start(stack: LocalStack, spec: dict[str, Any]) -> str:
-    body = {"project": "e2e", "name": f"league-{uuid.uuid4().hex[:8]}", "spec": spec}
+def start(stack: LocalStack, spec: dict[str, Any], project: str = "e2e") -> str:
+    body = {"project": project, "name": f"league-{uuid.uuid4().hex[:8]}", "spec": spec}
     return str(stack.call("POST", "/trials", body)["id"])
 
 

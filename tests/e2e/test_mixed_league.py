@@ -26,7 +26,8 @@ SPEC = {
 
 
 def test_two_algorithms_with_two_models_play_in_one_league(stack: LocalStack) -> None:
-    trial = start(stack, SPEC)
+    # a champion is of its project and game: that of another test must not hold the alias
+    trial = start(stack, SPEC, project="mixed-league")
     wait_until(lambda: finished(stack, trial))
     found = players(stack, trial)
     assert found["other"]["algorithm"]["id"] == "vtrace"
