@@ -11,12 +11,13 @@ from torch import Tensor, nn
 
 from orchestrator.catalog import Component
 from workers.algorithms.contract import Algorithm, make_algorithm
+from workers.algorithms.errors import BadAlgorithm
 from workers.algorithms.learner import POLICY, Learner
 from workers.checkpoints import Checkpoint
 from workers.games.protocol import GameSpec
 from workers.inference.policy import Policy
 from workers.models.box_heads import BoxHead
-from workers.models.contract import build_model, drawing, see_raw_images
+from workers.models.contract import build_model, drawing, see_raw_images, state_size
 
 
 def build_learner(algorithm: Algorithm, model: Component, spec: GameSpec, seed: int) -> Learner:
@@ -29,7 +30,13 @@ def build_learner(algorithm: Algorithm, model: Component, spec: GameSpec, seed: 
         outputs: int | None = None,
         head: BoxHead | None = None,
     ) -> nn.Module:
-        return build_model(model, spec, _seed_of(seed, name), observation=observation, outputs=outputs, head=head)
+        made = build_model(model, spec, _seed_of(seed, name), observation=observation, outputs=outputs, head=head)
+        if not algorithm.recurrent and state_size(made):
+            raise BadAlgorithm(
+                "it learns from single decisions and needs a model without a recurrent state; ppo learns with one, and "
+                "r2d2 the values of actions"
+            )
+        return made
 
     algorithm.check(spec)
     with drawing(_seed_of(seed, "")):

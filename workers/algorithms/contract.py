@@ -82,6 +82,9 @@ class Algorithm:
     central: ClassVar[bool] = False
     """Whether the game's global state, if it declares one, is recorded for `update` as the column "global"."""
 
+    recurrent: ClassVar[bool] = True
+    """Whether it learns along trajectories or sequences, as recurrent models need; False: from single decisions."""
+
     def __init__(self, options: Any, expected_rows: int = 0, processes: int = 1) -> None:
         """`expected_rows` is the decisions that one update of the whole crew adds: it sets the number of steps."""
         self.options = options

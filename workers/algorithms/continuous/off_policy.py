@@ -21,7 +21,7 @@ from workers.buffers.contract import Buffer, Draw
 from workers.games.protocol import GameSpec
 from workers.games.spaces import ActionLayout
 from workers.models.box_heads import SquashedHead
-from workers.models.contract import encode, encoder_of, head_of, state_size
+from workers.models.contract import encode, encoder_of, head_of
 from workers.models.encoding import Observed
 from workers.models.mlp import Mlp
 from workers.models.normalised import Normalised
@@ -63,6 +63,7 @@ class OffPolicy(Algorithm):
 
     options: OffPolicyOptions
     actions = (spaces.Box,)
+    recurrent = False
     critics: ClassVar[int] = 2
     """How many critics there are; targets take the least of their values."""
 
@@ -74,8 +75,6 @@ class OffPolicy(Algorithm):
     def networks(self, spec: GameSpec, net: NetFactory) -> dict[str, nn.Module]:
         """The policy and its critics."""
         policy = net(POLICY, head="squashed")
-        if state_size(policy):
-            raise BadAlgorithm("it needs a model without a recurrent state")
         encoder = encoder_of(policy)
         seen = spec.observation if encoder is None else spaces.Box(-np.inf, np.inf, encoder.shape, np.float32)
         width = ActionLayout(spec.action).width

@@ -39,6 +39,7 @@ class Coma(Algorithm):
 
     Options = ComaOptions
     options: ComaOptions
+    recurrent = False
     actions = (spaces.Discrete,)
     equal_steps = True
     central = True

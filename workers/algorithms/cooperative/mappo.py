@@ -35,6 +35,7 @@ class Mappo(Algorithm):
 
     Options = MappoOptions
     options: MappoOptions
+    recurrent = False
     equal_steps = True
     central = True
 

@@ -15,7 +15,7 @@ from workers.algorithms.learner import POLICY
 from workers.games.protocol import GameSpec
 from workers.inference.greedy import EpsilonGreedy
 from workers.inference.policy import Places, Policy
-from workers.models.contract import encode, state_size
+from workers.models.contract import encode
 from workers.models.encoding import Encoder, Observed, first_part, flatten_mates, take_rows
 from workers.models.normalised import Normalised
 from workers.rollout.joint import team_ranks, team_size
@@ -64,8 +64,6 @@ def make_seats(spec: GameSpec, net: NetFactory, options: TeamOptions) -> dict[st
     seats = Seats(spec, options.share, options.seat_ids)
     nets: dict[str, nn.Module] = {name: net(name) for name in seat_names(seats.networks)}
     policy = nets[POLICY]
-    if state_size(policy):
-        raise BadAlgorithm("recurrent models are not supported by the algorithms for teams; use mlp or conv")
     if isinstance(policy, Normalised):
         raise BadAlgorithm("normalise: true is not supported by the algorithms for teams; set it to false")
     if seats.embedding is not None and isinstance(spec.observation, spaces.Dict | spaces.Tuple):

@@ -29,6 +29,7 @@ class Vdn(Algorithm):
 
     Options = VdnOptions
     options: VdnOptions
+    recurrent = False
     actions = (spaces.Discrete,)
     replay_class = JointReplay
     _mates = 1

@@ -7,13 +7,11 @@ from collections.abc import Mapping
 from torch import nn
 
 from orchestrator.spec.algorithms.imitation import BcOptions
-from workers.algorithms.contract import NetFactory
 from workers.algorithms.imitation.likelihood import log_likelihood
-from workers.algorithms.imitation.offline import Losses, Offline, refuse_recurrent
-from workers.algorithms.learner import POLICY, Learner
+from workers.algorithms.imitation.offline import Losses, Offline
+from workers.algorithms.learner import POLICY
 from workers.buffers.contract import Batch
 from workers.buffers.demonstrations import RETURN
-from workers.games.protocol import GameSpec
 
 
 class Bc(Offline):
@@ -21,11 +19,6 @@ class Bc(Offline):
 
     Options = BcOptions
     options: BcOptions
-
-    def build(self, spec: GameSpec, net: NetFactory) -> Learner:
-        learner = super().build(spec, net)
-        refuse_recurrent("bc", learner)
-        return learner
 
     def losses(self, batch: Batch, nets: Mapping[str, nn.Module]) -> Losses:
         taken, entropy, values = log_likelihood(nets[POLICY], batch)

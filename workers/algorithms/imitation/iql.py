@@ -11,7 +11,7 @@ from torch import Tensor, nn
 from orchestrator.spec.algorithms.imitation import IqlOptions
 from workers.algorithms.contract import NetFactory
 from workers.algorithms.imitation.likelihood import log_likelihood
-from workers.algorithms.imitation.offline import Losses, Offline, refuse_recurrent
+from workers.algorithms.imitation.offline import Losses, Offline
 from workers.algorithms.learner import POLICY, Learner
 from workers.buffers.contract import Batch
 from workers.games.protocol import GameSpec
@@ -42,7 +42,6 @@ class Iql(Offline):
         else:
             critic = net(CRITIC, observation=spaces.Dict({"obs": spec.observation, "action": spec.action}))
         learner = Learner({POLICY: net(POLICY), CRITIC: critic, VALUE: net(VALUE)})
-        refuse_recurrent("iql", learner)
         learner.optimiser(
             nets=(POLICY, CRITIC, VALUE),
             learning_rate=self.options.learning_rate,

@@ -11,13 +11,12 @@ from torch import Tensor, nn
 
 from orchestrator.spec.algorithms.imitation import OfflineOptions
 from workers.algorithms.contract import Algorithm, Metrics
-from workers.algorithms.errors import BadAlgorithm
 from workers.algorithms.imitation.likelihood import agreement
-from workers.algorithms.learner import POLICY, Learner
+from workers.algorithms.learner import Learner
 from workers.buffers.contract import Batch, Buffer
 from workers.buffers.demonstrations import Demonstrations
 from workers.games.protocol import GameSpec
-from workers.models.contract import encode, state_size
+from workers.models.contract import encode
 from workers.models.encoding import Observed
 from workers.models.normalised import Normalised
 
@@ -31,6 +30,7 @@ class Offline(Algorithm):
     """Takes gradient steps on rows of a data set; no game is played, and a generation's steps are rows learnt from."""
 
     plays = False
+    recurrent = False
     equal_steps = True
     options: OfflineOptions
 
@@ -93,9 +93,3 @@ def validated(
     found = {"loss": loss(batch), **agreement(learner.model, batch)}
     learner.nets.train()
     return {f"validation_{name}": float(value) for name, value in found.items()}
-
-
-def refuse_recurrent(name: str, learner: Learner) -> None:
-    """Rows of a data set are drawn one by one: a memory would always begin empty."""
-    if state_size(learner.nets[POLICY]):
-        raise BadAlgorithm(f"{name} learns from single decisions; a model with a recurrent state cannot learn by it")

@@ -11,9 +11,9 @@ from torch import Tensor
 from orchestrator.spec.algorithms.actor_critic import PpoOptions
 from orchestrator.spec.algorithms.imitation import SlRlOptions
 from workers.algorithms.actor_critic.ppo import Ppo
-from workers.algorithms.contract import Metrics, NetFactory
+from workers.algorithms.contract import Metrics
 from workers.algorithms.imitation.likelihood import log_likelihood
-from workers.algorithms.imitation.offline import refuse_recurrent, validated
+from workers.algorithms.imitation.offline import validated
 from workers.algorithms.learner import Learner
 from workers.algorithms.metrics import MetricMeans
 from workers.buffers.contract import Batch, Buffer
@@ -33,11 +33,7 @@ class SlRl(Ppo):
 
     Options: ClassVar[type[PpoOptions]] = SlRlOptions
     options: SlRlOptions
-
-    def build(self, spec: GameSpec, net: NetFactory) -> Learner:
-        learner = super().build(spec, net)
-        refuse_recurrent("sl_rl", learner)
-        return learner
+    recurrent = False
 
     def buffer(self, spec: GameSpec) -> Buffer:
         return Demonstrations(self.options, spec, gamma=self.options.gamma, folders=self.data_folders)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 import torch
@@ -16,7 +16,6 @@ from torch import Tensor, nn
 from orchestrator.spec.algorithms.value_based import DoubleOptions, ExploringOptions, ValueOptions
 from workers.algorithms.contract import Algorithm, Metrics, NetFactory
 from workers.algorithms.differentiable import Differentiable, differentiable
-from workers.algorithms.errors import BadAlgorithm
 from workers.algorithms.exploration.schedules import explore_rate
 from workers.algorithms.learner import POLICY, Learner
 from workers.buffers.contract import Batch, Buffer
@@ -25,7 +24,6 @@ from workers.buffers.replay import Replay
 from workers.games.protocol import GameSpec
 from workers.inference.greedy import EpsilonGreedy
 from workers.inference.policy import Policy
-from workers.models.contract import state_size
 
 _STEPS_AT_ONCE, _BYTES_AT_ONCE = 16, 1 << 21
 """The most gradient steps, and bytes of observations, whose rows are drawn at once."""
@@ -65,8 +63,7 @@ class ValueBased(Algorithm):
     Options = DoubleOptions
     options: DoubleOptions
     actions = (spaces.Discrete,)
-    recurrent: ClassVar[bool] = False
-    """Whether it learns along sequences, as a recurrent model needs."""
+    recurrent = False
 
     @abstractmethod
     def gradient(self, step: Step) -> Gradient:
@@ -77,10 +74,7 @@ class ValueBased(Algorithm):
         return net(POLICY)
 
     def build(self, spec: GameSpec, net: NetFactory) -> Learner:
-        network = self.network(spec, net)
-        if not self.recurrent:
-            refuse_recurrent(network)
-        learner = Learner(network)
+        learner = Learner(self.network(spec, net))
         learner.optimiser(learning_rate=self.options.learning_rate, gradient_clip=self.options.gradient_clip)
         learner.lag(tau=self.options.target_rate, every=self.options.target_every)
         return learner
@@ -131,12 +125,6 @@ class Exploring(ValueBased):
 
     def explore(self, steps: int) -> float:
         return explore_rate(self.options, steps)
-
-
-def refuse_recurrent(network: nn.Module) -> None:
-    """Raise BadAlgorithm for a recurrent network: drawn rows are single decisions, without the state before them."""
-    if state_size(network):
-        raise BadAlgorithm("it learns from single decisions and needs a model without a recurrent state; use r2d2")
 
 
 def replay(options: ValueOptions, **changed: Any) -> Replay:

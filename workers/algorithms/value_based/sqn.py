@@ -18,7 +18,7 @@ from workers.algorithms.contract import Algorithm, Metrics, NetFactory
 from workers.algorithms.differentiable import Differentiable, differentiable
 from workers.algorithms.learner import POLICY, Learner
 from workers.algorithms.value_based.heads import action_value_gradient
-from workers.algorithms.value_based.learning import drawn_parts, refuse_recurrent, replay, summary
+from workers.algorithms.value_based.learning import drawn_parts, replay, summary
 from workers.buffers.contract import Batch, Buffer
 from workers.games.protocol import GameSpec
 from workers.inference.boltzmann import Boltzmann
@@ -39,11 +39,11 @@ class Sqn(Algorithm):
     Options = SqnOptions
     options: SqnOptions
     actions = (spaces.Discrete,)
+    recurrent = False
 
     def build(self, spec: GameSpec, net: NetFactory) -> Learner:
-        given, policy = self.options, net(POLICY)
-        refuse_recurrent(policy)
-        learner = Learner({POLICY: policy, SECOND: net(SECOND), TEMPERATURE: Temperature(given.temperature)})
+        given = self.options
+        learner = Learner({POLICY: net(POLICY), SECOND: net(SECOND), TEMPERATURE: Temperature(given.temperature)})
         learner.optimiser(
             nets=(POLICY, SECOND, TEMPERATURE), learning_rate=given.learning_rate, gradient_clip=given.gradient_clip
         )

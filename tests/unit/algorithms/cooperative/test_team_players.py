@@ -123,7 +123,7 @@ def test_a_replay_is_annotated_with_what_each_seat_would_do(store: ArtifactStore
     ("game", "model", "why"),
     [
         ("tic_tac_toe", MODEL, "its seats move in turn"),
-        ("two_step", Component(id="gru"), "recurrent models are not supported"),
+        ("two_step", Component(id="gru"), "needs a model without a recurrent state"),
         ("two_step", Component(id="mlp", options={"normalise": True}), "normalise: true is not supported"),
     ],
 )

@@ -128,7 +128,7 @@ def test_box_actions_are_refused_by_name() -> None:
 @pytest.mark.parametrize("name", [name for name in IDS if name != "r2d2"])
 def test_recurrent_models_are_refused(name: str) -> None:
     spec = make_game("tic_tac_toe", 1).spec
-    with pytest.raises(BadAlgorithm, match="needs a model without a recurrent state; use r2d2"):
+    with pytest.raises(BadAlgorithm, match="needs a model without a recurrent state; ppo learns with one, and r2d2"):
         build_learner(make_algorithm(task(name, "tic_tac_toe").algorithm), Component(id="gru"), spec, 1)
 
 
