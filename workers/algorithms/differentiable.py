@@ -15,6 +15,7 @@ import torch
 from torch import Tensor, nn
 
 from workers.algorithms.learner import POLICY, Learner
+from workers.algorithms.perceptron import backpropagate, hidden_layers
 from workers.models.contract import encode, head_of
 from workers.models.mlp import Mlp
 from workers.models.noisy import NoisyLinear
@@ -65,19 +66,18 @@ class _Direct(Differentiable):
         self._noise: list[tuple[int, NoisyLinear, Tensor, Tensor]] = []
 
     def values(self, observed: Any, legal: Tensor | None) -> Tensor:
-        return self._forward(self._encoded(observed), [])
+        return self._forward(self._encoded(observed))[0]
 
     def record(self, observed: Any, legal: Tensor | None) -> Tensor:
-        self._inputs = []
-        return self._forward(self._encoded(observed), self._inputs)
+        found, self._inputs = self._forward(self._encoded(observed))
+        return found
 
     def record_both(
         self, observed: Any, legal: Tensor | None, later: Any, later_legal: Tensor | None
     ) -> tuple[Tensor, Tensor]:
-        self._inputs = []
         now, then = self._encoded(observed), self._encoded(later)
-        out = self._forward(torch.cat([now, then]), self._inputs)
-        self._inputs = [inputs[: len(now)] for inputs in self._inputs]
+        out, inputs = self._forward(torch.cat([now, then]))
+        self._inputs = [layer[: len(now)] for layer in inputs]
         return out[: len(now)], out[len(now) :]
 
     def _encoded(self, observed: Any) -> Tensor:
@@ -85,30 +85,16 @@ class _Direct(Differentiable):
         return rows.flatten(1)
 
     @torch.no_grad()
-    def _forward(self, layer: Tensor, inputs: list[Tensor]) -> Tensor:
+    def _forward(self, rows: Tensor) -> tuple[Tensor, list[Tensor]]:
+        """The outputs, and the inputs of every layer."""
         if self._noisy:
             self._add_noise()
-        inputs.append(layer)
-        for weight, bias in zip(self._weights[:-1], self._biases[:-1], strict=True):
-            layer = torch.addmm(bias, layer, weight.t())
-            layer = layer.relu_() if self._relu else layer.tanh_()
-            inputs.append(layer)
-        return torch.addmm(self._biases[-1], layer, self._weights[-1].t())
+        inputs = hidden_layers(rows, self._weights, self._biases, relu=self._relu)
+        return torch.addmm(self._biases[-1], inputs[-1], self._weights[-1].t()), inputs
 
     @torch.no_grad()
     def backward(self, gradient: Tensor) -> None:
-        error = gradient
-        for depth in range(len(self._weights) - 1, -1, -1):
-            weight, bias = self._gradients[depth]
-            inputs = self._inputs[depth]
-            torch.mm(error.t(), inputs, out=weight)
-            torch.sum(error, 0, out=bias)
-            if depth:
-                error = error @ self._weights[depth]
-                if self._relu:
-                    error = torch.ops.aten.threshold_backward(error, inputs, 0.0)
-                else:
-                    error = torch.ops.aten.tanh_backward(error, inputs)
+        backpropagate(gradient, self._inputs, self._weights, self._gradients, relu=self._relu)
         for depth, layer, weights, biases in self._noise:
             weight, bias = self._gradients[depth]
             assert weight is not None and bias is not None

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 
 from workers.algorithms.learner import POLICY, Learner
+from workers.algorithms.perceptron import backpropagate, hidden_layers
 from workers.models.contract import ILLEGAL, encode, run_model, state_size
 from workers.models.encoding import Observed, take_rows, to_device, to_tensors
 from workers.models.mlp import Mlp
@@ -152,13 +153,9 @@ class DirectEvaluation(Evaluation):
 
     def forward(self, rows: Rows) -> tuple[Tensor, Tensor]:
         index = self.learner.tensor(rows)
-        layer = self._rows.index_select(0, index)
-        self._inputs = [layer]
-        for weight, bias in zip(self._weights[:-1], self._biases[:-1], strict=True):
-            layer = torch.addmm(bias, layer, weight.t())
-            layer = layer.relu_() if self._relu else layer.tanh_()
-            self._inputs.append(layer)
-        out = torch.addmm(self._biases[-1].unsqueeze(1), self._weights[-1], layer.t())
+        rows_seen = self._rows.index_select(0, index)
+        self._inputs = hidden_layers(rows_seen, self._weights, self._biases, relu=self._relu)
+        out = torch.addmm(self._biases[-1].unsqueeze(1), self._weights[-1], self._inputs[-1].t())
         actions = self.model.actions
         if self.legal is None:
             return out[:actions], out[actions]
@@ -172,15 +169,4 @@ class DirectEvaluation(Evaluation):
         else:
             torch.mul(logits, self._legal, out=error[:-1])
         error[-1] = values
-        error = error.t()
-        for depth in range(len(self._weights) - 1, -1, -1):
-            weight, bias = self._gradients[depth]
-            inputs = self._inputs[depth]
-            torch.mm(error.t(), inputs, out=weight)
-            torch.sum(error, 0, out=bias)
-            if depth:
-                error = error @ self._weights[depth]
-                if self._relu:
-                    error = torch.ops.aten.threshold_backward(error, inputs, 0.0)
-                else:
-                    error = torch.ops.aten.tanh_backward(error, inputs)
+        backpropagate(error.t(), self._inputs, self._weights, self._gradients, relu=self._relu)
