@@ -136,14 +136,7 @@ class Algorithm:
         given = self.options
         if not isinstance(given, ReplayOptions):
             return Fresh(gamma=given.gamma)
-        return self.replay_class(
-            capacity=given.capacity,
-            gamma=given.gamma,
-            n_step=given.n_step,
-            warm_up=given.warm_up,
-            kept=given.kept,
-            compressed=given.compressed,
-        )
+        return self.replay_class(**given.buffer_arguments)
 
     def loss(self, batch: Batch, nets: Mapping[str, nn.Module]) -> Tensor:
         """The loss of rows drawn from the buffer: one number, or one for each row.

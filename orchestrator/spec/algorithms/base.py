@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Literal, Self
+from typing import Any, Literal, Self
 
 from pydantic import Field, model_validator
 
@@ -35,6 +35,18 @@ class ReplayOptions(AlgorithmOptions):
         default=False, description="whether the buffer is part of the checkpoint, so that a generation resumes exactly"
     )
     compressed: Flag = Field(default=False, description="whether observations are compressed in memory")
+
+    @property
+    def buffer_arguments(self) -> dict[str, Any]:
+        """What a replay buffer is made with."""
+        return {
+            "capacity": self.capacity,
+            "gamma": self.gamma,
+            "n_step": self.n_step,
+            "warm_up": self.warm_up,
+            "kept": self.kept,
+            "compressed": self.compressed,
+        }
 
 
 class ExploreOptions(Section):

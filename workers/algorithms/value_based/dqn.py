@@ -11,10 +11,10 @@ from torch import Tensor
 
 from orchestrator.spec.algorithms.value_based import DqnOptions
 from workers.algorithms.value_based.heads import action_value_gradient, action_values, best_actions
-from workers.algorithms.value_based.learning import Exploring, Gradient, Step
+from workers.algorithms.value_based.learning import Exploring, FromTransitions, Gradient, Step
 
 
-class Dqn(Exploring):
+class Dqn(FromTransitions, Exploring):
     """Learns Q(s, a) towards y = r + gamma^n Q'(s', argmax Q(s', .)), with Q' the target network.
 
     r is the sum of n discounted rewards; the loss of a row is Huber's or half the square of Q(s, a) - y. Without

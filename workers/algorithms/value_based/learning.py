@@ -58,16 +58,11 @@ class Gradient:
 
 
 class ValueBased(Algorithm):
-    """Learns from rows drawn with equal chances or by priority, and moves a target network after the network."""
+    """Has a network that values actions, and a target network that moves after it."""
 
     Options = DoubleOptions
     options: DoubleOptions
     actions = (spaces.Discrete,)
-    recurrent = False
-
-    @abstractmethod
-    def gradient(self, step: Step) -> Gradient:
-        """The loss of each row and its gradient at the network's outputs."""
 
     def network(self, spec: GameSpec, net: NetFactory) -> nn.Module:
         """The network that values actions."""
@@ -78,6 +73,16 @@ class ValueBased(Algorithm):
         learner.optimiser(learning_rate=self.options.learning_rate, gradient_clip=self.options.gradient_clip)
         learner.lag(tau=self.options.target_rate, every=self.options.target_every)
         return learner
+
+
+class FromTransitions(ValueBased):
+    """Learns from single transitions, drawn with equal chances or by priority."""
+
+    recurrent = False
+
+    @abstractmethod
+    def gradient(self, step: Step) -> Gradient:
+        """The loss of each row and its gradient at the network's outputs."""
 
     def buffer(self, spec: GameSpec) -> Buffer:
         return replay(self.options)
@@ -129,15 +134,7 @@ class Exploring(ValueBased):
 
 def replay(options: ValueOptions, **changed: Any) -> Replay:
     """The buffer that the options ask for."""
-    given: dict[str, Any] = {
-        "capacity": options.capacity,
-        "gamma": options.gamma,
-        "n_step": options.n_step,
-        "warm_up": options.warm_up,
-        "kept": options.kept,
-        "compressed": options.compressed,
-        **changed,
-    }
+    given = {**options.buffer_arguments, **changed}
     if not options.prioritised:
         return Replay(**given)
     return Prioritised(alpha=options.priority_alpha, beta=options.priority_beta, **given)

@@ -13,13 +13,13 @@ from workers.algorithms.learner import POLICY
 from workers.algorithms.targets.distributional import quantile_huber
 from workers.algorithms.value_based.distributions import Quantiles
 from workers.algorithms.value_based.heads import best_actions
-from workers.algorithms.value_based.learning import Exploring, Gradient, Step
+from workers.algorithms.value_based.learning import Exploring, FromTransitions, Gradient, Step
 from workers.games.protocol import GameSpec
 from workers.inference.distributional import DistributionalGreedy
 from workers.inference.policy import Policy
 
 
-class Qrdqn(Exploring):
+class Qrdqn(FromTransitions, Exploring):
     """Learns N quantiles theta_i(s, a) of the return towards r + gamma^n theta'_j(s', a*), by the quantile Huber loss.
 
     loss = sum_i mean_j |tau_i - [u < 0]| L(u), u = r + gamma^n theta'_j(s', a*) - theta_i(s, a), tau_i = (i + 1/2) / N;

@@ -15,7 +15,7 @@ from workers.algorithms.errors import BadAlgorithm
 from workers.algorithms.learner import POLICY, Learner
 from workers.algorithms.targets.n_step import rescaled_n_step
 from workers.algorithms.value_based.heads import action_values, best_actions
-from workers.algorithms.value_based.learning import Exploring, Gradient, Step, summary
+from workers.algorithms.value_based.learning import Exploring, summary
 from workers.algorithms.value_based.unrolling import each, followed, unroll
 from workers.buffers.contract import Batch, Buffer
 from workers.buffers.sequences import PrioritisedSequences, Sequences
@@ -34,7 +34,6 @@ class R2d2(Exploring):
 
     Options = R2d2Options
     options: R2d2Options
-    recurrent = True
 
     def network(self, spec: GameSpec, net: NetFactory) -> nn.Module:
         found = net(POLICY)
@@ -44,21 +43,11 @@ class R2d2(Exploring):
 
     def buffer(self, spec: GameSpec) -> Buffer:
         given = self.options
-        options: dict[str, Any] = {
-            "capacity": given.capacity,
-            "gamma": given.gamma,
-            "warm_up": given.warm_up,
-            "kept": given.kept,
-            "compressed": given.compressed,
-            "length": given.length,
-            "burn_in": given.burn_in,
-        }
+        # targets of several steps are made along the sequences, not when they are drawn
+        options = {**given.buffer_arguments, "n_step": 1, "length": given.length, "burn_in": given.burn_in}
         if not given.prioritised:
             return Sequences(**options)
         return PrioritisedSequences(alpha=given.priority_alpha, beta=given.priority_beta, **options)
-
-    def gradient(self, step: Step) -> Gradient:
-        raise NotImplementedError("sequences are learnt from as a whole: see `sequence_errors`")
 
     def update(self, learner: Learner, buffer: Buffer, rng: np.random.Generator) -> Iterator[Metrics]:
         sequences = max(1, round(self.options.minibatch / self.options.length / self.processes))

@@ -16,7 +16,7 @@ from workers.algorithms.learner import POLICY, Learner
 from workers.algorithms.targets.distributional import project
 from workers.algorithms.value_based.distributions import Atoms
 from workers.algorithms.value_based.heads import best_actions
-from workers.algorithms.value_based.learning import Gradient, Step, ValueBased
+from workers.algorithms.value_based.learning import FromTransitions, Gradient, Step
 from workers.buffers.contract import Batch, Buffer
 from workers.games.protocol import GameSpec
 from workers.inference.distributional import NoisyGreedy
@@ -24,7 +24,7 @@ from workers.inference.policy import Policy
 from workers.models.noisy import make_noisy, noise_size, set_noise
 
 
-class Rainbow(ValueBased):
+class Rainbow(FromTransitions):
     """Learns the distribution of returns p(s, a) on fixed atoms z towards that of r + gamma^n z at (s', a*).
 
     a* = argmax of the network's means at s'. The target network's distribution there is projected onto the atoms. The

@@ -8,6 +8,7 @@ import torch
 from torch import Tensor, nn
 
 from workers.models.contract import encode, run_model
+from workers.models.encoding import first_part
 from workers.models.gru import GruNet
 
 
@@ -19,7 +20,7 @@ def unroll(model: nn.Module, observed: Any, legal: Tensor | None, state: Tensor)
     if type(model) is GruNet:
         return _unroll_gru(model, observed, state)
     found = []
-    for step in range(len(_first(observed))):
+    for step in range(len(first_part(observed))):
         mask = None if legal is None else legal[step]
         outputs, values, after = run_model(model, each(observed, lambda part, at=step: part[at]), mask, state)
         assert after is not None
@@ -41,7 +42,7 @@ def followed(observed: Any, later: Any) -> Any:
 
 
 def _unroll_gru(model: GruNet, observed: Any, state: Tensor) -> tuple[Tensor, Tensor]:
-    steps, rows = _first(observed).shape[:2]
+    steps, rows = first_part(observed).shape[:2]
     flat: Tensor = encode(model, each(observed, lambda part: part.flatten(0, 1)))
     entering = torch.relu(model.encoder(flat.flatten(1))).view(steps, rows, -1)
     cell = model.cell
@@ -49,8 +50,3 @@ def _unroll_gru(model: GruNet, observed: Any, state: Tensor) -> tuple[Tensor, Te
     hidden, after = torch.gru(entering, state.unsqueeze(0), weights, True, 1, 0.0, False, False, False)
     out: Tensor = model.heads(hidden)
     return out, after[0]
-
-
-def _first(observed: Any) -> Tensor:
-    found: Tensor = next(iter(observed.values())) if isinstance(observed, dict) else observed
-    return found
