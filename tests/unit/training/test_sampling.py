@@ -26,9 +26,9 @@ from workers.models.gru import GruNet
 from workers.models.mlp import Mlp
 from workers.rollout import opponents as opponents_module
 from workers.rollout.batch import PENDING, TERMINAL
-from workers.rollout.openings import OpeningRules, Openings, random_legal
+from workers.rollout.openings import OpeningRules
 from workers.rollout.sampler import Sampler
-from workers.rollout.seating import LEARNER, block_sizes, seat
+from workers.rollout.seating import seat
 from workers.rollout.tally import TallyBoard
 
 
@@ -55,36 +55,6 @@ def sampler_for(
     )
 
 
-def test_blocks_are_as_even_as_can_be_whatever_the_tables() -> None:
-    for tables in (1, 7, 64, 100, 127, 1009, 1024):
-        sizes = block_sizes(tables)
-        assert len(sizes) == min(tables, 64) and sizes.sum() == tables
-        assert sizes.max() - sizes.min() == (tables % len(sizes) > 0)
-
-
-@pytest.mark.parametrize("tables", [67, 127, 1009])
-def test_a_prime_number_of_tables_seats_the_whole_mixture(tables: int) -> None:
-    shares = [0.2, *([0.8 / 40] * 40)]
-    sat = np.zeros(41)
-    for seed in range(300):
-        seating = seat(tables=tables, teams=(0, 1), shares=shares, rng=np.random.default_rng(seed))
-        other = np.where(seating.owner[:, 0] == LEARNER, seating.owner[:, 1], seating.owner[:, 0])
-        counts = np.bincount(other + 1, minlength=41)
-        assert counts[0] == seating.self_play_tables
-        assert (counts > 0).all()
-        sat += counts
-    np.testing.assert_allclose(sat / sat.sum(), shares, atol=0.002)
-
-
-def test_a_larger_block_is_drawn_by_its_size_over_all_parts() -> None:
-    # 65 tables of two parts: the first block of each has two tables, so the first opponent's share covers one of them
-    shares = [0.0, 2 / 130, 128 / 130]
-    parts = [
-        seat(tables=65, teams=(0, 1), shares=shares, rng=np.random.default_rng(3), part=p, parts=2) for p in (0, 1)
-    ]
-    assert [part.blocks.count(0) for part in parts] == [1, 0]
-
-
 MIXTURES: dict[str, list[str]] = {
     "perceptrons": ["mlp"] * 9,
     "perceptrons around bots": ["mlp", "bot", "mlp", "mlp", "bot", "mlp", "bot", "mlp", "mlp"],
@@ -96,6 +66,11 @@ OPTIONS = {
     "gru": {"hidden": 8, "state": 8},
     "conv": {"channels": 4, "blocks": 1, "hidden": 8},
 }
+
+
+def begun(length: int, steps: int) -> list[int]:
+    """The lengths of the games that a table of such games begins in so many steps."""
+    return [length] * math.ceil(steps / length)
 
 
 @pytest.mark.parametrize("tables", [101, 128])
@@ -136,34 +111,6 @@ def test_grouped_opponents_play_as_they_would_one_by_one(
     assert len(together[0]) == len(alone[0])
     assert (together[0] == alone[0]).mean() > 0.99, "up to the last bit of a sum"
     assert together[1].sum() > 0
-
-
-def test_every_share_gets_its_tables_and_seats_take_turns() -> None:
-    shares = [0.25, 0.5, 0.0, 0.25]
-    seating = seat(tables=128, teams=(0, 1), shares=shares, rng=np.random.default_rng(0))
-    assert seating.self_play_tables == 32
-    assert [seating.blocks.count(number) for number in (LEARNER, 0, 1, 2)] == [16, 32, 0, 16]
-    opposed = seating.owner[32:]
-    assert ((opposed == LEARNER).sum(1) == 1).all()
-    assert (opposed[:, 0] == LEARNER).mean() == 0.5
-
-
-def test_small_shares_come_as_often_as_they_should_over_many_draws() -> None:
-    shares = np.array([0.9, 0.001, 0.099])
-    drawn = np.zeros(3)
-    for seed in range(2000):
-        seating = seat(tables=64, teams=(0, 1), shares=shares.tolist(), rng=np.random.default_rng(seed))
-        drawn += np.bincount(np.array(seating.blocks) + 1, minlength=3)
-    np.testing.assert_allclose(drawn / drawn.sum(), shares, atol=0.0006)
-
-
-def test_the_parts_of_a_crew_share_one_draw() -> None:
-    shares = [0.0, *([1 / 32] * 32)]
-    parts = [
-        seat(tables=16, teams=(0, 1), shares=shares, rng=np.random.default_rng(3), part=part, parts=2)
-        for part in (0, 1)
-    ]
-    assert sorted(parts[0].blocks + parts[1].blocks) == list(range(32))
 
 
 def test_self_play_learns_from_every_seat_and_counts_no_result() -> None:
@@ -250,11 +197,6 @@ def test_a_game_beyond_its_bound_is_not_played_out_for_ever() -> None:
     assert sampler.play_out(4) == 2
     with pytest.raises(BadGame, match="solitaire: a game is longer than its max_steps, 4"):
         sampler.play_out(1)
-
-
-def begun(length: int, steps: int) -> list[int]:
-    """The lengths of the games that a table of such games begins in so many steps."""
-    return [length] * math.ceil(steps / length)
 
 
 def test_short_games_are_not_favoured() -> None:
@@ -373,38 +315,6 @@ def test_recurrent_players_remember_within_a_game_and_not_beyond() -> None:
     assert (batch.states[first] == 0.0).all() and first.sum() > 8
     followed = batch.next_row[batch.next_row >= 0]
     assert (np.abs(batch.states[followed]).sum(1) > 0).all()
-
-
-def test_random_openings_vary_self_play_only_and_are_not_learnt_from() -> None:
-    game = ConnectFour(tables=64)
-    rules = OpeningRules(share=1.0, plies=6)
-    sampler = sampler_for(game, [0.5, 0.5], {0: policy_for(game, seed=1)}, openings=rules, steps=1)
-    batch = sampler.collect()
-    assert (batch.streams // 2 >= 32).all()
-    assert len(batch) == 16
-
-
-@pytest.mark.parametrize("rules", [OpeningRules(share=0.0), OpeningRules(plies=0)])
-def test_openings_can_be_turned_off(rules: OpeningRules) -> None:
-    openings = Openings(rules, ConnectFour(tables=1).spec, 8, np.random.default_rng(0))
-    assert not openings.active and not openings.left.any()
-
-
-def test_hidden_and_simultaneous_games_have_no_random_openings() -> None:
-    assert OpeningRules().longest(RockPaperScissors(tables=1).spec) == 0
-    assert OpeningRules().longest(ConnectFour(tables=1).spec) == 10
-
-
-def test_random_legal_moves_are_uniform() -> None:
-    legal = np.tile(np.array([False, True, False, True, True]), (60_000, 1))
-    chosen = random_legal(legal, np.random.default_rng(0).random(60_000, np.float32))
-    np.testing.assert_allclose(np.bincount(chosen, minlength=5) / 60_000, [0, 1 / 3, 0, 1 / 3, 1 / 3], atol=0.01)
-
-
-@pytest.mark.parametrize("bad", [{"share": 1.5}, {"share": -0.1}, {"plies": -1}])
-def test_impossible_openings_are_refused(bad: dict[str, float]) -> None:
-    with pytest.raises(ValueError, match="must"):
-        OpeningRules(**bad)  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize(("shares", "blocks"), [([0.0, 0.5, 0.25, 0.25], 4), ([0.0, 0.45, 0.55], 64)])
