@@ -1,4 +1,4 @@
-"""Buffers: rows come back with their successors, whatever the batches; state is exact; each kind draws by its rule."""
+"""Buffers: rows come back with their successors, whatever the batches; each kind draws by its rule."""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -8,97 +8,15 @@ from typing import Any
 import numpy as np
 import pytest
 
-from orchestrator.artifacts import ArtifactStore
-from orchestrator.catalog import Component
-from workers.buffers.contract import Buffer, Draw
+from tests.unit.buffers.samples import LENGTH, counting, cut_off, drawn, expected, filled
+from workers.buffers.contract import Buffer
 from workers.buffers.dataset import Dataset, from_columns, write
 from workers.buffers.fresh import Fresh
-from workers.buffers.keeping import PlayerBuffers
 from workers.buffers.mixture import Mixture
 from workers.buffers.prioritised import Prioritised, SumTree
 from workers.buffers.replay import Replay
 from workers.buffers.sequences import Sequences
-from workers.buffers.storing import fetch, store
-from workers.rollout.batch import PENDING, TERMINAL, Experience
-from workers.rollout.builder import TrajectoryBuilder
-
-LENGTH = 7
-
-
-def counting(batches: int, steps: int = 5, streams: int = 3) -> list[Experience]:
-    """Games of LENGTH decisions; a decision's observation is (stream, number in its stream), its reward that number."""
-    builder = TrajectoryBuilder(streams=streams, capacity=steps * streams)
-    rows, made = np.arange(streams), []
-    number = 0
-    for _ in range(batches):
-        for _ in range(steps):
-            observations = np.stack([rows, np.full(streams, number)], 1).astype(np.uint8)
-            builder.add(rows, {"obs": observations, "action": rows % 2, "state": observations.astype(np.float32)})
-            builder.earn(np.full(streams, number, np.float32))
-            number += 1
-            if number % LENGTH == 0:
-                builder.end(rows)
-        made.append(copied(builder.take()))
-    return made
-
-
-def cut_off(batches: int, steps: int = 5, streams: int = 3) -> list[Experience]:
-    """The same, except that games are cut off; the final observation shows the number that would have come next."""
-    builder = TrajectoryBuilder(streams=streams, capacity=steps * streams)
-    rows, made = np.arange(streams), []
-    number = 0
-
-    def shown(number: int) -> dict[str, Any]:
-        observations = np.stack([rows, np.full(streams, number)], 1).astype(np.uint8)
-        return {"obs": observations, "action": rows % 2, "state": observations.astype(np.float32)}
-
-    for _ in range(batches):
-        cut: list[tuple[Any, int]] = []
-        for _ in range(steps):
-            builder.add(rows, shown(number))
-            builder.earn(np.full(streams, number, np.float32))
-            number += 1
-            if number % LENGTH == 0:
-                cut.append((builder.truncate(rows), number))
-        for last, at in cut:
-            builder.add_finals(last, rows, shown(at))
-        made.append(copied(builder.take()))
-    return made
-
-
-def copied(batch: Experience) -> Experience:
-    return Experience(
-        columns={name: column.copy() for name, column in batch.columns.items()},
-        next_row=batch.next_row.copy(),
-        offsets=batch.offsets,
-        streams=batch.streams.copy(),
-        acted_by=batch.acted_by.copy(),
-        carried=batch.carried,
-        finals=batch.finals,
-        tables=batch.tables,
-        teams=batch.teams,
-    )
-
-
-def filled(buffer: Buffer, batches: int = 6) -> Buffer:
-    for batch in counting(batches):
-        buffer.add(batch)
-    return buffer
-
-
-def drawn(buffer: Buffer, rows: int = 200, seed: int = 0) -> Draw:
-    found = buffer.draw(rows, np.random.default_rng(seed))
-    assert found is not None
-    return found
-
-
-def expected(obs: Any, n_step: int, gamma: float) -> tuple[float, float, list[int]]:
-    """Reward, discount and following observation of the row that shows (stream, number)."""
-    stream, number = map(int, obs)
-    left = min(n_step, LENGTH - number % LENGTH)
-    reward = sum(gamma**k * (number + k) for k in range(left))
-    ends = (number + left) % LENGTH == 0
-    return reward, 0.0 if ends else gamma**left, [0, 0] if ends else [stream, number + left]
+from workers.rollout.batch import PENDING, TERMINAL
 
 
 @pytest.mark.parametrize("compressed", [False, True])
@@ -311,102 +229,6 @@ def test_fresh_experience_is_that_of_the_last_batch() -> None:
     assert set(columns["obs"][:, 1]) == {24, 25, 26, 27, 28}
     for obs, following, discount in zip(columns["obs"], columns["next/obs"], columns["discount"], strict=True):
         assert (following.tolist(), float(discount)) == (expected(obs, 1, 0.5)[2], expected(obs, 1, 0.5)[1])
-
-
-MAKERS = {
-    "replay": lambda: Replay(capacity=40, n_step=2),
-    "compressed": lambda: Replay(capacity=40, compressed=True),
-    "prioritised": lambda: Prioritised(capacity=40),
-    "sequences": lambda: Sequences(capacity=40, length=3),
-    "mixture": lambda: Mixture([(Replay(capacity=40), 1.0), (Prioritised(capacity=60), 1.0)]),
-}
-
-
-@pytest.mark.parametrize("kind", MAKERS)
-def test_a_buffer_knows_before_it_is_filled_how_much_memory_it_will_take(kind: str) -> None:
-    batches = counting(20)
-    empty, full = MAKERS[kind](), MAKERS[kind]()
-    for batch in batches:
-        full.add(batch)
-    # compressed rows differ a little from each other
-    assert empty.bytes_when_full(batches[0]) == pytest.approx(full.nbytes, rel=0.05 if kind == "compressed" else 0)
-    assert empty.nbytes < full.nbytes, "asking takes no memory"
-
-
-@pytest.mark.parametrize("kind", MAKERS)
-def test_a_stored_buffer_goes_on_exactly(kind: str, tmp_path: Path) -> None:
-    """Stored in the midst of games: rows that wait for their successors find them afterwards."""
-    artifacts = ArtifactStore(str(tmp_path))
-    warm, cold = MAKERS[kind](), MAKERS[kind]()
-    batches = counting(8)
-    for batch in batches[:5]:
-        warm.add(batch)
-    cold.load(fetch(artifacts, store(artifacts, warm.state())))
-    for batch in batches[5:]:
-        for buffer in (warm, cold):
-            buffer.add(batch)
-            found = drawn(buffer, 16, seed=1)
-            buffer.feedback(found.ids, np.linspace(0, 1, 16, dtype=np.float32))
-    left, right = drawn(warm, seed=2), drawn(cold, seed=2)
-    np.testing.assert_array_equal(left.ids, right.ids)
-    np.testing.assert_array_equal(left.weights, right.weights)
-    for name, column in left.columns.items():
-        np.testing.assert_array_equal(column, right.columns[name], err_msg=name)
-
-
-DQN = Component(id="dqn")
-
-
-def opened(buffers: PlayerBuffers, player: str, sha256: str | None, **options: Any) -> Replay:
-    made = buffers.open(player, DQN, sha256, lambda: Replay(capacity=100, **options), lambda: None)
-    assert isinstance(made, Replay)
-    return made
-
-
-def test_a_buffer_goes_on_from_the_checkpoint_it_ended_with_and_from_no_other(tmp_path: Path) -> None:
-    buffers = PlayerBuffers(ArtifactStore(str(tmp_path)), limit=1 << 30)
-    filled(opened(buffers, "a", None))
-    buffers.close("a", "one")
-    filled(opened(buffers, "b", None), 1)
-    buffers.close("b", "other")
-    assert len(opened(buffers, "a", "one")) == 90
-    assert len(opened(buffers, "a", "one")) == 90  # the generation was stopped, and is run again
-    assert len(opened(buffers, "a", "reset")) == 0
-
-
-def test_buffers_used_longest_ago_are_spilled_and_come_back_exactly(tmp_path: Path) -> None:
-    artifacts = ArtifactStore(str(tmp_path))
-    buffers = PlayerBuffers(artifacts, limit=1)
-    batches = counting(6)
-    for player in ("a", "b", "c"):
-        buffer = opened(buffers, player, None)
-        for batch in batches:
-            buffer.add(batch)
-        buffers.close(player, player)
-    assert list((tmp_path / "buffer").rglob("*"))
-    assert buffers.resident_bytes == buffer.nbytes
-    for player in ("a", "b", "c"):
-        back = opened(buffers, player, player)
-        assert len(back) == 90
-        np.testing.assert_array_equal(drawn(back).columns["obs"], drawn(buffer).columns["obs"])
-        buffers.close(player, player)
-
-
-def test_a_kept_buffer_is_read_from_its_checkpoint_after_a_stopped_generation(tmp_path: Path) -> None:
-    artifacts = ArtifactStore(str(tmp_path))
-    buffers = PlayerBuffers(artifacts, limit=1 << 30)
-    batches = counting(3)
-    made = Replay(capacity=100, kept=True)
-    made.add(batches[0])
-    kept = store(artifacts, made.state())
-
-    def open_kept() -> Buffer:
-        return buffers.open("a", DQN, "one", lambda: Replay(capacity=100, kept=True), lambda: kept)
-
-    first = open_kept()
-    first.add(batches[1])  # then the generation is stopped
-    again = open_kept()
-    assert isinstance(again, Replay) and len(again) == 15
 
 
 def test_streams_may_come_in_batches_of_their_own_and_in_any_order() -> None:
