@@ -30,11 +30,17 @@ class Case:
     peer: str | None = None
     """The project whose algorithm of the same name runs beside it."""
 
+    peer_needs: tuple[str, ...] = ()
+    """Packages that the peer needs for this environment."""
     vector: bool = False
     """Whether the environment's own vector entry point steps all tables."""
+    envpool: bool = False
+    """Whether EnvPool steps the tables."""
 
     @property
     def game(self) -> Component:
+        if self.envpool:
+            return Component(id="envpool", options={"env": self.env, "threads": 1})
         return Component(id="gymnasium", options={"env": self.env, "vector": self.vector})
 
 
@@ -52,6 +58,17 @@ _PENDULUM: dict[str, Any] = {
     "evaluate_every": 800,
     "most_steps": 20_000,
     "peer": "sb3",
+}
+_CHEETAH: dict[str, Any] = {
+    "env": "HalfCheetah-v4",
+    "envpool": True,
+    "target": 20_000.0,  # nobody reaches it: the return after the last step counts
+    "model": Component(id="mlp", options={"hidden": [256, 256]}),
+    "tables": 4,
+    "evaluate_every": 10_000,
+    "most_steps": 50_000,
+    "peer": "sb3",
+    "peer_needs": ("gymnasium[mujoco]",),
 }
 
 CASES: dict[str, Case] = {
@@ -89,6 +106,8 @@ CASES: dict[str, Case] = {
         Case(algorithm="sac", **_PENDULUM),
         Case(algorithm="td3", **_PENDULUM),
         Case(algorithm="ddpg", **_PENDULUM),
+        Case(algorithm="sac", name="sac-halfcheetah", **_CHEETAH),
+        Case(algorithm="td3", name="td3-halfcheetah", **_CHEETAH),
     )
 }
 """By name: the algorithm's, or that of a further case of the same algorithm."""

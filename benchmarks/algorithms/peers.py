@@ -6,6 +6,7 @@ import json
 import os
 import subprocess
 import venv
+from collections.abc import Sequence
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -31,7 +32,7 @@ def run(case: Case, seed: int) -> Row:
     assert case.peer is not None
     variables = {**os.environ, "OMP_NUM_THREADS": "1", "PYTHONWARNINGS": "ignore"}
     done = subprocess.run(
-        [ensure_python(case.peer), _script(case.peer), json.dumps(_settings(case, seed))],
+        [ensure_python(case.peer, case.peer_needs), _script(case.peer), json.dumps(_settings(case, seed))],
         stdout=subprocess.PIPE,
         env=variables,
         text=True,
@@ -65,12 +66,12 @@ def _settings(case: Case, seed: int) -> dict[str, Any]:
     }
 
 
-def ensure_python(peer: str) -> Path:
-    """The interpreter of an environment that has the project, which is installed if need be."""
+def ensure_python(peer: str, needs: Sequence[str] = ()) -> Path:
+    """The interpreter of an environment that has the project and what else is needed, installed if need be."""
     folder = ROOT / "build" / f"{peer}-venv"
-    wanted = [f"torch=={version('torch').partition('+')[0]}", *_WANTED[peer]]
+    wanted = [f"torch=={version('torch').partition('+')[0]}", *_WANTED[peer], *needs]
     python, stamp = folder / "bin" / "python", folder / "installed.txt"
-    if stamp.is_file() and stamp.read_text() == "\n".join(wanted):
+    if stamp.is_file() and set(wanted) <= set(stamp.read_text().splitlines()):
         return python
     say(f"installing {' '.join(wanted)} into {folder} (once)")
     venv.create(folder, with_pip=True)
@@ -79,5 +80,6 @@ def ensure_python(peer: str) -> Path:
     )
     if done.returncode:
         raise PeerFailed(f"pip could not install {wanted}: {done.stderr[-2000:]}")
-    stamp.write_text("\n".join(wanted))
+    before = stamp.read_text().splitlines() if stamp.is_file() else []
+    stamp.write_text("\n".join(dict.fromkeys([*wanted, *before])))
     return python

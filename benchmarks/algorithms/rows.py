@@ -105,6 +105,7 @@ def summary(mine: Sequence[Row], theirs: Sequence[Row]) -> dict[str, Any]:
         "lanista_s": [row.seconds for row in mine],
         "lanista_steps": [row.steps for row in mine],
         "lanista_best": [row.best for row in mine],
+        "lanista_last": [row.curve[-1][2] for row in mine],
         "load": [row.load for row in mine],
     }
     if theirs:
@@ -113,6 +114,7 @@ def summary(mine: Sequence[Row], theirs: Sequence[Row]) -> dict[str, Any]:
             "peer_s": [row.seconds for row in theirs],
             "peer_steps": [row.steps for row in theirs],
             "peer_best": [row.best for row in theirs],
+            "peer_last": [row.curve[-1][2] for row in theirs],
         }
         ours = [row.seconds for row in mine if row.seconds is not None]
         others = [row.seconds for row in theirs if row.seconds is not None]
