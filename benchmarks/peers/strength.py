@@ -34,7 +34,7 @@ BUILT_IN = Component(id="connect_four")
 OPENSPIEL = Component(id="openspiel", options={"game": "connect_four"})
 
 
-def lanista_task(*, actors: int, rollout_steps: int, **ppo: float) -> GenerationTask:
+def lanista_task(*, actors: int, rollout_steps: int, tables: int = 256, **ppo: float) -> GenerationTask:
     """Self-play in the built-in game with the default network."""
     return GenerationTask(
         game=BUILT_IN,
@@ -42,7 +42,7 @@ def lanista_task(*, actors: int, rollout_steps: int, **ppo: float) -> Generation
         algorithm=Component(id="ppo", options={"rollout_steps": rollout_steps, **ppo}),
         steps=1,
         seed=0,
-        tables=256,
+        tables=tables,
         rollout_actors=actors,
     )
 
@@ -64,14 +64,14 @@ GOALS = (
         bot="random",
         win_rate=0.9,
         spacing=1.1,
-        lanista=lanista_task(actors=1, rollout_steps=16, minibatch=1024, learning_rate=4e-3, epochs=2),
+        lanista=lanista_task(actors=2, rollout_steps=16, tables=128, minibatch=1024, learning_rate=4e-3, epochs=2),
         rllib=RllibSettings(learning_rate=2e-3),
     ),
     Goal(
         bot="mcts-50",
         win_rate=0.5,
         spacing=1.25,
-        lanista=lanista_task(actors=2, rollout_steps=32, minibatch=1024, learning_rate=2e-3),
+        lanista=lanista_task(actors=2, rollout_steps=32, tables=512, minibatch=4096, learning_rate=3e-3, epochs=2),
         rllib=RllibSettings(learning_rate=2e-3),
     ),
 )
