@@ -1,4 +1,4 @@
-"""The built-in games, models, algorithms, bots and matchmakers: name -> target.
+"""The built-in games, models, algorithms, bots, matchmakers and agents: name -> target.
 
 `<simulations:int>` in a name is a number that is passed on as an option: see `orchestrator.catalog`.
 """
@@ -129,4 +129,8 @@ MATCHMAKERS: Mapping[str, BuiltIn] = {
     "alphastar": BuiltIn("league.matchmaking.alphastar:alphastar", "Mains, main and league exploiters"),
     "openai_five": BuiltIn("league.matchmaking.openai_five:openai_five", "80 % latest, 20 % past by quality"),
     "psro": BuiltIn("league.matchmaking.psro:psro", "The meta-game's equilibrium over the pool"),
+}
+
+AGENTS: Mapping[str, BuiltIn] = {
+    "generic": BuiltIn("workers.agents.generic:GenericAgent", "Observations and actions as JSON, after the spec"),
 }

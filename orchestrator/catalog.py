@@ -1,4 +1,4 @@
-"""The catalog of what a trial may name: games, models, algorithms, bots and matchmakers, as name -> `module:attr`.
+"""The catalog of what a trial may name: games, models, algorithms, bots, matchmakers and agents: name -> `module:attr`.
 
 Built-ins are listed in `built_ins.py`: a built-in game is a class in `workers/games/builtin/` and one row there
 (CONTRIBUTING.md has the checklist). Other packages add theirs by entry points (`lanista.games`, ...), and an import
@@ -48,6 +48,7 @@ class Kind(StrEnum):
     ALGORITHM = "algorithm"
     BOT = "bot"
     MATCHMAKER = "matchmaker"
+    AGENT = "agent"
 
     @property
     def group(self) -> str:
@@ -60,6 +61,7 @@ _BUILT_INS: Mapping[Kind, Mapping[str, BuiltIn]] = {
     Kind.ALGORITHM: built_ins.ALGORITHMS,
     Kind.BOT: built_ins.BOTS,
     Kind.MATCHMAKER: built_ins.MATCHMAKERS,
+    Kind.AGENT: built_ins.AGENTS,
 }
 
 

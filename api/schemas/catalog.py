@@ -28,6 +28,7 @@ class Catalog(Answer):
     algorithms: list[CatalogEntry] = Field(description="training algorithms")
     bots: list[CatalogEntry] = Field(description="scripted players")
     matchmakers: list[CatalogEntry] = Field(description="rules that choose opponents")
+    agents: list[CatalogEntry] = Field(description="agents of games that call in")
     trial_schema: dict[str, Any] = Field(description="JSON Schema of a trial file")
 
 

@@ -16,6 +16,7 @@ from orchestrator.spec.algorithms.imitation import DatasetOptions
 from orchestrator.spec.topology import NOT_ASYNCHRONOUS, resolve_topology
 from workers.activities.buffer_sizes import full_buffer_bytes
 from workers.activities.failures import failure_message
+from workers.agents.agent_set import load_agents
 from workers.algorithms.building import build_learner, fresh_weights
 from workers.algorithms.contract import Algorithm, make_algorithm
 from workers.algorithms.errors import BadAlgorithm
@@ -76,6 +77,8 @@ def _load(check: ComponentCheck) -> tuple[int, ...]:
             bot_maker(check.component.id)
         case Kind.MATCHMAKER:
             load_matchmaker(check.component.id)
+        case Kind.AGENT:
+            load_agents({"id": check.component.id, "options": check.component.options})
     return ()
 
 

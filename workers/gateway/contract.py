@@ -82,6 +82,8 @@ class Cast:
     """Shown to agents: trial, player, generation, purpose (`training`, `match`, `serving`)."""
     key: Any = None
     """The director's own."""
+    models: Mapping[str, Model] = field(default_factory=dict)
+    """Further models that agents may ask by name, besides those of the seats."""
 
 
 @dataclass(slots=True)
@@ -110,7 +112,7 @@ class Episode:
     over: bool
     """The game ended here: nothing follows the last decision."""
     final: dict[str, NDArray[Any]] | None = None
-    """Where it was cut: observation columns of what followed, one row each, to bootstrap from."""
+    """Where it was cut: all columns but the reward of what followed, one row each, to bootstrap from."""
     acted_by: NDArray[np.int64] | None = None
     """The learner's update of each decision."""
 
@@ -149,5 +151,6 @@ class Model(Protocol):
         """Decide for one row: columns [1, ...] in, the actor's columns [1, ...] out, called back in the event loop.
 
         Rows of many sessions are decided together. Recurrent state travels in the rows and comes back in the answer.
+        The answer is the caller's own. Its column `acted_by`, where there is one, takes the place of `update`.
         """
         ...

@@ -28,7 +28,7 @@ EXAMPLES = Path(api.__path__[0]) / "examples"
 
 @router.get("/catalog", summary="List the names that a trial may use", response_model=Catalog)
 def catalog(principal: Viewer) -> Response:
-    """Games, models, algorithms, bots and matchmakers, built in and from installed packages."""
+    """Games, models, algorithms, bots, matchmakers and agents, built in and from installed packages."""
     return Response(_catalog(), media_type="application/json")
 
 

@@ -1,0 +1,27 @@
+"""Names for agents of games that call in: `from lanista.agents import Agent`.
+
+docs/guides/agents.md explains how to write one.
+"""
+
+from workers.agents.agent import Agent
+from workers.agents.errors import AgentError, BadAgent, BadBody, BadObservation
+from workers.agents.generic import GenericAgent
+from workers.agents.serializers import Json, Msgpack, Protobuf, Raw, Serializer
+from workers.gateway.contract import Episode, Refused, SeatCast
+
+__all__ = [
+    "Agent",
+    "AgentError",
+    "BadAgent",
+    "BadBody",
+    "BadObservation",
+    "Episode",
+    "GenericAgent",
+    "Json",
+    "Msgpack",
+    "Protobuf",
+    "Raw",
+    "Refused",
+    "SeatCast",
+    "Serializer",
+]

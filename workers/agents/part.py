@@ -1,0 +1,37 @@
+"""What a session keeps for each name under which the game calls an agent."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from workers.agents.agent import Agent
+from workers.agents.drive import Drive
+from workers.agents.serializers import Serializer
+from workers.agents.shares import SharedWait
+from workers.gateway.contract import Reply, StepKind
+
+
+class Part:
+    """What the game calls one agent: mostly one object, or several that get the same requests."""
+
+    __slots__ = ("agents", "drives", "ended", "kind", "left", "name", "reply", "serializer", "tick", "value")
+
+    def __init__(self, name: str, serializer: Serializer) -> None:
+        self.name, self.serializer = name, serializer
+        self.agents: list[Agent] = []
+        self.drives: list[Drive] = []
+        self.kind = StepKind.START
+        self.reply: Reply | None = None
+        """Of the request under way; None between requests."""
+        self.left = 0
+        """Agents that have not answered it."""
+        self.value: Any = None
+        self.tick = 0
+        self.ended = False
+
+    def may_share(self, tick: int) -> bool:
+        """Whether one of its agents can still share a value in this tick."""
+        if self.ended or self.tick != tick:
+            return self.tick < tick and not self.ended
+        waiting = sum(isinstance(drive.waits_for, SharedWait) for drive in self.drives if not drive.closed)
+        return self.reply is not None and self.left > waiting
