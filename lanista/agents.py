@@ -6,6 +6,7 @@ docs/guides/agents.md explains how to write one.
 from workers.agents.agent import Agent
 from workers.agents.errors import AgentError, BadAgent, BadBody, BadObservation
 from workers.agents.generic import GenericAgent
+from workers.agents.rehearsal import Rehearsal, ScriptedModel
 from workers.agents.serializers import Json, Msgpack, Protobuf, Raw, Serializer
 from workers.gateway.contract import Episode, Refused, SeatCast
 
@@ -22,6 +23,8 @@ __all__ = [
     "Protobuf",
     "Raw",
     "Refused",
+    "Rehearsal",
+    "ScriptedModel",
     "SeatCast",
     "Serializer",
 ]

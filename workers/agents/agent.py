@@ -109,8 +109,11 @@ class Agent:
         """Credit a reward to the seat's latest decision; say it before the next decision."""
         self._runner.reward(self, value, seat)
 
-    def result(self, returns: Sequence[float] | Mapping[int, float]) -> None:
-        """How the game ended: the return of each seat. Where no reward was given, it is the last decision's reward."""
+    def result(self, returns: float | Sequence[float] | Mapping[int, float]) -> None:
+        """How the game ended: the return of each seat. Where no reward was given, it is the last decision's reward.
+
+        One number will do for a game of one seat.
+        """
         self._runner.result(returns)
 
     def truncated(self, observation: Any = None, legal: Any = None, *, seat: int | None = None) -> None:

@@ -2,6 +2,8 @@
 
 A coroutine that waits for a decision yields it to its `Drive`, which goes on when the decision is made. One that waits
 for a future of asyncio yields the future, as it would to a task.
+
+See docs/decisions/agents.md.
 """
 
 from __future__ import annotations

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+import structlog
 
 from workers.agents.agent import Agent
 from workers.agents.agent_set import AgentSet
@@ -16,6 +17,8 @@ from workers.agents.part import Part
 from workers.agents.play import SessionPlay
 from workers.agents.seat import Cut, SeatState, episode_of
 from workers.gateway.contract import Cast, Director, Episode
+
+log = structlog.get_logger()
 
 
 class SessionEnding(SessionPlay):
@@ -84,10 +87,11 @@ class SessionEnding(SessionPlay):
         model.submit(final.shown, decided)
 
     def emit(self, seat: SeatState, cut: Cut) -> None:
-        agent: Agent = cut.agent
+        agent = cut.agent
+        assert agent is not None, "somebody decided"
         episode = episode_of(self.session, seat.index, cut)
         if type(agent).on_episode is Agent.on_episode:
-            self._director.episode(self.cast, episode)
+            self._tell(self._director.episode, episode)
             return
         self._unsettled += 1
         try:
@@ -119,7 +123,7 @@ class SessionEnding(SessionPlay):
             self._failed(part, f"{type(agent).__name__}.on_episode", problem)
             return
         if kept is not False:
-            self._director.episode(self.cast, episode)
+            self._tell(self._director.episode, episode)
         self._settled()
 
     def _settled(self) -> None:
@@ -128,11 +132,18 @@ class SessionEnding(SessionPlay):
         if self._unsettled or self.over or any(not part.ended for part in self._parts.values()):
             return
         self.over = True
-        self._director.finished(self.cast, self._result(max(part.tick for part in self._parts.values())))
+        self._tell(self._director.finished, self._result(max(part.tick for part in self._parts.values())))
         last = [part for part in self._parts.values() if part.reply is not None]
         for part in last:
             self._respond(part)
         self._forget()
+
+    def _tell(self, method: Callable[..., None], *what: Any) -> None:
+        """Tell the director; the game and its agents are not harmed by what it does."""
+        try:
+            method(self.cast, *what)
+        except Exception:
+            log.exception("a director failed", session=self.session, method=method.__name__)
 
     def _forget(self) -> None:
         """Let go of what the session held; agents refer to it and it to them."""

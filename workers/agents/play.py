@@ -37,26 +37,39 @@ class Decision(Wait):
 
     def decided(self, answer: Row | Exception) -> None:
         """Called by the model, in the event loop."""
-        play, seat = self._play, self._seat
-        if play.over:
+        if self._play.over:
             return
-        seat.asked -= 1
-        if isinstance(answer, Exception):
-            if self._cut is not None:
-                self._cut.final = None
-                play.emit(seat, self._cut)
-            self.resolve(None, answer)
-            return
+        self._seat.asked -= 1
+        error = answer if isinstance(answer, Exception) else None
+        action = None
+        try:
+            if isinstance(answer, Exception):
+                self._missed()
+            else:
+                action = self._taken(answer)
+        except Exception as problem:  # what a model returned may be anything
+            error = problem
+        self.resolve(action, error)
+
+    def _taken(self, answer: Row) -> Any:
         version = answer.pop("acted_by", None)
         row = self._row
         if row is not None:
             row.answer = answer
             row.acted_by = self._model.update if version is None else int(version[0])
-        seat.remember(self._model, answer)
+        self._seat.remember(self._model, answer)
         self._agent.decision = answer
         if self._cut is not None:
-            play.emit(seat, self._cut)
-        self.resolve(play.codec.act(answer["action"][0]))
+            self._play.emit(self._seat, self._cut)
+        return self._play.codec.act(answer["action"][0])
+
+    def _missed(self) -> None:
+        """There is no decision: nothing to learn from, and nothing to bootstrap from."""
+        if self._row is not None and self._row in self._seat.rows:
+            self._seat.rows.remove(self._row)
+        if self._cut is not None:
+            self._cut.final = None
+            self._play.emit(self._seat, self._cut)
 
 
 class SessionPlay:
@@ -116,7 +129,7 @@ class SessionPlay:
         state.decisions += 1
         row, cut = None, None
         if state.cast.learning and chosen is state.cast.model:
-            row, cut = state.begin(shown, agent, agent.episode_length)
+            row, cut = state.begin(shown, agent)
         decision = Decision(self, agent, state, chosen, row, cut)
         chosen.submit(shown, decision.decided)
         return decision
@@ -124,8 +137,7 @@ class SessionPlay:
     def override(self, agent: Agent, action: Any, seat: int | None) -> Any:
         state = self._seat(agent, seat)
         row = self.codec.row_of(action)
-        if state.rows:
-            state.override(row)
+        state.override(row, agent.tick)
         return self.codec.act(row[0])
 
     def reward(self, agent: Agent, value: float, seat: int | None) -> None:
@@ -133,8 +145,10 @@ class SessionPlay:
         state.earn(_finite(value, "a reward"))
         self._unscored = False
 
-    def result(self, returns: Sequence[float] | Mapping[int, float]) -> None:
+    def result(self, returns: float | Sequence[float] | Mapping[int, float]) -> None:
         seats = range(len(self.cast.seats))
+        if isinstance(returns, int | float):
+            returns = [returns]
         named = returns if isinstance(returns, Mapping) else dict(enumerate(returns))
         if set(named) != set(seats):
             raise AgentError(f"result needs a return for each of the {len(seats)} seats, not {returns!r}")

@@ -71,7 +71,7 @@ class AgentRunner(SessionEnding):
         waiting = [part.reply for part in self._parts.values() if part.reply is not None]
         for drive in [*self._background, *(drive for part in self._parts.values() for drive in part.drives)]:
             drive.close()
-        self._director.aborted(self.cast, self.session, reason)
+        self._tell(self._director.aborted, self.session, reason)
         for reply in waiting:
             reply(Refused(_GONE, f"session {self.session!r} is aborted: {reason}"))
         self._forget()
@@ -125,7 +125,7 @@ class AgentRunner(SessionEnding):
     def _call(self, part: Part, kind: StepKind, body: bytes, reply: Reply) -> None:
         """Let the agents of a part answer a request."""
         try:
-            data = part.serializer.loads(body, "tick" if kind is StepKind.AUTO else kind)
+            data = part.serializer.loads(body, _named(kind))
         except (BadBody, ValueError) as error:
             if kind is StepKind.START:  # as if it had not been asked: it may be asked again
                 del self._parts[part.name]
@@ -134,7 +134,8 @@ class AgentRunner(SessionEnding):
         part.kind, part.reply, part.value, part.left = kind, reply, None, len(part.agents)
         if kind is not StepKind.START:
             part.tick += 1
-            self.shares.forget(min(each.tick for each in self._parts.values() if not each.ended))
+            if self.shares.any:
+                self.shares.forget(min(each.tick for each in self._parts.values() if not each.ended))
         for agent in part.agents:
             self._ask(part, agent, data)
             if self.over:
@@ -169,8 +170,7 @@ class AgentRunner(SessionEnding):
         if isinstance(error, Refused) and error.status < 500:
             value = error
         elif error is not None:
-            kind = "tick" if part.kind is StepKind.AUTO else part.kind
-            self._failed(part, f"{type(agent).__name__}.on_{kind}", error)
+            self._failed(part, f"{type(agent).__name__}.on_{_named(part.kind)}", error)
             return
         if part.value is None:
             part.value = value
@@ -178,7 +178,9 @@ class AgentRunner(SessionEnding):
         self.shares.look()
         if part.left == 0:
             part.drives.clear()
-            if part.kind is StepKind.END and not isinstance(part.value, Refused):
+            if isinstance(part.value, Refused) and part.kind is StepKind.START:
+                self._failed(part, "", part.value)
+            elif part.kind is StepKind.END and not isinstance(part.value, Refused):
                 self._ended(part)
             else:
                 self._respond(part)
@@ -194,9 +196,9 @@ class AgentRunner(SessionEnding):
             answer = value
         else:
             try:
-                answer = part.serializer.dumps(value, part.kind)
+                answer = part.serializer.dumps(value, _named(part.kind))
             except Exception as error:
-                self._failed(part, f"the reply of {type(part.agents[0]).__name__}.on_{part.kind}", error)
+                self._failed(part, f"the reply of {type(part.agents[0]).__name__}.on_{_named(part.kind)}", error)
                 return
         part.reply = part.value = None
         if part.kind is StepKind.AUTO:
@@ -225,3 +227,8 @@ class AgentRunner(SessionEnding):
         if any(name not in self._parts for name in self._agents.names):
             return True
         return any(part.may_share(tick) for part in self._parts.values())
+
+
+def _named(kind: StepKind) -> str:
+    """What a serializer calls a request."""
+    return "tick" if kind is StepKind.AUTO else kind.value

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,6 +11,9 @@ from workers.agents.codec import Row
 from workers.agents.errors import AgentError
 from workers.gateway.contract import Episode, Model, SeatCast
 
+if TYPE_CHECKING:
+    from workers.agents.agent import Agent
+
 _NO_STATE: Row = {}
 _LOG_PROB = "log_prob"
 
@@ -18,10 +21,10 @@ _LOG_PROB = "log_prob"
 class Decided:
     """A decision of a model, made or not yet."""
 
-    __slots__ = ("acted_by", "answer", "reward", "shown")
+    __slots__ = ("acted_by", "answer", "reward", "shown", "tick")
 
-    def __init__(self, shown: Row) -> None:
-        self.shown = shown
+    def __init__(self, shown: Row, tick: int = 0) -> None:
+        self.shown, self.tick = shown, tick
         self.answer: Row | None = None
         self.reward = 0.0
         self.acted_by = 0
@@ -38,7 +41,7 @@ class Cut:
 
     __slots__ = ("agent", "final", "over", "rows")
 
-    def __init__(self, rows: list[Decided], agent: Any, *, over: bool, final: Decided | None) -> None:
+    def __init__(self, rows: list[Decided], agent: Agent | None, *, over: bool, final: Decided | None) -> None:
         self.rows, self.agent, self.over, self.final = rows, agent, over, final
 
 
@@ -63,7 +66,7 @@ class SeatState:
         self.index, self.cast = index, cast
         self.rows: list[Decided] = []
         """Decisions since the last cut; only of learning seats."""
-        self.agent: Any = None
+        self.agent: Agent | None = None
         """The agent that decided last: its `on_episode` is told."""
         self.total = 0.0
         self.asked = 0
@@ -97,10 +100,10 @@ class SeatState:
         if self.rows:
             self.rows[-1].reward += reward
 
-    def begin(self, shown: Row, agent: Any, episode_length: int | None) -> tuple[Decided, Cut | None]:
+    def begin(self, shown: Row, agent: Agent) -> tuple[Decided, Cut | None]:
         """A new decision of a learning seat; with it the decisions before, if they make an episode."""
-        decided = Decided(shown)
-        cut = None
+        decided = Decided(shown, agent.tick)
+        cut, episode_length = None, agent.episode_length
         if episode_length is not None and len(self.rows) >= episode_length:
             rows = [row for row in self.rows if row.answer is not None]
             cut = Cut(rows, self.agent, over=False, final=decided) if rows else None
@@ -109,12 +112,14 @@ class SeatState:
         self.agent = agent
         return decided, cut
 
-    def override(self, row: NDArray[Any]) -> None:
-        """The latest decision's action was not played: this one was.
+    def override(self, row: NDArray[Any], tick: int) -> None:
+        """The action of this tick's decision was not played: this one was. Without a decision nothing changes.
 
         An algorithm that needs the action's probability under its policy never sees the decision. Rewards then go to
         the decision before, as they do for moves of opponents.
         """
+        if not self.rows or self.rows[-1].tick != tick:
+            return
         latest = self.rows[-1]
         if latest.answer is None:
             raise AgentError(f"seat {self.index}: override follows `await self.forward(...)`, which is not done")

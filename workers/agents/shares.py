@@ -31,6 +31,11 @@ class Shares:
         self._values: dict[tuple[int, str], Any] = {}
         self._waits: dict[tuple[int, str], SharedWait] = {}
 
+    @property
+    def any(self) -> bool:
+        """Whether there is a value."""
+        return bool(self._values)
+
     def share(self, name: str, value: Any, tick: int) -> None:
         key = (tick, name)
         if key in self._values:
@@ -57,8 +62,7 @@ class Shares:
 
     def forget(self, before: int) -> None:
         """Drop values of earlier ticks than this."""
-        if self._values:
-            self._values = {key: value for key, value in self._values.items() if key[0] >= before}
+        self._values = {key: value for key, value in self._values.items() if key[0] >= before}
 
     def _refuse_waits_in_vain(self) -> None:
         for key, wait in list(self._waits.items()):

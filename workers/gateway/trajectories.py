@@ -1,4 +1,7 @@
-"""Episodes of games that call in, as batches of experience of a set size."""
+"""Episodes of games that call in, as batches of experience of a set size.
+
+See docs/decisions/agents.md.
+"""
 
 from __future__ import annotations
 

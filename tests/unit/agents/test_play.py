@@ -111,6 +111,17 @@ async def test_overridden_decisions_are_learnt_from_only_without_probabilities(
     assert episode.columns["reward"].tolist() == ([3.0, 3.0] if log_prob else [1.0, 2.0, 3.0]), "no reward is lost"
 
 
+async def test_a_tree_that_decides_alone_leaves_earlier_decisions_as_they_are() -> None:
+    async def script(agent: Agent) -> Any:
+        return agent.override(3) if agent.tick == 2 else await agent.forward([1, 0, 0])
+
+    session = Session(scripted(script))
+    session.ask("start")
+    assert [session.ask("tick") for _ in range(3)] == [b"1", b"3", b"1"]
+    session.ask("end")
+    assert session.director.episodes[0].columns["action"].tolist() == [1, 1]
+
+
 async def test_an_override_must_be_an_action() -> None:
     assert "9 is no action of Discrete(4)" in problem(lambda agent: agent.override(9))
     assert "1.5 is no action of Discrete(4)" in problem(lambda agent: agent.override(1.5))

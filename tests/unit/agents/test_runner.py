@@ -374,3 +374,27 @@ async def test_auto_is_one_tick_without_a_session() -> None:
     assert session.ask("auto", b"[2,0,0]") == b"2"
     assert session.runner.over and session.director.results == [] and session.director.aborts == []
     assert Session(Plain).refused("auto", b"[2,0,0]").status == 400
+
+
+class Unwilling(Counter):
+    def on_start(self, data: Any) -> Any:
+        raise Refused(403, "not this map")
+
+
+async def test_an_agent_that_refuses_to_start_leaves_no_session() -> None:
+    session = Session(Unwilling)
+    assert session.refused("start").status == 403
+    assert session.runner.over and session.director.aborts == ["not this map"]
+
+
+async def test_a_director_that_fails_harms_no_game(capsys: pytest.CaptureFixture[str]) -> None:
+    session = Session(Counter)
+
+    def broken(*what: Any) -> None:
+        raise OSError("disk full")
+
+    session.director.episode = broken  # type: ignore[method-assign]
+    session.ask("start")
+    session.ask("tick", b"[[1,0,0],0]")
+    assert session.ask("end", b"[1,0]") == b'"bye"'
+    assert "disk full" in capsys.readouterr().out
