@@ -9,6 +9,7 @@ See docs/decisions/agents.md.
 from __future__ import annotations
 
 import asyncio
+from asyncio.tasks import _enter_task, _leave_task
 from collections.abc import Callable, Generator
 from types import CoroutineType
 from typing import Any
@@ -82,7 +83,12 @@ class Drive:
         if self.closed:
             return
         self.waits_for = None
+        # A transport may run inside a task of its own, which must not be taken for the agent's.
+        task = asyncio.current_task(self._loop)
+        if task is not None:
+            _leave_task(self._loop, task)
         before, _current = _current, self
+        outcome: tuple[Any, BaseException | None] | None = None
         try:
             yielded = self._coroutine.send(None)
         except StopIteration as end:
@@ -93,10 +99,10 @@ class Drive:
         except BaseException as error:  # SystemExit of an agent must not end the gateway
             self.closed = True
             outcome = (None, error)
-        else:
-            outcome = None
         finally:
             _current = before
+            if task is not None:
+                _enter_task(self._loop, task)
         if outcome is not None:
             self._outcome(*outcome)
         elif self.closed:  # closed by what it did itself

@@ -89,10 +89,9 @@ class AgentRunner(SessionEnding):
             self.abort("its start was refused")
 
     def _auto(self, step: Step, reply: Reply) -> None:
-        """One tick of an agent that is made for it alone; `on_start` and `on_end` are not called."""
+        """One tick of an agent that is made for it alone; `on_start` and `on_end` are not called. `abort` follows."""
         if self._strict:
             reply(Refused(400, "step_kind auto has no session: nothing can be learnt or counted from it"))
-            self.abort("step_kind auto in a session that counts")
             return
         made = self._make(step.agent, reply)
         if made is not None:
@@ -201,9 +200,6 @@ class AgentRunner(SessionEnding):
                 self._failed(part, f"the reply of {type(part.agents[0]).__name__}.on_{_named(part.kind)}", error)
                 return
         part.reply = part.value = None
-        if part.kind is StepKind.AUTO:
-            self.over = True
-            self._forget()
         reply(answer)
 
     def _failed(self, part: Part | None, where: str, error: BaseException) -> None:

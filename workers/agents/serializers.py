@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import importlib
-from collections.abc import Mapping
 from typing import Any, Protocol
 
 import numpy as np
@@ -111,8 +110,11 @@ class Protobuf:
 
     def dumps(self, value: Any, kind: str) -> bytes:
         wanted = self._outputs.get(kind)
-        if wanted is not None and isinstance(value, Mapping):
-            value = wanted(**value)
+        if wanted is not None and isinstance(value, dict):
+            try:
+                value = wanted(**value)
+            except (TypeError, ValueError) as error:
+                raise BadBody(f"the reply to a {kind} is no {wanted.__name__}: {error}") from error
         if wanted is not None and not isinstance(value, wanted):
             raise BadBody(f"the reply to a {kind} is a {type(value).__name__}; allowed: {wanted.__name__}")
         if not hasattr(value, "SerializeToString"):

@@ -151,6 +151,8 @@ def test_protobuf_reads_and_writes_messages() -> None:
         serializer.loads(b"\xff\xff", "tick")
     with pytest.raises(BadBody, match="is a Struct; allowed: Value"):
         serializer.dumps(sent, "tick")
+    with pytest.raises(BadBody, match="the reply to a tick is no Value"):
+        serializer.dumps({"health": 3}, "tick")
     with pytest.raises(BadBody, match="allowed: a protobuf message"):
         serializer.dumps(3, "end")
     with pytest.raises(BadAgent, match="is no class of protobuf messages"):

