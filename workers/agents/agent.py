@@ -14,7 +14,8 @@ from workers.games.protocol import GameSpec
 from workers.gateway.contract import Episode, SeatCast
 
 if TYPE_CHECKING:
-    from workers.agents.runner import AgentRunner, Part
+    from workers.agents.part import Part
+    from workers.agents.runner import AgentRunner
 
 
 class Agent:

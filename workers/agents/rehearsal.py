@@ -16,6 +16,7 @@ from workers.agents.codec import SpecCodec
 from workers.agents.runner import AgentRunner
 from workers.games.protocol import GameSpec
 from workers.gateway.contract import Cast, Episode, Model, Refused, SeatCast, SessionResult, Step, StepKind
+from workers.inference.actor import Actor
 
 Choose = Callable[[dict[str, NDArray[Any]]], Any]
 """An action for one row of columns ("obs" or "obs/<part>", "legal"), as the game's space has it."""
@@ -24,7 +25,9 @@ Choose = Callable[[dict[str, NDArray[Any]]], Any]
 class _NoMemory:
     """What sessions ask the actor of a model for."""
 
-    state_shapes: dict[str, tuple[int, ...]] = {}  # noqa: RUF012
+    @property
+    def state_shapes(self) -> dict[str, tuple[int, ...]]:
+        return {}
 
     def act(self, rows: Any, draws: Any, explore: Any = 0.0) -> Any:
         raise NotImplementedError("a scripted model has no actor")
@@ -34,7 +37,8 @@ class ScriptedModel:
     """A model without weights: any legal action by chance, or what a function chooses. It answers at once."""
 
     def __init__(self, spec: GameSpec, choose: Choose | None = None, version: str = "scripted", seed: int = 0) -> None:
-        self.actor, self.version, self.update = _NoMemory(), version, 0
+        self.actor: Actor = _NoMemory()
+        self.version, self.update = version, 0
         self._codec, self._choose, self._rng = SpecCodec(spec), choose, np.random.default_rng(seed)
 
     def submit(self, rows: dict[str, NDArray[Any]], decided: Callable[[Any], None]) -> None:
@@ -85,6 +89,7 @@ class Rehearsal:
         """How the game ended; None before that."""
         self.aborted: str | None = None
         """Why there is no result."""
+        chosen: Sequence[Model | None]
         chosen = [ScriptedModel(spec, seed=seed + seat) for seat in range(spec.seats)] if models is None else models
         learns = [seat for seat, model in enumerate(chosen) if model is not None] if learning is None else learning
         seats = [

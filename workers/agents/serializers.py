@@ -91,7 +91,10 @@ class Protobuf:
         allowed = {"start", "end", "start_reply", "end_reply"}
         if wrong := sorted(others.keys() - allowed):
             raise BadAgent(f"Protobuf has no argument {', '.join(wrong)}; allowed: {', '.join(sorted(allowed))}")
-        self._inputs = {"tick": tick, **{kind: others[kind] for kind in ("start", "end") if kind in others}}
+        self._inputs: dict[str, type[Any]] = {
+            "tick": tick,
+            **{kind: others[kind] for kind in ("start", "end") if kind in others},
+        }
         named = {"tick": reply, "start": others.get("start_reply"), "end": others.get("end_reply")}
         self._outputs = {kind: message for kind, message in named.items() if message is not None}
         for message in (*self._inputs.values(), *self._outputs.values()):
@@ -123,7 +126,7 @@ class Protobuf:
         return written
 
 
-_BY_NAME = {"json": Json, "msgpack": Msgpack, "raw": Raw}
+_BY_NAME: dict[str, type[Serializer]] = {"json": Json, "msgpack": Msgpack, "raw": Raw}
 
 
 def serializer_of(named: str | Serializer | type[Serializer]) -> Serializer:
@@ -138,8 +141,7 @@ def serializer_of(named: str | Serializer | type[Serializer]) -> Serializer:
         raise BadAgent("serializer 'protobuf' must say its messages: serializer = Protobuf(TickInput, TickOutput)")
     if named not in _BY_NAME:
         raise BadAgent(f"serializer {named!r} is unknown; allowed: {', '.join(_BY_NAME)} or Protobuf(...)")
-    made: Serializer = _BY_NAME[named]()
-    return made
+    return _BY_NAME[named]()
 
 
 def _plain(value: Any) -> Any:

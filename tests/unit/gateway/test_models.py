@@ -116,7 +116,7 @@ def test_the_quick_path_decides_as_the_policy_does(options: dict[str, Any], rows
             buffer.add_(0.3 if name == "mean" else 0.5)
     assert QuickPerceptron.fits(slow)
     quick, rng = QuickPerceptron(slow), np.random.default_rng(1)
-    for _ in range(50):
+    for _ in range(20):
         legal = rng.random((rows, 4)) < 0.6
         legal[:, 1] = True
         shown = {"obs": rng.normal(size=(rows, 3)).astype(np.float32), "legal": legal}
