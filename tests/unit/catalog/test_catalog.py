@@ -131,7 +131,7 @@ def test_describing_the_catalog_imports_no_target() -> None:
 
 def test_the_description_names_every_kind_with_one_line_each() -> None:
     described = catalog.describe()
-    assert sorted(described) == ["algorithms", "bots", "games", "matchmakers", "models"]
+    assert sorted(described) == ["agents", "algorithms", "bots", "games", "matchmakers", "models"]
     rows = [row for rows in described.values() for row in rows]
     assert {"name": "mcts-<simulations>"}.items() <= next(r for r in rows if r["name"].startswith("mcts")).items()
     assert all(row["description"] and "\n" not in row["description"] for row in rows)
