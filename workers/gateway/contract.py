@@ -121,7 +121,10 @@ class Director(Protocol):
     """Decides who plays in a session, and takes what comes out: the league, a server of models, or a fake."""
 
     def cast(self, session: str, ticket: str) -> Cast:
-        """Who plays the session that starts; raises Refused (503 with `retry_after`) where there is nothing to play."""
+        """Who plays the session that starts; raises Refused (503 with `retry_after`) where there is nothing to play.
+
+        `session` is empty for a tick without a session (`StepKind.AUTO`), which has no result.
+        """
         ...
 
     def episode(self, cast: Cast, episode: Episode) -> None:
@@ -134,6 +137,42 @@ class Director(Protocol):
 
     def aborted(self, cast: Cast, session: str, reason: str) -> None:
         """The session has no result: it fell silent, its agent failed, or its cast was withdrawn."""
+        ...
+
+
+class Runner(Protocol):
+    """Runs the agents of one session."""
+
+    over: bool
+    """The session ended or was aborted, and its director knows."""
+
+    def step(self, step: Step, reply: Reply) -> None:
+        """Start, tick or end one agent. At most one step of an agent is under way.
+
+        `StepKind.AUTO` is the only step of its runner, whose session has no name; `abort` follows its reply.
+        """
+        ...
+
+    def abort(self, reason: str) -> None:
+        """End without a result: tells the director, if the session is not over yet. Replies may then stay out."""
+        ...
+
+
+RunnerFactory = Callable[[str, Cast], Runner]
+"""Makes what runs a session, from the session's name and its cast."""
+
+GameAnswer = Callable[[Mapping[str, Any] | None], None]
+
+
+class GameQueue(Protocol):
+    """Hands out games that should be played next: tournaments, gates and ratings."""
+
+    def next_game(self, seconds: float, answer: GameAnswer, name: str = "") -> Callable[[], None]:
+        """Answer once: what to play (JSON, with its `ticket`), or None after `seconds` without a game.
+
+        `name` is the game that the client can play, empty for any. Returns a function that withdraws the question, for
+        a client that went away.
+        """
         ...
 
 

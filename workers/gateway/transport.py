@@ -1,0 +1,35 @@
+"""What the connections of all transports share."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from workers.gateway.auth import Access
+from workers.gateway.contract import GameQueue, StepHandler
+from workers.gateway.limits import ByteBudget, Clock, Connections, GatewayLimits
+from workers.gateway.metrics import GatewayMetrics, prometheus_text
+
+
+@dataclass(slots=True)
+class Front:
+    """The parts that a connection needs, one object for all connections of a process."""
+
+    handler: StepHandler
+    clock: Clock
+    limits: GatewayLimits
+    metrics: GatewayMetrics
+    access: Access
+    connections: Connections = field(init=False)
+    budget: ByteBudget = field(init=False)
+    games: GameQueue | None = None
+    collect_metrics: Callable[[Callable[[str], None]], None] = field(init=False)
+    """Calls back with Prometheus' text; of several processes, once all have said theirs."""
+
+    def __post_init__(self) -> None:
+        self.budget = ByteBudget(self.limits.buffered_bytes)
+        self.connections = Connections(self.clock, self.limits.connections)
+        self.collect_metrics = self._own_metrics
+
+    def _own_metrics(self, answer: Callable[[str], None]) -> None:
+        answer(prometheus_text({0: self.metrics.snapshot()}))
