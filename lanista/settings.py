@@ -20,6 +20,7 @@ from orchestrator.settings import (
     config_file,
     environment_name,
 )
+from workers.gateway.settings import GatewaySettings
 from workers.settings import WorkerSettings
 
 
@@ -122,6 +123,7 @@ ALL_SETTINGS: tuple[type[LanistaSettings], ...] = (
     ApiSettings,
     StoreSettings,
     WorkerSettings,
+    GatewaySettings,
     TemporalSettings,
     LogSettings,
 )
