@@ -58,6 +58,10 @@ class GameConnection(asyncio.Protocol):
         """The stream cannot be followed any further: say why, and end."""
 
     @abstractmethod
+    def _refuse_questions(self, refusal: Refused) -> None:
+        """Answer and withdraw questions that wait for a game to play."""
+
+    @abstractmethod
     def _go_on(self) -> None:
         """Handle and read on, if what held this back is over."""
 
@@ -125,6 +129,7 @@ class GameConnection(asyncio.Protocol):
 
     def shut(self) -> None:
         self._closing = True
+        self._refuse_questions(Refused(503, "The gateway stops.", 1.0))
         if not self._is_busy():
             self._end()
 

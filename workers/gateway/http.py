@@ -54,6 +54,12 @@ class HttpConnection(GameConnection):
     def _in_request(self) -> bool:
         return self._reader.in_message
 
+    def _refuse_questions(self, refusal: Refused) -> None:
+        if self._cancel is not None:
+            self._cancel()
+            self._cancel = None
+            self.reply(refusal)
+
     # Requests
 
     def data_received(self, data: bytes) -> None:

@@ -94,7 +94,7 @@ class _Parent:
                 self._start(index, Path(folder), ready)
             for _ in range(self._options.processes):
                 while not ready.acquire(timeout=0.2) and not self._stopping:
-                    self._restart_ended(Path(folder), ready)
+                    self._refuse_ended()
             if on_ready is not None and not self._stopping:
                 names = {"http_port": "http", "tcp_port": "tcp", "grpc_port": "grpc"}
                 on_ready({names[name]: held.getsockname()[1] for name, held in self._held.items()})
@@ -113,6 +113,15 @@ class _Parent:
         child.start()
         self._children[index] = child
         self._started[index] = time.monotonic()
+
+    def _refuse_ended(self) -> None:
+        """A process that ends before it was ready would end again."""
+        for index, child in self._children.items():
+            if not child.is_alive():
+                self._end_all()
+                raise SystemExit(
+                    f"Gateway process {index} ended with {child.exitcode} before it was ready; see its log."
+                )
 
     def _restart_ended(self, folder: Path, ready: object) -> None:
         for index, child in list(self._children.items()):

@@ -18,6 +18,8 @@ SWEEP_SECONDS = 1.0
 REMEMBERED = 4096
 """Closed sessions whose end is still known, so that a late tick is told what happened."""
 
+START, TICK, END, AUTO = StepKind.START, StepKind.TICK, StepKind.END, StepKind.AUTO  # a name costs less than a member
+
 FAILED = "agent_failed"
 SILENT = "silent"
 STUCK = "no_answer"
@@ -43,7 +45,7 @@ class _Agent:
         self.session = session
         self.reply: Reply | None = None
         """Where the step under way is answered."""
-        self.kind = StepKind.START
+        self.kind = START
         self.begun = 0.0
         self.since = 0.0
         self.ended = False
@@ -66,7 +68,7 @@ class _Agent:
         if reply is None:
             return
         self.table.metrics.answered(perf_counter() - self.begun)
-        if self.kind is not StepKind.TICK or self.session.runner.over:
+        if self.kind is not TICK or self.session.runner.over:
             self.table.settle(self, answer)
         reply(answer)
 
@@ -114,10 +116,10 @@ class SessionTable:
         return list(self._sessions)
 
     def handle(self, step: Step, reply: Reply) -> None:
-        session = self._sessions.get(step.session)
-        if step.kind is StepKind.START:
+        kind, session = step.kind, self._sessions.get(step.session)
+        if kind is START:
             self._start(step, reply, session)
-        elif step.kind is StepKind.AUTO:
+        elif kind is AUTO:
             self._auto(step, reply)
         elif session is None:
             reply(self._unknown(step))
@@ -170,11 +172,11 @@ class SessionTable:
         """After a start or an end, and after whatever ended the session."""
         session = agent.session
         refused = isinstance(answer, Refused)
-        if agent.kind is StepKind.START and refused:
+        if agent.kind is START and refused:
             session.agents = {name: other for name, other in session.agents.items() if other is not agent}
             if not session.agents and not session.runner.over:
                 self.abort(session, FAILED, "it could not be started")
-        elif agent.kind is StepKind.END and not refused:
+        elif agent.kind is END and not refused:
             agent.ended = True
         if session.runner.over:
             self._close_over(session)

@@ -77,6 +77,13 @@ class TcpConnection(GameConnection):
             cancel()
         self._cancels.clear()
 
+    def _refuse_questions(self, refusal: Refused) -> None:
+        cancels, self._cancels = self._cancels, {}
+        for tag, cancel in cancels.items():
+            cancel()
+            self._under_way -= 1
+            self._answer(tag, refusal)
+
     def _too_many(self, refusal: Refused) -> None:
         """Nothing says yet which frames the peer speaks."""
 

@@ -132,13 +132,15 @@ async def test_open_sessions_are_aborted_when_the_gateway_stops() -> None:
         open_gateway() as table,
         connected(HttpClient, table.gateway.ports["http"]) as client,
         connected(HttpClient, table.gateway.ports["http"]) as other,
+        connected(HttpClient, table.gateway.ports["http"]) as asking,
     ):
         await client.step("start", "g")
         await client.step("start", "h")
+        question = asyncio.create_task(asking.get("/next"))
         slow = asyncio.create_task(other.step("tick", "h", b"wait"))
         while not table.waiting:
             await asyncio.sleep(0.001)
         await table.gateway.stop()
-        assert (await slow)[0] == 503
+        assert (await slow)[0] == (await question)[0] == 503
         assert await client.rest() == b""
         assert table.director.aborts == [("g", "the gateway stops"), ("h", "the gateway stops")]
