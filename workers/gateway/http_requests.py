@@ -27,6 +27,7 @@ KEPT_HEADERS = {
     b"content-length": "length",
     b"expect": "expect",
     b"origin": "origin",
+    b"sec-fetch-site": "fetch_site",
 }
 """Headers that count, by lower-case name. Proxies often drop names with underscores, so dashes do as well."""
 REMEMBERED_HEADS = 16
@@ -195,6 +196,8 @@ class RequestReader:
     def _request(self) -> Request:
         method, headers = self._parser.get_method(), self._headers
         path, _, query = self._url.partition(b"?")
+        if "origin" in headers or headers.get("fetch_site", b"none") != b"none":
+            raise Refused(403, "Pages in a browser may not call here, and only browsers send `origin`.")
         if path == b"/step":
             if method != b"POST":
                 raise Refused(405, f"/step takes POST, not {method.decode()}.")
@@ -207,8 +210,6 @@ class RequestReader:
         raise Refused(404, f"There is no {path[:100].decode(errors='replace')!r} here: POST /step, or GET {known}.")
 
     def _step(self, headers: dict[str, bytes]) -> Step:
-        if "origin" in headers:
-            raise Refused(403, "Pages in a browser may not play here; the request has the header `origin`.")
         body = self._body[0] if len(self._body) == 1 else b"".join(self._body)
         if "kind" not in headers:
             if "session" in headers:

@@ -125,6 +125,7 @@ async def test_a_peer_that_ended_its_side_gets_its_reply(table: Table, client: H
         (http_step("start", "g", game_id="h"), 400, "twice"),
         (http_step("start", "g").replace(b"session: g", b"session: \xff\xfe"), 400, "UTF-8"),
         (http_step("start", "g", origin="https://example.org"), 403, "browser"),
+        (b"GET /next HTTP/1.1\r\nSec-Fetch-Site: same-origin\r\n\r\n", 403, "browser"),
         (b"GET /step HTTP/1.1\r\n\r\n", 405, "POST"),
         (b"POST /health HTTP/1.1\r\ncontent-length: 0\r\n\r\n", 405, "GET"),
         (b"GET /nowhere HTTP/1.1\r\n\r\n", 404, "/step"),
