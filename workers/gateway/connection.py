@@ -50,6 +50,10 @@ class GameConnection(asyncio.Protocol):
         """Whether a reply is outstanding."""
 
     @abstractmethod
+    def _has_steps(self) -> bool:
+        """Whether the reply to a step is outstanding, and not only to a question what to play."""
+
+    @abstractmethod
     def _in_request(self) -> bool:
         """Whether a part of a request has arrived."""
 
@@ -89,10 +93,13 @@ class GameConnection(asyncio.Protocol):
         self._front.metrics.connections = len(self._front.connections)
 
     def eof_received(self) -> bool:
-        """A peer that only ended its own side still gets its replies; over TLS, which has no half-open state, not."""
+        """A peer that only ended its own side still gets the replies to its steps, but waits for no game any more.
+
+        TLS has no half-open state.
+        """
         self._closing = True
         over_tls = self._transport is not None and self._transport.get_extra_info("sslcontext") is not None
-        return self._is_busy() and not over_tls
+        return self._has_steps() and not over_tls
 
     def pause_writing(self) -> None:
         self._write_paused = True

@@ -51,6 +51,9 @@ class HttpConnection(GameConnection):
     def _is_busy(self) -> bool:
         return self._busy or bool(self._queue)
 
+    def _has_steps(self) -> bool:
+        return self._is_busy() and self._cancel is None
+
     def _in_request(self) -> bool:
         return self._reader.in_message
 

@@ -46,6 +46,7 @@ class Siblings:
         self._elsewhere: dict[str, int] = {}
         """Sessions that others have, as far as they were asked for."""
         self._links: dict[int, SiblingLink] = {}
+        self._callers: set[_Caller] = set()
         self._server: asyncio.Server | None = None
         table.watch = self
 
@@ -70,6 +71,8 @@ class Siblings:
             await link.close()
         if self._server is not None:
             self._server.close()
+        for caller in list(self._callers):
+            caller.stream.close()
 
     def handle(self, step: Step, reply: Reply) -> None:
         if step.session in self._table or step.kind is StepKind.AUTO:
@@ -154,7 +157,8 @@ class Siblings:
 
     def _accept(self) -> MessageStream:
         caller = _Caller(self)
-        caller.stream = MessageStream(caller.take, caller.lost)
+        caller.stream = MessageStream(caller.take, partial(self._caller_lost, caller))
+        self._callers.add(caller)
         return caller.stream
 
     def take(self, stream: MessageStream, asker: int, kind: Message, tag: int, payload: bytes) -> None:
@@ -172,9 +176,10 @@ class Siblings:
         elif kind is Message.METRICS:
             _send(stream, tag, json.dumps(self._metrics.snapshot()).encode())
 
-    def caller_lost(self, asker: int) -> None:
+    def _caller_lost(self, caller: _Caller) -> None:
         """A process ended: what it had is gone."""
-        self._names = {name: owner for name, owner in self._names.items() if owner != asker}
+        self._callers.discard(caller)
+        self._names = {name: owner for name, owner in self._names.items() if owner != caller.index}
 
     def _introduce(self, other: int) -> None:
         """Tell a process that (re)started which of its names are ours."""
@@ -228,9 +233,6 @@ class _Caller:
             self.index = payload[0]
         else:
             self._siblings.take(self.stream, self.index, kind, tag, payload)
-
-    def lost(self) -> None:
-        self._siblings.caller_lost(self.index)
 
 
 def _send(stream: MessageStream, tag: int, payload: bytes) -> None:

@@ -90,6 +90,9 @@ class TcpConnection(GameConnection):
     def _is_busy(self) -> bool:
         return self._under_way > 0
 
+    def _has_steps(self) -> bool:
+        return self._under_way > len(self._cancels)
+
     def _in_request(self) -> bool:
         return self._have > 0
 

@@ -111,9 +111,10 @@ class Table:
         self.sessions = gateway.sessions
 
     def release(self, answer: bytes = b"RELEASED") -> None:
-        for reply in self.waiting:
+        replies = list(self.waiting)
+        self.waiting.clear()  # what is answered makes room for more
+        for reply in replies:
             reply(answer)
-        self.waiting.clear()
 
     def pass_time(self, seconds: float) -> None:
         """Move the clock, and let it look for what is silent."""
