@@ -60,6 +60,7 @@ SAMPLES: dict[str, tuple[tuple[Any, ...], dict[str, Any]]] = {
         {"final": True},
     ),
     "workers.games.errors.IllegalAction": (("nim", 0, 1, 7, [0, 1]), {}),
+    "workers.gateway.contract.Refused": ((503, "busy", 1.0), {}),
     "workers.user_errors.UserCodeError": (("ZeroDivisionError: x", "  File 'y'"), {}),
 }
 """Arguments for the classes whose constructors take more than a message; their subclasses share them."""

@@ -20,8 +20,6 @@ log = structlog.get_logger()
 Row = dict[str, NDArray[Any]]
 Decided = Callable[[Row | Exception], None]
 
-QUICK_ROWS = 8
-"""Up to this many rows numpy is quicker than torch."""
 MOST_ROWS = 1024
 """Rows of one call of the actor."""
 _DRAWS = 4096
@@ -105,7 +103,7 @@ class BatchedModel:
 
     def _act(self, rows: Row, count: int) -> Row:
         draws = None if self._greedy else self._uniform(count)
-        if self._quick is not None and count <= QUICK_ROWS:
+        if self._quick is not None and count <= self._quick.most_rows:
             return self._quick.act(rows, draws)
         return dict(self.actor.act(rows, draws, self.explore))
 

@@ -128,6 +128,19 @@ def test_the_quick_path_decides_as_the_policy_does(options: dict[str, Any], rows
                 assert np.allclose(found[name], expected[name], atol=1e-5) and found[name].dtype == np.float32
 
 
+def test_weights_that_are_not_finite_are_refused() -> None:
+    broken = policy()
+    with torch.no_grad():
+        broken.model.heads.bias[1] = float("nan")  # type: ignore[union-attr, index]
+    with pytest.raises(ArithmeticError, match="not finite"):
+        QuickPerceptron(broken).act(row(1), np.zeros(1, np.float32))
+
+
+def test_large_layers_are_left_to_torch() -> None:
+    assert QuickPerceptron(policy({"hidden": [1024, 1024]})).most_rows == 0
+    assert QuickPerceptron(policy()).most_rows == 16
+
+
 def test_only_perceptrons_of_plain_observations_are_quick() -> None:
     assert not QuickPerceptron.fits(policy(model="gru"))
     assert not QuickPerceptron.fits(Recorded())
