@@ -120,6 +120,13 @@ class Algorithm:
         """Decides with these networks, in rollouts and matches; by default by the policy's distribution."""
         return Policy(nets[POLICY])
 
+    def schedule(self, learner: Learner, steps: int) -> None:
+        """Set what changes with the player's environment steps, before an update; by default nothing.
+
+        The place for schedules: `learner.optimisers["policy"].learning_rate = scheduled(...)`, or a number of one's own
+        such as `self.entropy`, which `loss` reads. A function of the steps alone resumes exactly.
+        """
+
     def explore(self, steps: int) -> float:
         """The actor's exploration rate after this many environment steps of the player."""
         return 0.0

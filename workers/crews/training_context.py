@@ -71,6 +71,7 @@ class TrainingContext:
         self.algorithm = make_algorithm(task.algorithm, self._rows, self._plan.learners)
         self.algorithm.data_folders = self._plan.data_folders
         self._share = 1.0
+        self._sampled = 0
         self._load(task, reload)
         torch.manual_seed(task.seed)
         self._seed = task.seed
@@ -122,6 +123,7 @@ class TrainingContext:
 
     def explore(self, steps: int) -> float:
         """The exploration rate after this many steps of the generation, of the whole crew."""
+        self._sampled = steps
         return self.algorithm.explore(self._steps + steps)
 
     def update(self, batches: Sequence[Experience], means: MetricMeans, share: float = 1.0) -> None:
@@ -153,6 +155,7 @@ class TrainingContext:
         """Train on what the buffer holds."""
         # Rollouts run in eval mode: a dropout must not change stored log-probabilities.
         self.learner.nets.train()
+        self.algorithm.schedule(self.learner, self._steps + self._scheduled_steps)
         try:
             for metrics in self.algorithm.update(self.learner, self.buffer, self._rng):
                 means.add(metrics, int(metrics.get("rows", 1)), self.algorithm.count_metrics)
@@ -164,6 +167,12 @@ class TrainingContext:
         if self._copies:
             for name, net in self.learner.all_nets().items():
                 self._copies[name].load_state_dict(net.state_dict())
+
+    @property
+    def _scheduled_steps(self) -> int:
+        """Steps of the generation so far; 0 where the processes of a crew, whose learners must stay equal, differ."""
+        apart = self._plan.asynchronous and self._plan.learners > 1
+        return 0 if apart else self._sampled
 
     def count_steps(self, steps: int) -> None:
         """Add the environment steps that the whole crew sampled in this generation."""

@@ -7,7 +7,7 @@ import torch
 from gymnasium import spaces
 from torch import Tensor, nn
 
-from lanista.algorithms import Algorithm, Learner, Metrics, NetFactory, ReplayOptions
+from lanista.algorithms import Algorithm, Learner, Metrics, NetFactory, ReplayOptions, scheduled
 from lanista.buffers import Batch, Buffer, Sequences
 from lanista.games import GameSpec
 
@@ -72,3 +72,12 @@ class Restarting(Regression):
     """Its games begin anew with each update."""
 
     restarts = True
+
+
+class Annealed(Regression):
+    """Its learning rate falls with the player's steps."""
+
+    def schedule(self, learner: Learner, steps: int) -> None:
+        rate = scheduled("linear", start=1e-2, end=1e-4, over=100_000, steps=steps)
+        learner.optimisers["policy"].learning_rate = rate
+        learner.counters["scheduled_at"] = steps

@@ -119,6 +119,16 @@ def test_an_algorithm_of_one_loss_learns(store: ArtifactStore) -> None:
     assert losses[-1] < 0.7 * losses[0]
 
 
+def test_an_algorithm_of_ones_own_schedules_by_the_players_steps(store: ArtifactStore) -> None:
+    task = replace(PPO, algorithm=Component(id="tests.unit.training.own_algorithms:Annealed", options={"minibatch": 64}))
+    first, _ = generation(new_process(task, store), task, True)
+    scheduled_at = load(store, first).learner["counters/scheduled_at"]
+    assert 0 < scheduled_at < load(store, first).steps, "the steps before the last update"
+    actor = new_process(task, store)
+    second, _ = generation(actor, replace(task, checkpoint=first), True)
+    assert load(store, second).learner["counters/scheduled_at"] == load(store, first).steps + scheduled_at
+
+
 FORMAT_1 = Path(__file__).parent / "recorded" / "format-1.safetensors"
 """A checkpoint of tic-tac-toe that format 1 wrote after one generation of PPO."""
 FORMAT_1_NEXT = Path(__file__).parent / "recorded" / "format-1-next.safetensors"
