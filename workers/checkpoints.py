@@ -6,6 +6,7 @@ so that equal training gives equal bytes and therefore the same hash.
     CheckpointError
     ├── UnreadableCheckpoint   not a checkpoint, or of a format this version does not know
     └── CheckpointMismatch     a checkpoint of something else: names, shapes or types differ
+        └── NotWeights         a file of a user's that is neither a checkpoint nor a state_dict as safetensors
 
 See docs/decisions/checkpoints-and-artifacts.md.
 """
@@ -33,6 +34,12 @@ FORMAT = 2
 """Format 1 had one network and one optimiser, in a section of its own, and saw images unscaled; it is still read."""
 _METADATA = "lanista"
 _SECTIONS = ("weights", "learner", "rng")
+_TORCH_FILE = (b"PK\x03\x04", b"\x80\x02")
+"""How files of torch.save begin: a zip archive, or pickle."""
+HOW_TO_SAVE = (
+    "Weights are a checkpoint (`lanista model download`) or the model's state_dict as safetensors: "
+    "safetensors.torch.save_file(model.state_dict(), 'weights.safetensors')"
+)
 _SECTIONS_1 = ("weights", "optimizer", "normaliser", "rng")
 
 State = Mapping[str, Any]
@@ -49,6 +56,10 @@ class UnreadableCheckpoint(CheckpointError):
 
 class CheckpointMismatch(CheckpointError):
     """The checkpoint does not fit what it should be loaded into; the message lists every difference."""
+
+
+class NotWeights(CheckpointMismatch):
+    """A user's file that holds no weights that are read; the message says how to make one."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -145,6 +156,24 @@ def decode(data: bytes) -> Checkpoint:
         )
     except (KeyError, TypeError, AttributeError, ValueError) as error:
         raise UnreadableCheckpoint(f"incomplete metadata: {error!r}") from error
+
+
+def read_weights(data: bytes) -> tuple[dict[str, Tensor], bool]:
+    """The weights in a user's file, a checkpoint or a plain state_dict as safetensors; and whether they are of a
+    checkpoint that sees images unscaled. Raises NotWeights.
+    """
+    try:
+        checkpoint = decode(data)
+        return dict(checkpoint.weights), checkpoint.raw_images
+    except UnreadableCheckpoint as error:
+        problem = str(error)
+    try:
+        return dict(load_tensors(data)), False
+    except SafetensorError:
+        pass
+    if data.startswith(_TORCH_FILE):
+        problem = "a file of torch.save, which is pickle and is not read"
+    raise NotWeights(f"{problem}. {HOW_TO_SAVE}")
 
 
 def check_weights(found: Mapping[str, Tensor], expected: Mapping[str, Tensor]) -> None:

@@ -136,6 +136,8 @@ class ComponentCheck:
     """Tables of all processes of a crew; None: not known."""
     weights: CheckpointRef | None = None
     """Weights that a player of the algorithm is to start from."""
+    source: str | None = None
+    """The same in a file of the import folders."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -152,6 +154,8 @@ class ComponentVerdict:
     """Memory of one full buffer of the algorithm in the game; 0: it has none, or they were not tried together."""
     buffer_memory: int = 0
     """Memory that the worker has for the buffers of all crews."""
+    defaults: list[str] = field(default_factory=list)
+    """Of a game: the options that were given and have their default value."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from typing import Annotated, Any, Literal
 
 from pydantic import Field, ValidationInfo, field_validator
@@ -11,7 +12,7 @@ from orchestrator.spec.algorithms.choice import AlgorithmChoice
 from orchestrator.spec.budget import BudgetSpec
 from orchestrator.spec.components import KnownNames
 from orchestrator.spec.evaluation import EvaluationSpec, check_games_against_target
-from orchestrator.spec.game import GameChoice, declared_team_count
+from orchestrator.spec.game import GameChoice, OtherGame, declared_team_count
 from orchestrator.spec.generation import GenerationSpec
 from orchestrator.spec.judgement import too_many_teams
 from orchestrator.spec.league import LeagueSpec
@@ -73,6 +74,14 @@ class TrialSpec(Section):
         if isinstance(info.context, KnownNames) and budget.until is not None and evaluation is not None:
             check_games_against_target(evaluation)
         return budget
+
+
+def without_defaults(spec: TrialSpec, options: Collection[str]) -> TrialSpec:
+    """The trial without these options of its own game: they have their defaults, and an option more is another game."""
+    if not options or not isinstance(spec.game, OtherGame):
+        return spec
+    kept = {name: value for name, value in spec.game.to_json().items() if name not in options}
+    return spec.model_copy(update={"game": OtherGame.model_validate(kept)})
 
 
 class TrialFile(TrialSpec):

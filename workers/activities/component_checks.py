@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
 
-from league.types import CheckpointRef
 from orchestrator.artifacts import ArtifactStore
 from orchestrator.catalog import CatalogError, Component, Kind
+from orchestrator.catalog import load as load_component
 from orchestrator.contracts.interactive import ComponentCheck, ComponentVerdict
+from orchestrator.import_folders import find_import
 from orchestrator.matchmakers import load_matchmaker
 from orchestrator.spec.algorithms.imitation import DatasetOptions
 from orchestrator.spec.topology import NOT_ASYNCHRONOUS, resolve_topology
@@ -22,7 +24,7 @@ from workers.algorithms.contract import Algorithm, make_algorithm
 from workers.algorithms.errors import BadAlgorithm
 from workers.bots.names import bot_maker
 from workers.buffers.demonstrations import check_first
-from workers.checkpoints import check_weights, load
+from workers.checkpoints import check_weights, load, read_weights
 from workers.games.errors import BadGame
 from workers.games.names import make_game, make_new_game
 from workers.games.protocol import VectorGame
@@ -46,22 +48,47 @@ def try_component(
         for kind, build in _together(check, folders):
             section = kind
             buffer_bytes = build()
-        if check.weights is not None:
+        if check.weights is not None or check.source is not None:
             section, buffer_bytes = check.kind, 0
-            _check_weights(check, check.weights, store)
+            _check_weights(check, store, folders)
     except CatalogError as error:
         return ComponentVerdict(usable=False, problem=str(error), section=section)
     except (Exception, SystemExit) as error:  # user code may raise anything; that is the verdict
         return ComponentVerdict(usable=False, problem=failure_message(error), section=section)
-    return ComponentVerdict(usable=True, teams=list(teams), buffer_bytes=buffer_bytes, buffer_memory=buffer_memory)
+    return ComponentVerdict(
+        usable=True,
+        teams=list(teams),
+        buffer_bytes=buffer_bytes,
+        buffer_memory=buffer_memory,
+        defaults=_at_default(check.component) if check.kind is Kind.GAME else [],
+    )
 
 
-def _check_weights(check: ComponentCheck, weights: CheckpointRef, store: ArtifactStore | None) -> None:
-    """Raise CheckpointMismatch where a player of the algorithm and model cannot start from these weights."""
-    assert store is not None and check.game is not None and check.model is not None, "weights are of a whole player"
+def _at_default(game: Component) -> list[str]:
+    """The options whose value is the default of the game's class or function; none where it does not tell them."""
+    try:
+        parameters = inspect.signature(load_component(Kind.GAME, game.id)).parameters
+    except (TypeError, ValueError):
+        return []
+    defaults = {name: parameters[name].default for name in game.options if name in parameters}
+    return [
+        name
+        for name, value in game.options.items()
+        if name in defaults and type(defaults[name]) is type(value) and defaults[name] == value
+    ]
+
+
+def _check_weights(check: ComponentCheck, store: ArtifactStore | None, folders: Sequence[Path] | None) -> None:
+    """Raise an error where a player of the algorithm and model cannot start from the weights that the check names."""
+    assert check.game is not None and check.model is not None, "weights are of a whole player"
+    if check.source is not None:
+        weights, _ = read_weights(find_import(check.source, folders or ()).read_bytes())
+    else:
+        assert store is not None and check.weights is not None
+        weights = dict(load(store, check.weights).weights)
     spec = make_game(check.game.id, 1, **check.game.options).spec
     like, _ = fresh_weights(check.model, check.component, spec, 0)
-    check_weights(load(store, weights).weights, like)
+    check_weights(weights, like)
 
 
 def _load(check: ComponentCheck) -> tuple[int, ...]:

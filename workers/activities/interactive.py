@@ -10,11 +10,8 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from safetensors import SafetensorError
-from safetensors.torch import load as load_tensors
 from temporalio import activity
 from temporalio.exceptions import ApplicationError
-from torch import Tensor
 
 from league.types import CheckpointRef, VersionId
 from orchestrator.artifacts import ArtifactStore
@@ -40,7 +37,7 @@ from orchestrator.contracts.play import Contender
 from workers.activities.component_checks import try_component
 from workers.activities.failures import map_errors
 from workers.algorithms.building import fresh_weights
-from workers.checkpoints import Checkpoint, UnreadableCheckpoint, check_weights, decode, save
+from workers.checkpoints import Checkpoint, check_weights, read_weights, save
 from workers.games.names import make_game
 from workers.games.protocol import GameSpec, Turn, VectorGame
 from workers.games.replay import Position, replay
@@ -103,7 +100,7 @@ class InteractiveActivities:
     def import_weights(self, request: ImportWeights) -> CheckpointRef:
         """Make a checkpoint from an uploaded checkpoint or from a safetensors file with the model's names."""
         with map_errors():
-            weights, raw_images = _weights(self._store.get(request.uploaded))
+            weights, raw_images = read_weights(self._store.get(request.uploaded))
             like, algorithm = fresh_weights(request.model, request.algorithm, _maker(request.game)(1).spec, 0)
             check_weights(weights, like)
             made = Checkpoint(
@@ -269,15 +266,3 @@ def _position(position: Position, spec: GameSpec, annotations: Sequence[Annotati
 def _candidate(action: int, spec: GameSpec, annotation: Annotation | None) -> Candidate:
     probability = None if annotation is None else annotation.probabilities[action]
     return Candidate(action=action, name=spec.action_name(action), probability=probability)
-
-
-def _weights(data: bytes) -> tuple[dict[str, Tensor], bool]:
-    """The weights in an uploaded file, and whether they are of a checkpoint that sees images unscaled."""
-    try:
-        checkpoint = decode(data)
-        return dict(checkpoint.weights), checkpoint.raw_images
-    except UnreadableCheckpoint as error:
-        try:
-            return dict(load_tensors(data)), False
-        except SafetensorError:
-            raise error from None

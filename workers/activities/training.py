@@ -18,7 +18,7 @@ from orchestrator.spec.judgement import too_many_teams
 from workers.activities.failures import map_errors
 from workers.activities.progress_watch import ProgressWatch
 from workers.algorithms.building import fresh_weights
-from workers.checkpoints import Checkpoint, check_weights, decode, save
+from workers.checkpoints import Checkpoint, check_weights, read_weights, save
 from workers.crews.errors import GenerationStopped
 from workers.crews.generation import crew_plan, run_generation
 from workers.crews.pool import CrewPool
@@ -84,9 +84,9 @@ class WeightsActivities:
             raw_images = False
             weights, algorithm = fresh_weights(request.model, request.algorithm, game.spec, request.seed)
             if request.source is not None:
-                imported = decode(find_import(request.source, self._folders).read_bytes())
-                check_weights(imported.weights, weights)
-                weights, raw_images = dict(imported.weights), imported.raw_images
+                imported, raw_images = read_weights(find_import(request.source, self._folders).read_bytes())
+                check_weights(imported, weights)
+                weights = imported
             made = Checkpoint(
                 model=request.model, game=request.game, weights=weights, algorithm=algorithm, raw_images=raw_images
             )

@@ -25,8 +25,6 @@ def import_version(
     `like` names the player whose model they are of; None: the trial's.
     """
     trial = lock_trial(session, trial_id)
-    if trial.status.is_final:
-        raise Conflict(f"trial {trial.name!r} is {trial.status}; weights are imported into one that has not ended")
     if session.scalar(select(Player.id).where(Player.trial_id == trial_id, Player.name == name)) is not None:
         raise Conflict(f"trial {trial.name!r} already has a player named {name!r}")
     commit = take_commit(session, trial, CommitKind.IMPORT)

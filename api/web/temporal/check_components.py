@@ -21,6 +21,7 @@ from orchestrator.spec import TrialSpec
 from orchestrator.spec.judgement import too_many_teams
 from orchestrator.spec.own_code import CodeName, code_in_trial
 from orchestrator.spec.problems import path_text
+from orchestrator.spec.values import is_id
 
 Path = tuple[str | int, ...]
 
@@ -55,6 +56,8 @@ class ComponentsChecked:
     unusable: list[UnusableComponent]
     not_checked: str | None = None
     """Why nothing was checked; None where it was, or where there is nothing to check."""
+    defaults: tuple[str, ...] = ()
+    """Options of a user's own game that were given and have their default value."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -98,6 +101,12 @@ async def check_components(
         return ComponentsChecked(unusable=[], not_checked=f"not checked: {refusal.detail}")
     problems = [_unusable(each, verdict) for each, verdict in zip(wanted, verdicts, strict=True) if not verdict.usable]
     return ComponentsChecked(
+        defaults=tuple(
+            name
+            for each, verdict in zip(wanted, verdicts, strict=True)
+            if each.check.kind is Kind.GAME and each.imported
+            for name in verdict.defaults
+        ),
         # components that were tried together report one problem several times
         unusable=list(dict.fromkeys(problems))
         + [
@@ -105,7 +114,7 @@ async def check_components(
             for each, verdict in zip(wanted, verdicts, strict=True)
             for unusable in _misfits(each, verdict.teams)
         ]
-        + _too_large_buffers(wanted, verdicts)
+        + _too_large_buffers(wanted, verdicts),
     )
 
 
@@ -113,7 +122,8 @@ def _unusable(each: OwnComponent, verdict: ComponentVerdict) -> UnusableComponen
     others = {Kind.GAME: each.check.game, Kind.MODEL: each.check.model, Kind.ALGORITHM: each.check.algorithm}
     other = None if verdict.section in (None, each.check.kind) else others.get(verdict.section)
     if other is None:
-        return UnusableComponent(path=each.path, name=each.check.component.id, problem=verdict.problem)
+        name = each.check.source or each.check.component.id
+        return UnusableComponent(path=each.path, name=name, problem=verdict.problem)
     path = each.sections[Kind(str(verdict.section))]
     return UnusableComponent(path=path, name=other.id, problem=verdict.problem)
 
@@ -212,20 +222,21 @@ def own_components(spec: TrialSpec) -> Iterator[OwnComponent]:
 
 
 def started_learners(spec: TrialSpec, weights: Mapping[str, CheckpointRef]) -> Iterator[OwnComponent]:
-    """The algorithms of players that start from recorded weights, each with the weights, by their sources."""
+    """The algorithms of players that start from recorded weights or from a file, each with the weights' source."""
     seen = set()
     code = tuple(code_in_trial(spec))
     for number, player in enumerate(spec.league.players):
         shared = player.weights is None and player.model is None
         source = spec.initial_weights if shared else player.weights
-        if source not in weights or source is None or not player.role.learns:
+        if source is None or not player.role.learns or (is_id(source) and source not in weights):
             continue
         check = ComponentCheck(
             kind=Kind.ALGORITHM,
             component=(player.algorithm or spec.algorithm).component,
             game=spec.game.component,
             model=(player.model or spec.model).component,
-            weights=weights[source],
+            weights=weights.get(source),
+            source=None if is_id(source) else source,
         )
         path: Path = ("initial_weights",) if shared else ("league", "players", number, "weights")
         if repr(check) not in seen:
