@@ -10,7 +10,7 @@ from typing import Annotated, Literal
 from pydantic import Field, ValidationInfo, field_validator
 
 from orchestrator.spec.section import Section
-from orchestrator.spec.values import LARGEST, WHOLE, Count, ErrorRate, Flag, Positive, Share
+from orchestrator.spec.values import LARGEST, WHOLE, Count, ErrorRate, Flag, Name, Positive, Share
 
 
 class PayoffSpec(Section):
@@ -63,6 +63,10 @@ Elo = Annotated[float, Field(strict=True, ge=-2000, le=2000)]
 class GateSpec(Section):
     """How a candidate becomes champion: a sequential test on paired games."""
 
+    alias: Name = Field(
+        default="champion",
+        description="the alias that the winner gets; all trials of one game in a project share an alias of this name",
+    )
     test: Literal["sprt"] = Field(default="sprt", description="the sequential probability ratio test")
     elo0: Elo = Field(default=0.0, description="a candidate no stronger than this must not pass")
     elo1: Elo = Field(

@@ -69,7 +69,9 @@ class LeagueSpec(Section):
         description="the probability of a reset after a snapshot; with psro a main is always reset unless set here",
     )
     champion_gate: GateSpec | None = Field(
-        default=GateSpec(), description="how a snapshot of a main becomes champion; null: no champion"
+        default=GateSpec(),
+        validate_default=True,
+        description="how a snapshot of a main becomes champion; null: no champion, which is the default of psro",
     )
 
     @field_validator("preset")
@@ -97,6 +99,13 @@ class LeagueSpec(Section):
         if isinstance(reset, ResetSpec):
             return reset if "main" in reset.model_fields_set else reset.model_copy(update={"main": 1.0})
         return {"main": 1.0, **reset} if isinstance(reset, Mapping) else reset
+
+    @field_validator("champion_gate", mode="before")
+    @classmethod
+    def _mixtures_have_no_champion(cls, gate: Any, info: ValidationInfo) -> Any:
+        # the result of psro is the mixture of its pool; a single response of it may lose to another
+        unset = isinstance(gate, GateSpec) and not gate.model_fields_set
+        return None if unset and info.data.get("preset") == Preset.PSRO else gate
 
     @classmethod
     def contradictions(cls, given: Mapping[str, Any]) -> Iterable[Contradiction]:

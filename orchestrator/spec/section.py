@@ -34,6 +34,9 @@ _WORDS = {
     "finite_number": "must be a finite number",
 }
 
+_NUMBERS = ("int_type", "float_type")
+_NUMBER_AS_TEXT = ", and this is text (PyYAML reads 3e-3 as text: write 3.0e-3, or let Lanista read the file)"
+
 
 @dataclass(frozen=True, kw_only=True)
 class Contradiction:
@@ -123,7 +126,15 @@ def _in_words(error: ErrorDetails) -> str:
         return "must be a mapping of options, as {name: value}"
     if kind == "value_error":
         return str(context["error"])
-    return _WORDS.get(kind) or error["msg"].replace("Input should", "must")
+    words = _WORDS.get(kind) or error["msg"].replace("Input should", "must")
+    return f"{words}{_NUMBER_AS_TEXT}" if kind in _NUMBERS and _is_number(error["input"]) else words
+
+
+def _is_number(value: Any) -> bool:
+    try:
+        return isinstance(value, str) and bool(float(value) or True)
+    except ValueError:
+        return False
 
 
 def _detail(kind: str, message: str, path: tuple[str | int, ...], value: Any) -> InitErrorDetails:

@@ -103,7 +103,9 @@ def _snapshots(session: Session, trial_id: str, limit: int) -> dict[str, str]:
 
 
 def _champion(session: Session, trial: Trial) -> list[str]:
-    return [f"alias:{CHAMPION}"] if session.get(Alias, (trial.project_id, trial.game, CHAMPION)) else []
+    rule = spec_of(trial).league.champion_gate
+    alias = CHAMPION if rule is None else rule.alias
+    return [f"alias:{alias}"] if session.get(Alias, (trial.project_id, trial.game, alias)) else []
 
 
 def _bots(session: Session, trial_id: str) -> set[str | None]:

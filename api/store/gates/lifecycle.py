@@ -31,6 +31,7 @@ from league.types import VersionId
 from orchestrator.spec.judgement import GateSpec
 
 CHAMPION = "champion"
+"""The alias of a gate whose trial file names none."""
 BATCH_PAIRS = 32
 """Pairs of games per batch: the test is evaluated after each batch."""
 

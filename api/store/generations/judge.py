@@ -16,7 +16,7 @@ from api.store.core.decisions import Subject, find_decision, record_decision
 from api.store.core.errors import Conflict
 from api.store.core.events import NewEvent, append_events
 from api.store.core.seeds import derived_seed
-from api.store.gates.lifecycle import CHAMPION, enter_candidate
+from api.store.gates.lifecycle import enter_candidate
 from api.store.payoffs.cells import load_payoff
 from api.store.players.reset import reset_player
 from api.store.players.roster import player_of, players_of, roster_of
@@ -73,7 +73,7 @@ def _judged(session: Session, subject: Subject, snapshot: Decision) -> Judged:
     version = session.get_one(ModelVersion, snapshot.version_id)
     reset = find_decision(session, subject, DecisionKind.RESET)
     gate = session.scalars(
-        select(Gate).where(Gate.candidate_version_id == version.id, Gate.alias == CHAMPION).order_by(Gate.id).limit(1)
+        select(Gate).where(Gate.candidate_version_id == version.id).order_by(Gate.id).limit(1)
     ).one_or_none()
     return Judged(snapshot=version.player_id, reset=reset is not None and reset.verdict == RESET, gate=_to_be_run(gate))
 
@@ -143,4 +143,4 @@ def _maybe_gate(
     rule = spec_of(trial).league.champion_gate
     if rule is None or player.role is not Role.MAIN:
         return None, []
-    return enter_candidate(session, trial, frozen, rule, alias=CHAMPION)
+    return enter_candidate(session, trial, frozen, rule, alias=rule.alias)
