@@ -38,6 +38,13 @@ class BudgetSpec(Section):
     wall_clock: Duration | None = Field(default=None, description="time spent running, as 30m, 2h or 1h30m")
     until: TargetSpec | None = Field(default=None, description="a strength to reach")
 
+    def next_generation(self, steps: int, *, used: int, under_way: int = 0) -> int:
+        """The steps of a generation that usually has `steps`, where so many of the budget are used or under way.
+
+        The last generations are shorter, so that a trial ends close to its budget; 0: all of it is under way.
+        """
+        return steps if self.steps is None else max(0, min(steps, self.steps - used - under_way))
+
     @classmethod
     def contradictions(cls, given: Mapping[str, Any]) -> Iterable[Contradiction]:
         """A budget without any limit."""

@@ -22,6 +22,7 @@ from api.store.core.decisions import Subject, find_decision, record_decision
 from api.store.core.errors import Conflict, NotFound, NotYet
 from api.store.core.seeds import derived_seed
 from api.store.evaluations.gauntlet import evaluation_under_way
+from api.store.generations.budget import check_budget, next_steps
 from api.store.generations.matchmaker_state import qualities_of
 from api.store.generations.turns import check_queue
 from api.store.payoffs.cells import load_payoff
@@ -72,6 +73,7 @@ class PlannedGeneration:
     decision: int
     version: ModelVersion
     seed: int
+    steps: int
     algorithm: Component
     opponents: tuple[ChosenOpponent, ...]
     mates: tuple[ChosenOpponent, ...] = ()
@@ -102,6 +104,7 @@ def plan_generation(
         _check_turn(player, generation)
         _check_measured(session, trial, player)
         check_queue(session, player, crews)
+        check_budget(session, trial, player)
         decision = _decide(session, trial, player, generation, attempt)
     return _read_plan(session, trial, player, decision)
 
@@ -185,6 +188,7 @@ def _decide(session: Session, trial: Trial, player: Player, generation: int, att
         "plan": {
             "version": version.id,
             "seed": derived_seed(trial.seed, player.name, generation),
+            "steps": next_steps(session, trial, player),
             "algorithm": asdict(own_algorithm(trial, player)),
             "opponents": _opponents(plan, player, version, versions),
             **_mates(trial, player, roster, generation, versions),
@@ -295,6 +299,7 @@ def _read_plan(session: Session, trial: Trial, player: Player, decision: Decisio
         decision=decision.id,
         version=by_version[plan["version"]][0],
         seed=plan["seed"],
+        steps=plan.get("steps") or spec_of(trial).generation.steps,  # plans of earlier releases have none
         algorithm=Component(**plan["algorithm"]),
         opponents=tuple(_chosen(by_version, opponent) for opponent in plan["opponents"]),
         mates=tuple(_chosen(by_version, mate) for mate in mates),
