@@ -12,6 +12,7 @@ from api.activities import store_activities
 from api.settings import StoreSettings
 from api.store.core.engine import create_store_engine
 from orchestrator.artifacts import ArtifactStore
+from orchestrator.code_importing import serve
 from orchestrator.contracts import Queue
 from orchestrator.logs import LogContextInterceptor, configure_logs
 from orchestrator.sdk_metrics import serving_runtime
@@ -42,6 +43,7 @@ async def run_store_worker(settings: StoreSettings) -> None:
     configure_logs(settings, role="store-worker")
     engine = create_store_engine(settings.database_url.get_secret_value(), pool_size=settings.store_slots)
     artifacts = ArtifactStore(settings.artifacts)
+    serve(artifacts)  # matchmakers of users' own
     runtime = serving_runtime(settings.store_metrics_address, "LANISTA_STORE_METRICS_ADDRESS")
     client = await connect(settings, keys=KeyUse, serves=True, runtime=runtime)
     with ThreadPoolExecutor(settings.store_slots, thread_name_prefix="store") as threads:

@@ -1,6 +1,6 @@
 """An algorithm of your own in one file: DQN (Mnih et al., 2015), with a target network, replay and double Q-learning.
 
-With this file on PYTHONPATH a trial file names it: `algorithm: {id: "own_algorithm:Dqn"}`; see own_algorithm.yaml. The
+A trial file beside it names it: `algorithm: {id: "own_algorithm:Dqn"}`; see own_algorithm.yaml. The
 model's logits are the values of the actions. Networks, optimiser and target network are in the checkpoint.
 """
 

@@ -1,6 +1,6 @@
 """A game of your own in one file: Nim. The seat that takes the last stone wins.
 
-With this file on PYTHONPATH a trial file names it: `game: {id: "own_game:Nim", most: 21}`.
+A trial file beside it names it: `game: {id: "own_game:Nim", most: 21}`.
 """
 
 import numpy as np

@@ -1,6 +1,6 @@
 """A model of your own over a Dict observation, and the environment it plays, in one file.
 
-With this file on PYTHONPATH a trial file names both; see own_model.yaml. `Courier` shows a picture of bytes and the
+A trial file beside it names both; see own_model.yaml. `Courier` shows a picture of bytes and the
 direction that it was told by radio; its action is a step in the plane, a Box. `CourierNet` reads each part in its own
 way: the game's spec tells it their names, shapes and types.
 """

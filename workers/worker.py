@@ -17,6 +17,7 @@ from temporalio.client import Client
 from temporalio.worker import Worker
 
 from orchestrator.artifacts import ArtifactStore
+from orchestrator.code_importing import serve
 from orchestrator.contracts import Queue
 from orchestrator.logs import LogContextInterceptor, configure_logs
 from orchestrator.sdk_metrics import serving_runtime
@@ -77,6 +78,7 @@ def train_activities(
     """For each queue its slots and its activities. No more generations at once than Ray has CPUs for."""
     slots = settings.train_slots or max(1, cpus)
     store = ArtifactStore(settings.artifacts)
+    serve(store)
     checks = SystemCheckActivities()
     crews = CrewPool(
         store,

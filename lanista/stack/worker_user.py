@@ -22,7 +22,7 @@ from lanista.stack.postgres import SYSTEM_USER, Owner, open_path_for_search
 SETTING = "LANISTA_WORKER_USER"
 WRITTEN_BY_WORKERS = ("checkpoint", "games")
 """Kinds of artifacts that the train worker writes; the API and the store write the others, into folders of root's."""
-WRITTEN_BY_ROOT = ("upload", "installations")
+WRITTEN_BY_ROOT = ("upload", "code", "installations")
 PRIVATE_TO_GROUP = 0o027
 """The umask of the API and the store worker beside a worker user: its group reads what they write, and no one else."""
 AS_ROOT = (

@@ -10,6 +10,7 @@ from temporalio.exceptions import ApplicationError, CancelledError
 
 from orchestrator.artifacts import ArtifactStoreFull, ArtifactStoreUnavailable, DamagedArtifact, MissingArtifact
 from orchestrator.catalog import CatalogError
+from orchestrator.code_archives import plain_name
 from orchestrator.contracts.errors import Failure
 from orchestrator.import_folders import NotImportable
 from workers.algorithms.errors import BadAlgorithm
@@ -59,7 +60,7 @@ def failure_message(error: BaseException) -> str:
     if isinstance(error, Exception):
         error = as_user_error(error)
     kind = failure_kind(error)
-    message = f"{type(error).__name__}: {error}" if kind is Failure.UNKNOWN else str(error)
+    message = plain_name(f"{type(error).__name__}: {error}" if kind is Failure.UNKNOWN else str(error))
     if kind not in (Failure.UNKNOWN, Failure.BAD_INPUT, Failure.USER_CODE):
         return message
     frames = error.frames if isinstance(error, UserCodeError) else user_traceback(error)

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from league.types import CheckpointRef
 from orchestrator.artifacts import ArtifactError, ArtifactStore
 from orchestrator.catalog import CatalogError
+from orchestrator.code_importing import serve
 from orchestrator.contracts.generations import GenerationTask
 from workers.algorithms.building import build_learner
 from workers.algorithms.contract import make_algorithm
@@ -43,6 +44,7 @@ class CrewActor(ABC):
     """Base of all actors: a fixed number of torch threads, and the all-reduce group if several processes train."""
 
     def __init__(self, plan: CrewPlan, store: ArtifactStore, rank: int) -> None:
+        serve(store)  # own code is imported from its archive
         self._plan, self._store, self._rank = plan, store, rank
         self._all_reduce = (
             GradientAllReduce(rank, plan.learners, cuda=plan.resources.device == "cuda") if plan.learners > 1 else None

@@ -11,6 +11,7 @@ import torch
 
 from orchestrator.artifacts import ArtifactStore
 from orchestrator.catalog import Component
+from orchestrator.code_importing import serve
 from workers.games.names import make_game
 from workers.inference.cache import PolicyCache
 from workers.matches.play import play_match
@@ -27,6 +28,7 @@ class MatchHost:
 
     def __init__(self, artifacts: str, threads: int = 1) -> None:
         self._store = ArtifactStore(artifacts)
+        serve(self._store)  # own code is imported from its archive
         self._threads = threads
         self._policies: dict[str, PolicyCache] = {}
         self._stop = threading.Event()

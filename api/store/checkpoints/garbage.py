@@ -17,6 +17,7 @@ from api.store.core.installation import check_sole_installation, leave_mark
 from api.store.tables import Gate, ModelVersion, Tournament
 from league.types import CheckpointRef
 from orchestrator.artifacts import ArtifactStore, Collected, MissingArtifact, StoredFile
+from orchestrator.code_archives import KIND as CODE_KIND
 from orchestrator.played_games import GAMES_KIND
 
 _LOCK = 113628506914819
@@ -51,7 +52,12 @@ def collect_garbage(sessions: sessionmaker[Session], artifacts: ArtifactStore, *
         check_sole_installation(session, artifacts)
         candidates = _unnamed(session, artifacts.files_older_than(older_than))
         begun = _oldest_open(session)
-    candidates = [file for file in candidates if not _is_awaited(file, begun, older_than) and not is_kept_buffer(file)]
+    candidates = [
+        file
+        for file in candidates
+        # archives of code are small, and a trial may be forked, or play, for ever
+        if file.kind != CODE_KIND and not _is_awaited(file, begun, older_than) and not is_kept_buffer(file)
+    ]
     for few in _few_at_once(candidates):
         with sessions.begin() as session:
             session.execute(text(f"SELECT pg_advisory_xact_lock({_LOCK})"))

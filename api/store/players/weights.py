@@ -13,6 +13,7 @@ from api.store.players.versions import origin_version, present_version
 from api.store.tables import ModelVersion, Player, Trial
 from api.store.trials.spec import model_of, spec_of
 from league.types import CheckpointRef
+from orchestrator.code_archives import plain_name
 from orchestrator.spec import TrialSpec
 from orchestrator.spec.components import Choice
 from orchestrator.spec.values import is_id
@@ -78,7 +79,7 @@ def named_weights(session: Session, trial: Trial, source: str, player: Player | 
         raise Conflict(f"version {source} was made for another game, {origin.game}, and cannot start {whose}")
     theirs = model_of(spec_of(origin), owner.model)
     wanted = model_of(spec_of(trial), None if player is None else player.model)
-    if theirs != wanted:
+    if _text(theirs) != _text(wanted):
         raise Conflict(
             f"version {source} of {owner.name} was made for another model, {_text(theirs)}, and cannot start {whose}, "
             f"whose model is {_text(wanted)}"
@@ -95,4 +96,5 @@ def recorded_weights(session: Session, spec: TrialSpec) -> dict[str, CheckpointR
 
 
 def _text(model: Choice) -> str:
-    return json.dumps(model.to_json())
+    """The model as one text, without the archive of its code, which may have been edited: shapes are checked later."""
+    return json.dumps({**model.to_json(), "id": plain_name(model.id)})

@@ -15,6 +15,7 @@ from api.store.tables import Commit, ModelVersion, Player, Trial
 from api.store.trials.projects import ensure_project
 from api.store.trials.spec import game_key
 from league.types import Role
+from orchestrator.code_archives import plain_name
 from orchestrator.spec.trial import TrialSpec
 
 
@@ -39,7 +40,7 @@ def create_trial(session: Session, *, project: str, name: str, spec: TrialSpec) 
         raise Conflict(f"project {project!r} already has a trial named {name!r}")
     session.execute(insert(Commit).values(trial_id=trial_id, number=0, kind=CommitKind.CREATED))
     _add_players(session, trial_id, spec)
-    payload = TrialCreated(project=project, name=name, game=spec.game.id)
+    payload = TrialCreated(project=project, name=name, game=plain_name(spec.game.id))
     append_events(session, [NewEvent(trial_id=trial_id, payload=payload)])
     return session.get_one(Trial, trial_id)
 

@@ -9,6 +9,7 @@ from pydantic import TypeAdapter
 
 from api.store.tables import Player, Trial
 from orchestrator.catalog import Component
+from orchestrator.code_archives import plain_name
 from orchestrator.spec import InvalidTrial, TrialSpec
 from orchestrator.spec.algorithms.choice import AlgorithmChoice
 from orchestrator.spec.checking import check_algorithm
@@ -64,8 +65,11 @@ def model_of(spec: TrialSpec, own: dict[str, Any] | None) -> Choice:
 
 
 def game_key(game: Choice) -> str:
-    """The game and its options as one text; equal for all versions that may play each other."""
-    options = game.arguments
+    """The game and its options as one text; equal for all versions that may play each other.
+
+    Of own code it is the name that its author wrote: a game whose code was edited stays the same game.
+    """
+    name, options = plain_name(game.id), game.arguments
     if not options:
-        return game.id
-    return f"{game.id} {json.dumps(options, sort_keys=True, separators=(',', ':'))}"
+        return name
+    return f"{name} {json.dumps(options, sort_keys=True, separators=(',', ':'))}"

@@ -47,4 +47,5 @@ class Require:
 
 Viewer = Annotated[Principal, Security(Require(Scope.VIEWER))]
 Operator = Annotated[Principal, Security(Require(Scope.OPERATOR))]
+Coder = Annotated[Principal, Security(Require(Scope.CODE))]
 Admin = Annotated[Principal, Security(Require(Scope.ADMIN))]

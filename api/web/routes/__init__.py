@@ -3,6 +3,7 @@
 from api.web.routes import (
     aliases,
     catalog,
+    code,
     decisions,
     events,
     gates,
@@ -32,6 +33,7 @@ ROUTERS = tuple(
         health,
         session,
         trials,
+        code,
         lifecycle,
         players,
         versions,

@@ -15,6 +15,8 @@ import traceback
 from multiprocessing.connection import Connection
 from typing import Any
 
+from orchestrator.artifacts import ArtifactStore
+from orchestrator.code_importing import serve
 from workers.games.adapters.drivers import DrivenTables
 from workers.games.adapters.table_arrays import TableArrays
 
@@ -30,11 +32,14 @@ def main(orders: int, memory: int, lifeline: int) -> None:
         except EOFError:
             return
         try:
-            if order == "open":
+            if order == "serve":  # before an order that needs own code is unpickled
+                serve(ArtifactStore(*arguments))
+                answer: Any = None
+            elif order == "open":
                 setup, first, end = arguments
                 arrays = TableArrays.over(setup.layout, mmap.mmap(memory, setup.layout.size))
                 tables = DrivenTables(setup, arrays, first, end)
-                answer: Any = None
+                answer = None
             else:
                 answer = getattr(tables, order)(*arguments)
             connection.send((True, answer))

@@ -1,0 +1,158 @@
+"""Packs the own code that a trial file names, and names it by its archive.
+
+Modules are looked for in the working folder, beside the trial file and on PYTHONPATH. A module that is found there is
+packed with all modules and packages of those folders that it imports. What is not found there is a matter of the
+worker's own installation, and keeps its name.
+"""
+
+from __future__ import annotations
+
+import ast
+import hashlib
+import os
+import sys
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from lanista.shadowing import PACKAGES
+from orchestrator.code_archives import BadArchive, archived_name, pack
+
+LARGEST_FILE = 1 << 20
+"""Larger files of a package are data, and are left out."""
+_NOT_OWN = frozenset({*sys.stdlib_module_names, *PACKAGES, "lanista"})
+_NAMES = {"game": ("id", "env"), "model": ("id",), "algorithm": ("id",)}
+"""Sections, and their options that are names of code."""
+_DATA = ("dataset", "validation_dataset")
+"""Options of algorithms that list files, or code that gives data."""
+_LEFT_OUT = frozenset({"__pycache__", "node_modules"})
+
+
+@dataclass(frozen=True, kw_only=True)
+class PackedCode:
+    """An archive and its name."""
+
+    data: bytes
+    sha256: str
+    modules: frozenset[str]
+    """The top modules and packages in it."""
+
+    def names(self, name: str) -> str:
+        """A name of code as a name in the archive; other names as they are."""
+        return archived_name(self.sha256, name) if _top(name) in self.modules else name
+
+
+def code_folders(file: Path) -> list[Path]:
+    """Where modules of one's own are looked for."""
+    named = [Path(part) for part in os.environ.get("PYTHONPATH", "").split(os.pathsep) if part]
+    return list(dict.fromkeys(path.resolve() for path in (Path.cwd(), file.parent, *named)))
+
+
+def pack_code(spec: Mapping[str, Any], folders: Sequence[Path]) -> PackedCode | None:
+    """The archive of what the trial names; None where nothing of it is found. Raises BadArchive."""
+    found: dict[str, bytes] = {}
+    modules: set[str] = set()
+    waiting = [_top(name) for name in _names(spec)]
+    while waiting:
+        module = waiting.pop()
+        if module in modules or module in _NOT_OWN:
+            continue
+        files = _files_of(module, folders)
+        if files:
+            modules.add(module)
+            found |= files
+            waiting += [each for path, text in files.items() if path.endswith(".py") for each in _imported(path, text)]
+    if not found:
+        return None
+    data = pack(found)
+    return PackedCode(data=data, sha256=hashlib.sha256(data).hexdigest(), modules=frozenset(modules))
+
+
+def with_code(spec: Mapping[str, Any], code: PackedCode) -> dict[str, Any]:
+    """The trial with the names of its archive."""
+    return _renamed(spec, code.names)
+
+
+def _names(spec: Mapping[str, Any]) -> list[str]:
+    """Every name of code, as `module:attr`, that is imported by its name."""
+    found: list[str] = []
+
+    def note(name: str) -> str:
+        if ":" in name and "/" not in name:
+            found.append(name)
+        return name
+
+    _renamed(spec, note)
+    return found
+
+
+def _renamed(spec: Mapping[str, Any], rename: Callable[[str], str]) -> dict[str, Any]:
+    """The trial with its names of games, models, algorithms, bots and matchmakers renamed."""
+
+    def of(section: Any, *keys: str) -> Any:
+        if not isinstance(section, Mapping):
+            return section
+        return {
+            key: rename(value)
+            if key in keys and isinstance(value, str)
+            else [rename(each) for each in value]
+            if key in _DATA and isinstance(value, list | tuple)
+            else value
+            for key, value in section.items()
+        }
+
+    made = {key: of(value, *_NAMES[key]) if key in _NAMES else value for key, value in spec.items()}
+    if isinstance(league := made.get("league"), Mapping):
+        league = of(league, "preset")
+        if isinstance(players := league.get("players"), list | tuple):
+            league["players"] = [_player(player, of) for player in players]
+        made["league"] = league
+    if isinstance(budget := made.get("budget"), Mapping) and "until" in budget:
+        made["budget"] = {**budget, "until": of(budget["until"], "opponent")}
+    return made
+
+
+def _player(player: Any, of: Callable[..., Any]) -> Any:
+    player = of(player, "bot")
+    if isinstance(player, Mapping):
+        player = {key: of(value, "id") if key in ("model", "algorithm") else value for key, value in player.items()}
+    return player
+
+
+def _top(name: str) -> str:
+    return name.partition(":")[0].partition(".")[0]
+
+
+def _files_of(module: str, folders: Iterable[Path]) -> dict[str, bytes]:
+    """The files of a module or package of the first folder that has it; empty where none has."""
+    for folder in folders:
+        package, file = folder / module, folder / f"{module}.py"
+        if (package / "__init__.py").is_file():
+            return {path.relative_to(folder).as_posix(): path.read_bytes() for path in _below(package)}
+        if file.is_file():
+            return {file.name: file.read_bytes()}
+    return {}
+
+
+def _below(package: Path) -> Iterator[Path]:
+    for path in sorted(package.iterdir()):
+        if path.name in _LEFT_OUT or path.name.startswith(".") or path.is_symlink():
+            continue
+        if path.is_dir():
+            yield from _below(path)
+        elif path.is_file() and (path.suffix == ".py" or path.stat().st_size <= LARGEST_FILE):
+            yield path
+
+
+def _imported(path: str, text: bytes) -> Iterator[str]:
+    """The top modules that a file imports absolutely."""
+    try:
+        tree = ast.parse(text, path)
+    except (SyntaxError, ValueError) as error:
+        raise BadArchive(f"{path} is not Python: {error}") from None
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            yield from (_top(alias.name) for alias in node.names)
+        elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
+            yield _top(node.module)
