@@ -147,6 +147,8 @@ class GenerationPlan(GenerationTask):
     """An attempt without progress for this long is stopped and retried."""
     urgency: int = field(default=Urgency.IN_STEP, compare=False)
     """The priority in the queue, computed whenever the plan is requested; not part of the recorded plan."""
+    trial_name: str = field(default="", compare=False)
+    """For people that wait behind this generation."""
 
 
 @dataclass(frozen=True, kw_only=True)

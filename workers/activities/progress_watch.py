@@ -35,9 +35,11 @@ class ProgressWatch:
             self._done, self._extra_progress, self._moved_at = done, extra_progress, time.monotonic()
         self._details = {self._unit: done, **details}
 
-    def waiting(self) -> None:
-        """Record that the work waits for its turn, which is not a stall."""
+    def waiting(self, reason: str = "") -> None:
+        """Record that the work waits for its turn, which is not a stall, and what it waits for."""
         self._moved_at = time.monotonic()
+        if reason:
+            self._details = {"waiting": reason}
 
     def should_stop(self) -> bool:
         """Whether the work must end: it was cancelled, the worker shuts down, or there is no progress for too long."""

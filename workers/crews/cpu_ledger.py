@@ -29,6 +29,7 @@ class CpuLedger:
         self._queue: list[tuple[int, int]] = []
         self._arrivals = itertools.count()
         self._changed = threading.Condition()
+        self._holders: list[str] = []
         self.reserved = 0.0
         """CPUs of the generations under way."""
 
@@ -37,15 +38,21 @@ class CpuLedger:
         self,
         cpus: float,
         should_stop: Callable[[], bool] = lambda: False,
-        on_waiting: Callable[[], None] = lambda: None,
+        on_waiting: Callable[[str], None] = lambda _: None,
         urgency: int = Urgency.IN_STEP,
+        whose: str = "",
     ) -> Iterator[None]:
-        """Hold this many CPUs. Waits until they are free; raises GenerationStopped if it should stop meanwhile."""
+        """Hold this many CPUs. Waits until they are free; raises GenerationStopped if it should stop meanwhile.
+
+        `whose` generation it is, is told to those that wait for it.
+        """
         self._wait_for_turn(cpus, should_stop, on_waiting, urgency)
+        self._holders.append(whose)
         try:
             yield
         finally:
             with self._changed:
+                self._holders.remove(whose)
                 self.reserved -= cpus
                 self._changed.notify_all()
 
@@ -59,14 +66,14 @@ class CpuLedger:
         return int(max(1, min(self._slots, self._ray_cpus() // cpus)))
 
     def _wait_for_turn(
-        self, cpus: float, should_stop: Callable[[], bool], on_waiting: Callable[[], None], urgency: int
+        self, cpus: float, should_stop: Callable[[], bool], on_waiting: Callable[[str], None], urgency: int
     ) -> None:
         with self._changed:
             turn = (urgency, next(self._arrivals))
             self._queue.append(turn)
             try:
                 while self.reserved + cpus > self._total_for(cpus) or min(self._queue) != turn:
-                    on_waiting()
+                    on_waiting(self._reason(cpus))
                     if should_stop():
                         raise GenerationStopped("stopped while it waited for CPUs")
                     self._changed.wait(POLL_SECONDS)
@@ -74,6 +81,11 @@ class CpuLedger:
             finally:
                 self._queue.remove(turn)
                 self._changed.notify_all()
+
+    def _reason(self, cpus: float) -> str:
+        named = list(dict.fromkeys(whose for whose in self._holders if whose))
+        behind = f" behind {', '.join(named[:3])}{' and others' if len(named) > 3 else ''}" if named else ""
+        return f"a crew of {cpus:g} CPUs{behind}"
 
     def _total_for(self, needed: float) -> float:
         """Ray's CPUs now. Raises if fewer than `needed`: such a reservation would block all behind it forever."""

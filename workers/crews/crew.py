@@ -40,7 +40,8 @@ OnProgress = Callable[[Progress], None]
 """Called after every call to the actors."""
 ShouldStop = Callable[[], bool]
 """Polled while the driver waits; True ends the generation."""
-OnWaiting = Callable[[], None]
+OnWaiting = Callable[[str], None]
+"""Called while a generation waits, with what for."""
 """Called repeatedly while the crew waits for CPUs."""
 PlayOut = Callable[[int], Sequence[Any]]
 """Starts a call that plays up to this many steps, on every actor that samples."""
@@ -157,7 +158,7 @@ class Crew(ABC):
         self._placement = placement_group(self.plan.bundles)
         pause, checked = FIRST_POLL_SECONDS, time.monotonic()
         while placement_group_table(self._placement).get("state") != "CREATED":
-            on_waiting()
+            on_waiting("Ray to start its processes")
             if self._should_stop():
                 raise GenerationStopped("stopped while it waited for CPUs")
             if time.monotonic() - checked >= CAPACITY_CHECK_SECONDS:

@@ -24,7 +24,7 @@ def run_generation(
     store: ArtifactStore,
     progress: OnProgress,
     should_stop: ShouldStop,
-    on_waiting: OnWaiting = lambda: None,
+    on_waiting: OnWaiting = lambda _: None,
     crews: CrewPool | None = None,
     urgency: int = Urgency.IN_STEP,
 ) -> GenerationOutcome:

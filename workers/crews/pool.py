@@ -15,7 +15,7 @@ from pathlib import Path
 
 from league.training_priority import Urgency
 from orchestrator.artifacts import ArtifactStore
-from orchestrator.contracts.generations import GenerationTask
+from orchestrator.contracts.generations import GenerationPlan, GenerationTask
 from workers.buffers.keeping import MovedBuffer
 from workers.crews.asynchronous import AsynchronousCrew
 from workers.crews.cpu_ledger import CpuLedger
@@ -72,7 +72,7 @@ class CrewPool:
         plan: CrewPlan,
         task: GenerationTask,
         should_stop: ShouldStop,
-        on_waiting: OnWaiting = lambda: None,
+        on_waiting: OnWaiting = lambda _: None,
         urgency: int = Urgency.IN_STEP,
     ) -> Iterator[Crew]:
         """Lend a crew of this plan, preferably one that holds the player's buffer or the task's learner.
@@ -80,7 +80,7 @@ class CrewPool:
         Waits for CPUs, and for the crew that holds the player's buffer. A crew is taken back if it is still usable.
         """
         self._wait_for_buffer(plan, task.player, should_stop, on_waiting)
-        with self._ledger.reserve(plan.cpus, should_stop, on_waiting, urgency):
+        with self._ledger.reserve(plan.cpus, should_stop, on_waiting, urgency, whose=_whose(task)):
             crew, warm = self._take(plan, task)
             try:
                 if not warm:
@@ -106,7 +106,7 @@ class CrewPool:
             while any(crew.plan == plan and player in crew.buffered for crew in self._lent):
                 if time.monotonic() > deadline:
                     return
-                on_waiting()
+                on_waiting("the crew that holds its buffer, which another generation uses")
                 if should_stop():
                     raise GenerationStopped("stopped while it waited for the crew that holds its buffer")
                 self._changed.wait(POLL_SECONDS)
@@ -122,8 +122,8 @@ class CrewPool:
         """`on_waiting`, which also closes all idle crews once the new crew has waited EVICT_AFTER_SECONDS."""
         began = time.monotonic()
 
-        def waiting() -> None:
-            on_waiting()
+        def waiting(reason: str) -> None:
+            on_waiting(reason)
             if time.monotonic() - began > EVICT_AFTER_SECONDS:
                 for crew in self._remove_all_idle():
                     self._park(crew)
@@ -216,3 +216,10 @@ def _preference(crew: Crew, task: GenerationTask) -> tuple[bool, bool, int]:
     """Least for the crew that holds the player's buffer, then the task's learner, then the fewest buffers of others."""
     wanted = task.checkpoint.sha256 if task.checkpoint is not None else None
     return task.player not in crew.buffered, crew.loaded_sha256 != wanted, len(crew.buffered)
+
+
+def _whose(task: GenerationTask) -> str:
+    """Whose generation it is, for those that wait for its CPUs."""
+    if not isinstance(task, GenerationPlan):
+        return ""
+    return f"{task.player_name} of {task.trial_name}" if task.trial_name else task.player_name

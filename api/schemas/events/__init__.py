@@ -20,7 +20,7 @@ from api.schemas.events.players import (
     PlayerSnapshot,
     VersionRecorded,
 )
-from api.schemas.events.progress import GenerationProgress, Progress
+from api.schemas.events.progress import Progress
 from api.schemas.events.reading import UnknownEvent, read_event
 from api.schemas.events.retries import (
     EvaluationDropped,
@@ -51,6 +51,7 @@ from api.schemas.events.trials import (
     TrialForked,
     TrialStatusChanged,
 )
+from api.schemas.progress import GenerationProgress
 
 __all__ = [
     "KINDS",

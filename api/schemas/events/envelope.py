@@ -8,7 +8,7 @@ from pydantic import Field
 
 from api.schemas.base import Answer, Utc
 from api.schemas.events.base import Level
-from api.schemas.events.progress import GenerationProgress
+from api.schemas.progress import GenerationProgress
 
 
 class EventHead(Answer):

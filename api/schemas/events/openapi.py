@@ -9,7 +9,8 @@ from pydantic.json_schema import models_json_schema
 
 from api.schemas.events.base import KINDS
 from api.schemas.events.envelope import EventHead
-from api.schemas.events.progress import GenerationProgress, Progress
+from api.schemas.events.progress import Progress
+from api.schemas.progress import GenerationProgress
 
 COMPONENTS = "#/components/schemas/"
 EVENT_SCHEMA = f"{COMPONENTS}Event"

@@ -2,37 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any
+from pydantic import Field
 
-from pydantic import Field, model_validator
-
-from api.schemas.base import Answer
 from api.schemas.events.base import ID, EventPayload
 from api.schemas.events.wording import counted
-
-
-class GenerationProgress(Answer):
-    """Progress of a running generation. Its steps are unknown until its crew is ready."""
-
-    player_id: str
-    player: str = Field(description="the player's name")
-    generation: int
-    attempt: int = 1
-    steps: int | None = None
-    target: int | None = None
-    steps_per_second: float | None = None
-    metrics: dict[str, float] = Field(default_factory=dict)
-    progress: dict[str, Any] = Field(
-        default_factory=dict, description="what the last heartbeat says: steps, target, steps_per_second, metrics"
-    )
-
-    @model_validator(mode="before")
-    @classmethod
-    def _with_its_heartbeat(cls, data: Any) -> Any:
-        """The figures of the heartbeat, as fields."""
-        if isinstance(data, dict) and isinstance(data.get("progress"), dict):
-            return {**data, **data["progress"]}
-        return data
+from api.schemas.progress import GenerationProgress
 
 
 class Progress(EventPayload, kind="progress", transient=True):
@@ -51,6 +25,7 @@ class Progress(EventPayload, kind="progress", transient=True):
 
 
 def _described(generation: GenerationProgress) -> str:
-    begun = "starting" if generation.steps is None else counted(generation.steps, "step")
+    idle = f"waits for {generation.waiting}" if generation.waiting else "starting"
+    begun = idle if generation.steps is None else counted(generation.steps, "step")
     of = f" of {generation.target:,}" if generation.steps is not None and generation.target else ""
     return f"{generation.player}, generation {generation.generation}: {begun}{of}"

@@ -45,10 +45,14 @@ class ProgressPoller:
                     log.debug("no progress to show", trial=trial_id, error=type(error).__name__)
             await asyncio.sleep(POLL_SECONDS)
 
-    async def _poll(self, trial_id: str) -> None:
+    async def generations(self, trial_id: str) -> list[GenerationProgress]:
+        """The generations of the trial that are under way now."""
         players = await run_in_threadpool(self._learners, trial_id)
         found = await asyncio.gather(*(self._generation(*player) for player in players))
-        under_way = [progress for progress in found if progress is not None]
+        return [progress for progress in found if progress is not None]
+
+    async def _poll(self, trial_id: str) -> None:
+        under_way = await self.generations(trial_id)
         if under_way:
             self._feed.publish_progress(trial_id, Progress(generations=under_way))
 

@@ -302,7 +302,8 @@ def test_a_crew_waits_for_the_cpus_of_another_drivers_idle_crew(store: ArtifactS
     ours, theirs = CrewPool(store, CpuLedger(lambda: 4)), CrewPool(store, CpuLedger(lambda: 4))
     waited: list[float] = []
 
-    def wait() -> None:
+    def wait(reason: str) -> None:
+        assert reason
         waited.append(time.monotonic())
         if waited[-1] - waited[0] > 1:
             ours.close()
@@ -333,5 +334,5 @@ def test_a_wait_for_cpus_can_be_stopped(store: ArtifactStore, crews: CrewPool) -
             store=store,
             progress=lambda _: None,
             should_stop=lambda: len(waited) > 5,
-            on_waiting=lambda: waited.append(None),
+            on_waiting=lambda _: waited.append(None),
         )
