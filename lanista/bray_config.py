@@ -1,0 +1,251 @@
+"""Converts a configuration of Bray's templates (components by `kind`) to a trial file.
+
+What has an equal is converted; everything else is listed, with what to do about it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import yaml
+
+KINDS = ("model", "agent", "buffer", "source", "actor", "trainer", "render", "config")
+LEARNING_RATE = 5e-4
+"""Bray's, where a trainer gives none."""
+UPDATES_A_GENERATION = 200
+"""Gradient steps of one generation of the trial file."""
+ROLLOUT_STEPS = 16
+
+
+class NotBray(ValueError):
+    """The file is no configuration of Bray's templates."""
+
+
+@dataclass
+class Converted:
+    """A trial file, and what could not be converted."""
+
+    trial: dict[str, Any]
+    left: list[str] = field(default_factory=list)
+    """One line for each field that has no equal: the field, and what to do."""
+
+    @property
+    def text(self) -> str:
+        """The file, with the list at its end."""
+        body = yaml.safe_dump(self.trial, sort_keys=False, allow_unicode=True, width=110)
+        notes = "".join(f"# - {line}\n" for line in self.left)
+        head = "# Converted from a configuration of Bray. What has no equal is listed at the end.\n\n"
+        return f"{head}{body}\n# Not converted:\n{notes}" if notes else head + body
+
+
+def convert_bray(config: Any) -> Converted:
+    """The trial file of a configuration; raises NotBray."""
+    if not isinstance(config, Mapping):
+        raise NotBray("a configuration of Bray is a mapping of components")
+    parts = {name: dict(part) for name, part in config.items() if isinstance(part, Mapping) and "kind" in part}
+    unknown = [f"{name}: kind {part['kind']!r}" for name, part in parts.items() if part["kind"] not in KINDS]
+    if unknown:
+        raise NotBray(f"{', '.join(unknown)}; Bray's kinds are {', '.join(KINDS)}")
+    if not any(part["kind"] in ("model", "trainer") for part in parts.values()):
+        raise NotBray("there is no component of the kind model or trainer in it")
+    return _Conversion(dict(config), parts).run()
+
+
+class _Conversion:
+    """One configuration. Each method takes the fields that it understands out of a component; the rest is listed."""
+
+    def __init__(self, config: dict[str, Any], parts: dict[str, dict[str, Any]]) -> None:
+        self._config, self._parts = config, parts
+        self._left: list[str] = []
+
+    def run(self) -> Converted:
+        """The trial file, section by section."""
+        trial: dict[str, Any] = {
+            "project": _name(self._config.get("project", "default")),
+            "trial": _name(self._config.get("trial", "trial")),
+            "game": self._game(),
+            "model": self._model(),
+        }
+        trainer_name, trainer = self._first("trainer")
+        rows = self._rows(trainer)
+        trial["algorithm"] = self._algorithm(trainer_name, trainer, rows)
+        trial["league"] = {"preset": "self_play", "champion_gate": {"max_pairs": 500}}
+        trial["generation"] = self._generation(trainer, rows)
+        trial["budget"] = {"steps": max(rows, round(float(trainer.pop("num_steps", 0) or 10_000) * rows))}
+        self._top_level()
+        self._others()
+        return Converted(trial, self._left)
+
+    def _of(self, kind: str) -> Iterator[tuple[str, dict[str, Any]]]:
+        return ((name, part) for name, part in self._parts.items() if part["kind"] == kind)
+
+    def _first(self, kind: str) -> tuple[str, dict[str, Any]]:
+        return next(self._of(kind), ("", {}))
+
+    def _leave(self, path: str, words: str) -> None:
+        self._left.append(f"{path}: {words}")
+
+    def _game(self) -> dict[str, Any]:
+        """The games call in by a gateway; the agent sits between them and the model."""
+        agents = [
+            (name, f"{part.pop('module', name)}:{part.pop('class', 'Agent')}") for name, part in self._of("agent")
+        ]
+        game: dict[str, Any] = {"id": "remote"}
+        spec: dict[str, Any] = {}
+        for _, network in self._of("config"):
+            if "state_space" in network:
+                spec["observation"] = {"box": {"low": None, "high": None, "shape": network.pop("state_space")}}
+            if isinstance(network.get("action_space"), int):
+                spec["action"] = {"discrete": network.pop("action_space")}
+        if spec:
+            game["spec"] = spec
+        if agents:
+            game["agent"] = agents[0][1]
+        for name, target in agents[1:]:
+            self._leave(name, f"{target}: a game has one agent here; call it from the first one, or give it a session")
+        if not spec:
+            self._leave("game.spec", "describe what the model sees and which actions there are")
+        return game
+
+    def _model(self) -> dict[str, Any]:
+        models = list(self._of("model"))
+        if not models:
+            return {"id": "mlp"}
+        name, model = models[0]
+        if (checkpoint := model.pop("checkpoint", None)) is not None:
+            self._leave(f"{name}.checkpoint", f"{checkpoint}: save its state_dict as safetensors, say initial_weights")
+        for other, part in models[1:]:
+            target = f"{part.get('module', other)}:build_model"
+            self._leave(other, f"a second model: a player of its own, as model: {{id: '{target}'}} in league.players")
+        return {"id": f"{model.pop('module', name)}:build_model"}
+
+    def _rows(self, trainer: Mapping[str, Any]) -> int:
+        """Rows of one gradient step: batches of the buffer, in batches of the trainer."""
+        named = [self._parts[name] for name in trainer.get("buffers", ()) if name in self._parts]
+        sizes = [int(part.get("batch_size") or 1) for part in named] or [128]
+        return max(1, max(sizes) * int(trainer.get("batch_size") or 1))
+
+    def _algorithm(self, name: str, trainer: dict[str, Any], rows: int) -> dict[str, Any]:
+        sources, weight = self._sources(trainer)
+        plays = any(
+            not self._parts[buffer].get("sources") for buffer in trainer.get("buffers", ()) if buffer in self._parts
+        )
+        kind = ("sl_rl" if plays else "bc") if sources else "ppo"
+        options: dict[str, Any] = {
+            "id": kind,
+            "learning_rate": float(trainer.pop("learning_rate", None) or LEARNING_RATE),
+            "gradient_clip": float(trainer.pop("clip_grad_max_norm", None) or 0.0),
+            "minibatch": rows,
+        }
+        if kind != "bc":
+            options |= {"epochs": int(trainer.pop("max_reuse", None) or 1), "rollout_steps": ROLLOUT_STEPS}
+        if sources:
+            options["dataset"] = sources
+        if kind == "sl_rl" and weight is not None:
+            options["imitation"] = weight
+        if (evaluation := trainer.pop("eval", None)) and sources:
+            options |= self._validation(evaluation)
+        module, made = trainer.pop("module", None), trainer.pop("class", None)
+        if module:
+            words = f"{module}:{made}: its loss goes into a subclass of lanista.algorithms.Algorithm; {kind} until then"
+            self._leave(f"{name}.class", words)
+        return options
+
+    def _sources(self, trainer: Mapping[str, Any]) -> tuple[list[str], float | None]:
+        """The sources that the trainer learns from, and their share of its samples."""
+        buffers = list(trainer.get("buffers", ()))
+        weights = [float(weight) for weight in trainer.get("buffer_weights") or [1.0] * len(buffers)]
+        found: list[str] = []
+        share = 0.0
+        for buffer, weight in zip(buffers, weights, strict=False):
+            named = self._parts.get(buffer, {}).get("sources") or ()
+            found += [self._source(name) for name in named]
+            share += weight if named else 0.0
+        return found, round(share / sum(weights), 4) if weights and sum(weights) else None
+
+    def _source(self, name: str) -> str:
+        part = self._parts.get(name, {})
+        return f"{part.get('module', name)}:{part.get('func', 'build_source')}"
+
+    def _validation(self, evaluation: Mapping[str, Any]) -> dict[str, Any]:
+        named = self._parts.get(str(evaluation.get("buffer")), {}).get("sources") or ()
+        every = {"validation_every": int(evaluation["interval"])} if evaluation.get("interval") else {}
+        return {**({"validation_dataset": [self._source(name) for name in named]} if named else {}), **every}
+
+    def _generation(self, trainer: dict[str, Any], rows: int) -> dict[str, Any]:
+        actor_name, actor = self._first("actor")
+        processes = int(actor.pop("num_workers", None) or 1)
+        tables = int(actor.pop("actors_per_worker", None) or 1)
+        generation: dict[str, Any] = {
+            "steps": rows * UPDATES_A_GENERATION,
+            "rollout_actors": processes,
+            "tables": tables,
+        }
+        if trainers := trainer.pop("num_workers", None):
+            generation |= {"trainers": int(trainers), "topology": "split"}
+        if trainer.pop("use_gpu", None):
+            generation["device"] = "cuda"
+        if cpus := actor.pop("cpus_per_worker", None):
+            generation["cpus"] = float(cpus)
+        if memory := actor.pop("memory_per_worker", None):
+            generation["memory_mb"] = int(memory)
+        if length := actor.pop("episode_length", None):
+            self._leave(f"{actor_name}.episode_length", f"set episode_length = {length} in the agent's class")
+        return generation
+
+    def _top_level(self) -> None:
+        if self._config.get("mode", "train") != "train":
+            self._leave("mode", f"{self._config['mode']}: a trial file trains; `lanista serve --alias champion` serves")
+        if self._config.get("dump_state"):
+            self._leave("dump_state", "recorded games are replayed from their moves; agents may record states")
+
+    def _others(self) -> None:
+        """What is left of every component."""
+        for name, part in self._parts.items():
+            for option, value in part.items():
+                words = _ADVICE.get((part["kind"], option))
+                if option == "kind" or value is None or option in _CONVERTED.get(part["kind"], ()):
+                    continue
+                self._leave(f"{name}.{option}", f"{value!r}: {words or 'has no equal; it is not needed, or is code'}")
+
+
+_CONVERTED = {
+    "source": ("module", "func", "enable"),
+    "buffer": ("sources", "batch_size", "enable"),
+    "trainer": ("buffers", "buffer_weights", "model", "enable", "batch_size"),
+    "actor": ("agents",),
+    "model": ("enable",),
+    "render": ("enable",),
+}
+"""Options that were read above and need no line of their own."""
+_ADVICE = {
+    ("model", "checkpoint_interval"): "every generation is recorded as a version; see generation.steps",
+    ("model", "max_batch_size"): "decisions are batched by themselves",
+    ("model", "num_workers"): "inference runs in the rollout processes and gateways",
+    ("model", "use_onnx"): "`lanista model export --format onnx`",
+    ("source", "epoch"): "a data set is passed over as long as the budget lasts",
+    ("source", "num_workers"): "files are read by the training process",
+    ("buffer", "size"): "algorithms with a replay buffer have capacity, in decisions",
+    ("buffer", "num_workers"): "buffers live in the training processes",
+    ("buffer", "density"): "there are no connections to tune",
+    ("actor", "port"): "the gateway has ports of its own, for all trials",
+    ("actor", "use_tcp"): "the gateway takes HTTP and TCP, Bray's frames too",
+    ("actor", "use_gateway"): "`lanista gateway` runs on any node",
+    ("actor", "serialize"): "an agent names its serializer",
+    ("actor", "tick_input_proto"): "an agent names its messages",
+    ("actor", "tick_output_proto"): "an agent names its messages",
+    ("actor", "episode_save_interval"): "recorded games are kept by the gateway",
+    ("render", "module"): "a game renders itself (render_svg), or give your function to the replay command",
+    ("trainer", "batch_kind"): "rows of a batch are concatenated; recurrent models get sequences",
+    ("trainer", "prefetch_size"): "batches are prefetched where they arrive asynchronously",
+    ("trainer", "cpus_per_worker"): "generation.cpus is for all processes of a crew",
+    ("trainer", "weights_publish_interval"): "weights go out after every update, or by topology: asynchronous",
+}
+
+
+def _name(text: object) -> str:
+    name = re.sub(r"[^a-z0-9-]+", "-", str(text).lower()).strip("-")[:63]
+    return name or "trial"

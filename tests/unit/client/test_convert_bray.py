@@ -1,0 +1,102 @@
+"""Configurations of Bray become trial files; what has no equal is listed."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+from typer.testing import CliRunner
+
+from lanista.bray_config import NotBray, convert_bray
+from lanista.cli import app
+from orchestrator.spec.loading import parse_trial
+
+CONFIG: dict[str, Any] = {
+    "project": "Arena_1",
+    "trial": "sl_rl_v0",
+    "mode": "train",
+    "net": {"kind": "model", "module": "arena.nets", "checkpoint_interval": 500},
+    "demos": {"kind": "source", "module": "arena.demos", "func": "build_source", "epoch": 100},
+    "held_out": {"kind": "source", "module": "arena.demos", "func": "build_eval"},
+    "demo_buffer": {"kind": "buffer", "sources": ["demos"], "batch_size": 64, "size": 8},
+    "eval_buffer": {"kind": "buffer", "sources": ["held_out"], "batch_size": 64},
+    "replay": {"kind": "buffer", "batch_size": 64},
+    "hero": {"kind": "agent", "module": "arena.agents", "class": "Hero"},
+    "hall": {"kind": "actor", "agents": ["hero"], "num_workers": 2, "actors_per_worker": 8, "port": 8000},
+    "teacher": {
+        "kind": "trainer",
+        "module": "arena.training",
+        "class": "Teacher",
+        "model": "net",
+        "buffers": ["demo_buffer", "replay"],
+        "buffer_weights": [0.25, 0.75],
+        "eval": {"buffer": "eval_buffer", "interval": 200},
+        "batch_size": 2,
+        "max_reuse": 3,
+        "learning_rate": None,
+        "clip_grad_max_norm": 1.0,
+        "num_steps": 1000,
+    },
+    "spaces": {"kind": "config", "state_space": [4, 8, 8], "action_space": 9},
+}
+
+
+def changed(**parts: Any) -> dict[str, Any]:
+    return {**CONFIG, **parts}
+
+
+def test_a_template_becomes_a_trial_that_is_valid() -> None:
+    made = convert_bray(CONFIG)
+    assert made.trial["game"]["agent"] == "arena.agents:Hero"
+    assert made.trial["game"]["spec"]["action"] == {"discrete": 9}
+    assert made.trial["model"] == {"id": "arena.nets:build_model"}
+    assert made.trial["algorithm"] == {
+        "id": "sl_rl",
+        "learning_rate": 5e-4,
+        "gradient_clip": 1.0,
+        "minibatch": 128,
+        "epochs": 3,
+        "rollout_steps": 16,
+        "dataset": ["arena.demos:build_source"],
+        "imitation": 0.25,
+        "validation_dataset": ["arena.demos:build_eval"],
+        "validation_every": 200,
+    }
+    assert made.trial["generation"]["rollout_actors"] == 2 and made.trial["budget"] == {"steps": 128_000}
+    trial = parse_trial(yaml.safe_dump({**yaml.safe_load(made.text), "game": {"id": "connect_four"}}))
+    assert (trial.project, trial.trial) == ("arena-1", "sl-rl-v0")
+
+
+def test_what_has_no_equal_is_listed_with_what_to_do() -> None:
+    made = convert_bray(CONFIG)
+    listed = {line.partition(":")[0] for line in made.left}
+    assert {"net.checkpoint_interval", "hall.port", "teacher.class", "demos.epoch", "demo_buffer.size"} == listed
+    assert "# - hall.port: 8000: the gateway has ports of its own" in made.text
+
+
+@pytest.mark.parametrize(("buffers", "algorithm"), [(["demo_buffer"], "bc"), (["replay"], "ppo")])
+def test_the_buffers_say_which_algorithm_it_is(buffers: list[str], algorithm: str) -> None:
+    made = convert_bray(changed(teacher={"kind": "trainer", "buffers": buffers, "use_gpu": True, "num_workers": 2}))
+    assert made.trial["algorithm"]["id"] == algorithm
+    assert made.trial["generation"]["device"] == "cuda" and made.trial["generation"]["trainers"] == 2
+
+
+@pytest.mark.parametrize(
+    ("config", "why"),
+    [([], "a mapping of components"), ({"game": {"id": "x"}}, "no component"), ({"a": {"kind": "b"}}, "kind 'b'")],
+)
+def test_other_files_are_refused(config: Any, why: str) -> None:
+    with pytest.raises(NotBray, match=why):
+        convert_bray(config)
+
+
+def test_the_command_writes_the_file_and_lists_the_rest(tmp_path: Path) -> None:
+    config, made = tmp_path / "config.yaml", tmp_path / "trial.yaml"
+    config.write_text(yaml.safe_dump(CONFIG))
+    done = CliRunner().invoke(app, ["convert", "bray", str(config), "-o", str(made)], catch_exceptions=False)
+    assert done.exit_code == 0 and "5 fields were not converted" in done.stdout and "hall.port" in done.stdout
+    assert made.read_text().startswith("# Converted from a configuration of Bray")
+    config.write_text("game: {id: x}")
+    assert CliRunner().invoke(app, ["convert", "bray", str(config)]).exit_code == 1
