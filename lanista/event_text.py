@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from rich.text import Text
 
-from api.schemas.events import Event
+if TYPE_CHECKING:
+    from api.schemas.events import Event
+
 
 STYLES = {"good": "bold yellow", "bad": "bold red"}
 

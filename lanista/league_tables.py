@@ -13,7 +13,6 @@ from rich.progress_bar import ProgressBar
 from rich.table import Table
 from rich.text import Text
 
-from api.schemas.events import GenerationProgress
 from api.schemas.payoff import Payoff
 from api.schemas.players import Player
 from api.schemas.ratings import Rating
@@ -22,6 +21,7 @@ from lanista.client import League
 from lanista.event_text import event_line
 
 if TYPE_CHECKING:
+    from api.schemas.events import GenerationProgress
     from lanista.live_view import LiveLeague
 
 STATUS_COLOURS = {
@@ -113,7 +113,9 @@ def players_table(
     league: League, shown: Sequence[Player], progress: dict[str, GenerationProgress] | None = None
 ) -> Table:
     """One row for each player shown."""
-    table = Table("player", "role", "version", "generation", "under way", "steps", "rating", "aliases", box=None)
+    by_returns = bool(league.returns) and not league.has_opponents
+    measure = "mean return" if by_returns else "rating"
+    table = Table("player", "role", "version", "generation", "under way", "steps", measure, "aliases", box=None)
     for player in shown:
         under_way = (progress or {}).get(player.id)
         learns = player.role.learns
@@ -124,7 +126,7 @@ def players_table(
             str(player.generation) if learns else "",
             _under_way(under_way),
             f"{player.steps:,}" if learns else "",
-            rating_text(league.rating_of(player)),
+            return_text(league.returns.get(player.id)) if by_returns else rating_text(league.rating_of(player)),
             "[bold yellow]" + escape(", ".join(league.aliases_of(player))) + "[/]",
             style="dim" if player.status == "retired" else "",
         )
@@ -143,6 +145,8 @@ def _role(player: Player) -> str:
 def _under_way(progress: GenerationProgress | None) -> RenderableType:
     if progress is None:
         return ""
+    if progress.waiting and progress.steps is None:
+        return f"[yellow]waits for {escape(progress.waiting)}[/]"
     if not progress.target or progress.steps is None:
         return f"[dim]generation {progress.generation} is starting[/]"
     bar = ProgressBar(total=progress.target, completed=min(progress.steps, progress.target), width=16)
@@ -150,6 +154,10 @@ def _under_way(progress: GenerationProgress | None) -> RenderableType:
     line = Table.grid()
     line.add_row(bar, words)
     return line
+
+
+def return_text(value: float | None) -> str:
+    return "" if value is None else f"{value:.4g}"
 
 
 def rating_text(rating: Rating | None) -> str:

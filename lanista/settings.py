@@ -11,6 +11,7 @@ from typing import Any, Self
 from pydantic import Field, SecretStr, field_validator, model_validator
 
 from api.settings import ApiSettings, DatabaseUrl, StoreSettings
+from lanista.given_settings import DEFAULT_HOME
 from orchestrator.settings import (
     ENV_PREFIX,
     LanistaSettings,
@@ -27,7 +28,7 @@ from workers.settings import WorkerSettings
 class StackSettings(TemporalSettings, LogSettings):
     """Settings of `lanista up`. A part whose address is set is external: it is used and not started."""
 
-    home: Path = Field(default=Path(".lanista"), description="data folder of the local stack")
+    home: Path = Field(default=DEFAULT_HOME, description="data folder of the local stack")
     host: str = Field(default="127.0.0.1", min_length=1, description="address the API binds; loopback by default")
     port: int = Field(default=8800, ge=1, le=65535, description="port of the API and the page")
     database_url: DatabaseUrl | None = Field(

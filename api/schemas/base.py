@@ -26,7 +26,7 @@ Name = Annotated[str, Field(pattern=NAME_PATTERN, description="1 to 63 lower-cas
 class Answer(BaseModel):
     """Base of every answer. Frozen; fields that a newer server adds are ignored."""
 
-    model_config = ConfigDict(frozen=True, extra="ignore")
+    model_config = ConfigDict(frozen=True, extra="ignore", defer_build=True)
 
 
 class Body(BaseModel):

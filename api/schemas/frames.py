@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 from pydantic import BaseModel
 
+from api.schemas.metrics import Point, Series
+
 if TYPE_CHECKING:
     import pandas
 
@@ -22,10 +24,13 @@ def matrix_frame(names: Sequence[str], matrix: Sequence[Sequence[float | None]])
 
 
 def frame_of(schema: type[BaseModel], items: Sequence[BaseModel]) -> pandas.DataFrame:
-    """One row per item and one column per field; without items, only the columns."""
-    frame: pandas.DataFrame = load_pandas().DataFrame(
-        [item.model_dump() for item in items], columns=list(schema.model_fields)
-    )
+    """One row per item and one column per field; without items, only the columns. Series have a row per value."""
+    if issubclass(schema, Series):
+        rows: list[Any] = [row for item in items if isinstance(item, Series) for row in item.rows()]
+        columns = list(Point.__annotations__)
+    else:
+        rows, columns = [item.model_dump() for item in items], list(schema.model_fields)
+    frame: pandas.DataFrame = load_pandas().DataFrame(rows, columns=columns)
     return frame
 
 

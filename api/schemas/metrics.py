@@ -2,9 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from typing import TypedDict
+
 from pydantic import Field
 
 from api.schemas.base import Answer
+
+
+class Point(TypedDict):
+    """One value of a series, as a row of a frame."""
+
+    player: str
+    name: str
+    generation: int
+    steps: int
+    value: float | None
 
 
 class Series(Answer):
@@ -16,3 +29,8 @@ class Series(Answer):
     generations: list[int] = Field(description="the generations, in order", examples=[[1, 2]])
     steps: list[int] = Field(description="the player's steps after each", examples=[[2_000_000, 4_000_000]])
     values: list[float | None] = Field(description="the values; null where not a finite number", examples=[[0.9, 0.7]])
+
+    def rows(self) -> Iterator[Point]:
+        """One row for each value."""
+        for generation, steps, value in zip(self.generations, self.steps, self.values, strict=True):
+            yield Point(player=self.player, name=self.name, generation=generation, steps=steps, value=value)

@@ -55,6 +55,8 @@ class Rating(Answer):
         description="lower end of the difference's 95 % interval, from the full covariance"
     )
     difference_high: float | None = Field(description="upper end of that interval")
+    label: str = Field("", description="player and version, as standings name it", examples=["main v12"])
+    version_number: int | None = Field(None, description="the same as `number`", examples=[12])
 
 
 class Ratings(Answer):

@@ -35,6 +35,7 @@ class ReportLine(Answer):
     withdrawn: str | None = Field(
         description="why it was withdrawn; null: it was not", examples=["its checkpoint is damaged"]
     )
+    value: float | None = Field(None, description="the same as `elo`, as ratings name it", examples=[212.0])
 
 
 class CrossCell(Answer):

@@ -4,39 +4,13 @@ from __future__ import annotations
 
 from typing import Annotated, Any
 
-from pydantic import AfterValidator, Field
+from pydantic import Field
 
-from api.schemas.base import Answer, Body, Name, Utc
+from api.schemas.base import Answer, Body, Utc
 from api.schemas.enums import Overlap
 from api.schemas.tournaments import SPEC_EXAMPLE
-from orchestrator.spec.evaluation import check_cron
-from orchestrator.spec.tournament import TournamentSpec
 
-Cron = Annotated[str, Field(max_length=100, description="minute hour day month weekday"), AfterValidator(check_cron)]
-Seconds = Annotated[int, Field(ge=1, le=31_536_000)]
-Zone = Annotated[str, Field(max_length=64, pattern=r"^[A-Za-z0-9_+/-]+$")]
 Note = Annotated[str, Field(max_length=500, pattern=r"^[^\x00]*$")]
-
-
-class NewSchedule(Body):
-    """A schedule to create: `cron` or `every_seconds`, not both."""
-
-    project: Name = Field(default="default", examples=["connect-four"])
-    name: Name = Field(examples=["nightly"])
-    cron: Cron | None = Field(default=None, examples=["0 3 * * *"])
-    every_seconds: Seconds | None = Field(
-        default=None, description="interval in seconds, instead of a cron line", examples=[3600]
-    )
-    time_zone: Zone = Field(default="UTC", description="time zone of the cron line", examples=["Europe/Berlin"])
-    overlap: Overlap = Field(
-        default=Overlap.SKIP,
-        description="what a firing does while the last tournament still runs",
-        examples=["skip"],
-    )
-    catchup_window_seconds: Annotated[int, Field(ge=10, le=31_536_000)] = Field(
-        default=3600, description="how late a firing that an outage prevented may still happen", examples=[3600]
-    )
-    tournament: TournamentSpec = Field(description="the tournament to create at each firing", examples=[SPEC_EXAMPLE])
 
 
 class ScheduleChange(Body):

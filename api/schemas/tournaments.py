@@ -7,19 +7,11 @@ from typing import Any
 
 from pydantic import Field
 
-from api.schemas.base import Answer, Body, Name, Utc
+from api.schemas.base import Answer, Body, Utc
 from api.schemas.enums import PairingStatus, TournamentFormat, TournamentStatus
 from api.schemas.reports import ReportLine
-from orchestrator.spec.tournament import TournamentSpec
 
 SPEC_EXAMPLE = {"trial": "first-league", "format": "swiss", "entrants": ["latest", "snapshots", "bot:random"]}
-
-
-class NewTournament(Body):
-    """A tournament to create."""
-
-    project: Name = Field(default="default", examples=["connect-four"])
-    spec: TournamentSpec = Field(description="the tournament file without `project`", examples=[SPEC_EXAMPLE])
 
 
 class Tournament(Answer):

@@ -8,7 +8,6 @@ from pydantic import Field
 
 from api.schemas.base import LARGEST, Answer, Body, Name, Utc
 from api.schemas.enums import TrialStatus
-from orchestrator.spec import TrialSpec
 
 SPEC_EXAMPLE = {"game": {"id": "connect_four"}, "league": {"preset": "alphastar"}, "budget": {"steps": 100_000_000}}
 
@@ -51,17 +50,6 @@ class Trial(TrialSummary):
     """A trial."""
 
     spec: dict[str, Any] = Field(description="its trial file, with defaults", examples=[SPEC_EXAMPLE])
-
-
-class NewTrial(Body):
-    """A trial to create."""
-
-    project: Name = Field(default="default", examples=["connect-four"])
-    name: Name = Field(examples=["first-league"])
-    spec: TrialSpec = Field(
-        description="the trial file without `project` and `trial`; everything but `game` has a default",
-        examples=[SPEC_EXAMPLE],
-    )
 
 
 class Fork(Body):

@@ -1,101 +1,124 @@
-"""The command line."""
+"""The command line. Each command's code is imported when the command is called."""
 
 from __future__ import annotations
 
 import sys
 
 import typer
-from rich.markup import escape
 
+from lanista.given_settings import any_given
 from lanista.shadowing import refuse_shadowed
 
 refuse_shadowed()  # before the packages that may be hidden are imported
 
 # ruff: noqa: E402
-from lanista.cli import (
-    audit,
-    bench,
-    data,
-    demo,
-    doctor,
-    gate,
-    league,
-    model,
-    roles,
-    schedule,
-    stack,
-    token,
-    tournament,
-    trial,
-)
-from lanista.cli.connection import ExitCode, exit_code, explain
-from lanista.cli.stack_extra import needs_stack, require_stack
-from lanista.cli.terminal import errors
-from lanista.client.errors import LanistaError
-from lanista.settings import refuse_unknown
-from lanista.stack.errors import NotRunning, NotStarted, StackError
-from orchestrator.settings import SettingsError
+from lanista.cli.lazy import LazyCommand, lazy_group
+
+COMMANDS = {
+    "up": LazyCommand(
+        place="lanista.cli.stack:up",
+        help="Start the local stack: Postgres, Temporal, Ray, the workers, the API and TensorBoard.",
+        of_stack=True,
+    ),
+    "down": LazyCommand(place="lanista.cli.stack:down", help="Stop the local stack and all its processes; data stays."),
+    "status": LazyCommand(
+        place="lanista.cli.stack:status",
+        help="Show each part of the local stack, and the last log lines of a part that keeps failing.",
+    ),
+    "doctor": LazyCommand(
+        place="lanista.cli.doctor:doctor",
+        help="Check every part: version, reachability, disk, memory, Ray's resources. Exit code 0 if everything is "
+        "well.",
+        of_stack=True,
+    ),
+    "demo": LazyCommand(
+        place="lanista.cli.demo:demo",
+        help="Start the stack if it is not running, train a small league and show its champion. Ctrl-C ends it.",
+        of_stack=True,
+    ),
+    "audit": LazyCommand(
+        place="lanista.cli.audit:audit",
+        help="Recompute payoffs, ratings and counts from the recorded games. Exit code 0 only if everything agrees.",
+        of_stack=True,
+    ),
+    "api": LazyCommand(place="lanista.cli.roles:api", help="Serve the REST API and the page.", of_stack=True),
+    "serve": LazyCommand(place="lanista.cli.roles:api", help="Serve the REST API and the page.", of_stack=True),
+    "migrate": LazyCommand(
+        place="lanista.cli.roles:migrate",
+        help="Migrate the database's schema and exit. Safe to repeat and to run concurrently.",
+        of_stack=True,
+    ),
+    "bench": LazyCommand(
+        place="lanista.cli.bench:bench",
+        help="List the measurements, or run one: lanista bench NAME [ITS OPTIONS]. Needs a source checkout.",
+        context_settings={"allow_extra_args": True, "ignore_unknown_options": True},
+    ),
+    "worker": LazyCommand(
+        place="lanista.cli.roles:worker", help="Run one worker in the foreground, as on a cluster.", of_stack=True
+    ),
+    "trial": LazyCommand(
+        place="lanista.cli.trial:trial", help="Trials: check, start, watch, pause, resume, stop, fork."
+    ),
+    "league": LazyCommand(
+        place="lanista.cli.league:league", help="The league: payoff, ratings, decisions and their reasons."
+    ),
+    "player": LazyCommand(place="lanista.cli.player:player", help="Players of a league: list, add, retune, retire."),
+    "match": LazyCommand(place="lanista.cli.match:match", help="Recorded games: list, show, replay."),
+    "play": LazyCommand(
+        place="lanista.cli.play:play",
+        help="Play a game against a version in the terminal. Type a move's name or number; Ctrl-C leaves the game.",
+    ),
+    "model": LazyCommand(place="lanista.cli.model:model", help="Model versions: list, promote, roll back, download."),
+    "gate": LazyCommand(place="lanista.cli.gate:gate", help="Promotion gates: list, show, stop."),
+    "data": LazyCommand(place="lanista.cli.data:data", help="Data sets for imitation and offline learning."),
+    "convert": LazyCommand(
+        place="lanista.cli.convert:convert", help="Convert configurations of other systems to trial files."
+    ),
+    "tournament": LazyCommand(
+        place="lanista.cli.tournament:tournament", help="Tournaments: run, list, show, report, cancel."
+    ),
+    "schedule": LazyCommand(
+        place="lanista.cli.schedule:schedule",
+        help="Schedules of tournaments: create, pause, resume, trigger, delete.",
+    ),
+    "token": LazyCommand(
+        place="lanista.cli.token:token", help="API tokens: make, list and revoke them.", of_stack=True
+    ),
+}
+"""Every command and group of commands, in the order of `lanista --help`."""
 
 app = typer.Typer(
     name="lanista",
+    cls=lazy_group(COMMANDS),
     help="Durable league training for game-playing agents.",
     no_args_is_help=True,
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-app.command()(needs_stack(stack.up))
-app.command()(stack.down)
-app.command()(stack.status)
-app.command()(needs_stack(doctor.doctor))
-app.command()(needs_stack(demo.demo))
-app.command()(needs_stack(audit.audit))
-app.command()(needs_stack(roles.api))
-app.command("serve")(needs_stack(roles.api))
-app.command()(needs_stack(roles.migrate))
-app.add_typer(roles.worker, name="worker", callback=require_stack)
-app.add_typer(trial.trial, name="trial")
-app.add_typer(league.league, name="league")
-app.add_typer(model.model, name="model")
-app.add_typer(gate.gate, name="gate")
-app.add_typer(data.data, name="data")
-app.add_typer(tournament.tournament, name="tournament")
-app.add_typer(schedule.schedule, name="schedule")
-app.command(context_settings={"allow_extra_args": True, "ignore_unknown_options": True})(bench.bench)
-app.add_typer(token.token, name="token", callback=require_stack)
 
 
-_STACK_ERRORS = (
-    ("api.store.core.errors", "NotFound", ExitCode.NOT_FOUND),
-    ("api.store.core.errors", "StoreError", ExitCode.FAILED),
-    ("orchestrator.temporal", "TemporalUnreachable", ExitCode.UNREACHABLE),
-)
-"""Errors of the stack, by module and name: a class whose module was not imported cannot have been raised."""
-
-
-def _loaded_errors() -> dict[type[Exception], ExitCode]:
-    """Errors that are reported in one line, and their exit codes."""
-    codes: dict[type[Exception], ExitCode] = {
-        NotStarted: ExitCode.UNREACHABLE,
-        NotRunning: ExitCode.UNREACHABLE,
-        StackError: ExitCode.FAILED,
-        SettingsError: ExitCode.FAILED,
-    }
-    for module, name, code in _STACK_ERRORS:
-        if module in sys.modules:
-            codes[getattr(sys.modules[module], name)] = code
-    return codes
+@app.callback(help="Durable league training for game-playing agents.")
+def _lanista() -> None:
+    """Makes the app a group."""
 
 
 def main() -> None:
     """Run the command. Errors that the user can fix are one message, never a stack trace."""
     try:
-        refuse_unknown()
+        _refuse_unknown_settings()
         app()
-    except LanistaError as error:
-        errors.print(f"[bold red]Error:[/] {escape(explain(error))}", highlight=False, soft_wrap=True)
-        sys.exit(exit_code(error))
-    except tuple(_loaded_errors()) as error:
-        errors.print(f"[bold red]Error:[/] {escape(str(error))}", highlight=False, soft_wrap=True)
-        sys.exit(next(code for kind, code in _loaded_errors().items() if isinstance(error, kind)))
     except KeyboardInterrupt:
-        sys.exit(ExitCode.INTERRUPTED)
+        sys.exit(130)
+    except Exception as error:
+        from lanista.cli.failures import report
+
+        report(error)
+        raise
+
+
+def _refuse_unknown_settings() -> None:
+    """Check the names of settings where there are any."""
+    if any_given():
+        from lanista.settings import refuse_unknown
+
+        refuse_unknown()

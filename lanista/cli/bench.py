@@ -16,8 +16,8 @@ from rich.markup import escape
 from rich.table import Table
 
 import lanista
-from lanista.cli.connection import ExitCode
-from lanista.cli.stack import JsonOption
+from lanista.cli.exit_codes import ExitCode
+from lanista.cli.options import JsonOption
 from lanista.cli.terminal import errors, out, print_json
 
 CHECKOUT = Path(lanista.__path__[0]).parent

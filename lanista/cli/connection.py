@@ -8,14 +8,13 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
-from enum import IntEnum
 from itertools import islice
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from lanista.cli.stack import HomeOption
+from lanista.cli.exit_codes import ExitCode
 from lanista.client import Client, LanistaError, Retries
 from lanista.client.errors import (
     ChangedMeanwhile,
@@ -31,27 +30,11 @@ from lanista.client.errors import (
 )
 from lanista.client.local import ApiAddress, find_api
 
-__all__ = ["ExitCode", "HomeOption", "LimitOption", "TrialArgument", "address", "connected", "exit_code", "explain"]
+__all__ = ["ExitCode", "TrialArgument", "address", "connected", "exit_code", "explain"]
 
 QUICK = Retries(attempts=3)
 """Few attempts: a person is waiting."""
 COMPLETION = Retries(attempts=1)
-
-
-class ExitCode(IntEnum):
-    """What a command's exit code means."""
-
-    FAILED = 1
-    """An invalid trial file, a failed trial, or an unhealthy part."""
-    USAGE = 2
-    UNREACHABLE = 3
-    """The API, or a part it needs, does not answer."""
-    NOT_ALLOWED = 4
-    """No valid token, or its scope does not allow this."""
-    NOT_FOUND = 5
-    REFUSED = 6
-    """A conflict with the present state, or an invalid request."""
-    INTERRUPTED = 130
 
 
 _CODES: tuple[tuple[type[LanistaError], ExitCode], ...] = (
@@ -136,4 +119,3 @@ TrialArgument = Annotated[
         show_default=False,
     ),
 ]
-LimitOption = Annotated[int, typer.Option("--limit", "-n", min=1, max=100_000, help="Show at most this many.")]

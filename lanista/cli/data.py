@@ -8,8 +8,8 @@ from typing import Annotated
 import typer
 from rich.markup import escape
 
-from lanista.cli.connection import ExitCode, HomeOption, TrialArgument, connected
-from lanista.cli.stack import JsonOption
+from lanista.cli.connection import ExitCode, TrialArgument, connected
+from lanista.cli.options import HomeOption, JsonOption
 from lanista.cli.stack_extra import require_stack
 from lanista.cli.terminal import errors, print_json, print_line
 

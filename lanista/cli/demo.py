@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from rich.table import Table
 
-from lanista.cli.stack import HomeOption, load_settings, print_sign_in_link, up_detached
+from lanista.cli.options import HomeOption
+from lanista.cli.stack import load_settings, print_sign_in_link, up_detached
 from lanista.cli.terminal import errors, out
 from lanista.client import Client
 from lanista.client.local import ApiAddress, find_api

@@ -9,7 +9,8 @@ import typer
 from rich.markup import escape
 from rich.table import Table
 
-from lanista.cli.stack import HomeOption, JsonOption, load_settings
+from lanista.cli.options import HomeOption, JsonOption
+from lanista.cli.stack import load_settings
 from lanista.cli.terminal import out, print_json
 
 

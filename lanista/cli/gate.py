@@ -11,8 +11,8 @@ from rich.table import Table
 
 from api.schemas.enums import GateStatus
 from api.schemas.gates import Gate, GateSummary
-from lanista.cli.connection import HomeOption, LimitOption, TrialArgument, connected
-from lanista.cli.stack import JsonOption
+from lanista.cli.connection import TrialArgument, connected
+from lanista.cli.options import HomeOption, JsonOption, LimitOption
 from lanista.cli.terminal import out, print_json, print_line, uncut_table
 from lanista.client import Client
 from lanista.client.calls.composed import is_id

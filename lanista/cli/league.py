@@ -15,8 +15,8 @@ from api.schemas.payoff import PayoffStream
 from api.schemas.players import Player
 from api.schemas.ratings import Ratings
 from api.schemas.trials import Trial
-from lanista.cli.connection import ExitCode, HomeOption, LimitOption, TrialArgument, connected
-from lanista.cli.stack import JsonOption
+from lanista.cli.connection import ExitCode, TrialArgument, connected
+from lanista.cli.options import HomeOption, JsonOption, LimitOption
 from lanista.cli.terminal import errors, out, print_json, print_line
 from lanista.client import Client
 from lanista.client.calls.composed import is_id
@@ -64,7 +64,7 @@ def ratings(
             "--against",
             metavar="VERSION",
             help="Show differences to this version: player:number of the trial, project/trial/player:number, "
-            "project@alias, or its id.",
+            "project@alias (or project@alias:game), or its id.",
         ),
     ] = None,
     limit: LimitOption = 30,

@@ -13,8 +13,8 @@ from rich.markup import escape
 from api.schemas.aliases import Alias
 from api.schemas.trials import Trial
 from api.schemas.versions import Version
-from lanista.cli.connection import ExitCode, HomeOption, LimitOption, TrialArgument, connected
-from lanista.cli.stack import JsonOption
+from lanista.cli.connection import ExitCode, TrialArgument, connected
+from lanista.cli.options import HomeOption, JsonOption, LimitOption
 from lanista.cli.terminal import errors, out, print_json, print_line, uncut_table
 
 model = typer.Typer(help="Model versions: list, promote, roll back, download.", no_args_is_help=True)
@@ -23,7 +23,8 @@ VersionArgument = Annotated[
     str,
     typer.Argument(
         metavar="VERSION",
-        help="project/trial/player:number, project/trial/player (the newest), project@alias, or its id.",
+        help="project/trial/player:number, project/trial/player (the newest), project@alias (or project@alias:game), "
+        "or its id.",
         show_default=False,
     ),
 ]

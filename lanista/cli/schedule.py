@@ -11,8 +11,8 @@ from rich.table import Table
 
 from api.schemas.enums import Overlap
 from api.schemas.schedules import Schedule
-from lanista.cli.connection import HomeOption, LimitOption, connected
-from lanista.cli.stack import JsonOption
+from lanista.cli.connection import connected
+from lanista.cli.options import HomeOption, JsonOption, LimitOption
 from lanista.cli.terminal import out, print_json, print_line, uncut_table
 from lanista.cli.tournament import (
     ChallengerOption,

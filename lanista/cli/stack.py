@@ -9,22 +9,19 @@ import time
 from contextlib import suppress
 from dataclasses import asdict
 from datetime import datetime
-from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 from rich.markup import escape
 from rich.table import Table
 
+from lanista.cli.options import HomeOption, JsonOption
 from lanista.cli.terminal import coloured, errors, out, print_json, print_line
 from lanista.settings import StackSettings, check_roles
 from lanista.stack import control as remote
 from lanista.stack.errors import AlreadyRunning, StackError
 from lanista.stack.home import Home, StackState
 from lanista.stack.sign_in_link import sign_in_link
-
-HomeOption = Annotated[Path | None, typer.Option("--home", help="Data folder (LANISTA_HOME; default .lanista).")]
-JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON for programs.")]
 
 
 def load_settings(**given: Any) -> StackSettings:

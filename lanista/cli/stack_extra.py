@@ -25,9 +25,18 @@ class StackNotInstalled(StackError):
     """The command needs the extra `stack`."""
 
 
+def missing_packages() -> list[str]:
+    """Packages of the stack that are not installed."""
+    return [name for name in PACKAGES if find_spec(name) is None]
+
+
+def stack_is_installed() -> bool:
+    return not missing_packages()
+
+
 def require_stack() -> None:
     """Raise StackNotInstalled if packages of the stack are missing."""
-    missing = [name for name in PACKAGES if find_spec(name) is None]
+    missing = missing_packages()
     if missing:
         raise StackNotInstalled(f"This command needs the stack ({', '.join(missing)} not installed): {INSTALL}")
 

@@ -9,17 +9,15 @@ from typing import Annotated, Any, Literal
 
 import typer
 from rich.markup import escape
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.table import Table
 
 from api.schemas.tournaments import Tournament
-from lanista.cli.connection import ExitCode, HomeOption, LimitOption, connected
-from lanista.cli.stack import JsonOption
+from lanista.cli.connection import ExitCode, connected
+from lanista.cli.options import HomeOption, JsonOption, LimitOption
 from lanista.cli.terminal import errors, out, print_json, print_line, uncut_table
 from lanista.client import Client
 from lanista.client.errors import NoSuchName
-from orchestrator.spec import InvalidTrial
-from orchestrator.spec.tournament_loading import load_tournament_file
+from orchestrator.spec.problems import InvalidTrial
 from orchestrator.spec.values import is_id
 
 tournament = typer.Typer(help="Tournaments: run, list, show, report, cancel.", no_args_is_help=True)
@@ -74,6 +72,8 @@ def spec_from(
     spec: dict[str, Any] = {}
     named = "default"
     if file is not None:
+        from orchestrator.spec.tournament_loading import load_tournament_file
+
         try:
             loaded = load_tournament_file(file)
         except InvalidTrial as error:
@@ -208,6 +208,8 @@ def _written(client: Client, tournament: str, form: ReportForm) -> str:
 
 def _follow(client: Client, held: Tournament, *, quiet: bool) -> Tournament:
     """Wait for the end, with a progress bar of the pairings known so far."""
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
     with Progress(*columns, console=errors, disable=quiet) as progress:
         bar = progress.add_task(held.format, total=None)

@@ -2,38 +2,39 @@
 
 from __future__ import annotations
 
-import re
 from itertools import islice
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
-import yaml
 from rich.markup import escape
 from rich.table import Table
 
 from api.schemas.enums import TrialStatus
 from api.schemas.trials import Trial, TrialSummary
 from lanista.cli import trial_orders
-from lanista.cli.connection import ExitCode, HomeOption, LimitOption, TrialArgument, address, connected
-from lanista.cli.stack import JsonOption
+from lanista.cli.connection import ExitCode, TrialArgument, address, connected
+from lanista.cli.options import HomeOption, JsonOption, LimitOption
+from lanista.cli.own_code import packed, shipped
 from lanista.cli.terminal import errors, out, print_json, print_line, uncut_table
+from lanista.cli.trial_checks import checked_file, try_components
 from lanista.cli.trial_orders import watch_until_end
-from lanista.client import Client, LanistaError, Retries
+from lanista.client import Client
 from lanista.client.errors import Conflict
 from lanista.league_tables import duration, headline, players_table, players_to_show, status_text
-from orchestrator.spec import InvalidTrial, TrialFile, trial_json_schema
-from orchestrator.spec.budget import BudgetSpec
-from orchestrator.spec.loading import load_trial_file
-from orchestrator.spec.problems import Problem
 from orchestrator.spec.values import duration_text
+
+if TYPE_CHECKING:
+    from orchestrator.spec.budget import BudgetSpec
+    from orchestrator.spec.trial import TrialFile
 
 trial = typer.Typer(help="Trials: check, start, watch, pause, resume, stop, fork.", no_args_is_help=True)
 
 FileArgument = Annotated[Path, typer.Argument(metavar="FILE", help="Trial file (YAML).", show_default=False)]
 ProjectOption = Annotated[str | None, typer.Option("--project", "-p", help="Only this project.")]
 MOST_PLAYERS = 30
-ONCE = Retries(attempts=1)
+MOST_ASKED = 10
+"""Running trials of a list that are asked what they do: each is a request."""
 
 
 @trial.command()
@@ -42,8 +43,8 @@ def validate(file: FileArgument, home: HomeOption = None, as_json: JsonOption = 
 
     Where a stack runs, a worker of it tries the game, the model and the algorithm together.
     """
-    checked = _checked(file, as_json)
-    not_checked = _try_components(file, checked, home, as_json)
+    checked = checked_file(file, as_json)
+    not_checked = try_components(file, checked, home, as_json)
     if not_checked is not None and not as_json:
         errors.print(f"[yellow]{escape(not_checked)}[/]", highlight=False, soft_wrap=True)
     if as_json:
@@ -58,6 +59,8 @@ def validate(file: FileArgument, home: HomeOption = None, as_json: JsonOption = 
 @trial.command()
 def schema() -> None:
     """Print the JSON Schema of trial files, for editors."""
+    from orchestrator.spec.trial import trial_json_schema
+
     print_json(trial_json_schema())
 
 
@@ -72,9 +75,11 @@ def start(
     as_json: JsonOption = False,
 ) -> None:
     """Check a trial file and start its trial."""
-    checked = _checked(file, as_json)
+    checked = checked_file(file, as_json)
     spec = checked.spec.to_json() | ({"start": "paused"} if paused else {})
+    code = packed(file, spec)
     with connected(home) as client:
+        spec = shipped(client, spec, code)
         try:
             made = client.create_trial(project=project or checked.project, name=name or checked.trial, spec=spec)
         except Conflict as error:
@@ -105,6 +110,7 @@ def list_all(
     with connected(home) as client:
         listing = client.trials(project=project, status=status or (), archived=archived, page_size=min(limit, 500))
         found = list(islice(listing, limit))
+        notes = {} if as_json else _notes(client, found)
     if as_json:
         print_json([one.model_dump(mode="json") for one in found])
         return
@@ -119,6 +125,20 @@ def list_all(
         if one.status is TrialStatus.FAILED and one.status_reason:
             # `trial show` has the traceback
             print_line(f"[red]{escape(one.label)}[/] failed: {escape(one.status_reason.splitlines()[0])}")
+    for label, words in notes.items():
+        print_line(f"[yellow]{escape(label)}[/]: {escape(words)}")
+
+
+def _notes(client: Client, trials: list[TrialSummary]) -> dict[str, str]:
+    """What keeps running trials from going on, in one line each."""
+    found = {}
+    for one in [trial for trial in trials if trial.status is TrialStatus.RUNNING][:MOST_ASKED]:
+        now = client.trial_progress(one)
+        waiting = [f"{each.player} waits for {each.waiting}" for each in now.generations if each.waiting]
+        idle = waiting if len(waiting) == len(now.generations) else []
+        if words := [*(trouble.splitlines()[0] for trouble in now.troubles), *idle]:
+            found[one.label] = "; ".join(words)
+    return found
 
 
 def _row(one: TrialSummary) -> list[str]:
@@ -153,12 +173,18 @@ def show(
             out.print(_as_file(found), markup=False, highlight=False, soft_wrap=True, end="")
         else:
             league = client.league(found)
+            now = None if found.is_over else client.trial_progress(found)
+            under_way = {} if now is None else {each.player_id: each for each in now.generations}
             out.print(headline(found))
-            out.print(players_table(league, players_to_show(league, MOST_PLAYERS)))
+            out.print(players_table(league, players_to_show(league, MOST_PLAYERS), under_way))
+            for trouble in [] if now is None else now.troubles:
+                print_line(f"[yellow]{escape(trouble)}[/]")
             print_line(f"[dim]id {found.id} · seed {found.seed}{_origin(found)}[/]")
 
 
 def _as_file(found: Trial) -> str:
+    import yaml
+
     text: str = yaml.safe_dump(
         {"project": found.project, "trial": found.name, **found.spec}, sort_keys=False, allow_unicode=True
     )
@@ -169,42 +195,6 @@ def _origin(found: Trial) -> str:
     if found.forked_from_trial_id is None:
         return ""
     return f" · forked from {found.forked_from_trial_id} at commit {found.forked_at_commit}"
-
-
-def _checked(file: Path, as_json: bool) -> TrialFile:
-    """The trial of a file; exits with code 1 and lists the problems if it is invalid."""
-    try:
-        return load_trial_file(file)
-    except InvalidTrial as error:
-        _refuse(file, error, as_json)
-        raise typer.Exit(ExitCode.FAILED) from None
-
-
-def _try_components(file: Path, checked: TrialFile, home: Path | None, as_json: bool) -> str | None:
-    """Have a worker try the components; returns why it did not. Exits with code 1 if they cannot be used."""
-    text = file.read_text()
-    named = re.search(r"^trial\s*:", text, re.MULTILINE)  # the API does not know the file's name
-    try:
-        with Client(address(home), retries=ONCE) as client:
-            tried = client.validate_trial(text=text) if named else client.validate_trial(spec=checked.spec.to_json())
-    except (LanistaError, OSError, ValueError) as error:
-        return f"not checked: game, model and algorithm together, because no stack answers ({error})"
-    if not tried.valid:
-        problems = [Problem(**problem.model_dump() | {"source": str(file)}) for problem in tried.problems]
-        _refuse(file, InvalidTrial(problems), as_json)
-        raise typer.Exit(ExitCode.FAILED)
-    return tried.not_checked
-
-
-def _refuse(file: Path, error: InvalidTrial, as_json: bool) -> None:
-    if as_json:
-        problems = [problem.as_dict() for problem in error.problems]
-        print_json({"ok": False, "file": str(file), "problems": problems})
-        return
-    for problem in error.problems:
-        errors.print(str(problem), highlight=False, markup=False, soft_wrap=True)
-    count = len(error.problems)
-    errors.print(f"[red]{count} problem{'s' if count > 1 else ''}[/] in {escape(str(file))}", highlight=False)
 
 
 def _summarise(checked: TrialFile) -> None:

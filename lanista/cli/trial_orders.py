@@ -6,21 +6,21 @@ import json
 import time
 from collections.abc import Callable
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
-import yaml
 from rich.markup import escape
 
-from api.schemas.events import Event
 from api.schemas.trials import TrialSummary
-from lanista.cli.connection import ExitCode, HomeOption, TrialArgument, address, connected
-from lanista.cli.stack import JsonOption
+from lanista.cli.connection import ExitCode, TrialArgument, address, connected
+from lanista.cli.options import HomeOption, JsonOption
 from lanista.cli.terminal import errors, out, print_json, print_line
 from lanista.client import Client
 from lanista.client.local import ApiAddress
 from lanista.league_tables import status_text
-from lanista.live_view import watch_trial
+
+if TYPE_CHECKING:
+    from api.schemas.events import Event
 
 WaitOption = Annotated[bool, typer.Option("--wait", help="Wait until it has happened.")]
 POLL_SECONDS = 0.5
@@ -39,6 +39,8 @@ def watch(trial: TrialArgument, home: HomeOption = None, as_json: JsonOption = F
 
 def watch_until_end(trial: TrialSummary, where: ApiAddress, as_json: bool) -> None:
     """Follow a trial to its end; the exit code says how it ended."""
+    from lanista.live_view import watch_trial
+
     live = watch_trial(trial.id, out, where=where, on_event=_print_event if as_json else None)
     last = trial if live is None else live.league.trial
     if not last.is_over:
@@ -133,6 +135,8 @@ def _value(text: str) -> Any:
         return json.loads(text)
     except ValueError:
         pass
+    import yaml
+
     try:
         return yaml.safe_load(text)
     except yaml.YAMLError as error:

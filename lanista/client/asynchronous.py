@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator, Callable, Coroutine
-from typing import Any, Concatenate, ParamSpec, Self, TypeVar
+from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, Self, TypeVar
 
 import httpx
 from httpx_sse import EventSource, SSEError
 from tenacity import AsyncRetrying
 
-from api.schemas.events import Event
 from lanista.client import server_sent_events
 from lanista.client.calls import composed, games
 from lanista.client.calls import league as league_calls
@@ -19,11 +18,15 @@ from lanista.client.calls import tournaments as tournament_calls
 from lanista.client.calls import trials as trial_calls
 from lanista.client.calls.call import Call, Listing, Steps, TrialRef
 from lanista.client.errors import UnexpectedAnswer, problem_of
+from lanista.client.items import AsyncItems
 from lanista.client.local import ApiAddress, find_api
 from lanista.client.method import as_method
 from lanista.client.own_process import only_to_async
 from lanista.client.server_sent_events import StreamPosition
 from lanista.client.transport import Retries, arguments_of, client_options, read, unreachable
+
+if TYPE_CHECKING:
+    from api.schemas.events import Event
 
 P = ParamSpec("P")
 Result = TypeVar("Result")
@@ -36,9 +39,10 @@ def _single(describe: Callable[P, Call[Result]]) -> Callable[Concatenate[AsyncCl
     return as_method(method, describe)
 
 
-def _list(describe: Callable[P, Listing[Result]]) -> Callable[Concatenate[AsyncClient, P], AsyncIterator[Result]]:
-    def method(client: AsyncClient, /, *args: P.args, **kwargs: P.kwargs) -> AsyncIterator[Result]:
-        return client.iterate(describe(*args, **kwargs))
+def _list(describe: Callable[P, Listing[Result]]) -> Callable[Concatenate[AsyncClient, P], AsyncItems[Result]]:
+    def method(client: AsyncClient, /, *args: P.args, **kwargs: P.kwargs) -> AsyncItems[Result]:
+        listing = describe(*args, **kwargs)
+        return AsyncItems(listing.item, client.iterate(listing))
 
     return as_method(method, describe)
 
@@ -161,8 +165,10 @@ class AsyncClient:
 
     trials = _list(trial_calls.trials)
     trial = _single(trial_calls.trial)
+    trial_progress = _single(trial_calls.trial_progress)
     create_trial = _single(trial_calls.create_trial)
     validate_trial = _single(trial_calls.validate_trial)
+    upload_code = _single(trial_calls.upload_code)
     pause_trial = _single(trial_calls.pause_trial)
     resume_trial = _single(trial_calls.resume_trial)
     stop_trial = _single(trial_calls.stop_trial)

@@ -17,7 +17,7 @@ PLAYER_COLUMNS = ("name", "role", "status", "bot", "generation", "steps", "versi
 def league_frame(league: League) -> pandas.DataFrame:
     """One row for each player, with its newest rating and its aliases."""
     rows = [_row(league, position) for position in range(len(league.players))]
-    columns = [*PLAYER_COLUMNS, "rating", "rating_low", "rating_high", "games", "aliases"]
+    columns = [*PLAYER_COLUMNS, "rating", "rating_low", "rating_high", "games", "mean_return", "aliases"]
     frame: pandas.DataFrame = load_pandas().DataFrame(rows, columns=columns).set_index("name")
     return frame
 
@@ -33,5 +33,6 @@ def _row(league: League, position: int) -> dict[str, Any]:
         "rating_low": rating and rating.low,
         "rating_high": rating and rating.high,
         "games": rating.games if rating else 0,
+        "mean_return": league.returns.get(player.id),
         "aliases": ", ".join(league.aliases_of(player)),
     }

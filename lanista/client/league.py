@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from api.schemas.aliases import Alias
@@ -25,6 +25,13 @@ class League:
     payoff: Payoff
     ratings: Ratings
     aliases: Sequence[Alias]
+    returns: Mapping[str, float] = field(default_factory=dict)
+    """The mean return of each learning player's newest generation, by player id."""
+
+    @property
+    def has_opponents(self) -> bool:
+        """Whether players have met: in games of one seat or one team only returns say how good they are."""
+        return any(games for row in (*self.payoff.wins, *self.payoff.draws, *self.payoff.losses) for games in row)
 
     def rating_of(self, player: Player) -> Rating | None:
         """The rating of the player's newest rated version."""

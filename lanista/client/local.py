@@ -9,6 +9,7 @@ from functools import partial
 from pathlib import Path
 
 from lanista.client.errors import TokenWithheld, Unreachable
+from lanista.given_settings import DEFAULT_HOME, any_given
 
 
 @dataclass(frozen=True)
@@ -43,20 +44,18 @@ def find_api(
         return url
     if url:
         return ApiAddress(url, token or _settings_token())
-    from lanista.settings import ClientSettings, StackSettings
-
-    named = ClientSettings.load().url
+    named = _settings_url()
     if named and home is None:
         given = token or os.environ.get("LANISTA_TOKEN")
         if given and _is_of_the_folder("LANISTA_URL") and not allow(named):
             raise TokenWithheld(named)
         return ApiAddress(named, token or _settings_token())
     from lanista.stack.api_process import api_process
-    from lanista.stack.control import reach
     from lanista.stack.errors import StackError
     from lanista.stack.home import Home
+    from lanista.stack.reach import reach
 
-    folder = Home(home or StackSettings.load().home)
+    folder = Home(home or _settings_home())
     try:
         local = reach(folder)["LANISTA_URL"]
     except StackError as error:
@@ -75,7 +74,25 @@ def _is_of_the_folder(variable: str) -> bool:
     return not os.environ.get(variable) and "LANISTA_CONFIG" not in os.environ
 
 
+def _settings_url() -> str:
+    if not any_given():
+        return ""
+    from lanista.settings import ClientSettings
+
+    return ClientSettings.load().url
+
+
+def _settings_home() -> Path:
+    if not any_given():
+        return DEFAULT_HOME
+    from lanista.settings import StackSettings
+
+    return StackSettings.load().home
+
+
 def _settings_token() -> str | None:
+    if not any_given():
+        return None
     from lanista.settings import ClientSettings
 
     token = ClientSettings.load().token

@@ -7,16 +7,18 @@ See docs/decisions/client.md.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import httpx
 from httpx_sse import ServerSentEvent
 from pydantic import ValidationError
 
-from api.schemas.events import Event
 from lanista.client.calls.call import TrialRef, path_to, trial_path
 from lanista.client.errors import UnexpectedAnswer
 from lanista.client.transport import CONNECT_SECONDS
+
+if TYPE_CHECKING:
+    from api.schemas.events import Event
 
 SILENCE_SECONDS = 35.0
 """The server sends something every ten seconds; a connection that is silent for this long is dead."""
@@ -50,6 +52,8 @@ class StreamPosition:
             self.last_id = int(sent.id)
         if not sent.data:
             return None
+        from api.schemas.events import Event
+
         try:
             return Event.model_validate_json(sent.data)
         except ValidationError:

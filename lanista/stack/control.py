@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import subprocess
 import sys
 import time
@@ -12,22 +11,14 @@ from contextlib import suppress
 import psutil
 
 from lanista.settings import StackSettings
-from lanista.stack.errors import ChildFailed, NotStarted, StackError
+from lanista.stack.errors import ChildFailed, StackError
 from lanista.stack.home import Home, StackState
 from lanista.stack.leftovers import end_leftovers, leftovers
+from lanista.stack.reach import reach as reach
 
 START_PATIENCE = 120.0
 """Time spent on recovery does not count: a part ended during recovery would start it again."""
 STOP_PATIENCE = 45.0
-
-
-def reach(home: Home) -> dict[str, str]:
-    """Environment variables with which a process of this user reaches the local stack."""
-    path = home.run / "environment.json"
-    if not path.exists():
-        raise NotStarted(f"No stack was started with the data folder {home.root}. Start one with `lanista up`.")
-    values: dict[str, str] = json.loads(path.read_text())
-    return values
 
 
 Progress = Callable[[StackState], None]

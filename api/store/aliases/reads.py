@@ -60,7 +60,10 @@ def _only(games: Sequence[str], name: str, game: str | None) -> int:
     if not games:
         raise NotFound(f"there is no alias {name!r}" + (f" for {game}" if game else "") + " in this project")
     if len(games) > 1:
-        raise Conflict(f"several games have an alias {name!r}; choose one with ?game=: {', '.join(games)}")
+        raise Conflict(
+            f"several games have an alias {name!r}: {', '.join(games)}. Name one: by the parameter game, in commands "
+            f"by --game or as project@{name}:GAME"
+        )
     return 0
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping
 
-from sqlalchemy import ARRAY, BigInteger, bindparam, func, null, select, true
+from sqlalchemy import ARRAY, BigInteger, String, bindparam, cast, func, null, select, true
 from sqlalchemy.orm import Session
 
 from api.schemas.enums import RatingMethod
@@ -162,6 +162,8 @@ _RATED = (
             (_RATINGS.c.value - Z95 * _RATINGS.c.deviation).label("low"),
             (_RATINGS.c.value + Z95 * _RATINGS.c.deviation).label("high"),
             *(null().label(name) for name in DIFFERENCES),
+            (_PLAYERS.c.name + " v" + cast(_VERSIONS.c.number, String)).label("label"),
+            _VERSIONS.c.number.label("version_number"),
         )
     )
     .join(_VERSIONS, _VERSIONS.c.id == _RATINGS.c.version_id)

@@ -15,7 +15,7 @@ from api.web.responses.csv_export import without_formula
 
 COLUMNS = (
     *("rank", "label", "points", "games", "wins", "draws", "losses", "byes"),
-    *("buchholz", "sonneborn_berger", "elo", "low", "high", "prior", "withdrawn", "version_id"),
+    *("buchholz", "sonneborn_berger", "elo", "low", "high", "prior", "withdrawn", "version_id", "value"),
 )
 
 

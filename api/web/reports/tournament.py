@@ -111,6 +111,7 @@ def _lines(field: Sequence[TournamentEntrant], results: Sequence[rules.Result], 
                 high=high,
                 prior=standing.name in ratings.separable,
                 withdrawn=entrant.withdrawn,
+                value=elo,
             )
         )
     return lines

@@ -8,7 +8,8 @@ from fastapi import APIRouter, Query, Response
 from starlette.concurrency import run_in_threadpool
 
 from api.schemas.base import Page
-from api.schemas.schedules import NewSchedule, Schedule, ScheduleChange
+from api.schemas.creation import NewSchedule
+from api.schemas.schedules import Schedule, ScheduleChange
 from api.store.core.engine import Session
 from api.store.tournaments.own_code import code_of_schedule
 from api.store.tournaments.reads import list_schedules, read_schedule

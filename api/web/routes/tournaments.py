@@ -7,9 +7,10 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Body, Query, Response
 
 from api.schemas.base import Page
+from api.schemas.creation import NewTournament
 from api.schemas.enums import TournamentStatus
 from api.schemas.reports import TournamentReport
-from api.schemas.tournaments import Cancel, Entrant, NewTournament, Pairing, ReportForm, Standings, Tournament
+from api.schemas.tournaments import Cancel, Entrant, Pairing, ReportForm, Standings, Tournament
 from api.store.core.engine import Session
 from api.store.tournaments.lifecycle import create_tournament
 from api.store.tournaments.own_code import code_of_tournament

@@ -9,15 +9,19 @@ from fastapi import APIRouter, Query, Response
 from starlette.concurrency import run_in_threadpool
 
 from api.schemas.base import Page
+from api.schemas.creation import NewTrial
 from api.schemas.enums import TrialStatus
-from api.schemas.trials import CheckedFile, FileToCheck, NewTrial, SpecProblem, Trial, TrialSummary
+from api.schemas.progress import TrialProgress
+from api.schemas.trials import CheckedFile, FileToCheck, SpecProblem, Trial, TrialSummary
 from api.store.core.engine import Session
 from api.store.trials.create import create_trial
 from api.store.trials.own_code import inherited_code
-from api.store.trials.reads import TrialFilter, list_trials, read_trial
+from api.store.trials.reads import TrialFilter, list_trials, read_trial, require_trial
+from api.store.trials.troubles import troubles_of
 from api.web.auth.own_code import check_matchmaker, require_code
 from api.web.auth.scopes import Operator, Viewer
 from api.web.changes import AuditLine, Change, ChangeCall, Reply
+from api.web.live.progress import ProgressPoller
 from api.web.problems import problems_at
 from api.web.responses.etags import etag
 from api.web.responses.paging import EntityId, IdCursor, Limit, text_of
@@ -30,6 +34,7 @@ from orchestrator.spec import InvalidTrial, TrialSpec
 from orchestrator.spec.checking import check_files, check_spec
 from orchestrator.spec.own_code import code_in_trial, files_in_trial
 from orchestrator.spec.problems import Problem, path_text, shown
+from orchestrator.spec.trial import without_defaults
 from orchestrator.spec.values import is_id
 from orchestrator.spec.yaml_source import read_yaml
 
@@ -51,12 +56,13 @@ async def create(new: NewTrial, principal: Operator, change: Change) -> Response
     code = require_code(principal, code_in_trial(spec), "body.spec")
     made: list[str] = []
 
-    async def try_names() -> None:
+    async def try_names() -> TrialSpec:
         tried = await try_trial(change, spec, "trial.create")
         with problems_at("body.spec"):
             _refuse(_problems(tried))
+        return without_defaults(spec, tried.defaults)
 
-    def work(session: Session, _: None) -> Reply:
+    def work(session: Session, spec: TrialSpec) -> Reply:
         row = create_trial(session, project=new.project, name=new.name, spec=spec)
         inherited = require_code(principal, inherited_code(session, row), "body.spec")
         made.append(row.id)
@@ -146,6 +152,20 @@ def _problems(tried: ComponentsChecked, text: str | None = None) -> list[Problem
 def _refuse(problems: list[Problem]) -> None:
     if problems:
         raise InvalidTrial(problems)
+
+
+@router.get("/{trial_id}/progress", summary="Get what a trial does now")
+async def progress(trial_id: EntityId, services: Api, principal: Viewer) -> TrialProgress:
+    """The generations under way, what they wait for, and failed attempts that are tried again."""
+
+    def read() -> list[str]:
+        with services.reads() as session:
+            require_trial(session, str(trial_id))
+            return troubles_of(session, str(trial_id))
+
+    troubles = await run_in_threadpool(read)
+    poller = ProgressPoller(services.sessions, services.temporal, services.feed)
+    return TrialProgress(generations=await poller.generations(str(trial_id)), troubles=troubles)
 
 
 @router.get("/{trial_id}", summary="Get a trial", response_model=Trial)

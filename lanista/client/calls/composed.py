@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import difflib
 import re
+from collections.abc import Mapping
 from typing import TypeVar
 
 from api.schemas.aliases import Alias
+from api.schemas.metrics import Series
 from api.schemas.players import Player
 from api.schemas.trials import Trial, TrialSummary
 from api.schemas.versions import Version, VersionDetail
@@ -47,7 +50,9 @@ def league(trial: TrialRef) -> Steps[League]:
     names: list[Alias] = yield from every(aliases(found.project))
     payoff = yield league_calls.payoff(found)
     ratings = yield from league_calls.ratings(found)
-    return League(trial=found, players=members, payoff=payoff, ratings=ratings, aliases=names)
+    measured: list[Series] = yield from every(league_calls.metrics(found, name=["return_mean"], points=1))
+    returns = {each.player_id: each.values[-1] for each in measured if each.values and each.values[-1] is not None}
+    return League(trial=found, players=members, payoff=payoff, ratings=ratings, aliases=names, returns=returns)
 
 
 def find_trial(reference: str) -> Steps[Trial]:
@@ -62,15 +67,23 @@ def find_trial(reference: str) -> Steps[Trial]:
         labels = ", ".join(sorted(trial.label for trial in named))
         raise NoSuchName(f"several trials are named {name!r}: {labels}. Write one of these.")
     if not named:
-        newest = yield trials(page_size=5).page(None)
+        newest = yield trials(page_size=LARGEST_PAGE).page(None)
         raise NoSuchName(_unknown_trial(reference, newest.items))
     found = yield get_trial(named[0])
     return found
 
 
 def _unknown_trial(reference: str, known: list[TrialSummary]) -> str:
-    newest = ", ".join(trial.label for trial in known) or "none yet"
-    return f"there is no trial {reference!r}; the newest are: {newest}"
+    by_name = {trial.name: trial.label for trial in reversed(known)}
+    by_name |= {trial.label: trial.label for trial in known}
+    newest = ", ".join(trial.label for trial in known[:5]) or "none yet"
+    return f"there is no trial {reference!r}{_did_you_mean(reference, by_name)}; the newest are: {newest}"
+
+
+def _did_you_mean(wrong: str, known: Mapping[str, str]) -> str:
+    """The nearest name as a question, after a comma; nothing where none is near."""
+    near = difflib.get_close_matches(wrong, known, n=1)
+    return f", did you mean {known[near[0]]!r}?" if near else ""
 
 
 def find_player(trial: TrialRef, name: str) -> Steps[Player]:
@@ -80,17 +93,22 @@ def find_player(trial: TrialRef, name: str) -> Steps[Player]:
         if name in (player.name, player.id):
             return player
     known = ", ".join(player.name for player in members[:20])
-    raise NoSuchName(f"the trial has no player {name!r}; it has: {known}")
+    hint = _did_you_mean(name, {player.name: player.name for player in members})
+    raise NoSuchName(f"the trial has no player {name!r}{hint}; it has: {known}")
 
 
 def find_version(reference: str) -> Steps[VersionDetail]:
-    """A version by id, as `trial/player:number` (without a number the newest), or as `project@alias`."""
+    """A version by id, as `trial/player:number` (without a number the newest), or as `project@alias`.
+
+    `project@alias:game` names the game where several games of the project have the alias.
+    """
     if is_id(reference):
         found: VersionDetail = yield get_version(reference)
         return found
     if "@" in reference:
-        project, _, name = reference.partition("@")
-        held: Alias = yield get_alias(project, name)
+        project, _, named = reference.partition("@")
+        name, _, game = named.partition(":")
+        held: Alias = yield get_alias(project, name, game=game or None)
         found = yield get_version(held.version_id)
         return found
     label, _, player_part = reference.rpartition("/")
@@ -98,7 +116,7 @@ def find_version(reference: str) -> Steps[VersionDetail]:
     if not label or not name or (number and not number.isdigit()):
         raise NoSuchName(
             f"{reference!r} names no version: write its id, project/trial/player:number, "
-            "project/trial/player for the newest, or project@alias"
+            "project/trial/player for the newest, project@alias, or project@alias:game"
         )
     trial = yield from find_trial(label)
     player = yield from find_player(trial, name)

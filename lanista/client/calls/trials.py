@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, Literal
 
+from api.schemas.code import CodeArchive
 from api.schemas.enums import PlayerStatus
 from api.schemas.players import Player
+from api.schemas.progress import TrialProgress
 from api.schemas.trials import CheckedFile, Trial, TrialSummary
-from lanista.client.calls.call import Call, Listing, TrialRef, change, drop_none, get, path_to, trial_path
+from lanista.client.calls.call import Call, Listing, ReadJson, TrialRef, change, drop_none, get, path_to, trial_path
 from league.types import Role
 
 
@@ -30,6 +32,11 @@ def trial(trial: TrialRef) -> Call[Trial]:
     return get(trial_path(trial), Trial)
 
 
+def trial_progress(trial: TrialRef) -> Call[TrialProgress]:
+    """The generations under way, what they wait for, and failed attempts that are tried again."""
+    return get(trial_path(trial, "progress"), TrialProgress)
+
+
 def create_trial(*, name: str, spec: Mapping[str, Any], project: str = "default") -> Call[Trial]:
     """Record a trial and start it. `spec` is a trial file without `project` and `trial`."""
     return change("POST", path_to("trials"), Trial, {"project": project, "name": name, "spec": dict(spec)})
@@ -38,6 +45,11 @@ def create_trial(*, name: str, spec: Mapping[str, Any], project: str = "default"
 def validate_trial(*, text: str | None = None, spec: Mapping[str, Any] | None = None) -> Call[CheckedFile]:
     """All problems of a trial file (`text`) or a spec; nothing is created."""
     return change("POST", path_to("trials", "validate"), CheckedFile, {"text": text, "spec": spec})
+
+
+def upload_code(data: bytes) -> Call[CodeArchive]:
+    """Store an archive of own code (a zip file); a trial names it as `lanista_code_<sha256>.module:attr`."""
+    return Call(method="POST", path=path_to("code"), content=data, read=ReadJson(CodeArchive))
 
 
 def pause_trial(trial: TrialRef) -> Call[TrialSummary]:

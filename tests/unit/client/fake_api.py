@@ -247,6 +247,28 @@ def a_schedule(number: int, *, project: str = "games") -> dict[str, Any]:
     }
 
 
+A_RETURN = {
+    "player_id": an_id(2),
+    "player": "main",
+    "name": "return_mean",
+    "generations": [2],
+    "steps": [1000],
+    "values": [187.5],
+}
+
+
+IDLE: dict[str, Any] = {"generations": [], "troubles": []}
+
+
+def a_list(*trials: Any) -> Callable[[httpx.Request], httpx.Response]:
+    """These trials, none of which has a generation under way."""
+
+    def answer(request: httpx.Request) -> httpx.Response:
+        return httpx.Response(200, json=IDLE) if request.url.path.endswith("/progress") else page(*trials)
+
+    return answer
+
+
 def a_league(**trial: Any) -> Callable[[httpx.Request], httpx.Response]:
     """A small league by its paths, as `Client.league` asks for it."""
     players = [a_player(2, "main"), a_player(3, "random", "bot"), a_player(4, "main-1", "historical")]
@@ -268,6 +290,8 @@ def a_league(**trial: Any) -> Callable[[httpx.Request], httpx.Response]:
         "payoff": a_payoff(*players),
         "ratings": {"fit": fit, "items": [a_rating(2, "main", 120.0), a_rating(3, "random", 0.0)], "next_cursor": None},
         "trials": {"items": [a_trial(**trial)], "next_cursor": None},
+        "metrics": {"items": [A_RETURN], "next_cursor": None},
+        "progress": IDLE,
         "events": None,
     }
 

@@ -27,6 +27,7 @@ def registry(request: httpx.Request) -> httpx.Response:
     if path.startswith("versions/"):
         return httpx.Response(200, json=a_version(int(path[-2:])))
     if path.startswith("projects/"):
+        assert query.get("game") in (None, "my_game:Nim")
         alias = {"name": "champion", "game": "g", "version_id": an_id(201), "revision": 1, "moved_at": WHEN}
         return httpx.Response(200, json=alias)
     return httpx.Response(200, json=trials[int(path[-1]) - 1])
@@ -45,7 +46,7 @@ def test_a_name_of_several_trials_is_not_guessed(caller: Caller) -> None:
 
 
 def test_an_unknown_trial_is_answered_with_those_there_are(caller: Caller) -> None:
-    with pytest.raises(NoSuchName, match=r"'frist'.*games/first"):
+    with pytest.raises(NoSuchName, match=r"'frist', did you mean 'games/first'\?; the newest are: games/first"):
         caller.call(FakeApi(registry), lambda client: client.find_trial("frist"))
 
 
@@ -53,13 +54,22 @@ def test_a_player_is_found_by_name_or_id(caller: Caller) -> None:
     for reference in ("random", an_id(3)):
         found = caller.call(FakeApi(registry), lambda client, wanted=reference: client.find_player(an_id(1), wanted))
         assert found.name == "random"
-    with pytest.raises(NoSuchName, match="it has: main, random"):
+    with pytest.raises(NoSuchName, match=r"no player 'mian', did you mean 'main'\?; it has: main, random"):
+        caller.call(FakeApi(registry), lambda client: client.find_player(an_id(1), "mian"))
+    with pytest.raises(NoSuchName, match="'nobody'; it has: main, random"):
         caller.call(FakeApi(registry), lambda client: client.find_player(an_id(1), "nobody"))
 
 
 @pytest.mark.parametrize(
     ("reference", "number"),
-    [("first/main:0", 0), ("games/first/main:2", 2), ("first/main", 2), ("games@champion", 1), (an_id(201), 1)],
+    [
+        ("first/main:0", 0),
+        ("games/first/main:2", 2),
+        ("first/main", 2),
+        ("games@champion", 1),
+        ("games@champion:my_game:Nim", 1),
+        (an_id(201), 1),
+    ],
 )
 def test_a_version_is_found(caller: Caller, reference: str, number: int) -> None:
     assert caller.call(FakeApi(registry), lambda client: client.find_version(reference)).number == number

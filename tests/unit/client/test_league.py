@@ -9,7 +9,7 @@ import httpx
 import pytest
 
 from lanista.client import League
-from tests.unit.client.fake_api import Caller, FakeApi, a_league, a_rating, an_id
+from tests.unit.client.fake_api import Caller, FakeApi, a_league, a_rating, a_trial, an_id, page
 
 
 @pytest.fixture
@@ -73,3 +73,17 @@ def test_ratings_come_whole_or_as_many_as_wanted(caller: Caller) -> None:
     some = FakeApi(many)
     assert len(caller.call(some, lambda client: client.ratings(an_id(1), limit=7)).items) == 7
     assert len(some.requests) == 1
+
+
+def test_metrics_as_a_frame_have_a_row_for_each_value(caller: Caller) -> None:
+    loss = {"player_id": an_id(1), "player": "main", "name": "loss", "generations": [1, 2], "steps": [8, 16]}
+    reply = page({**loss, "values": [0.5, None]}, {**loss, "name": "entropy", "values": [1.0, 0.9]})
+
+    frame = caller.call(FakeApi(reply), lambda client: client.metrics(an_id(1)).to_frame())
+    assert list(frame.columns) == ["player", "name", "generation", "steps", "value"]
+    assert list(frame["value"].fillna(-1)) == [0.5, -1, 1.0, 0.9] and list(frame["generation"]) == [1, 2, 1, 2]
+
+
+def test_lists_are_frames_too(caller: Caller) -> None:
+    frame = caller.call(FakeApi(page(a_trial(1), a_trial(2))), lambda client: client.trials().to_frame())
+    assert list(frame["name"]) == ["trial-1", "trial-2"] and "status" in frame.columns

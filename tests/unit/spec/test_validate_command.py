@@ -7,8 +7,7 @@ import pytest
 from typer.testing import CliRunner
 
 from api.schemas.trials import CheckedFile, SpecProblem
-from lanista.cli import app
-from lanista.cli import trial as trial_commands
+from lanista.cli import app, trial_checks
 from orchestrator.spec import trial_json_schema
 
 EXAMPLES = Path(__file__).parents[3] / "examples"
@@ -54,15 +53,15 @@ def test_what_a_worker_finds_is_refused_with_its_line(monkeypatch: pytest.Monkey
         def __exit__(self, *raised: object) -> None:
             """Nothing to close."""
 
-        def validate_trial(self, *, text: str) -> CheckedFile:
-            problem = SpecProblem(path="model.id", message="does not fit", value="mlp", line=9, column=8)
-            return CheckedFile(valid="model" not in text, problems=[problem], spec=None, not_checked=None)
+        def validate_trial(self, *, spec: dict[str, object]) -> CheckedFile:
+            problem = SpecProblem(path="model.hidden", message="does not fit", value="mlp", line=None, column=None)
+            return CheckedFile(valid="model" not in spec, problems=[problem], spec=None, not_checked=None)
 
-    monkeypatch.setattr(trial_commands, "Client", Answering)
-    monkeypatch.setattr(trial_commands, "address", lambda home: None)
+    monkeypatch.setattr(trial_checks, "Client", Answering)
+    monkeypatch.setattr(trial_checks, "address", lambda home: None)
     done = runner.invoke(app, ["trial", "validate", str(EXAMPLES / "pfsp.yaml")])
     assert done.exit_code == 1 and done.stdout == ""
-    assert "pfsp.yaml:9:8: model.id" in done.stderr and "does not fit" in done.stderr
+    assert "pfsp.yaml:11:26: model.hidden" in done.stderr and "does not fit" in done.stderr
 
 
 def test_a_good_file_as_json_is_the_whole_trial() -> None:

@@ -120,7 +120,8 @@ def test_an_algorithm_of_one_loss_learns(store: ArtifactStore) -> None:
 
 
 def test_an_algorithm_of_ones_own_schedules_by_the_players_steps(store: ArtifactStore) -> None:
-    task = replace(PPO, algorithm=Component(id="tests.unit.training.own_algorithms:Annealed", options={"minibatch": 64}))
+    annealed = Component(id="tests.unit.training.own_algorithms:Annealed", options={"minibatch": 64})
+    task = replace(PPO, algorithm=annealed)
     first, _ = generation(new_process(task, store), task, True)
     scheduled_at = load(store, first).learner["counters/scheduled_at"]
     assert 0 < scheduled_at < load(store, first).steps, "the steps before the last update"
