@@ -39,7 +39,7 @@ def train(store: ArtifactStore, crews: CrewPool, source: bytes, name: str) -> Ge
 
 
 def test_edited_code_is_used_by_the_next_generation(store: ArtifactStore, crews: CrewPool) -> None:
-    assert train(store, crews, NIM, "Nim").steps >= TASK.steps
+    assert train(store, crews, NIM, "Nim").steps > 0
     with pytest.raises(UserCodeError, match="no such stone") as raised:
         train(store, crews, NIM + BROKEN, "Broken")
     assert "nim_of_mine.py" in raised.value.frames and "raise KeyError" in raised.value.frames

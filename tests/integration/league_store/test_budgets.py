@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from sqlalchemy import func, update
 from temporalio.exceptions import ApplicationError
 
 from api.schemas.enums import TrialStatus
@@ -42,7 +43,8 @@ def test_a_player_waits_while_others_use_up_the_rest(store: Store) -> None:
 def test_weights_are_imported_into_an_ended_trial(store: Store) -> None:
     league = store.found()
     with store.sessions.begin() as session:
-        session.get_one(Trial, league.trial).status = TrialStatus.COMPLETED
+        ended = {"status": TrialStatus.COMPLETED, "finished_at": func.now()}
+        session.execute(update(Trial).where(Trial.id == league.trial).values(ended))
     with store.sessions.begin() as session:
         import_version(session, league.trial, "veteran", store.weights("elsewhere"))
     assert league.player("veteran").role == "historical"
