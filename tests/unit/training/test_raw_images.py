@@ -11,8 +11,7 @@ from gymnasium import spaces
 from league.types import CheckpointRef
 from orchestrator.artifacts import ArtifactStore
 from orchestrator.catalog import Component
-from workers.activities.interactive import _weights
-from workers.checkpoints import Checkpoint, decode, encode, load, save
+from workers.checkpoints import Checkpoint, decode, encode, load, read_weights, save
 from workers.crews.actors import FusedActor, RolloutActor, TrainerActor
 from workers.crews.generation import crew_plan
 from workers.crews.task import GenerationTask
@@ -52,7 +51,7 @@ def checkpoint(spec: GameSpec = PICTURES, raw: bool = False) -> Checkpoint:
 
 def test_format_1_is_read_as_raw_and_the_mark_is_stored_only_where_it_is_needed() -> None:
     recorded = (Path(__file__).parent / "recorded" / "format-1.safetensors").read_bytes()
-    assert decode(recorded).raw_images and _weights(recorded)[1]
+    assert decode(recorded).raw_images and read_weights(recorded)[1]
     assert decode(encode(checkpoint(raw=True))).raw_images
     assert not decode(encode(checkpoint())).raw_images and b"raw_images" not in encode(checkpoint())
 
