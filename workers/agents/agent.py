@@ -131,11 +131,11 @@ class Agent:
 
     def share(self, name: str, value: Any) -> None:
         """Give the other agents of the session a value, for the tick of the present number."""
-        self._runner.shares.share(name, value, self._part.tick)
+        self._runner.shares.share(name, value, self._part.turn)
 
     def shared(self, name: str) -> Awaitable[Any]:
         """Wait for a value that another agent of the session shares in its tick of the same number."""
-        return self._runner.shares.shared(name, self._part.tick)
+        return self._runner.shares.shared(name, self._part.turn)
 
 
 def check_class(cls: type[Agent]) -> None:

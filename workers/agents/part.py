@@ -14,7 +14,7 @@ from workers.gateway.contract import Reply, StepKind
 class Part:
     """What the game calls one agent: mostly one object, or several that get the same requests."""
 
-    __slots__ = ("agents", "drives", "ended", "kind", "left", "name", "reply", "serializer", "tick", "value")
+    __slots__ = ("agents", "drives", "ended", "kind", "left", "name", "reply", "serializer", "tick", "turn", "value")
 
     def __init__(self, name: str, serializer: Serializer) -> None:
         self.name, self.serializer = name, serializer
@@ -27,11 +27,14 @@ class Part:
         """Agents that have not answered it."""
         self.value: Any = None
         self.tick = 0
+        """Ticks so far, the present one included."""
+        self.turn = 0
+        """Requests after the start: values are shared between agents that have the same number."""
         self.ended = False
 
-    def may_share(self, tick: int) -> bool:
-        """Whether one of its agents can still share a value in this tick."""
-        if self.ended or self.tick != tick:
-            return self.tick < tick and not self.ended
+    def may_share(self, turn: int) -> bool:
+        """Whether one of its agents can still share a value in its request of this number."""
+        if self.ended or self.turn != turn:
+            return self.turn < turn and not self.ended
         waiting = sum(isinstance(drive.waits_for, SharedWait) for drive in self.drives if not drive.closed)
         return self.reply is not None and self.left > waiting

@@ -132,9 +132,10 @@ class AgentRunner(SessionEnding):
             return
         part.kind, part.reply, part.value, part.left = kind, reply, None, len(part.agents)
         if kind is not StepKind.START:
-            part.tick += 1
+            part.turn += 1
+            part.tick += kind is not StepKind.END
             if self.shares.any:
-                self.shares.forget(min(each.tick for each in self._parts.values() if not each.ended))
+                self.shares.forget(min(each.turn for each in self._parts.values() if not each.ended))
         for agent in part.agents:
             self._ask(part, agent, data)
             if self.over:
@@ -227,4 +228,4 @@ class AgentRunner(SessionEnding):
 
 def _named(kind: StepKind) -> str:
     """What a serializer calls a request."""
-    return "tick" if kind is StepKind.AUTO else kind.value
+    return "tick" if kind is StepKind.AUTO else kind

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
@@ -85,7 +85,7 @@ class BatchedModel:
                 names = batch[0][0]
                 rows = {name: np.concatenate([row[name] for row, _ in batch]) for name in names}
                 decided = self._act(rows, count)
-                answers = [_row(decided, number) for number in range(count)]
+                answers = list(_split(decided, count))
         except Exception as error:
             # one row may be the cause: the others must not suffer from it
             answers = [error] if count == 1 else [self._alone(row) for row, _ in batch]
@@ -118,7 +118,11 @@ class BatchedModel:
         return self._rng.random((_DRAWS, *self._shape), dtype=np.float32)
 
 
-def _row(columns: Row, number: int) -> Row:
-    """One row of an answer. States are copied: a session that waits long would keep the whole batch in memory."""
-    at = slice(number, number + 1)
-    return {name: column[at].copy() if name.startswith(STATE) else column[at] for name, column in columns.items()}
+def _split(columns: Row, count: int) -> Iterator[Row]:
+    """The rows of an answer. States are copied: a session that waits long would keep the whole batch in memory."""
+    states = [name for name in columns if name.startswith(STATE)]
+    for number in range(count):
+        row = {name: column[number : number + 1] for name, column in columns.items()}
+        for name in states:
+            row[name] = row[name].copy()
+        yield row

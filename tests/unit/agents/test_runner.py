@@ -39,7 +39,7 @@ async def test_a_session_from_start_to_end() -> None:
     assert session.ask("end", b"[1,-1]") == b'"bye"'
     (episode,), (result,) = session.director.episodes, session.director.results
     assert session.runner.over and session.closed == 1 and session.director.aborts == []
-    assert (result.session, result.returns.tolist(), result.ticks) == ("s1", [1.0, -1.0], 3)
+    assert (result.session, result.returns.tolist(), result.ticks) == ("s1", [1.0, -1.0], 2)
     assert (episode.session, episode.seat, episode.over, episode.final) == ("s1", 0, True, None)
     assert episode.columns["obs"].tolist() == [[3, 0.5, 0], [2, 0.25, 0]]
     assert episode.columns["action"].tolist() == [3, 2]
