@@ -37,7 +37,7 @@ class BrayFrames:
             if not 0 <= size <= most:
                 status = 413 if name == "body" and size > most else 400
                 raise Refused(status, f"The frame announces {size} bytes of {name}; 0 to {most} are allowed.")
-        return HEAD.size + sum(sizes)
+        return HEAD.size + int(sum(sizes))
 
     def request(self, data: bytes, at: int, size: int) -> tuple[Tag, bytes, Request, bytes]:
         name, kind, key, token, _, time = HEAD.unpack_from(data, at)

@@ -6,6 +6,7 @@ import asyncio
 import resource
 import socket
 from collections.abc import Awaitable, Callable
+from functools import partial
 from types import TracebackType
 from typing import Self
 
@@ -88,11 +89,11 @@ class Gateway:
             if port is None:
                 continue
             server = await loop.create_server(
-                lambda connect=connect: connect(self.front),  # type: ignore[misc]
+                partial(connect, self.front),
                 sock=listening_socket(self.options.host, port, shared=shared),
                 ssl=self.tls,
                 backlog=BACKLOG,
-                **({"ssl_handshake_timeout": self.options.limits.request_seconds} if self.tls else {}),
+                ssl_handshake_timeout=self.options.limits.request_seconds if self.tls else None,
             )
             self._servers.append(server)
             self.ports[name] = server.sockets[0].getsockname()[1]
