@@ -1,4 +1,4 @@
-"""The command line, the Python client and the local stack."""
+"""The command line, the Python client, the local stack, and names for users' code."""
 
 from __future__ import annotations
 
@@ -6,14 +6,18 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from lanista.client import AsyncClient, Client, LanistaError
+    from lanista.serving.loading import load
 
-__all__ = ["AsyncClient", "Client", "LanistaError"]
+__all__ = ["AsyncClient", "Client", "LanistaError", "load"]
+
+_MODULES = {"load": "lanista.serving.loading"}
+"""Where a name is defined, if not in the client."""
 
 
 def __getattr__(name: str) -> Any:
-    """Imports the client on first use, so that `import lanista` is fast."""
+    """Imports a name on first use, so that `import lanista` is fast."""
     if name in __all__:
-        from lanista import client
+        from importlib import import_module
 
-        return getattr(client, name)
+        return getattr(import_module(_MODULES.get(name, "lanista.client")), name)
     raise AttributeError(f"module 'lanista' has no attribute {name!r}")

@@ -83,6 +83,15 @@ class GateStatus(StrEnum):
     """A newer candidate took its place while it waited."""
 
 
+class CanaryStatus(StrEnum):
+    """What the league's test says of a canary so far."""
+
+    RUNNING = "running"
+    PASSED = "passed"
+    FAILED = "failed"
+    INCONCLUSIVE = "inconclusive"
+
+
 class MatchResult(StrEnum):
     """The result for the match's first-named version."""
 

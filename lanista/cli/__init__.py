@@ -68,7 +68,10 @@ COMMANDS = {
         place="lanista.cli.play:play",
         help="Play a game against a version in the terminal. Type a move's name or number; Ctrl-C leaves the game.",
     ),
-    "model": LazyCommand(place="lanista.cli.model:model", help="Model versions: list, promote, roll back, download."),
+    "model": LazyCommand(
+        place="lanista.cli.model_export:model",
+        help="Model versions: list, promote, roll back, download, export.",
+    ),
     "gate": LazyCommand(place="lanista.cli.gate:gate", help="Promotion gates: list, show, stop."),
     "data": LazyCommand(place="lanista.cli.data:data", help="Data sets for imitation and offline learning."),
     "convert": LazyCommand(

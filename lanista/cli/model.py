@@ -17,7 +17,7 @@ from lanista.cli.connection import ExitCode, TrialArgument, connected
 from lanista.cli.options import HomeOption, JsonOption, LimitOption
 from lanista.cli.terminal import errors, out, print_json, print_line, uncut_table
 
-model = typer.Typer(help="Model versions: list, promote, roll back, download.", no_args_is_help=True)
+model = typer.Typer(help="Model versions: list, promote, roll back, download, export.", no_args_is_help=True)
 
 VersionArgument = Annotated[
     str,

@@ -200,6 +200,8 @@ class AsyncClient:
     set_alias = _single(registry_calls.set_alias)
     alias_history = _list(registry_calls.alias_history)
     roll_back_alias = _single(registry_calls.roll_back_alias)
+    canaries = _list(registry_calls.canaries)
+    report_canary = _single(registry_calls.report_canary)
     projects = _list(registry_calls.projects)
     catalog = _single(registry_calls.catalog)
     examples = _list(registry_calls.examples)

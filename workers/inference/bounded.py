@@ -67,4 +67,4 @@ class DeterministicPolicy(SquashedPolicy):
 
     def sample(self, outputs: Tensor, draws: Any) -> tuple[Tensor, Tensor]:
         """The action, whatever the draws; it has no density."""
-        return self.head.mode(outputs), outputs.new_zeros(len(outputs))
+        return self.head.mode(outputs), outputs.new_zeros(outputs.shape[0])

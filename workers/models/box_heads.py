@@ -33,6 +33,8 @@ class _BoxHead(Head):
         both = torch.isfinite(low) & torch.isfinite(high)
         self._middle = torch.where(both, (low + high) / 2, 0.0).float()
         self._half = torch.where(both, (high - low) / 2, 1.0).clamp(min=1e-8).float()
+        self._log_volume = float(self._half.log().sum())
+        """What a density loses by the scale of the Box."""
 
     def to_box(self, units: Tensor) -> Tensor:
         """Numbers [rows, width] in these units as actions."""
@@ -42,11 +44,6 @@ class _BoxHead(Head):
         """Actions as numbers [rows, width] in these units."""
         flat = self._flat(actions)
         return (flat - self._middle.to(flat.device)) / self._half.to(flat.device)
-
-    @property
-    def _log_volume(self) -> float:
-        """What a density loses by the scale of the Box."""
-        return float(self._half.log().sum())
 
 
 class GaussianHead(_BoxHead):

@@ -104,8 +104,8 @@ def _width(part: Part) -> int:
 def _encoded(part: Part, rows: Tensor) -> Tensor:
     counts = _counts(part)
     if not counts:
-        return rows.float().reshape(len(rows), *(part.shape or (1,)))
+        return rows.float().reshape(rows.shape[0], *(part.shape or (1,)))
     start = np.asarray(part.space.start).reshape(-1).tolist()  # type: ignore[attr-defined]
-    flat = rows.reshape(len(rows), -1).long()
+    flat = rows.reshape(rows.shape[0], -1).long()
     columns = [one_hot(flat[:, i] - start[i], count) for i, count in enumerate(counts)]
     return torch.cat(columns, 1).float()

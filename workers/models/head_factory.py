@@ -26,7 +26,7 @@ class CompositeHead(Head):
         return ((head, at, part) for (head, at), part in zip(self._parts, torch.split(outputs, sizes, 1), strict=True))
 
     def _join(self, parts: list[Tensor]) -> Tensor:
-        return torch.cat([part.reshape(len(part), -1).float() for part in parts], 1)
+        return torch.cat([part.reshape(part.shape[0], -1).float() for part in parts], 1)
 
     def draw(self, outputs: Tensor, draws: Tensor) -> Tensor:
         return self._join([head.draw(part, _for(head, draws[:, at])) for head, at, part in self._outputs(outputs)])

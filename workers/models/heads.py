@@ -70,10 +70,10 @@ class Head(ABC):
         """[rows]: KL divergence from the distribution of `outputs` to that of `other`; differentiable in `outputs`."""
 
     def _flat(self, actions: Tensor) -> Tensor:
-        return actions.reshape(len(actions), -1)
+        return actions.reshape(actions.shape[0], -1)
 
     def _shaped(self, actions: Tensor) -> Tensor:
-        return actions.reshape(len(actions), *self.layout.shape)
+        return actions.reshape(actions.shape[0], *self.layout.shape)
 
 
 class DiscreteHead(Head):

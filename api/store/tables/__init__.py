@@ -1,7 +1,7 @@
 """The typed models, one file per subject. Importing this package fills `Base.metadata` with every table."""
 
 from api.store.tables.access import ApiToken, AuditEntry, BrowserSession, IdempotencyKey
-from api.store.tables.aliases import Alias, AliasEvent
+from api.store.tables.aliases import Alias, AliasEvent, CanaryResult
 from api.store.tables.base import Base
 from api.store.tables.decisions import Decision
 from api.store.tables.events import EVENTS_CHANNEL, Event
@@ -25,6 +25,7 @@ __all__ = [
     "AuditEntry",
     "Base",
     "BrowserSession",
+    "CanaryResult",
     "Commit",
     "Decision",
     "Event",

@@ -10,7 +10,7 @@ from sqlalchemy.orm import Session
 
 from api.store.core.engine import snapshot_factory
 from api.store.tables import Gate, Generation, Match, Metric, ModelVersion, Payoff, Player, RatingFit, Tally, Trial
-from api.store.verify.aliases import wrong_aliases
+from api.store.verify.aliases import wrong_aliases, wrong_canaries
 from api.store.verify.commits import wrong_commits
 from api.store.verify.files import referenced_files, wrong_files
 from api.store.verify.games import wrong_games
@@ -23,7 +23,7 @@ from orchestrator.artifacts import ArtifactStore
 
 __all__ = ["AuditReport", "Finding", "FindingKind", "audit", "wrong_rows"]
 
-_CHECKS = (wrong_commits, wrong_generations, wrong_payoffs, wrong_games, wrong_aliases, wrong_ratings)
+_CHECKS = (wrong_commits, wrong_generations, wrong_payoffs, wrong_games, wrong_aliases, wrong_canaries, wrong_ratings)
 
 _COUNTED = {
     "trials": Trial,

@@ -1,4 +1,4 @@
-"""Aliases: movable names of versions, their history, and rollback."""
+"""Aliases: movable names of versions, their history, rollback, and canaries beside them."""
 
 from __future__ import annotations
 
@@ -9,6 +9,8 @@ from fastapi import APIRouter, Path, Query, Response
 
 from api.schemas.aliases import Alias, Move, PutAlias, Rollback
 from api.schemas.base import Page
+from api.schemas.canaries import Canary, ReportCanary
+from api.store.aliases.canaries import list_canaries, record_canary
 from api.store.aliases.moves import AliasKey, Promotion, move_alias, roll_back_alias
 from api.store.aliases.reads import (
     find_alias,
@@ -129,6 +131,47 @@ async def rollback(
         return roll_back_alias(session, _key(found), Promotion(reason=reason, actor=principal.name))
 
     return await _moved(change, move, "alias.rollback", name, reason)
+
+
+@router.get("/{alias}/canaries", summary="List canaries of an alias", response_model=Page[Canary])
+def canaries(
+    name: ProjectName,
+    alias: AliasName,
+    services: Api,
+    principal: Viewer,
+    game: GameQuery = None,
+    limit: Limit = 100,
+    cursor: NumberCursor = None,
+) -> Response:
+    """Versions that got a share of the served sessions, and how they did beside the champion; the newest first."""
+    with services.reads() as session:
+        found = find_alias(session, project_id(session, name), alias, game)
+        rows = list_canaries(session, found, before=cursor, limit=limit + 1)
+    more = rows[limit - 1][0] if len(rows) > limit else None
+    page = Page[Canary](items=[row for _, row in rows[:limit]], next_cursor=None if more is None else str(more))
+    return Response(page.model_dump_json(), media_type="application/json")
+
+
+@router.post("/{alias}/canaries", summary="Report results of a canary", response_model=Canary)
+async def report_canary(
+    name: ProjectName,
+    alias: AliasName,
+    report: ReportCanary,
+    principal: Operator,
+    change: Change,
+    game: GameQuery = None,
+) -> Response:
+    """Record what a serving process counted. The answer is the comparison as it is now."""
+
+    def work(session: Session) -> Reply:
+        found = find_alias(session, project_id(session, name), alias, game)
+        now = record_canary(session, found, report, principal.name)
+        detail = {"canary_version_id": now.canary_version_id, "status": now.status.value}
+        return Reply(
+            body=now, audit=AuditLine(action="canary.report", target=f"alias/{name}/{found.name}", detail=detail)
+        )
+
+    return await change.commit(work)
 
 
 async def _moved(

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Mapping
 from typing import Any
 
 import httpx
 
 from api.schemas.aliases import Alias, Move
 from api.schemas.audit_log import Entry
+from api.schemas.canaries import Canary
 from api.schemas.catalog import Catalog, Example
 from api.schemas.enums import Scope
 from api.schemas.projects import Project
@@ -81,6 +83,18 @@ def roll_back_alias(
     """Point an alias at its previous version."""
     path = path_to("projects", project, "aliases", alias, "rollback")
     return change("POST", path, Alias, drop_none({"reason": reason}), query={"game": game}, if_revision=if_revision)
+
+
+def canaries(project: str, alias: str, *, game: str | None = None, page_size: int = 100) -> Listing[Canary]:
+    """Canaries of an alias and how they did beside the champion, the newest first."""
+    path = path_to("projects", project, "aliases", alias, "canaries")
+    return Listing(path=path, item=Canary, query=drop_none({"game": game}), page_size=page_size)
+
+
+def report_canary(project: str, alias: str, *, report: Mapping[str, Any], game: str | None = None) -> Call[Canary]:
+    """Record what a serving process counted: the fields of `api.schemas.canaries.ReportCanary`."""
+    path = path_to("projects", project, "aliases", alias, "canaries")
+    return change("POST", path, Canary, report, query={"game": game})
 
 
 def projects(*, page_size: int = 100) -> Listing[Project]:

@@ -34,6 +34,7 @@ OPERATORS = {
     ("POST", "/api/v1/gates/{gate_id}/stop"),
     ("PUT", "/api/v1/projects/{name}/aliases/{alias}"),
     ("POST", "/api/v1/projects/{name}/aliases/{alias}/rollback"),
+    ("POST", "/api/v1/projects/{name}/aliases/{alias}/canaries"),
     ("POST", "/api/v1/versions"),
     ("POST", "/api/v1/tournaments"),
     ("POST", "/api/v1/tournaments/{tournament_id}/cancel"),

@@ -24,6 +24,8 @@ BREAK: dict[str, list[str]] = {
     "ck_api_tokens_token_sha256": ["token_sha256 = 'short'", "token_sha256 = upper(token_sha256)"],
     "ck_browser_sessions_ended_later": ["ended_at = created_at - interval '1 second'"],
     "ck_browser_sessions_expires_later": ["expires_at = created_at"],
+    "ck_canary_results_sessions": ["champion_sessions = 0, canary_sessions = 0"],
+    "ck_canary_results_versions_differ": ["canary_version_id = champion_version_id"],
     "ck_commits_number": ["number = -1", "kind = 'created' WHERE number = 1", "kind = 'import' WHERE number = 0"],
     "ck_decisions_attempt": ["attempt = 0"],
     "ck_decisions_generation": ["generation = -1"],

@@ -19,6 +19,7 @@ from tests.integration.store.world import SHA, World
 APPEND_ONLY = {
     "alias_events",
     "audit_log",
+    "canary_results",
     "commits",
     "decisions",
     "events",

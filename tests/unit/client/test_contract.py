@@ -40,6 +40,7 @@ VALUES: dict[str, Any] = {
     "filters": {"stream": "rating"},
     "data": b"weights",
     "numbers": [0.5],
+    "report": {"report_id": an_id(2)},
     "archived": True,
     "page_size": 7,
     "most": 5,

@@ -29,7 +29,7 @@ class Atoms:
 
     def logits(self, outputs: Tensor) -> Tensor:
         """Logits of the atoms, [rows, actions, atoms]: with `dueling` value + advantage - mean advantage."""
-        parts = outputs.view(len(outputs), -1, self.count)
+        parts = outputs.view(outputs.shape[0], -1, self.count)
         if not self.dueling:
             return parts
         advantages = parts[:, :-1]
@@ -68,7 +68,7 @@ class Quantiles:
 
     def values(self, outputs: Tensor) -> Tensor:
         """[rows, actions, quantiles]"""
-        return outputs.view(len(outputs), -1, self.count)
+        return outputs.view(outputs.shape[0], -1, self.count)
 
     def __call__(self, outputs: Tensor) -> Tensor:
         return self.values(outputs).mean(2)

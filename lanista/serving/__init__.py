@@ -1,0 +1,1 @@
+"""Following an alias through the REST API, `lanista serve`, and `lanista.load`."""
