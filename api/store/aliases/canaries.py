@@ -99,7 +99,7 @@ def _answer(session: Session, pair: Mapping[str, Any]) -> Canary:
     test = sprt_of(session, last.canary_version_id)
     lower, upper = test.bounds
     means = {
-        f"{arm}_mean_return": pair[f"{arm}_returns"] / pair[f"{arm}_sessions"] if pair[f"{arm}_sessions"] else None
+        f"{arm}_mean_return": pair[f"{arm}_returns"] / int(sessions) if (sessions := pair[f"{arm}_sessions"]) else None
         for arm in ("champion", "canary")
     }
     return Canary(
