@@ -97,17 +97,20 @@ class _Conversion:
         spec: dict[str, Any] = {}
         for _, network in self._of("config"):
             if "state_space" in network:
-                spec["observation"] = {"box": {"low": None, "high": None, "shape": network.pop("state_space")}}
+                spec["observation"] = {"type": "box", "shape": network.pop("state_space")}
             if isinstance(network.get("action_space"), int):
-                spec["action"] = {"discrete": network.pop("action_space")}
+                spec["action"] = {"type": "discrete", "n": network.pop("action_space")}
         if spec:
-            game["spec"] = spec
-        if agents:
-            game["agent"] = agents[0][1]
-        for name, target in agents[1:]:
-            self._leave(name, f"{target}: a game has one agent here; call it from the first one, or give it a session")
-        if not spec:
+            game["spec"] = {**spec, "seats": 1}
+            self._leave("game.spec.seats", "1: say how many sides play, if the agents play more than one")
+        else:
             self._leave("game.spec", "describe what the model sees and which actions there are")
+        if agents:
+            # as in Bray, all of them get every tick
+            game["agent"] = agents[0][1] if len(agents) == 1 else [target for _, target in agents]
+        _, actor = self._first("actor")
+        if length := actor.pop("episode_length", None):
+            game["episode_length"] = int(length)
         return game
 
     def _model(self) -> dict[str, Any]:
@@ -176,7 +179,7 @@ class _Conversion:
         return {**({"validation_dataset": [self._source(name) for name in named]} if named else {}), **every}
 
     def _generation(self, trainer: dict[str, Any], rows: int) -> dict[str, Any]:
-        actor_name, actor = self._first("actor")
+        _, actor = self._first("actor")
         processes = int(actor.pop("num_workers", None) or 1)
         tables = int(actor.pop("actors_per_worker", None) or 1)
         generation: dict[str, Any] = {
@@ -192,8 +195,6 @@ class _Conversion:
             generation["cpus"] = float(cpus)
         if memory := actor.pop("memory_per_worker", None):
             generation["memory_mb"] = int(memory)
-        if length := actor.pop("episode_length", None):
-            self._leave(f"{actor_name}.episode_length", f"set episode_length = {length} in the agent's class")
         return generation
 
     def _top_level(self) -> None:

@@ -103,6 +103,8 @@ def _renamed(spec: Mapping[str, Any], rename: Callable[[str], str]) -> dict[str,
         }
 
     made = {key: of(value, *_NAMES[key]) if key in _NAMES else value for key, value in spec.items()}
+    if isinstance(game := made.get("game"), Mapping) and "agent" in game:
+        made["game"] = {**game, "agent": _agents(game["agent"], rename)}
     if isinstance(league := made.get("league"), Mapping):
         league = of(league, "preset")
         if isinstance(players := league.get("players"), list | tuple):
@@ -111,6 +113,19 @@ def _renamed(spec: Mapping[str, Any], rename: Callable[[str], str]) -> dict[str,
     if isinstance(budget := made.get("budget"), Mapping) and "until" in budget:
         made["budget"] = {**budget, "until": of(budget["until"], "opponent")}
     return made
+
+
+def _agents(agent: Any, rename: Callable[[str], str]) -> Any:
+    """The agents of a game that calls in: a name, `{id: name}`, several of them, or these by names of the game's."""
+    if isinstance(agent, str):
+        return rename(agent)
+    if isinstance(agent, list | tuple):
+        return [_agents(each, rename) for each in agent]
+    if not isinstance(agent, Mapping):
+        return agent
+    if "id" in agent:
+        return {**agent, "id": _agents(agent["id"], rename)}
+    return {name: _agents(each, rename) for name, each in agent.items()}
 
 
 def _player(player: Any, of: Callable[..., Any]) -> Any:

@@ -52,6 +52,18 @@ def test_names_are_those_of_the_archive(folder: Path) -> None:
     assert again is not None and again.sha256 != code.sha256
 
 
+def test_agents_of_games_that_call_in_are_packed(folder: Path) -> None:
+    agents = {"red": "my_game:Red", "blue": [{"id": "bots.simple:Blue", "options": {"x": 1}}, "generic"]}
+    spec = {"game": {"id": "remote", "agent": agents}}
+    code = pack_code(spec, [folder])
+    assert code is not None and {"my_game", "bots"} <= code.modules
+    prefix = f"lanista_code_{code.sha256}"
+    assert with_code(spec, code)["game"]["agent"] == {
+        "red": f"{prefix}.my_game:Red",
+        "blue": [{"id": f"{prefix}.bots.simple:Blue", "options": {"x": 1}}, "generic"],
+    }
+
+
 def test_what_is_not_found_keeps_its_name(tmp_path: Path) -> None:
     assert pack_code({"game": {"id": "installed_package:Game"}}, [tmp_path]) is None
     assert pack_code({"game": {"id": "connect_four"}}, [tmp_path]) is None

@@ -50,7 +50,11 @@ def changed(**parts: Any) -> dict[str, Any]:
 def test_a_template_becomes_a_trial_that_is_valid() -> None:
     made = convert_bray(CONFIG)
     assert made.trial["game"]["agent"] == "arena.agents:Hero"
-    assert made.trial["game"]["spec"]["action"] == {"discrete": 9}
+    assert made.trial["game"]["spec"] == {
+        "observation": {"type": "box", "shape": [4, 8, 8]},
+        "action": {"type": "discrete", "n": 9},
+        "seats": 1,
+    }
     assert made.trial["model"] == {"id": "arena.nets:build_model"}
     assert made.trial["algorithm"] == {
         "id": "sl_rl",
@@ -72,8 +76,16 @@ def test_a_template_becomes_a_trial_that_is_valid() -> None:
 def test_what_has_no_equal_is_listed_with_what_to_do() -> None:
     made = convert_bray(CONFIG)
     listed = {line.partition(":")[0] for line in made.left}
-    assert {"net.checkpoint_interval", "hall.port", "teacher.class", "demos.epoch", "demo_buffer.size"} == listed
+    assert {"net.checkpoint_interval", "hall.port", "teacher.class", "demos.epoch", "demo_buffer.size"} < listed
+    assert "game.spec.seats" in listed and len(listed) == 6
     assert "# - hall.port: 8000: the gateway has ports of its own" in made.text
+
+
+def test_several_agents_get_every_tick_and_episodes_are_cut() -> None:
+    meter = {"kind": "agent", "module": "arena.agents", "class": "Meter"}
+    made = convert_bray(changed(meter=meter, hall={**CONFIG["hall"], "episode_length": 128}))
+    assert made.trial["game"]["agent"] == ["arena.agents:Hero", "arena.agents:Meter"]
+    assert made.trial["game"]["episode_length"] == 128
 
 
 @pytest.mark.parametrize(("buffers", "algorithm"), [(["demo_buffer"], "bc"), (["replay"], "ppo")])
@@ -96,7 +108,7 @@ def test_the_command_writes_the_file_and_lists_the_rest(tmp_path: Path) -> None:
     config, made = tmp_path / "config.yaml", tmp_path / "trial.yaml"
     config.write_text(yaml.safe_dump(CONFIG))
     done = CliRunner().invoke(app, ["convert", "bray", str(config), "-o", str(made)], catch_exceptions=False)
-    assert done.exit_code == 0 and "5 fields were not converted" in done.stdout and "hall.port" in done.stdout
+    assert done.exit_code == 0 and "6 fields were not converted" in done.stdout and "hall.port" in done.stdout
     assert made.read_text().startswith("# Converted from a configuration of Bray")
     config.write_text("game: {id: x}")
     assert CliRunner().invoke(app, ["convert", "bray", str(config)]).exit_code == 1
