@@ -32,20 +32,26 @@ Build = Callable[[Gateway], Awaitable[None]]
 """Gives a gateway what plays in it, by `gateway.play`, before its ports are opened. Of several processes each calls it,
 so that it must pickle: a function of a module, or an object of such a class."""
 OnReady = Callable[[dict[str, int]], None]
+Prepare = Callable[[], None]
+"""Such as the log's configuration; must pickle too."""
 
 RESTART_SECONDS = 1.0
 """A process that ended is started again after this long, and after twice as long if it ended at once."""
 STOP_SECONDS = 10.0
 
 
-def run_gateway(options: GatewayOptions, build: Build, *, on_ready: OnReady | None = None) -> None:
-    """Run until SIGTERM or SIGINT. `on_ready` gets the ports, once they are open."""
+def run_gateway(
+    options: GatewayOptions, build: Build, *, on_ready: OnReady | None = None, prepare: Prepare | None = None
+) -> None:
+    """Run until SIGTERM or SIGINT. `on_ready` gets the ports, once open; `prepare` runs first in each process."""
     check_exposure(options.host, Access(options.tokens, options.trusted))
     tls_context(options.tls_cert, options.tls_key)
     if options.processes == 1:
+        if prepare is not None:
+            prepare()
         uvloop.run(_serve(options, build, on_ready))
     else:
-        _Parent(options, build).run(on_ready)
+        _Parent(options, build, prepare).run(on_ready)
 
 
 async def _serve(options: GatewayOptions, build: Build, on_ready: OnReady | None) -> None:
@@ -76,8 +82,8 @@ def settle_memory() -> None:
 class _Parent:
     """Starts the processes of a gateway, and starts those again that end."""
 
-    def __init__(self, options: GatewayOptions, build: Build) -> None:
-        self._build = build
+    def __init__(self, options: GatewayOptions, build: Build, prepare: Prepare | None) -> None:
+        self._build, self._prepare = build, prepare
         self._held = _hold_ports(options)
         self._options = replace(options, **{name: held.getsockname()[1] for name, held in self._held.items()})
         self._context = multiprocessing.get_context("spawn")
@@ -108,7 +114,9 @@ class _Parent:
 
     def _start(self, index: int, folder: Path, ready: object) -> None:
         child = self._context.Process(
-            target=_child, args=(self._options, self._build, index, folder, ready), name=f"gateway-{index}"
+            target=_child,
+            args=(self._options, self._build, self._prepare, index, folder, ready),
+            name=f"gateway-{index}",
         )
         child.start()
         self._children[index] = child
@@ -151,7 +159,11 @@ def _hold_ports(options: GatewayOptions) -> dict[str, socket.socket]:
     return {name: listening_socket(options.host, port, shared=True) for name, port in ports.items() if port is not None}
 
 
-def _child(options: GatewayOptions, build: Build, index: int, folder: Path, ready: object) -> None:
+def _child(
+    options: GatewayOptions, build: Build, prepare: Prepare | None, index: int, folder: Path, ready: object
+) -> None:
+    if prepare is not None:
+        prepare()
     with contextlib.suppress(KeyboardInterrupt):
         uvloop.run(_serve_one_of_several(options, build, index, folder, ready))
 
