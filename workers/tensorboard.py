@@ -29,6 +29,8 @@ _GROUPS: Mapping[str, str] = {
     "dropped_batches": "speed",
 }
 """The group a metric is shown in; all others are shown under `learning`."""
+_AGENT = "agent/"
+"""How names begin that agents of games that call in have chosen: a group of its own."""
 
 
 class BadTensorBoardName(ValueError):
@@ -78,7 +80,10 @@ def encode(points: GenerationPoints) -> bytes:
 
 
 def scalars(points: GenerationPoints) -> dict[str, float]:
-    """Every value by its tag: `games/...`, `speed/...`, `learning/...` and `win_rate/<opponent>`."""
-    shown = {f"{_GROUPS.get(name, 'learning')}/{name}": value for name, value in points.metrics.items()}
+    """Every value by its tag: `games/...`, `speed/...`, `learning/...`, `agent/...` and `win_rate/<opponent>`."""
+    shown = {
+        name if name.startswith(_AGENT) else f"{_GROUPS.get(name, 'learning')}/{name}": value
+        for name, value in points.metrics.items()
+    }
     shown["games/generation"] = float(points.generation)
     return shown | {f"win_rate/{name}": rate for name, rate in points.win_rates.items()}

@@ -53,6 +53,11 @@ def test_runs_are_trial_and_player_and_points_stand_at_their_steps(tmp_path: Pat
     assert series(shown, "first-league/main", "games/return_mean")[0] == (2_000_000, 0.25)
 
 
+def test_metrics_of_agents_are_a_group_of_their_own(tmp_path: Path) -> None:
+    write_generation(str(tmp_path), replace(FIRST, metrics={"agent/damage": 3.5, "kl": 0.01}))
+    assert series(runs(tmp_path), "first-league/main", "agent/damage") == [(2_000_000, 3.5)]
+
+
 def test_win_rates_are_means_over_seats_and_unplayed_opponents_have_none(tmp_path: Path) -> None:
     write_generation(str(tmp_path), FIRST)
     shown = runs(tmp_path)

@@ -24,6 +24,7 @@ const LOSSES = [
   "anchor_kl",
   "sample_age",
 ];
+const AGENT = "agent/"; // how the names of agents' own metrics begin
 const OVER = ["stopped", "completed", "failed"];
 export const enter = prefetchCharts;
 export const title = ({ trial }) => trial.name;
@@ -78,6 +79,7 @@ export function view(data, context) {
         metricChart("throughput", "Steps per second over steps, one line per player", data.metrics, "steps_per_second", "steps/s"),
       ),
       card("Losses", losses(data, context)),
+      agentMetrics(data, context),
       card("Events", events(data)),
     ),
     h("div", { key: "players" }, card(`Players (${players.length})`, playerTable(players, ratings, data.metrics, trial.spec))),
@@ -226,10 +228,22 @@ function metricChart(key, label, metrics, name, unit) {
   );
 }
 
+const shownName = (name) => (name.startsWith(AGENT) ? name.slice(AGENT.length) : humanize(name));
+
 function losses({ metrics }, context) {
   const names = LOSSES.filter((name) => metrics.some((line) => line.name === name));
   if (!names.length) return h("p", { class: "quiet" }, "Shown after the first generation.");
-  const chosen = names.includes(context.query.metric) ? context.query.metric : names[0];
+  return metricTabs("losses", metrics, names, "metric", context);
+}
+
+/** What agents of a game that calls in have reported; null where there is nothing. */
+function agentMetrics({ metrics }, context) {
+  const names = [...new Set(metrics.map((line) => line.name).filter((name) => name.startsWith(AGENT)))].sort();
+  return names.length ? card("Agents", metricTabs("agents", metrics, names, "agent_metric", context)) : null;
+}
+
+function metricTabs(key, metrics, names, parameter, context) {
+  const chosen = names.includes(context.query[parameter]) ? context.query[parameter] : names[0];
   return [
     h(
       "div",
@@ -241,13 +255,13 @@ function losses({ metrics }, context) {
             class: "tab",
             key: name,
             "aria-pressed": name === chosen,
-            onclick: () => context.setQuery({ metric: name }),
+            onclick: () => context.setQuery({ [parameter]: name }),
           },
-          humanize(name),
+          shownName(name),
         ),
       ),
     ),
-    metricChart("losses", `${humanize(chosen)} over steps`, metrics, chosen, humanize(chosen)),
+    metricChart(key, `${shownName(chosen)} over steps`, metrics, chosen, shownName(chosen)),
   ];
 }
 
