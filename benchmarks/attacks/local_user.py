@@ -24,7 +24,7 @@ from dataclasses import asdict, dataclass
 from datetime import timedelta
 from pathlib import Path
 
-import grpc  # type: ignore[import-untyped]
+import grpc
 import psycopg
 from temporalio.client import ActivityFailureError, Client, WorkflowFailureError
 from temporalio.common import RetryPolicy
@@ -175,7 +175,9 @@ def call_ray(target: Target) -> tuple[bool, str]:
 
     def ask() -> str:
         with grpc.insecure_channel(f"127.0.0.1:{target.ray}") as channel:
-            method = channel.unary_unary("/ray.rpc.InternalKVGcsService/InternalKVKeys")
+            method: grpc.UnaryUnaryMultiCallable[bytes, bytes] = channel.unary_unary(
+                "/ray.rpc.InternalKVGcsService/InternalKVKeys"
+            )
             return f"answered {len(method(b'', timeout=10))} bytes"
 
     seen = attempt(ask)

@@ -48,6 +48,11 @@ COMMANDS = {
         help="Migrate the database's schema and exit. Safe to repeat and to run concurrently.",
         of_stack=True,
     ),
+    "rpc": LazyCommand(
+        place="lanista.cli.rpc:rpc",
+        help="Serve the gRPC services Policy, Parameters and Replay, and those of your own, in the foreground.",
+        of_stack=True,
+    ),
     "bench": LazyCommand(
         place="lanista.cli.bench:bench",
         help="List the measurements, or run one: lanista bench NAME [ITS OPTIONS]. Needs a source checkout.",

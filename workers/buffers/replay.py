@@ -55,9 +55,18 @@ class Replay(Buffer):
         return min(self._count, self.capacity)
 
     @property
+    def drawable(self) -> int:
+        """Decisions whose successors are known."""
+        return self._drawable
+
+    @property
     def newest(self) -> Experience:
         assert self._newest is not None, "experience is added before it is read"
         return self._newest
+
+    def release_newest(self) -> None:
+        """Give up what `newest` shows, where nobody reads it: it may be as large as a message."""
+        self._newest = None
 
     @property
     def nbytes(self) -> int:

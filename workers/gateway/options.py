@@ -25,3 +25,9 @@ class GatewayOptions:
     tls_cert: Path | None = None
     tls_key: Path | None = None
     limits: GatewayLimits = field(default_factory=GatewayLimits)
+    message_bytes: int = 64 << 20
+    """Largest message over gRPC."""
+    replay_bytes: int = 1 << 30
+    """Memory for replay buffers; 0: the service Replay is not served."""
+    services: tuple[str, ...] = ()
+    """Further gRPC services, `module:Class`."""

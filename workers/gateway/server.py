@@ -8,7 +8,7 @@ import socket
 from collections.abc import Awaitable, Callable
 from functools import partial
 from types import TracebackType
-from typing import Self
+from typing import TYPE_CHECKING, Self
 
 from workers.gateway.auth import Access, check_exposure, tls_context
 from workers.gateway.contract import Director, GameQueue, RunnerFactory, StepHandler
@@ -20,7 +20,12 @@ from workers.gateway.sessions import SessionTable
 from workers.gateway.tcp import TcpConnection
 from workers.gateway.transport import Front
 
+if TYPE_CHECKING:
+    from workers.gateway.rpc.registry import ModelRegistry
+
 BACKLOG = 4096
+RPC_GRACE_SECONDS = 0.5
+"""Calls over gRPC that are under way when a gateway stops have this long."""
 DRAIN_SECONDS = 5.0
 DRAIN_LOOKS = 250
 
@@ -47,6 +52,8 @@ class Gateway:
         self.front = Front(handler or _NoHandler(), self.clock, options.limits, self.metrics, self.access)
         self.ports: dict[str, int] = {}
         """The port of each transport that listens."""
+        self.registry: ModelRegistry | None = None
+        """The league's records, for gRPC's Policy and Parameters; set before `listen`."""
         self._servers: list[asyncio.Server] = []
         self._at_stop: list[Callable[[], Awaitable[None]]] = []
         self._stopping = asyncio.Event()
@@ -97,6 +104,22 @@ class Gateway:
             )
             self._servers.append(server)
             self.ports[name] = server.sockets[0].getsockname()[1]
+        if self.options.grpc_port is not None:
+            await self._listen_rpc(shared)
+
+    async def _listen_rpc(self, shared: bool) -> None:
+        from workers.gateway.rpc.listening import listen_rpc  # imports grpc and torch
+        from workers.gateway.rpc.services import ServiceContext
+
+        context = ServiceContext(front=self.front, registry=self.registry)
+        server = await listen_rpc(self.options, self.access, context, shared=shared)
+        self.ports["grpc"] = server.port
+
+        async def close() -> None:
+            await server.stop(RPC_GRACE_SECONDS)
+            context.close()
+
+        self.at_stop(close)
 
     async def wait(self) -> None:
         """Until somebody calls `end`."""

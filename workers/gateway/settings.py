@@ -69,6 +69,19 @@ class GatewaySettings(LogSettings):
         default=600.0, ge=1, le=86_400, description="a game's connection without a request for this long is closed"
     )
 
+    gateway_grpc_message_mb: int = Field(
+        default=64, ge=1, le=2000, description="MB of the largest message over gRPC, such as published weights"
+    )
+    gateway_replay_mb: int = Field(
+        default=1024,
+        ge=0,
+        le=1 << 20,
+        description="MB of memory for all replay buffers of the gRPC service Replay; 0: it is not served",
+    )
+    gateway_services: str = Field(
+        default="", description="gRPC services of your own, `module:Class`, separated by commas"
+    )
+
     @field_validator("gateway_token")
     @classmethod
     def _long_enough(cls, value: SecretStr | None) -> SecretStr | None:
@@ -111,6 +124,9 @@ class GatewaySettings(LogSettings):
                 request_seconds=self.gateway_request_seconds,
                 idle_seconds=self.gateway_idle_seconds,
             ),
+            message_bytes=self.gateway_grpc_message_mb << 20,
+            replay_bytes=self.gateway_replay_mb << 20,
+            services=tuple(part.strip() for part in self.gateway_services.split(",") if part.strip()),
         )
 
 

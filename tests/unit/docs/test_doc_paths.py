@@ -23,6 +23,7 @@ FOLDERS = (
     "tests",
     "docs",
     "examples",
+    "protos",
 )
 PACKAGES = FOLDERS[:5]
 NO_ROOMS = {"api/store/", "api/web/"}

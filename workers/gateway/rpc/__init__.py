@@ -1,0 +1,4 @@
+"""gRPC services: games that call in, policies, parameters and replay buffers.
+
+See docs/decisions/rpc-and-recorded-games.md.
+"""
