@@ -28,7 +28,7 @@ router = APIRouter(route_class=SerializingRoute, prefix="/api/v1/code", tags=["t
         "requestBody": {
             "required": True,
             "description": "a zip file of Python modules and packages",
-            "content": {"application/zip": {"schema": {"type": "string", "format": "binary"}}},
+            "content": {"application/octet-stream": {"schema": {"type": "string", "format": "binary"}}},
         }
     },
 )

@@ -13,6 +13,7 @@ from temporalio.exceptions import ApplicationError
 from league.types import CheckpointRef
 from orchestrator.artifacts import ArtifactStore
 from orchestrator.catalog import Kind
+from orchestrator.code_archives import plain_name
 from orchestrator.contracts.interactive import (
     Candidate,
     ComponentCheck,
@@ -67,13 +68,15 @@ async def choose(request: MoveRequest) -> MoveAnswer:
 @activity.defn(name=check_component.name)
 async def check(asked: ComponentCheck) -> ComponentVerdict:
     """Whatever comes from the module `good` can be used; each row of a buffer of DQN takes one byte."""
+    if asked.source is not None:
+        return ComponentVerdict(usable=asked.source == "best.safetensors", problem=f"there is no file {asked.source!r}")
     if asked.weights is not None:
         return ComponentVerdict(usable=asked.component.id != "dqn", problem="the weights do not fit")
     if asked.model is not None and asked.model.id == "conv":
         return ComponentVerdict(usable=False, problem="the model does not fit", section=Kind.MODEL)
     if asked.component.id == "tic_tac_toe":
         return ComponentVerdict(usable=True, teams=[0, 1])
-    if asked.component.id.startswith("good:"):
+    if plain_name(asked.component.id).startswith("good:"):
         return ComponentVerdict(usable=True, teams=[0, 1, 2] if asked.component.id == "good:ThreeTeams" else [])
     if asked.kind is Kind.ALGORITHM and asked.component.id == "dqn":
         return ComponentVerdict(usable=True, buffer_bytes=asked.component.options["capacity"], buffer_memory=MEMORY)

@@ -43,6 +43,7 @@ OPERATORS = {
     ("DELETE", "/api/v1/schedules/{schedule_id}"),
     ("POST", "/api/v1/schedules/{schedule_id}/trigger"),
 }
+CODERS = {("POST", "/api/v1/code")}
 ADMINS = {
     ("GET", "/api/v1/tokens"),
     ("POST", "/api/v1/tokens"),
@@ -57,6 +58,8 @@ def calls() -> list[tuple[str, str]]:
 
 
 def needed(call: tuple[str, str]) -> Scope:
+    if call in CODERS:
+        return Scope.CODE
     return Scope.ADMIN if call in ADMINS else Scope.OPERATOR if call in OPERATORS else Scope.VIEWER
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from typing import Any
 
 import httpx
@@ -11,6 +12,7 @@ from api.settings import ApiSettings
 from api.store.core.ids import new_id
 from api.store.tables import Player, Trial
 from api.web.auth.own_code import check_matchmaker
+from orchestrator.code_archives import archived_name, pack
 from orchestrator.spec import InvalidTrial
 from orchestrator.spec.checking import check_spec
 from tests.integration.api.server import Served
@@ -219,3 +221,24 @@ def test_initial_weights_by_path_stay_in_the_allowed_folders(coder: httpx.Client
         ).json()
         assert checked["valid"] is False and checked["problems"][0]["path"] == "initial_weights"
     assert trial(coder, {"game": PLAIN_GAME, "initial_weights": "best.safetensors"}).status_code == 201
+    missing = trial(coder, {"game": PLAIN_GAME, "initial_weights": "lost.safetensors"})
+    assert missing.status_code == 422 and "there is no file 'lost.safetensors'" in missing.json()["detail"]
+
+
+def test_an_archive_is_stored_by_its_hash_and_needs_the_scope(
+    coder: httpx.Client, operator: httpx.Client, admin: httpx.Client, api: Served
+) -> None:
+    data = pack({"good.py": b"class Game: ...\n"})
+    assert operator.post("/api/v1/code", content=data).status_code == 403
+    stored = coder.post("/api/v1/code", content=data)
+    assert stored.status_code == 201 and stored.json()["files"] == ["good.py"]
+    sha = hashlib.sha256(data).hexdigest()
+    assert stored.json()["sha256"] == sha and audited(admin, "code.upload")[0]["target"] == f"code/{sha}"
+    assert coder.post("/api/v1/code", content=b"no zip").status_code == 422
+    assert refused(trial(operator, {"game": {"id": archived_name(sha, "good:Game")}})) == ["body.spec.game.id"]
+
+
+def test_a_game_keeps_its_name_when_its_code_was_edited(coder: httpx.Client) -> None:
+    made = trial(coder, {"game": {"id": archived_name("a" * 64, "good:Game")}})
+    assert made.status_code == 201, made.text
+    assert made.json()["game"] == "good:Game" and made.json()["spec"]["game"]["id"].startswith("lanista_code_aaa")
