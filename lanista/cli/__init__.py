@@ -42,7 +42,11 @@ COMMANDS = {
         of_stack=True,
     ),
     "api": LazyCommand(place="lanista.cli.roles:api", help="Serve the REST API and the page.", of_stack=True),
-    "serve": LazyCommand(place="lanista.cli.roles:api", help="Serve the REST API and the page.", of_stack=True),
+    "serve": LazyCommand(
+        place="lanista.cli.serve:serve",
+        help="Serve the version that an alias names to games that call in.",
+        of_stack=True,
+    ),
     "migrate": LazyCommand(
         place="lanista.cli.roles:migrate",
         help="Migrate the database's schema and exit. Safe to repeat and to run concurrently.",

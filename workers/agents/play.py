@@ -205,6 +205,8 @@ class SessionPlay:
             returns=returns,
             ticks=ticks,
             truncated=self._truncated,
+            played=frozenset(state.index for state in self._seats if state is not None and state.decisions),
+            scored=self._declared is not None or not self._unscored,
             outside=dict(self._outside),
             metrics={name: total / count for name, (total, count) in self._metrics.items()},
         )

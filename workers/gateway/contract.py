@@ -95,6 +95,10 @@ class SessionResult:
     """[seats]: rewards summed, or what the game or the agent declared."""
     ticks: int
     truncated: bool = False
+    played: frozenset[int] = frozenset()
+    """Seats that models decided for."""
+    scored: bool = True
+    """Whether the game or an agent said how it went; else all returns are 0."""
     outside: Mapping[int, str] = field(default_factory=dict)
     """Seats that the game played by itself, and who it says played there."""
     metrics: Mapping[str, float] = field(default_factory=dict)

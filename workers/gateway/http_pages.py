@@ -35,7 +35,7 @@ PATHS = (b"/health", b"/metrics", b"/next")
 def answer_page(front: Front, page: Page, send: Send) -> Cancel | None:
     """Answer now or later; raises Refused. Returns what withdraws the question of a client that goes away."""
     if page.path == b"/health":
-        send(200, JSON, json.dumps({"status": "ok", "sessions": front.metrics.sessions}).encode())
+        send(200, JSON, json.dumps({"status": "ok", "sessions": front.metrics.sessions, **front.health()}).encode())
         return None
     if page.path == b"/metrics":
         front.collect_metrics(lambda text: send(200, PROMETHEUS, text.encode()))

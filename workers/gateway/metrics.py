@@ -4,13 +4,17 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 BUCKETS = (0.0005, 0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 5.0)
 """Upper bounds of the histogram of answering times, in seconds."""
 _OTHER_REASONS = "other"
 _MOST_LABELS = 50
+
+
+Series = tuple[str, str, str, dict[str, str], float]
+"""A number besides those of every gateway: name, kind, help, labels and value."""
 
 
 class GatewayMetrics:
@@ -22,6 +26,7 @@ class GatewayMetrics:
         "connections",
         "ended",
         "forwarded",
+        "more",
         "refused",
         "requests",
         "seconds",
@@ -46,6 +51,8 @@ class GatewayMetrics:
         self.buckets = [0] * (len(BUCKETS) + 1)
         self.seconds = 0.0
         """Answering times, summed."""
+        self.more: Callable[[], Sequence[Series]] = tuple
+        """Further numbers, asked for when Prometheus asks: series of one name side by side."""
         self.user: dict[str, float] = {}
         """What agents report, by name: the latest value."""
 
@@ -71,6 +78,7 @@ class GatewayMetrics:
             "forwarded": self.forwarded,
             "buckets": list(self.buckets),
             "seconds": self.seconds,
+            "more": [list(series) for series in self.more()],
         }
 
 
@@ -109,7 +117,19 @@ def prometheus_text(processes: Mapping[int, Mapping[str, Any]]) -> str:
             lines.append(f'lanista_gateway_step_seconds_bucket{{process="{i}",le="{bound}"}} {total}')
         lines.append(f'lanista_gateway_step_seconds_count{{process="{i}"}} {total}')
         lines.append(f'lanista_gateway_step_seconds_sum{{process="{i}"}} {numbers["seconds"]:.6f}')
+    lines.extend(_further(processes))
     return "\n".join(lines) + "\n"
+
+
+def _further(processes: Mapping[int, Mapping[str, Any]]) -> list[str]:
+    """Lines of the numbers that a gateway has besides its own, those of one name together."""
+    families: dict[str, list[str]] = {}
+    for i, numbers in processes.items():
+        for name, kind, text, labels, value in numbers["more"]:
+            lines = families.setdefault(name, [f"# HELP {name} {text}", f"# TYPE {name} {kind}"])
+            named = "".join(f',{label}="{_escape(each)}"' for label, each in labels.items())
+            lines.append(f'{name}{{process="{i}"{named}}} {value:g}')
+    return [line for lines in families.values() for line in lines]
 
 
 def _escape(value: str) -> str:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from typing import Any
 
 from workers.gateway.auth import Access
 from workers.gateway.contract import GameQueue, StepHandler
@@ -23,6 +24,8 @@ class Front:
     connections: Connections = field(init=False)
     budget: ByteBudget = field(init=False)
     games: GameQueue | None = None
+    health: Callable[[], Mapping[str, Any]] = dict
+    """Further fields of `GET /health`."""
     collect_metrics: Callable[[Callable[[str], None]], None] = field(init=False)
     """Calls back with Prometheus' text; of several processes, once all have said theirs."""
 

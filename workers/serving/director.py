@@ -58,7 +58,7 @@ class ServingDirector:
         self.sessions: Counter[tuple[str, str]] = Counter()
         """By version and outcome: started, finished, aborted; stateless ticks have none."""
         self.not_compared = 0
-        """Sessions in which the version played every seat, so that their result says nothing about it."""
+        """Sessions that say nothing: no result was declared, or the version played on every team."""
         self._make_model = make_model
         self._seats = None if seats is None else frozenset(seats)
         self._swap_sessions = swap_sessions
@@ -194,9 +194,9 @@ class SwappedModel:
 
 
 def _own_return(cast: Cast, result: SessionResult) -> float | None:
-    """The mean return of the seats that the version played; None where no other player took part in the game."""
-    own = [seat for seat, each in enumerate(cast.seats) if each.model is not None and seat not in result.outside]
-    alone = cast.spec.team_count == 1
-    if not own or (not alone and len(own) == cast.spec.seats):
+    """The mean return of the seats that the version decided for; None where that says nothing about it."""
+    own = sorted(result.played - set(result.outside))
+    teams = {cast.spec.teams[seat] for seat in own}
+    if not result.scored or not own or len(teams) == cast.spec.team_count > 1:
         return None
     return float(np.mean([result.returns[seat] for seat in own]))

@@ -29,7 +29,7 @@ from numpy.typing import NDArray
 from ray.exceptions import RayActorError, RayError
 
 from workers.games.spaces import ActionLayout
-from workers.inference.actor import Columns
+from workers.inference.actor import Actor, Columns
 from workers.serving.batching import Arrays, DynamicBatcher, join, row_count, split
 from workers.serving.versions import ServedVersion, VersionRecord, load_version
 
@@ -244,7 +244,8 @@ class ServiceModel:
     def __init__(
         self, service: InferenceService, version: ServedVersion, loop: asyncio.AbstractEventLoop, *, sample: bool
     ) -> None:
-        self.actor, self.version, self.update = version.actor, version.record.name, 0
+        self.actor: Actor = version.actor
+        self.version, self.update = version.record.name, 0
         self._service, self._key, self._loop = service, version.record.sha256, loop
         self._layout = ActionLayout(version.spec.action) if sample else None
         self._rng = np.random.default_rng()

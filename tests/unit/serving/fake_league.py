@@ -57,6 +57,8 @@ class FakeLeague:
             "revision": self.revision,
             "moved_at": WHEN,
         }
+        if path == "champion/canaries" and request.method == "GET":
+            return _page([_canary(report) for report in self.reports])
         if path == "champion/canaries":
             if self.refuse_reports:
                 return httpx.Response(409, json=_problem(409))

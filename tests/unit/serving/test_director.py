@@ -38,9 +38,9 @@ def names(cast: Cast) -> list[str]:
     return [seat.name for seat in cast.seats]
 
 
-def end(served: ServingDirector, cast: Cast, first_seat: float, outside: dict[int, str] | None = None) -> None:
+def end(served: ServingDirector, cast: Cast, first_seat: float, played: tuple[int, ...] = (0,)) -> None:
     returns = np.array([first_seat, -first_seat])
-    served.finished(cast, SessionResult("a", returns, 3, outside={1: "person"} if outside is None else outside))
+    served.finished(cast, SessionResult("a", returns, 3, played=frozenset(played)))
 
 
 def test_a_session_before_the_first_version_is_told_to_come_back() -> None:
@@ -149,7 +149,7 @@ def test_a_game_of_a_version_against_itself_says_nothing_about_it() -> None:
     served = director()
     served.serve(made_version("main:1"))
     served.serve_canary(made_version("main:2", seed=2), 1.0)
-    end(served, served.cast("a", ""), 1.0, outside={})
+    end(served, served.cast("a", ""), 1.0, played=(0, 1))
     assert served.take_reports() == [] and served.not_compared == 1
 
 

@@ -1,0 +1,154 @@
+"""`lanista serve --alias champion`: a gateway that plays with what a league trained."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from enum import StrEnum
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+from rich.markup import escape
+
+from lanista.cli.connection import address
+from lanista.cli.options import HomeOption
+from lanista.cli.roles import api
+from lanista.cli.stack import load_settings
+from lanista.cli.terminal import errors, print_line
+from lanista.client import Client, Retries
+
+if TYPE_CHECKING:
+    from lanista.serving.server import ServeOptions
+    from workers.gateway.options import GatewayOptions
+
+OLD_MEANING = (
+    "`lanista serve` without --alias starts the REST API, in this release only: use `lanista api`. "
+    "`lanista serve --alias champion` serves a trained version."
+)
+
+
+class Swap(StrEnum):
+    """Which sessions a new version plays."""
+
+    NEW = "new"
+    SESSIONS = "sessions"
+
+
+class Backend(StrEnum):
+    """What computes networks."""
+
+    TORCH = "torch"
+    ONNX = "onnx"
+
+
+class Inference(StrEnum):
+    """Where networks are computed."""
+
+    LOCAL = "local"
+    RAY = "ray"
+
+
+def serve(
+    alias: Annotated[
+        str | None, typer.Option("--alias", help="Alias to follow: champion, or project@champion.", show_default=False)
+    ] = None,
+    game: Annotated[str | None, typer.Option("--game", help="The game, if the project has several.")] = None,
+    canary: Annotated[
+        str | None, typer.Option("--canary", help="Version, or project@alias, that gets a share of sessions.")
+    ] = None,
+    share: Annotated[float, typer.Option("--share", min=0, max=1, help="The canary's share of sessions.")] = 0.1,
+    agent: Annotated[str | None, typer.Option("--agent", help="module:Class; default: the game's agent.")] = None,
+    seats: Annotated[
+        str | None, typer.Option("--seats", help="Seats that it plays, such as 0,2; default: all.")
+    ] = None,
+    sampled: Annotated[bool, typer.Option("--sampled", help="Draw actions; default: the best one.")] = False,
+    swap: Annotated[Swap, typer.Option("--swap", help="Which sessions a new version plays.")] = Swap.NEW,
+    backend: Annotated[Backend, typer.Option("--backend", help="What computes networks.")] = Backend.TORCH,
+    quantise: Annotated[bool, typer.Option("--quantise", help="With onnx: 8-bit weights.")] = False,
+    inference: Annotated[Inference, typer.Option("--inference", help="Where networks run.")] = Inference.LOCAL,
+    replicas: Annotated[int, typer.Option("--replicas", min=1, help="With ray: processes of the service.")] = 1,
+    gpus: Annotated[float, typer.Option("--gpus", min=0, help="With ray: GPUs of each replica.")] = 0.0,
+    host: Annotated[str | None, typer.Option("--host", help="Address (LANISTA_GATEWAY_HOST).")] = None,
+    port: Annotated[int, typer.Option("--port", min=0, max=65535, help="HTTP port; 0: any free.")] = 8820,
+    tcp_port: Annotated[int | None, typer.Option("--tcp-port", min=0, max=65535, help="TCP port; 0: any free.")] = None,
+    processes: Annotated[
+        int | None, typer.Option("--processes", min=1, max=64, help="Processes (LANISTA_GATEWAY_PROCESSES).")
+    ] = None,
+    cache: Annotated[Path | None, typer.Option("--cache", help="Folder of the last known versions.")] = None,
+    interval: Annotated[float, typer.Option("--interval", min=0.1, help="Seconds between looks at the alias.")] = 2.0,
+    home: HomeOption = None,
+) -> None:
+    """Serve the version that an alias names to games that call in."""
+    if alias is None:
+        errors.print(f"[yellow]{escape(OLD_MEANING)}[/]", highlight=False, soft_wrap=True)
+        api()
+        return
+    from lanista.serving.followed import find_followed
+    from lanista.serving.server import ServeOptions
+    from workers.serving.inference_service import ServiceOptions
+
+    root = cache or load_settings(home=home).home / "serving"
+    connect = partial(_connect, home)
+    followed = find_followed(connect, alias, game, canary, root)
+    options = ServeOptions(
+        followed=followed,
+        cache=root / followed.folder,
+        share=share,
+        agent=agent,
+        seats=None if seats is None else _seat_numbers(seats),
+        sampled=sampled,
+        swap_sessions=swap is Swap.SESSIONS,
+        backend=backend.value,
+        quantise=quantise,
+        interval=interval,
+        service=ServiceOptions(replicas=replicas, gpus=gpus) if inference is Inference.RAY else None,
+    )
+    _run(connect, options, _listening(host, port, tcp_port, processes))
+
+
+def _run(connect: Callable[[], Client], options: ServeOptions, listening: GatewayOptions) -> None:
+    from lanista.serving.inference import shared_service
+    from lanista.serving.server import ServeBuild
+    from orchestrator.logs import configure_logs
+    from workers.gateway.process import run_gateway
+    from workers.gateway.settings import GatewaySettings
+
+    configure_logs(GatewaySettings.load(), role="serve")
+    if options.backend == "onnx":
+        from workers.serving.export.errors import require_onnx
+
+        require_onnx()
+
+    def ready(ports: dict[str, int]) -> None:
+        where = ", ".join(f"{name} {listening.host}:{port}" for name, port in ports.items())
+        print_line(f"Serving {escape(options.followed.label)} at {escape(where)}. Ctrl-C ends it.")
+
+    with shared_service(options, listening.processes) as prepared:
+        run_gateway(listening, ServeBuild(connect, prepared), on_ready=ready)
+
+
+def _listening(host: str | None, port: int, tcp_port: int | None, processes: int | None) -> GatewayOptions:
+    from workers.gateway.settings import GatewaySettings
+
+    given = GatewaySettings.load().gateway_options
+    return replace(
+        given,
+        host=host or given.host,
+        http_port=port,
+        tcp_port=tcp_port,
+        grpc_port=None,
+        processes=processes or given.processes,
+    )
+
+
+def _connect(home: Path | None) -> Client:
+    return Client(address(home), retries=Retries(attempts=2, longest_wait=1.0))
+
+
+def _seat_numbers(text: str) -> tuple[int, ...]:
+    try:
+        return tuple(int(part) for part in text.split(","))
+    except ValueError:
+        raise typer.BadParameter(f"{text!r}: write numbers from 0, such as 0 or 0,2", param_hint="--seats") from None
