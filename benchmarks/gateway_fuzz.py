@@ -19,6 +19,7 @@ from typing import Any
 import psutil
 
 from benchmarks.stacks.echo_gateway import EchoBuild
+from benchmarks.stacks.grpc_fuzz import MalformedCalls
 from workers.gateway.frames import HEAD, MAGIC, REPLY, VERSION
 from workers.gateway.limits import GatewayLimits
 from workers.gateway.process import GatewayOptions, run_gateway
@@ -139,7 +140,7 @@ def judge(transport: str, reply: bytes) -> str:
         return _judge_http(reply)
     if transport == "tcp":
         return _judge_frames(reply)
-    return "answered"
+    return "answered" if transport == "bray" else "closed"  # HTTP/2 says SETTINGS and GOAWAY before it closes
 
 
 def _judge_http(reply: bytes) -> str:
@@ -189,11 +190,17 @@ def fuzz(
     """Send malformed requests, and count what became of them."""
     rng = random.Random(f"{transport}-{seed}")
     outcomes: Counter[str] = Counter()
+    calls = MalformedCalls(port, PATIENCE) if transport == "grpc" else None
     for number in range(requests):
-        reply = send_one(port, REQUESTS[transport](rng))
-        outcomes["hung" if reply is None else judge(transport, reply)] += 1
+        if calls is not None and number % 2:
+            outcomes[calls.one(rng)] += 1
+        else:
+            reply = send_one(port, REQUESTS[transport](rng))
+            outcomes["hung" if reply is None else judge(transport, reply)] += 1
         if each is not None:
             each(number)
+    if calls is not None:
+        calls.close()
     return outcomes
 
 
