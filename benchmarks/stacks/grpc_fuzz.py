@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from typing import Any
 
 import grpc
 
@@ -54,7 +55,7 @@ class MalformedCalls:
 
     def one(self, rng: random.Random) -> str:
         """Make a call; what became of it."""
-        call = self._channel.unary_unary(f"/lanista.v1.{rng.choice(METHODS)}", None, None)
+        call: Any = self._channel.unary_unary(f"/lanista.v1.{rng.choice(METHODS)}", None, None)
         try:
             call(message(rng), timeout=self._patience)
         except grpc.RpcError as error:
