@@ -22,6 +22,7 @@ from lanista.client import Client, Retries
 if TYPE_CHECKING:
     from lanista.serving.server import ServeOptions
     from workers.gateway.options import GatewayOptions
+    from workers.serving.inference_service import ServiceOptions
 
 OLD_MEANING = (
     "`lanista serve` without --alias starts the REST API, in this release only: use `lanista api`. "
@@ -87,7 +88,6 @@ def serve(
         return
     from lanista.serving.followed import find_followed
     from lanista.serving.server import ServeOptions
-    from workers.serving.inference_service import ServiceOptions
 
     root = cache or load_settings(home=home).home / "serving"
     connect = partial(_connect, home)
@@ -103,7 +103,7 @@ def serve(
         backend=backend.value,
         quantise=quantise,
         interval=interval,
-        service=ServiceOptions(replicas=replicas, gpus=gpus) if inference is Inference.RAY else None,
+        service=_service(replicas, gpus) if inference is Inference.RAY else None,
     )
     _run(connect, options, _listening(host, port, tcp_port, processes))
 
@@ -141,6 +141,13 @@ def _listening(host: str | None, port: int, tcp_port: int | None, processes: int
         grpc_port=None,
         processes=processes or given.processes,
     )
+
+
+def _service(replicas: int, gpus: float) -> ServiceOptions:
+    from workers.serving.inference_service import ServiceOptions
+    from workers.settings import WorkerSettings
+
+    return ServiceOptions(replicas=replicas, gpus=gpus, artifacts=WorkerSettings.load().artifacts)
 
 
 def _connect(home: Path | None) -> Client:

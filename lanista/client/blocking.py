@@ -190,6 +190,7 @@ class Client:
     version = _single(registry_calls.version)
     checkpoint = _single(registry_calls.checkpoint)
     import_weights = _single(registry_calls.import_weights)
+    code_archive = _single(registry_calls.code_archive)
     aliases = _list(registry_calls.aliases)
     alias = _single(registry_calls.alias)
     set_alias = _single(registry_calls.set_alias)

@@ -19,6 +19,7 @@ import structlog
 from api.schemas.versions import VersionDetail
 from lanista.client import Client, LanistaError
 from lanista.client.errors import Problem, Unavailable, Unreachable
+from lanista.serving.code import CodeArchives
 from lanista.serving.followed import Followed
 from lanista.serving.loading import find_version, record_of
 from workers.serving.comparison import Arm, CanaryReport
@@ -65,13 +66,14 @@ class AliasFollower:
         serving: Serving,
         load: Load,
         *,
+        code: CodeArchives | None = None,
         interval: float = 2.0,
         report_every: float = 30.0,
     ) -> None:
         self.state = FollowerState()
         self._connect, self._followed, self._cache = connect, followed, cache
         self._client: Client | None = None
-        self._serving, self._load = serving, load
+        self._serving, self._load, self._code = serving, load, code
         self._interval, self._report_every = interval, report_every
         self._served: dict[Arm, str] = {}
         """The version of each role, by hash."""
@@ -133,8 +135,10 @@ class AliasFollower:
             return
         record = record_of(describe(), revision)
         try:
-            version = self._load(self._weights(record), record)
-            self._serving.put(role, version)
+            data = self._weights(record)
+            if self._code is not None:
+                self._code.fetch(self._api(), data)
+            self._serving.put(role, self._load(data, record))
         except LanistaError:
             raise
         except Exception as error:

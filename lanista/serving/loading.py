@@ -58,9 +58,15 @@ def project_of_alias(client: Client, alias: str) -> str:
 
 
 def download(client: Client, version: VersionDetail, revision: int = 0) -> tuple[bytes, VersionRecord]:
-    """A version's weights, checked against their hash, and what is known of it."""
+    """A version's weights, checked against their hash, and what is known of it; its own code is then at hand too."""
+    from lanista.serving.code import CodeArchives, archives_of
+    from lanista.settings import StackSettings
+
     record = record_of(version, revision)
-    return client.checkpoint(version.id), record
+    data = client.checkpoint(version.id)
+    if archives_of(data):
+        CodeArchives(StackSettings.load().home / "serving" / "code").fetch(client, data)
+    return data, record
 
 
 def record_of(version: VersionDetail, revision: int = 0) -> VersionRecord:

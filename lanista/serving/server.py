@@ -13,6 +13,7 @@ from typing import Any, Literal
 import numpy as np
 import structlog
 
+from lanista.serving.code import CodeArchives
 from lanista.serving.followed import Followed
 from lanista.serving.follower import AliasFollower, Connect
 from lanista.stack.errors import StackError
@@ -73,6 +74,7 @@ class ServeBuild:
             InLoop(director, options.share, loop),
             models.load,
             interval=options.interval,
+            code=CodeArchives(options.cache.parent / "code"),
         )
         await asyncio.to_thread(follower.begin)
         agents = _agents(options, director)

@@ -28,6 +28,8 @@ import torch
 from numpy.typing import NDArray
 from ray.exceptions import RayActorError, RayError
 
+from orchestrator.artifacts import ArtifactStore
+from orchestrator.code_importing import serve
 from workers.games.spaces import ActionLayout
 from workers.inference.actor import Actor, Columns
 from workers.serving.batching import Arrays, DynamicBatcher, join, row_count, split
@@ -58,6 +60,8 @@ class ServiceOptions:
     threads: int = 1
     max_rows: int = 256
     max_delay: float = 0.001
+    artifacts: str = ""
+    """Where replicas fetch own code from: a folder or URL that every node reaches."""
 
     @property
     def device(self) -> str:
@@ -73,6 +77,8 @@ class InferenceReplica:
 
     def __init__(self, options: ServiceOptions) -> None:
         torch.set_num_threads(options.threads)
+        if options.artifacts:
+            serve(ArtifactStore(options.artifacts))  # own code is imported from its archive
         self._options = options
         self._batchers: dict[str, DynamicBatcher] = {}
         self._users: dict[str, set[str]] = {}

@@ -3,20 +3,25 @@
 from __future__ import annotations
 
 import hashlib
+from typing import Annotated
 
-from fastapi import APIRouter, Request, Response
+from fastapi import APIRouter, Path, Request, Response
 from starlette.concurrency import run_in_threadpool
 
 from api.schemas.code import CodeArchive
 from api.store.core.engine import Session
-from api.web.auth.scopes import Coder
+from api.web.auth.scopes import Coder, Operator
 from api.web.changes import AuditLine, Change, Reply
 from api.web.problems import ProblemError
 from api.web.responses.serialization import SerializingRoute
-from orchestrator.artifacts import ArtifactStoreUnavailable
+from api.web.services import Api
+from league.types import CheckpointRef
+from orchestrator.artifacts import ArtifactError, ArtifactStoreUnavailable
 from orchestrator.code_archives import KIND, BadArchive, check_archive
 
 router = APIRouter(route_class=SerializingRoute, prefix="/api/v1/code", tags=["trials"])
+
+Sha256 = Annotated[str, Path(pattern="^[0-9a-f]{64}$", description="the archive's hash")]
 
 
 @router.post(
@@ -58,3 +63,21 @@ async def store(request: Request, principal: Coder, change: Change) -> Response:
         )
 
     return await change.commit_after(keep, work)
+
+
+@router.get(
+    "/{sha256}",
+    summary="Download an archive of own code",
+    response_class=Response,
+    responses={200: {"content": {"application/zip": {}}, "description": "The archive"}},
+)
+def download(sha256: Sha256, services: Api, principal: Operator) -> Response:
+    """An archive by its hash: processes that serve a version import the code that its trial recorded."""
+    ref = CheckpointRef(uri=f"{KIND}/{sha256[:2]}/{sha256}", sha256=sha256, size=0)
+    try:
+        data = services.artifacts.get(ref)
+    except ArtifactStoreUnavailable:
+        raise ProblemError(503, "the artifact store does not answer") from None
+    except ArtifactError:
+        raise ProblemError(404, f"there is no archive of code {sha256}") from None
+    return Response(data, media_type="application/zip", headers={"ETag": f'"{sha256}"'})

@@ -38,6 +38,11 @@ def checkpoint(version_id: str) -> Call[bytes]:
     return Call(method="GET", path=path_to("versions", version_id, "checkpoint"), read=_checked)
 
 
+def code_archive(sha256: str) -> Call[bytes]:
+    """An archive of own code (zip) by its hash, verified against it."""
+    return Call(method="GET", path=path_to("code", sha256), read=_checked)
+
+
 def import_weights(trial: TrialRef, *, name: str, data: bytes, like: str | None = None) -> Call[Version]:
     """Add a frozen player with weights made elsewhere (a safetensors file) to a league.
 
@@ -51,7 +56,7 @@ def _checked(response: httpx.Response) -> bytes:
     named = response.headers.get("ETag", "").strip('"')
     found = hashlib.sha256(response.content).hexdigest()
     if found != named:
-        raise UnexpectedAnswer(f"the checkpoint was damaged in transit: its hash is {found}, not {named}")
+        raise UnexpectedAnswer(f"the file was damaged in transit: its hash is {found}, not {named}")
     return response.content
 
 

@@ -23,6 +23,7 @@ OPEN_CALLS = {
     ("POST", "/api/v1/session"),
 }
 OPERATORS = {
+    ("GET", "/api/v1/code/{sha256}"),
     ("POST", "/api/v1/trials"),
     ("POST", "/api/v1/trials/{trial_id}/pause"),
     ("POST", "/api/v1/trials/{trial_id}/resume"),

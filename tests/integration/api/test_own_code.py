@@ -234,6 +234,9 @@ def test_an_archive_is_stored_by_its_hash_and_needs_the_scope(
     assert stored.status_code == 201 and stored.json()["files"] == ["good.py"]
     sha = hashlib.sha256(data).hexdigest()
     assert stored.json()["sha256"] == sha and audited(admin, "code.upload")[0]["target"] == f"code/{sha}"
+    assert admin.get(f"/api/v1/code/{sha}").content == data
+    assert admin.get(f"/api/v1/code/{'0' * 64}").status_code == 404
+    assert admin.get("/api/v1/code/abc").status_code == 422
     assert coder.post("/api/v1/code", content=b"no zip").status_code == 422
     assert refused(trial(operator, {"game": {"id": archived_name(sha, "good:Game")}})) == ["body.spec.game.id"]
 

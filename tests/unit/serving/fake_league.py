@@ -23,6 +23,8 @@ class FakeLeague:
         self.reports: list[dict[str, Any]] = []
         self.refuse_reports = False
         self.downloads: list[str] = []
+        self.archives: dict[str, bytes] = {}
+        self.fetched: list[str] = []
 
     def connect(self) -> Client:
         """A client of this API."""
@@ -47,6 +49,10 @@ class FakeLeague:
             return self._alias(path.removeprefix("projects/board-games/aliases").strip("/"), request)
         if path.startswith("versions/"):
             return self._version(*path.removeprefix("versions/").partition("/")[::2])
+        if path.startswith("code/"):
+            self.fetched.append(path.removeprefix("code/"))
+            archive = self.archives[self.fetched[-1]]
+            return httpx.Response(200, content=archive, headers={"ETag": f'"{self.fetched[-1]}"'})
         return httpx.Response(404, json=_problem(404))
 
     def _alias(self, path: str, request: httpx.Request) -> httpx.Response:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import subprocess
 import sys
 from pathlib import Path
@@ -13,6 +14,9 @@ import pytest
 import lanista
 from lanista.client.errors import NoSuchName
 from lanista.serving import loading
+from orchestrator import code_importing
+from orchestrator.artifacts import ArtifactStore
+from orchestrator.code_archives import archived_name, pack
 from tests.unit.serving.fake_league import FakeLeague
 from tests.unit.serving.made_versions import checkpoint_bytes
 from workers.games.names import make_game
@@ -88,3 +92,27 @@ def test_the_name_loads_nothing_before_it_is_used() -> None:
     code = f"import sys, lanista; lanista.load; sys.exit({loaded})"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
     assert (done.returncode, done.stderr) == (0, "")
+
+
+def test_own_code_of_a_version_is_downloaded_and_imported_by_its_hash(
+    league: FakeLeague, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    source = b"from lanista.models import Mlp\n\n\nclass Own(Mlp):\n    pass\n"
+    archive = pack({"own_net.py": source})
+    sha256 = hashlib.sha256(archive).hexdigest()
+    league.archives[sha256] = archive
+    monkeypatch.setattr(code_importing._FINDER, "store", None)
+    monkeypatch.setenv("LANISTA_HOME", str(tmp_path))
+    with monkeypatch.context() as patched:  # made by a process that has the archive
+        elsewhere = ArtifactStore(str(tmp_path / "elsewhere"))
+        elsewhere.put(archive, kind="code")
+        patched.setattr(code_importing._FINDER, "store", elsewhere)
+        code_importing.serve(elsewhere)
+        league.promote(league.add(9, model=archived_name(sha256, "own_net:Own")))
+    for name in [name for name in sys.modules if name.startswith(f"lanista_code_{sha256}")]:
+        del sys.modules[name]
+    actor = lanista.load("champion")
+    assert type(actor.actor.model).__module__ == f"lanista_code_{sha256}.own_net"
+    assert league.fetched == [sha256]
+    lanista.load("champion")
+    assert league.fetched == [sha256], "it is on disk"
