@@ -60,6 +60,9 @@ GAMES: Mapping[str, BuiltIn] = {
         "Any one-player environment of EnvPool, in C++",
         opening_plies=0,
     ),
+    "remote": BuiltIn(
+        "workers.games.remote:RemoteGame", "A game that calls in from a process of its own", opening_plies=0
+    ),
 }
 
 MODELS: Mapping[str, BuiltIn] = {

@@ -18,6 +18,7 @@ from pydantic import (
 
 from orchestrator.catalog import Kind, built_in_names
 from orchestrator.spec.components import OTHER, Choice, OtherChoice, own_name, tag_by_id
+from orchestrator.spec.remote import RemoteGame
 from orchestrator.spec.section import one_of
 from orchestrator.spec.values import ExtraProcesses, Flag, Positive, TeamNumber
 
@@ -49,6 +50,7 @@ _ADAPTERS = {
     "envpool": "<envpool>",
     "pettingzoo_aec": "<pettingzoo>",
     "pettingzoo_parallel": "<pettingzoo>",
+    "remote": "<remote>",
 }
 """Built-in names that have options, each with the tag of its class below."""
 _PLAIN = [name for name in built_in_names(Kind.GAME) if name not in _ADAPTERS]
@@ -131,6 +133,8 @@ _PLAYERS = re.compile(r"\bplayers=(\d+)")
 
 def declared_team_count(game: Choice) -> int | None:
     """How many teams the section itself says that the game has; None where only the game knows."""
+    if isinstance(game, RemoteGame):
+        return game.spec.team_count
     teams = getattr(game, "teams", None)
     if teams == "one":
         return 1
@@ -156,6 +160,7 @@ GameChoice = Annotated[
     | Annotated[GymnasiumGame, Tag("<gymnasium>")]
     | Annotated[EnvPoolGame, Tag("<envpool>")]
     | Annotated[PettingZooGame, Tag("<pettingzoo>")]
+    | Annotated[RemoteGame, Tag("<remote>")]
     | Annotated[OtherGame, Tag(OTHER)],
     Discriminator(tag_by_id(_TAGS)),
 ]

@@ -23,11 +23,13 @@ ADAPTED: dict[str, Make] = {
     "pettingzoo_aec": lambda tables: AecGame(tables=tables, env="classic/tictactoe_v3"),
     "pettingzoo_parallel": lambda tables: ParallelGame(tables=tables, env="classic/rps_v2"),
 }
+ELSEWHERE = {"envpool", "remote"}
 MAKES: dict[str, Make] = {
-    **{name: partial(make_game, name) for name in built_in_names(Kind.GAME) if name not in {*ADAPTED, "envpool"}},
+    **{name: partial(make_game, name) for name in built_in_names(Kind.GAME) if name not in {*ADAPTED, *ELSEWHERE}},
     **ADAPTED,
 }
-"""Every built-in game of the catalog, and games of others by their adapters; EnvPool's are in test_envpool.py."""
+"""Every built-in game of the catalog, and games of others by their adapters; EnvPool's are in test_envpool.py, and
+games that call in have no tables."""
 
 
 @pytest.fixture(params=MAKES)

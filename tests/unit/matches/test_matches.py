@@ -176,7 +176,7 @@ def test_openings_suit_the_game(game: Component, plies: int) -> None:
 
 
 def test_every_built_in_game_has_the_openings_that_the_catalog_says() -> None:
-    adapters = {"openspiel", "gymnasium", "pettingzoo_aec", "pettingzoo_parallel", "envpool"}
+    adapters = {"openspiel", "gymnasium", "pettingzoo_aec", "pettingzoo_parallel", "envpool", "remote"}
     plain = set(built_in_names(Kind.GAME)) - adapters
     assert len(plain) >= 5
     for game in plain:

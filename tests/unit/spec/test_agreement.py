@@ -30,6 +30,7 @@ from orchestrator.spec.generation import GenerationSpec, OpeningsSpec
 from orchestrator.spec.judgement import GateSpec, PayoffSpec, ResetSpec, SnapshotSpec
 from orchestrator.spec.matchmaking import MATCHMAKING, PfspMatchmaking, Preset, PsroMatchmaking
 from orchestrator.spec.model import ConvModel, GruModel, MlpModel, NatureModel
+from orchestrator.spec.remote import BoxSpace, DiscreteSpace, RemoteGame, RemoteSpec
 from orchestrator.spec.section import Section
 from workers.algorithms.contract import algorithm_class, parse_options
 from workers.games.names import make_game
@@ -49,6 +50,13 @@ ADAPTERS: list[Choice] = [
     EnvPoolGame(id="envpool", env="CartPole-v1"),
     PettingZooGame(id="pettingzoo_aec", env="classic/tictactoe_v3"),
     PettingZooGame(id="pettingzoo_parallel", env="classic/rps_v2"),
+    RemoteGame(
+        id="remote",
+        agent="a:B",
+        spec=RemoteSpec(
+            observation=BoxSpace(type="box", shape=(2,)), action=DiscreteSpace(type="discrete", n=3), seats=2
+        ),
+    ),
 ]
 PLAIN = sorted(set(catalog.built_in_names(Kind.GAME)) - {choice.id for choice in ADAPTERS})
 GAMES: list[Choice] = [*(BuiltInGame(id=name) for name in PLAIN), *ADAPTERS]
