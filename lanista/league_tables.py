@@ -145,7 +145,7 @@ def _role(player: Player) -> str:
 def _under_way(progress: GenerationProgress | None) -> RenderableType:
     if progress is None:
         return ""
-    if progress.waiting and progress.steps is None:
+    if progress.waiting:
         return f"[yellow]waits for {escape(progress.waiting)}[/]"
     if not progress.target or progress.steps is None:
         return f"[dim]generation {progress.generation} is starting[/]"

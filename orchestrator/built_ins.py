@@ -123,6 +123,7 @@ BOTS: Mapping[str, BuiltIn] = {
         "workers.bots.fixed_strategies:MixedBot", "A fixed probability for each action"
     ),
     "always-<action:word>": BuiltIn("workers.bots.fixed_strategies:always", "One action, by name or number"),
+    "outside-<name:word>": BuiltIn("workers.bots.outside:OutsideBot", "A player of the process of a remote game"),
 }
 
 MATCHMAKERS: Mapping[str, BuiltIn] = {

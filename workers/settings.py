@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
-from pydantic import Field
+from pydantic import Field, SecretStr
 
 from orchestrator.settings import METRICS_ADDRESS, ImportSettings, LogSettings, TemporalSettings
+from workers.gateway.league.access import GatewayAccess, parse_addresses
+
+ADDRESSES = r"^(\s*[^\s,/]+:\d{1,5}\s*(,|$))*$"
+"""host:port, several separated by commas, or nothing."""
 
 
 class WorkerSettings(TemporalSettings, ImportSettings, LogSettings):
@@ -40,6 +44,15 @@ class WorkerSettings(TemporalSettings, ImportSettings, LogSettings):
         description="MB of memory for the replay buffers of all crews; what exceeds it is spilled to files; "
         "0: a quarter of the machine's",
     )
+    gateways: str = Field(
+        default="",
+        pattern=ADDRESSES,
+        description="host:port of the control port of every gateway process, separated by commas, at which games call "
+        "in; empty: none",
+    )
+    gateway_control_key: SecretStr | None = Field(
+        default=None, description="secret that gateways and train workers share; needed wherever there are gateways"
+    )
     play_slots: int = Field(default=1, ge=1, le=1024, description="match batches under way at once")
     train_metrics_address: str = Field(
         default="",
@@ -47,3 +60,9 @@ class WorkerSettings(TemporalSettings, ImportSettings, LogSettings):
         description="ip:port where the train worker serves the Temporal SDK's metrics to Prometheus; empty: not served",
     )
     interactive_slots: int = Field(default=4, ge=1, le=1024, description="interactive answers under way at once")
+
+    @property
+    def gateway_access(self) -> GatewayAccess:
+        """Where games that call in are played."""
+        key = "" if self.gateway_control_key is None else self.gateway_control_key.get_secret_value()
+        return GatewayAccess(addresses=parse_addresses(self.gateways), key=key)

@@ -87,9 +87,10 @@ def train_activities(
         idle_seconds=settings.crew_idle_seconds,
         buffer_bytes=buffer_bytes(settings),
         data_folders=settings.imports,
+        gateways=settings.gateway_access,
     )
-    training = TrainingActivities(store, crews)
-    playing = PlayActivities(settings.artifacts)
+    training = TrainingActivities(store, crews, settings.gateway_access)
+    playing = PlayActivities(settings.artifacts, settings.gateway_access)
     weights = WeightsActivities(store, settings.imports)
     interactive = InteractiveActivities(store, settings.imports, buffer_bytes(settings))
     charts = ChartActivities(settings.tensorboard_dir)

@@ -32,5 +32,7 @@ class Failure(StrEnum):
     """A worker does not have the key that its input is sealed with; retried with back-off, since keys can be added."""
     USER_CODE = "user_code"
     """Code of the user's raised; tried once more, and final where it raises the same again."""
+    NO_GAMECORE = "no_gamecore"
+    """No process of a game that calls in is connected; tried again until one is."""
     UNKNOWN = "unknown"
     """Anything else; retried with back-off."""

@@ -4,19 +4,18 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Annotated, Any, ClassVar, Literal
 
-from pydantic import Discriminator, Field, JsonValue, Tag, field_validator
+from pydantic import Discriminator, Field, JsonValue, Tag, ValidationInfo, field_validator
 
 from orchestrator.catalog import Kind
-from orchestrator.spec.components import Choice
+from orchestrator.spec.components import Choice, check_name
 from orchestrator.spec.section import Contradiction, Section, one_of
 from orchestrator.spec.values import Flag, Number, Positive, TeamNumber, Width
 
 REMOTE = "remote"
 """The name of games that call in."""
-_IMPORT_PATH = re.compile(r"[A-Za-z_][\w.]*:[A-Za-z_][\w.]*")
 _NAME = re.compile(r"[\w.-]{1,64}")
 MOST_NUMBERS = 1 << 24
 """The most numbers of one observation or action."""
@@ -162,18 +161,26 @@ class RemoteGame(Choice):
 
     kind: ClassVar[Kind] = Kind.GAME
     id: Literal["remote"] = Field(description="name of games that call in")
-    agent: str = Field(description="module:attr of the agent, which turns the game's bytes into observations")
+    agent: JsonValue = Field(
+        default="generic",
+        description="what turns the game's bytes into observations: generic (JSON), or module:Class; also {id: "
+        "module:Class, options: {...}}, a list of these, or these by the names of a game's several agents",
+    )
     spec: RemoteSpec = Field(description="seats, spaces and teams of the game")
     name: str = Field(
         default="", description="what processes of the game ask for where a gateway serves several games; empty: any"
     )
-    agent_options: dict[str, JsonValue] = Field(default={}, description="keyword arguments of the agent")
+    episode_length: Positive | None = Field(
+        default=None, description="decisions of a seat after which its episode is cut; null: the agent's own"
+    )
 
     @field_validator("agent")
     @classmethod
-    def _import_path(cls, agent: str) -> str:
-        if _IMPORT_PATH.fullmatch(agent) is None:
-            raise ValueError("must be an import path module:attr, as my_game.agent:MyAgent")
+    def _names_agents(cls, agent: JsonValue, info: ValidationInfo) -> JsonValue:
+        for name in _agents_in(agent):
+            if not isinstance(name, str):
+                raise ValueError("must be generic, or an import path module:Class, as my_game.agent:MyAgent")
+            check_name(Kind.AGENT, name, info)
         return agent
 
     @field_validator("name")
@@ -182,6 +189,21 @@ class RemoteGame(Choice):
         if name and _NAME.fullmatch(name) is None:
             raise ValueError("must be 1 to 64 letters, digits, dots, hyphens and underscores")
         return name
+
+
+def _agents_in(agent: JsonValue) -> Iterator[JsonValue]:
+    """The names of agents in what a trial file says of them."""
+    if isinstance(agent, dict) and "id" in agent:
+        if unknown := sorted(agent.keys() - {"id", "options"}):
+            raise ValueError(f"has no field {', '.join(unknown)}; allowed: id, options")
+        if not isinstance(agent.get("options") or {}, dict):
+            raise ValueError("options must be a mapping of options, as {name: value}")
+        yield agent["id"]
+    elif isinstance(agent, dict | list) and agent:
+        for each in agent.values() if isinstance(agent, dict) else agent:
+            yield from _agents_in(each)
+    else:
+        yield agent
 
 
 def _has_shape(value: Any, shape: tuple[int, ...]) -> bool:

@@ -151,6 +151,8 @@ def _delay(failure: Failure, tries: int) -> timedelta:
     doubled = 2.0 ** min(tries - 1, 8)
     if failure in (Failure.STORE_FULL, Failure.STORE_UNAVAILABLE, Failure.KEY_UNKNOWN):
         return timedelta(seconds=min(300.0, 5.0 * doubled))
+    if failure is Failure.NO_GAMECORE:
+        return timedelta(seconds=1)  # each attempt waits by itself, and longer each time
     if failure in MAY_BE_A_BUG:
         return timedelta(seconds=min(60.0, 1.0 * doubled))
     if tries > 3:  # a process that is lost every time

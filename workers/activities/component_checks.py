@@ -25,9 +25,11 @@ from workers.algorithms.errors import BadAlgorithm
 from workers.bots.names import bot_maker
 from workers.buffers.demonstrations import check_first
 from workers.checkpoints import check_weights, load, read_weights
+from workers.crews.remote_rollouts import check_remote_algorithm
 from workers.games.errors import BadGame
 from workers.games.names import make_game, make_new_game
 from workers.games.protocol import VectorGame
+from workers.games.remote import RemoteGame
 from workers.models.contract import BadModel, build_model, model_maker
 
 
@@ -95,7 +97,10 @@ def _load(check: ComponentCheck) -> tuple[int, ...]:
     """Import the component, and make it if it is a game; returns the game's teams."""
     match check.kind:
         case Kind.GAME:
-            return make_new_game(check.component.id, 1, **check.component.options).spec.teams
+            game = make_new_game(check.component.id, 1, **check.component.options)
+            if isinstance(game, RemoteGame):
+                load_agents(game.agent, episode_length=game.episode_length)
+            return game.spec.teams
         case Kind.MODEL:
             model_maker(check.component.id)
         case Kind.ALGORITHM:
@@ -152,6 +157,8 @@ class _Try:
         algorithm = make_algorithm(self._algorithm)
         try:
             actor = algorithm.actor(build_learner(algorithm, self._model, self._spec, 0).all_nets())
+            if isinstance(self._game, RemoteGame):
+                check_remote_algorithm(algorithm, actor)
         except (BadGame, BadModel, BadAlgorithm) as error:
             raise BadAlgorithm(
                 f"algorithm {self._algorithm.id!r} cannot learn {self._spec.id}, "

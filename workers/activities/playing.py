@@ -17,8 +17,10 @@ from orchestrator.artifacts import ArtifactStore, ArtifactStoreUnavailable
 from orchestrator.contracts.play import PlayedGame, PlayOutcome, PlayRequest, play_games
 from orchestrator.played_games import pack_games
 from workers.activities.failures import map_errors
+from workers.activities.gamecores import GamecorePatience, GamecoreWatch
 from workers.activities.progress_watch import ProgressWatch
 from workers.crews.calls import raised_by
+from workers.gateway.league.access import GatewayAccess
 from workers.matches.host import match_actor
 from workers.matches.result import MatchResult
 from workers.matches.task import Entrant, MatchTask, Randomness
@@ -34,15 +36,25 @@ LONGEST_PAUSE = 20.0
 class PlayActivities:
     """Plays batches of games, one actor for each slot of the play queue."""
 
-    def __init__(self, artifacts: str) -> None:
-        self._artifacts = artifacts
+    def __init__(self, artifacts: str, gateways: GatewayAccess | None = None) -> None:
+        """`gateways` play games that call in."""
+        self._artifacts, self._gateways = artifacts, gateways
+        self._patience = GamecorePatience()
         self._idle: list[Any] = []
         self._lock = threading.Lock()
 
     @activity.defn(name=play_games.name, no_thread_cancel_exception=True)
     def play_games(self, request: PlayRequest) -> PlayOutcome:
         """All games of the batch, played to their end."""
-        watch = ProgressWatch(request.stall_seconds, "games")
+        key = f"{request.trial} {request.occasion}"
+        with GamecoreWatch(self._gateways, request.game, self._patience.of(key)) as gamecores:
+            watch = ProgressWatch(request.stall_seconds, "games", gamecores)
+            try:
+                return self._play_batch(request, watch)
+            finally:
+                self._patience.ended(key, waited=watch.lacked_gamecores)
+
+    def _play_batch(self, request: PlayRequest, watch: ProgressWatch) -> PlayOutcome:
         with map_errors():
             task = match_task(request)
             actor = self._take(watch)
@@ -76,7 +88,7 @@ class PlayActivities:
                 return actor
             ray.kill(actor)
         # reserves no CPU, so that games never wait for a crew, nor a crew for games
-        return match_actor(self._artifacts, cpus=0)
+        return match_actor(self._artifacts, cpus=0, gateways=self._gateways)
 
     def _pop_idle(self) -> Any | None:
         with self._lock:

@@ -9,6 +9,7 @@ from temporalio import activity
 from temporalio.exceptions import ApplicationError, CancelledError
 
 from orchestrator.contracts.errors import Failure
+from workers.activities.gamecores import GamecoreWatch
 
 HEARTBEAT_SECONDS = 1.0
 
@@ -19,7 +20,9 @@ class ProgressWatch:
     A driver that hangs does not poll, so its heartbeats end and the Temporal server notices.
     """
 
-    def __init__(self, stall_seconds: float, unit: str) -> None:
+    def __init__(self, stall_seconds: float, unit: str, gamecores: GamecoreWatch | None = None) -> None:
+        """`gamecores` says whether a game that calls in is connected: waiting for one is not a stall."""
+        self._gamecores = gamecores
         self._stall_seconds = stall_seconds
         self._unit = unit
         self._done = -1
@@ -28,6 +31,7 @@ class ProgressWatch:
         self._beat_at = 0.0
         self._details: dict[str, Any] = {}
         self._reason: Failure | None = None
+        self._lacks = ""
 
     def record(self, done: int, *, extra_progress: int = 0, **details: Any) -> None:
         """Record the work done so far. `extra_progress` counts play-out steps: not trained on, but progress."""
@@ -44,19 +48,31 @@ class ProgressWatch:
     def should_stop(self) -> bool:
         """Whether the work must end: it was cancelled, the worker shuts down, or there is no progress for too long."""
         now = time.monotonic()
+        lacks = None if self._gamecores is None else self._gamecores.waiting_for
+        if lacks is not None:
+            self._moved_at = now
         if now - self._beat_at >= HEARTBEAT_SECONDS:
-            activity.heartbeat(self._details)
+            activity.heartbeat(self._details if lacks is None else {**self._details, "waiting": lacks})
             self._beat_at = now
         if activity.is_cancelled():
             self._reason = Failure.STOPPED
         elif activity.is_worker_shutdown():
             self._reason = Failure.CREW_LOST
+        elif lacks is not None and self._gamecores is not None and self._gamecores.given_up:
+            self._reason, self._lacks = Failure.NO_GAMECORE, lacks
         elif now - self._moved_at > self._stall_seconds:
             self._reason = Failure.STALLED
         return self._reason is not None
 
+    @property
+    def lacked_gamecores(self) -> bool:
+        """Whether the work ended because no game called in."""
+        return self._reason is Failure.NO_GAMECORE
+
     def stop_error(self) -> Exception:
         """The error to raise once the work has ended because of `should_stop`."""
+        if self._reason is Failure.NO_GAMECORE:
+            return ApplicationError(self._lacks, type=Failure.NO_GAMECORE)
         if self._reason is Failure.STALLED:
             words = f"no progress for {self._stall_seconds:g} s, at {max(self._done, 0)} {self._unit}"
             return ApplicationError(words, type=Failure.STALLED)

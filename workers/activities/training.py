@@ -16,6 +16,7 @@ from orchestrator.contracts.trials import InitialWeightsRequest, make_initial_we
 from orchestrator.import_folders import find_import
 from orchestrator.spec.judgement import too_many_teams
 from workers.activities.failures import map_errors
+from workers.activities.gamecores import GamecorePatience, GamecoreWatch
 from workers.activities.progress_watch import ProgressWatch
 from workers.algorithms.building import fresh_weights
 from workers.checkpoints import Checkpoint, check_weights, read_weights, save
@@ -25,20 +26,33 @@ from workers.crews.pool import CrewPool
 from workers.crews.task import Progress
 from workers.games.errors import BadGame
 from workers.games.names import make_new_game
+from workers.gateway.league.access import GatewayAccess
 
 
 class TrainingActivities:
     """Runs generations with warm crews."""
 
-    def __init__(self, store: ArtifactStore, crews: CrewPool) -> None:
+    def __init__(self, store: ArtifactStore, crews: CrewPool, gateways: GatewayAccess | None = None) -> None:
+        """`gateways` play games that call in."""
         self._store = store
         self._crews = crews
+        self._gateways = gateways
+        self._patience = GamecorePatience()
 
     @activity.defn(name=train_generation.name, no_thread_cancel_exception=True)
     def train_generation(self, plan: GenerationPlan) -> GenerationOutcome:
         """Train one generation. A pure function of the plan, so lost and repeated attempts do no harm."""
         started_at = time.time()
-        watch = ProgressWatch(plan.stall_seconds, "steps")
+        with GamecoreWatch(self._gateways, plan.game, self._patience.of(plan.player)) as gamecores:
+            watch = ProgressWatch(plan.stall_seconds, "steps", gamecores)
+            try:
+                outcome = self._train(plan, watch)
+            finally:
+                self._patience.ended(plan.player, waited=watch.lacked_gamecores)
+        crews = self._crews.fitting(crew_plan(plan))
+        return replace(outcome, started_at=started_at, finished_at=time.time(), crews=crews)
+
+    def _train(self, plan: GenerationPlan, watch: ProgressWatch) -> GenerationOutcome:
 
         def on_progress(now: Progress) -> None:
             watch.record(
@@ -51,7 +65,7 @@ class TrainingActivities:
 
         with map_errors():
             try:
-                outcome = run_generation(
+                return run_generation(
                     plan,
                     store=self._store,
                     progress=on_progress,
@@ -62,8 +76,6 @@ class TrainingActivities:
                 )
             except GenerationStopped:
                 raise watch.stop_error() from None
-        crews = self._crews.fitting(crew_plan(plan))
-        return replace(outcome, started_at=started_at, finished_at=time.time(), crews=crews)
 
 
 class WeightsActivities:

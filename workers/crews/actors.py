@@ -32,6 +32,7 @@ from workers.crews.training_context import TrainingContext, rollout_actor
 from workers.games.errors import BadGame
 from workers.models.contract import BadModel, see_raw_images, sees_raw_images
 from workers.rollout.batch import Experience, merge
+from workers.rollout.remote import RemoteSampler
 from workers.rollout.sampler import Sampler
 from workers.rollout.tally import Counts
 from workers.user_errors import raises_user_errors
@@ -139,7 +140,7 @@ class TrainingActor(CrewActor):
 class FusedActor(TrainingActor):
     """Samples and trains in turn; gradients are all-reduced over the crew."""
 
-    _sampler: Sampler
+    _sampler: Sampler | RemoteSampler
 
     def _build(self) -> None:
         self._rollout = RolloutContext(self._plan, self._store, self._rank)
@@ -149,7 +150,10 @@ class FusedActor(TrainingActor):
         """Reset the tables and load the task's learner."""
         self._training.prepare(task, reload, self._rank)
         if self._training.algorithm.plays:
-            self._sampler = self._rollout.sampler(task, self._training.actor(), self._training.algorithm)
+            learner = self._training.learner
+            self._sampler = self._rollout.sampler(
+                task, self._training.actor(), self._training.algorithm, learner.nets, learner.raise_if_stopped
+            )
 
     def advance(self, updates: int) -> CallReport:
         """Sample and train this many times."""
@@ -179,7 +183,7 @@ class FusedActor(TrainingActor):
 class RolloutActor(CrewActor):
     """Samples with the weights it is given."""
 
-    _sampler: Sampler
+    _sampler: Sampler | RemoteSampler
 
     def _build(self) -> None:
         self._rollout = RolloutContext(self._plan, self._store, self._rank)
@@ -191,7 +195,8 @@ class RolloutActor(CrewActor):
         learner.to(torch.device(self._plan.resources.samples_on))
         learner.nets.eval()
         self._nets = learner.nets
-        self._sampler = self._rollout.sampler(task, rollout_actor(algorithm, learner.all_nets(), self._plan), algorithm)
+        actor = rollout_actor(algorithm, learner.all_nets(), self._plan)
+        self._sampler = self._rollout.sampler(task, actor, algorithm, learner.nets)
 
     def sample(self, weights: Weights) -> tuple[Experience, int]:
         """One batch under these weights, and the environment steps it took."""

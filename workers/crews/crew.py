@@ -32,6 +32,7 @@ from workers.crews.placement import check_capacity
 from workers.crews.plan import Bundle, CrewPlan
 from workers.crews.results import game_metrics, lineup_tallies, single_team_returns, tallies
 from workers.crews.task import Progress
+from workers.games.remote import REMOTE
 from workers.rollout.tally import Counts
 
 log = structlog.get_logger()
@@ -59,7 +60,8 @@ _BESIDE = "beside"
 """Ray's concurrency group of calls that run while another call is under way."""
 EXACT = "exact"
 """The metric of generations that remember or do not wait: 1 if another run from the same checkpoint would be the same,
-0 where a buffer is not part of the checkpoint, or sampling is asynchronous. Others, which are exact, have none."""
+0 where a buffer is not part of the checkpoint, sampling is asynchronous, or games call in. Others, which are exact,
+have none."""
 
 
 class Crew(ABC):
@@ -273,5 +275,5 @@ class Crew(ABC):
             tallies=tallies(task, counts),
             lineups=lineup_tallies(task, counts),
             returns=single_team_returns(counts),
-            metrics=metrics | game_metrics(counts),
+            metrics=metrics | game_metrics(counts) | ({EXACT: 0.0} if counts and task.game.id == REMOTE else {}),
         )

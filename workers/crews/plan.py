@@ -7,6 +7,7 @@ from pathlib import Path
 
 from orchestrator.catalog import Component
 from orchestrator.contracts.generations import ProcessResources
+from workers.gateway.league.access import GatewayAccess
 
 DEFAULT_BUFFER_BYTES = 1 << 30
 
@@ -35,6 +36,9 @@ class CrewPlan:
     """Memory for players' buffers in each training process; what exceeds it is spilled to files."""
     data_folders: tuple[Path, ...] | None = field(default=None, compare=False)
     """The folders that data sets may be read from; None: any."""
+
+    gateways: GatewayAccess | None = field(default=None, compare=False)
+    """Where games that call in are played; None: nowhere."""
 
     @property
     def processes(self) -> int:

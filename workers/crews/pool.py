@@ -24,6 +24,7 @@ from workers.crews.errors import GenerationStopped
 from workers.crews.fused import FusedCrew
 from workers.crews.plan import DEFAULT_BUFFER_BYTES, CrewPlan
 from workers.crews.split import SplitCrew
+from workers.gateway.league.access import GatewayAccess
 
 EVICT_AFTER_SECONDS = 1.0
 """A new crew that has waited this long for CPUs gets those of idle crews."""
@@ -46,10 +47,11 @@ class CrewPool:
         idle_seconds: float = math.inf,
         buffer_bytes: int = DEFAULT_BUFFER_BYTES,
         data_folders: Sequence[Path] | None = None,
+        gateways: GatewayAccess | None = None,
     ) -> None:
         """At most `max_idle` idle crews are kept, each for `idle_seconds`; `buffer_bytes` is for all crews together.
 
-        Data sets are read from `data_folders` only; None: from anywhere.
+        Data sets are read from `data_folders` only; None: from anywhere. `gateways` play games that call in.
         """
         if max_idle < 1:
             raise ValueError(f"max_idle must be at least 1, not {max_idle}")
@@ -59,6 +61,7 @@ class CrewPool:
         self._idle_seconds = idle_seconds
         self._buffer_bytes = buffer_bytes
         self._data_folders = None if data_folders is None else tuple(data_folders)
+        self._gateways = gateways
         self._idle: list[Crew] = []
         self._lent: list[Crew] = []
         self._timers: dict[Crew, threading.Timer] = {}
@@ -172,7 +175,7 @@ class CrewPool:
     def _new(self, plan: CrewPlan) -> Crew:
         """A crew without actors; its processes share the memory for buffers with those of all other crews."""
         each = self._buffer_bytes // (self.fitting(plan) * plan.learners)
-        plan = replace(plan, buffer_bytes=each, data_folders=self._data_folders)
+        plan = replace(plan, buffer_bytes=each, data_folders=self._data_folders, gateways=self._gateways)
         kind = AsynchronousCrew if plan.asynchronous else SplitCrew if plan.split else FusedCrew
         return kind(plan, self._store)
 

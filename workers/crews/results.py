@@ -99,4 +99,13 @@ def game_metrics(counts: Sequence[Counts]) -> dict[str, float]:
         metrics["game_length"] = sum(count.steps for count in counts) / games
     if teams:
         metrics["return_mean"] = sum(count.returns for count in counts) / teams
-    return metrics
+    return metrics | _further(counts)
+
+
+def _further(counts: Sequence[Counts]) -> dict[str, float]:
+    """Further metrics over all processes: means, and counts."""
+    found: dict[str, tuple[float, int]] = {}
+    for name, (total, games) in (item for count in counts for item in count.metrics.items()):
+        before, of = found.get(name, (0.0, 0))
+        found[name] = before + total, of + games
+    return {name: total / games if games else total for name, (total, games) in found.items()}

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
+from torch import nn
 
 from orchestrator.artifacts import ArtifactStore
 from orchestrator.catalog import Component
@@ -14,12 +15,15 @@ from workers.bots.names import make_bot
 from workers.bots.protocol import Bot
 from workers.crews.errors import BadTask
 from workers.crews.plan import CrewPlan
+from workers.crews.remote_rollouts import RemoteRollouts
 from workers.games.names import make_game
 from workers.games.protocol import GameSpec, VectorGame
+from workers.games.remote import RemoteGame
 from workers.inference.actor import Actor, Rate
 from workers.inference.cache import PolicyCache
 from workers.inference.policy import Policy
 from workers.rollout.openings import OpeningRules
+from workers.rollout.remote import RemoteSampler
 from workers.rollout.sampler import Sampler
 from workers.rollout.seating import seat
 
@@ -43,9 +47,20 @@ class RolloutContext:
         self.game = build_game(plan.game, plan.tables)
         self._cache = PolicyCache(store, self.game.spec, device=plan.resources.samples_on)
         self._bots: dict[str, Bot] = {}
+        self._remote = RemoteRollouts(plan, self.game, part) if isinstance(self.game, RemoteGame) else None
 
-    def sampler(self, task: GenerationTask, learner: Actor, algorithm: Algorithm) -> Sampler:
-        """A sampler for one generation: tables are reset and seeded from the task's seed and `part`."""
+    def sampler(
+        self,
+        task: GenerationTask,
+        learner: Actor,
+        algorithm: Algorithm,
+        nets: nn.Module,
+        check: Callable[[], None] = lambda: None,
+    ) -> Sampler | RemoteSampler:
+        """A sampler for one generation: tables are reset and seeded from the task's seed and `part`.
+
+        Of a game that calls in, gateways decide with copies of `nets`, and `check` raises to end the sampling.
+        """
         spec, parts = self.game.spec, self._plan.rollout_actors
         seats_rng = np.random.default_rng([task.seed, 1])
         rng = np.random.default_rng([task.seed, 2, self._part])
@@ -60,6 +75,8 @@ class RolloutContext:
             parts=parts,
             mates=task.mate_shares,
         )
+        if self._remote is not None:
+            return self._remote.sampler(task, seating, learner, algorithm, nets, check)
         self.game.reset(rng.integers(0, 2**64, self.game.tables, dtype=np.uint64))
         return Sampler(
             game=self.game,

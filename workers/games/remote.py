@@ -18,8 +18,8 @@ REMOTE = "remote"
 class RemoteGame(VectorGame):
     """The seats and spaces of a game that calls in. It has no tables here: whoever steps it is refused.
 
-    `spec` is the section of a trial file, `agent` the import path of the agent, and `name` what processes of the game
-    ask for.
+    `spec` is the section of a trial file, `agent` names the agents, `name` is what processes of the game ask for, and
+    `episode_length` is the agents' where they have none of their own.
     """
 
     def __init__(
@@ -27,12 +27,12 @@ class RemoteGame(VectorGame):
         *,
         tables: int,
         spec: Mapping[str, Any],
-        agent: str = "",
+        agent: Any = None,
         name: str = "",
-        agent_options: Mapping[str, Any] | None = None,
+        episode_length: int | None = None,
     ) -> None:
         super().__init__(declared_spec(spec, name), tables)
-        self.agent, self.name, self.agent_options = agent, name, dict(agent_options or {})
+        self.agent, self.name, self.episode_length = agent, name, episode_length
 
     def begin(self, tables: NDArray[np.int64]) -> None:
         """Does nothing: its games begin when they call in."""

@@ -13,10 +13,14 @@ from orchestrator.artifacts import ArtifactStore
 from orchestrator.catalog import Component
 from orchestrator.code_importing import serve
 from workers.games.names import make_game
+from workers.games.remote import REMOTE
+from workers.gateway.league.access import NO_GATEWAY, GatewayAccess
+from workers.gateway.league.links import Links
 from workers.inference.cache import PolicyCache
 from workers.matches.play import play_match
+from workers.matches.remote import play_remote_match
 from workers.matches.result import MatchResult
-from workers.matches.task import MatchTask
+from workers.matches.task import BadMatch, MatchTask
 from workers.user_errors import raises_user_errors
 
 
@@ -26,7 +30,10 @@ class MatchHost:
     from another thread while it plays.
     """
 
-    def __init__(self, artifacts: str, threads: int = 1) -> None:
+    def __init__(self, artifacts: str, threads: int = 1, gateways: GatewayAccess | None = None) -> None:
+        """`gateways` play the matches of games that call in."""
+        self._gateways = gateways
+        self._links: Links | None = None
         self._store = ArtifactStore(artifacts)
         serve(self._store)  # own code is imported from its archive
         self._threads = threads
@@ -40,6 +47,8 @@ class MatchHost:
         torch.set_num_threads(self._threads)  # here, because the setting belongs to the calling thread
         self._stop.clear()
         self._note(0, 0)
+        if task.game.id == REMOTE:
+            return self._play_remote(task)
         policies = self._cache(task.game)
         task.check_games_differ(policies.spec)
         return play_match(
@@ -49,6 +58,15 @@ class MatchHost:
             progress=self._note,
             should_stop=self._stop.is_set,
         )
+
+    def _play_remote(self, task: MatchTask) -> MatchResult:
+        """Order the games at gateways; connections are kept for later matches."""
+        if self._gateways is None or not self._gateways.addresses:
+            raise BadMatch(NO_GATEWAY)
+        spec = make_game(task.game.id, 1, **task.game.options).spec
+        if self._links is None:
+            self._links = Links(self._gateways, "a match")
+        return play_remote_match(task, spec, self._links, self._note, self._stop.is_set)
 
     def progress(self) -> tuple[int, int]:
         """Games finished and games scheduled of the match under way, or of the last one."""
@@ -76,6 +94,6 @@ class MatchHost:
 _MatchActor = ray.remote(MatchHost)
 
 
-def match_actor(artifacts: str, *, cpus: float = 1, threads: int = 1) -> Any:
+def match_actor(artifacts: str, *, cpus: float = 1, threads: int = 1, gateways: GatewayAccess | None = None) -> Any:
     """A MatchHost on Ray; its second thread answers `progress` and `stop` while the first one plays."""
-    return _MatchActor.options(num_cpus=cpus, max_concurrency=2).remote(artifacts, threads)
+    return _MatchActor.options(num_cpus=cpus, max_concurrency=2).remote(artifacts, threads, gateways)

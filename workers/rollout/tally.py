@@ -5,7 +5,8 @@ See docs/decisions/rollouts.md.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
@@ -36,6 +37,8 @@ class Counts:
     teams_played: int
     mixed: tuple[MixedCount, ...] = ()
     """Games in which the learner shared its team with a mate: no part of `outcomes`, `earned` and the returns."""
+    metrics: Mapping[str, tuple[float, int]] = field(default_factory=dict)
+    """Further metrics, each a sum and the number of games that it is of; 0 for a count."""
 
 
 class TallyBoard:
@@ -95,7 +98,12 @@ class TallyBoard:
         """Tables whose last counted game is still being played."""
         return int(self._waiting.sum())
 
-    def counts(self) -> Counts:
+    def finish(self, table: int, returns: NDArray[np.float64], length: int) -> None:
+        """Count one whole game of this table's matchup that was played elsewhere."""
+        self._returns[table], self._length[table] = returns, length
+        self._finish(np.array([table]))
+
+    def counts(self, metrics: Mapping[str, tuple[float, int]] | None = None) -> Counts:
         """What was counted so far; raises NotFinite if a team's return was not finite."""
         if not np.isfinite(self._sum + self._earned.sum()):
             raise NotFinite("the return of a game is not finite: the game gave a reward that is NaN or infinite")
@@ -108,6 +116,7 @@ class TallyBoard:
             returns=self._sum,
             teams_played=self._teams_played,
             mixed=() if self._mixed is None else self._mixed.counts(),
+            metrics=metrics or {},
         )
 
     def _finish(self, tables: NDArray[np.int64]) -> None:

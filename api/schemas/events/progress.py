@@ -28,4 +28,5 @@ def _described(generation: GenerationProgress) -> str:
     idle = f"waits for {generation.waiting}" if generation.waiting else "starting"
     begun = idle if generation.steps is None else counted(generation.steps, "step")
     of = f" of {generation.target:,}" if generation.steps is not None and generation.target else ""
-    return f"{generation.player}, generation {generation.generation}: {begun}{of}"
+    waits = f", waits for {generation.waiting}" if generation.waiting and generation.steps is not None else ""
+    return f"{generation.player}, generation {generation.generation}: {begun}{of}{waits}"

@@ -62,8 +62,10 @@ def test_a_game_that_calls_in_cannot_be_stepped_here() -> None:
 
 
 def test_a_wrong_declaration_says_what_is_allowed() -> None:
-    assert "game.agent: is missing" in problems({"id": "remote", "spec": SPEC})
-    assert "must be an import path" in problems({**GAME, "agent": "agent.py"})
+    assert "game.spec: is missing" in problems({"id": "remote"})
+    assert "unknown agent 'agent.py'" in problems({**GAME, "agent": "agent.py"})
+    assert "no field option; allowed: id, options" in problems({**GAME, "agent": {"id": "a:B", "option": {}}})
+    assert "or an import path" in problems({**GAME, "agent": {"left": "a:B", "right": ["a:C", 3]}})
     assert "did you mean 'box'?" in problems({**GAME, "spec": {**SPEC, "observation": {"type": "bx"}}})
     assert "game.spec.action.n: is missing" in problems({**GAME, "spec": {**SPEC, "action": {"type": "discrete"}}})
     assert "without a gap" in problems({**GAME, "spec": {**SPEC, "teams": [0, 2]}})

@@ -123,7 +123,7 @@ function underWay(learning, { state }) {
     { class: "underway" },
     learning.map((player) => {
       const now = live.get(player.id);
-      const { steps = 0, target, steps_per_second: speed } = now?.progress ?? {};
+      const { steps = 0, target, steps_per_second: speed, waiting } = now?.progress ?? {};
       return h(
         "li",
         { key: player.id },
@@ -134,7 +134,8 @@ function underWay(learning, { state }) {
           {},
           `generation ${now?.generation ?? player.generation + 1}`,
           now?.attempt > 1 ? ` · attempt ${now.attempt}` : "",
-          target ? ` · ${short(steps)} of ${short(target)} steps · ${short(speed)} steps/s` : " · waiting for a crew",
+          target ? ` · ${short(steps)} of ${short(target)} steps · ${short(speed)} steps/s` : waiting ? "" : " · waiting for a crew",
+          waiting ? ` · waiting: ${waiting}` : "",
         ),
       );
     }),

@@ -1,0 +1,113 @@
+"""Whether processes of a game that calls in are connected: asked of all gateways while a generation or match waits."""
+
+from __future__ import annotations
+
+import threading
+import time
+from types import TracebackType
+from typing import Self
+
+from orchestrator.catalog import Component
+from workers.games.remote import REMOTE
+from workers.gateway.league.access import GatewayAccess
+from workers.gateway.league.frames import Frame
+from workers.gateway.league.links import LOST, Links, listed
+
+ASK_SECONDS = 1.0
+QUIET_SECONDS = 5.0
+"""A game from which nothing was heard for this long is not connected, if it has no session either."""
+FIRST_PATIENCE, LONGEST_PATIENCE = 10.0, 600.0
+"""Seconds of waiting after which an attempt ends, and so becomes an event that people see; doubled each time."""
+
+
+class GamecorePatience:
+    """How long attempts wait for a game to call in, by what they are for; thread-safe."""
+
+    def __init__(self) -> None:
+        self._waited: dict[str, float] = {}
+        self._lock = threading.Lock()
+
+    def of(self, key: str) -> float:
+        """The patience of the next attempt."""
+        with self._lock:
+            return self._waited.get(key, FIRST_PATIENCE)
+
+    def ended(self, key: str, *, waited: bool) -> None:
+        """An attempt ended: for lack of games, or otherwise."""
+        with self._lock:
+            if waited:
+                self._waited[key] = min(LONGEST_PATIENCE, 2 * self._waited.get(key, FIRST_PATIENCE))
+            else:
+                self._waited.pop(key, None)
+
+
+class GamecoreWatch:
+    """Asks gateways about the processes of one game; a context manager. Of games that do not call in it asks nothing.
+
+    with GamecoreWatch(access, game, patience) as watch:
+        watch.waiting_for   # words while nothing calls in, else None
+        watch.given_up      # whether it has lasted too long
+    """
+
+    def __init__(self, access: GatewayAccess | None, game: Component, patience: float) -> None:
+        self._access, self._patience = access, patience
+        self._name = str(game.options.get("name", ""))
+        self._remote = game.id == REMOTE
+        self._links: Links | None = None
+        self._answers: dict[int, Frame] = {}
+        self._asked_at = 0.0
+        self._since: float | None = None
+
+    def __enter__(self) -> Self:
+        if self._remote and self._access is not None and self._access.addresses:
+            self._links = Links(self._access, "a watch for games")
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if self._links is not None:
+            self._links.close()
+
+    @property
+    def waiting_for(self) -> str | None:
+        """What is waited for, in words; None where games call in. Called several times a second."""
+        if self._links is None:
+            return None
+        self._ask(self._links)
+        problem = self._problem(self._links)
+        if problem is None:
+            self._since = None
+        elif self._since is None:
+            self._since = time.monotonic()
+        return problem
+
+    @property
+    def given_up(self) -> bool:
+        """Whether this has lasted longer than patience allows; as of the last `waiting_for`."""
+        return self._since is not None and time.monotonic() - self._since > self._patience
+
+    def _ask(self, links: Links) -> None:
+        while (arrived := links.next(0)) is not None:
+            if arrived.frame.kind == "status":
+                self._answers[arrived.link] = arrived.frame
+            elif arrived.frame.kind == LOST:
+                self._answers.pop(arrived.link, None)
+        now = time.monotonic()
+        if now - self._asked_at > ASK_SECONDS:
+            self._asked_at = now
+            links.send_all(Frame("status", {"name": self._name}))
+
+    def _problem(self, links: Links) -> str | None:
+        if not self._answers:
+            why = "; ".join(links.problems)
+            return f"no gateway is connected ({why or 'it has not answered yet'})"
+        heard = [answer.fields for answer in self._answers.values()]
+        connected = any(
+            each["sessions"] or each["waiting"] or (each["seconds"] is not None and each["seconds"] < QUIET_SECONDS)
+            for each in heard
+        )
+        if connected:
+            return None
+        which = f"game {self._name!r}" if self._name else "game"
+        return f"no process of the {which} calls in at the gateways; their control addresses: {listed(links.addresses)}"

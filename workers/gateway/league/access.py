@@ -1,0 +1,23 @@
+"""Where gateways take demands of crews and matches. Imports nothing, since settings do."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+NO_GATEWAY = (
+    "the train worker knows no gateway at which games call in: set LANISTA_GATEWAYS to their control addresses, and "
+    "LANISTA_GATEWAY_CONTROL_KEY to their key"
+)
+
+
+@dataclass(frozen=True, kw_only=True)
+class GatewayAccess:
+    """Control addresses of gateway processes, and the key that they share with crews."""
+
+    addresses: tuple[str, ...] = ()
+    key: str = field(default="", repr=False)
+
+
+def parse_addresses(text: str) -> tuple[str, ...]:
+    """The addresses of a setting, separated by commas."""
+    return tuple(part.strip() for part in text.split(",") if part.strip())

@@ -1,0 +1,52 @@
+"""Both ends of a connection show that they have the key, without sending it: HMAC-SHA256 over the other's nonce."""
+
+from __future__ import annotations
+
+import asyncio
+import hmac
+import secrets
+import socket
+from hashlib import sha256
+
+from workers.gateway.league.frames import LONGEST_GREETING, BadFrame, Frame, read_frame, receive_frame, send_frame
+
+VERSION = 1
+"""Of the frames; both ends must have the same."""
+
+
+class NotAuthentic(ConnectionError):
+    """The peer does not have the key, or speaks another version."""
+
+
+def _proof(key: str, side: str, nonce: str) -> str:
+    return hmac.new(key.encode(), f"lanista {VERSION} {side} {nonce}".encode(), sha256).hexdigest()
+
+
+async def greet_as_gateway(reader: asyncio.StreamReader, writer: asyncio.StreamWriter, key: str) -> dict[str, str]:
+    """The gateway's end: returns what the peer says about itself; raises NotAuthentic."""
+    hello = await read_frame(reader, LONGEST_GREETING)
+    if hello.kind != "hello" or hello.fields.get("version") != VERSION:
+        raise NotAuthentic(f"the peer speaks {hello.kind} of version {hello.fields.get('version')}, not {VERSION}")
+    nonce = secrets.token_hex(32)
+    answer = {"nonce": nonce, "proof": _proof(key, "gateway", str(hello.fields.get("nonce")))}
+    writer.writelines(Frame("challenge", answer).encode())
+    proof = await read_frame(reader, LONGEST_GREETING)
+    if not hmac.compare_digest(str(proof.fields.get("proof")), _proof(key, "crew", nonce)):
+        raise NotAuthentic("the peer does not have the key LANISTA_GATEWAY_CONTROL_KEY")
+    writer.writelines(Frame("welcome").encode())
+    return {"who": str(hello.fields.get("who", ""))}
+
+
+def greet_as_crew(connection: socket.socket, key: str, who: str) -> None:
+    """The crew's end; raises NotAuthentic."""
+    nonce = secrets.token_hex(32)
+    send_frame(connection, Frame("hello", {"version": VERSION, "nonce": nonce, "who": who}))
+    try:
+        challenge = receive_frame(connection)
+        if not hmac.compare_digest(str(challenge.fields.get("proof")), _proof(key, "gateway", nonce)):
+            raise NotAuthentic("the gateway does not have the key LANISTA_GATEWAY_CONTROL_KEY")
+        send_frame(connection, Frame("proof", {"proof": _proof(key, "crew", str(challenge.fields.get("nonce")))}))
+        if receive_frame(connection).kind != "welcome":
+            raise NotAuthentic("the gateway does not welcome this crew")
+    except (EOFError, BadFrame) as error:
+        raise NotAuthentic(f"the gateway refused the greeting: {error}") from error

@@ -1,0 +1,42 @@
+"""Lets a gateway process play for the league: its director, and the control port for crews and matches."""
+
+from __future__ import annotations
+
+import asyncio
+import errno
+from dataclasses import dataclass, field
+
+from orchestrator.artifacts import ArtifactStore
+from workers.gateway.league.building import LeagueBuilder, runner_factory
+from workers.gateway.league.director import LeagueDirector
+from workers.gateway.league.server import ControlServer
+from workers.gateway.server import Gateway
+
+
+@dataclass(frozen=True, kw_only=True)
+class JoinLeague:
+    """Plays what crews and matches ask for; see `workers.gateway.process.Build`."""
+
+    artifacts: str
+    key: str = field(repr=False)
+    host: str = "127.0.0.1"
+    port: int = 0
+    """The control port of the first process; further ones take the next that is free. 0: any free."""
+
+    async def __call__(self, gateway: Gateway) -> None:
+        """Give the gateway its director, and listen for crews."""
+        director = LeagueDirector()
+        make_runner = runner_factory(director, asyncio.get_running_loop())
+        director.withdraw = gateway.play(director, make_runner, director).withdraw
+        control = ControlServer(director, LeagueBuilder(ArtifactStore(self.artifacts)), self.key)
+        gateway.at_stop(control.stop)
+        gateway.ports["control"] = await self._listen(control, gateway.options.processes)
+
+    async def _listen(self, control: ControlServer, processes: int) -> int:
+        for number in range(processes):
+            try:
+                return await control.start(self.host, self.port + number if self.port else 0)
+            except OSError as error:
+                if error.errno != errno.EADDRINUSE or number == processes - 1:
+                    raise
+        raise AssertionError("unreachable: a gateway has at least one process")
