@@ -68,6 +68,12 @@ class StackSettings(TemporalSettings, LogSettings):
         default=512, ge=80, le=1_000_000, description="memory of Ray's object store, in megabytes"
     )
 
+    gateway: bool = Field(default=True, description="false to start no gateway, at which games call in")
+    gateways: str = Field(
+        default="",
+        description="host:port of the control port of every gateway process, separated by commas, at which games call "
+        "in; empty: none",
+    )
     worker_user: str = Field(
         default="",
         pattern=r"^([a-z_][a-z0-9_.-]*\$?)?$",

@@ -29,6 +29,7 @@ from lanista.stack.child_environment import (
     storage_prefixes,
     variables_of,
 )
+from lanista.stack.gateway import StackGateway
 from lanista.stack.home import Home
 from lanista.stack.ports import answers, choose_ports
 from lanista.stack.postgres import EmbeddedPostgres
@@ -62,7 +63,11 @@ class Parts:
             "temporal": settings.temporal_port,
             "ray": settings.ray_port,
         }
-        self.ports = choose_ports(home, PORTS, fixed, taken=frozenset({settings.port}))
+        self.gateway = StackGateway(home) if settings.gateway and not settings.gateways else None
+        names, preferred = PORTS, {}
+        if self.gateway is not None:
+            names, fixed, preferred = PORTS + self.gateway.names, fixed | self.gateway.fixed, self.gateway.preferred
+        self.ports = choose_ports(home, names, fixed, frozenset({settings.port}), preferred)
         self.postgres = None if settings.database_url else EmbeddedPostgres(home, self.ports["postgres"])
         self.database_url = (
             self.postgres.url() if self.postgres else settings.database_url.get_secret_value()  # type: ignore[union-attr]
@@ -132,10 +137,18 @@ class Parts:
             **self._compute_environment(),
             **as_environment(WorkerSettings.load()),
             **{name: shared[name] for name in (*needed, "RAY_ADDRESS")},
+            **self._gateway_access(),
             **self.temporal_keys.train_environment(),
             "PYTHONUNBUFFERED": "1",
             "LANISTA_CONFIG": os.devnull,
         }
+
+    def _gateway_access(self) -> dict[str, str]:
+        """Where the train worker asks for games that call in, if the stack has a gateway."""
+        if self.gateway is None:
+            return {}
+        addresses = self.gateway.control_addresses(self.ports)
+        return {"LANISTA_GATEWAYS": addresses, "LANISTA_GATEWAY_CONTROL_KEY": self.gateway.key}
 
     def _session_secret(self) -> str:
         """The user's setting, else a secret kept in the data folder: browsers stay signed in when the API restarts."""
@@ -158,6 +171,8 @@ class Parts:
     def specs(self, migrate: Callable[[], None]) -> list[ChildSpec]:
         """The children in starting order; `migrate` migrates the database."""
         children = [self._store_worker(), self._train_worker(), self._api(), self._tensorboard()]
+        if self.gateway is not None:
+            children.append(self._gateway(self.gateway))
         if not self.settings.ray_address:
             children.insert(0, self._ray())
         if not self.settings.temporal_address:
@@ -280,6 +295,18 @@ class Parts:
         spec = self._role("train-worker", "worker", "train", needs=("temporal", "ray"), environment=environment)
         spec.follows = "ray"
         spec.identity = self._identity()
+        return spec
+
+    def _gateway(self, gateway: StackGateway) -> ChildSpec:
+        """It runs users' agents, so that it gets what the train worker gets, and no more."""
+        compute = {name: value for name, value in self._compute_environment().items() if not name.startswith("RAY_")}
+        environment = {**compute, **gateway.environment(self.ports, self.artifacts)}
+        spec = self._role("gateway", "gateway", needs=(), environment=environment)
+        spec.identity = self._identity()
+        listens = [self.ports[name] for name in gateway.names]
+        spec.is_ready = port_answers(listens[0])
+        if "gateway" in gateway.names:
+            spec.address = f"http://{gateway.settings.gateway_host}:{self.ports['gateway']}"
         return spec
 
     def _api(self) -> ChildSpec:

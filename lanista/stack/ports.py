@@ -9,6 +9,8 @@ import errno
 import json
 import random
 import socket
+from collections.abc import Mapping
+from types import MappingProxyType
 
 from lanista.stack.errors import PortInUse, StackError
 from lanista.stack.home import Home, write_atomically
@@ -57,9 +59,13 @@ def require_free(port: int, *, host: str, flag: str) -> None:
 
 
 def choose_ports(
-    home: Home, names: tuple[str, ...], fixed: dict[str, int], taken: frozenset[int] = frozenset()
+    home: Home,
+    names: tuple[str, ...],
+    fixed: dict[str, int],
+    taken: frozenset[int] = frozenset(),
+    preferred: Mapping[str, int] = MappingProxyType({}),
 ) -> dict[str, int]:
-    """A free port for each name: the configured one, else the one used last time, else a new one.
+    """A free port for each name: the configured one, else the one used last time, the preferred one, or a new one.
 
     `taken` ports, which other parts will bind, are not used.
     """
@@ -72,8 +78,8 @@ def choose_ports(
     for name in names:
         if name not in ports:
             used = taken | set(ports.values())
-            last = remembered.get(name, 0)
-            ports[name] = last if last and last not in used and is_free(last) else unused_port(used)
+            likely = [port for port in (remembered.get(name, 0), preferred.get(name, 0)) if port and port not in used]
+            ports[name] = next(filter(is_free, likely), 0) or unused_port(used)
     write_atomically(home.ports_file, json.dumps({**remembered, **ports}))
     return ports
 

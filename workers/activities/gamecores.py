@@ -16,7 +16,7 @@ from workers.gateway.league.links import LOST, Links, listed
 ASK_SECONDS = 1.0
 QUIET_SECONDS = 5.0
 """A game from which nothing was heard for this long is not connected, if it has no session either."""
-FIRST_PATIENCE, LONGEST_PATIENCE = 10.0, 600.0
+FIRST_PATIENCE, LONGEST_PATIENCE = 5.0, 600.0
 """Seconds of waiting after which an attempt ends, and so becomes an event that people see; doubled each time."""
 
 

@@ -61,8 +61,8 @@ def pentanomial(found: Sequence[Contest]) -> tuple[int, ...]:
 
 
 def count_distinct_games(found: Sequence[Contest]) -> int:
-    """The number of distinct games: by their moves and the first side's team."""
-    return len({(contest.seat, tuple(contest.moves)) for contest in found})
+    """The number of distinct games: by their moves and the first side's team; by their seeds where moves are unknown."""
+    return len({(contest.seat, tuple(contest.moves) or contest.seed) for contest in found})
 
 
 def longest_opening(found: Sequence[Contest]) -> int:

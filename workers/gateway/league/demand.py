@@ -79,9 +79,9 @@ class Demand:
     def frame(self, part: int) -> Frame:
         fields = {
             "id": self.id,
-            "game": asdict(self.game),
-            "model": asdict(self.model),
-            "algorithm": asdict(self.algorithm),
+            "game": _component(self.game),
+            "model": _component(self.model),
+            "algorithm": _component(self.algorithm),
             "seed": self.seed,
             "opponents": [asdict(each) for each in self.opponents],
             "mate_players": [asdict(each) for each in self.mate_players],
@@ -131,7 +131,7 @@ class Order:
     def frame(self) -> Frame:
         fields = {
             "id": self.id,
-            "game": asdict(self.game),
+            "game": _component(self.game),
             "entrants": [asdict(each) for each in self.entrants],
             "sampled": self.sampled,
             "info": dict(self.info),
@@ -154,3 +154,7 @@ def games_frame(order: str, games: Sequence[OrderedGame]) -> Frame:
 def games_of(frame: Frame) -> list[OrderedGame]:
     """The games of a frame."""
     return [OrderedGame(game=game, seating=tuple(seating), seed=seed) for game, seating, seed in frame.fields["games"]]
+
+
+def _component(given: Component) -> dict[str, Any]:
+    return {"id": given.id, "options": dict(given.options)}

@@ -22,6 +22,8 @@ log = structlog.get_logger()
 
 LEASE_SECONDS = 15.0
 GREETING_SECONDS = 10.0
+ALIVE_SECONDS = 3.0
+"""How often a peer hears that its demand is being loaded."""
 MOST_PEERS = 1024
 
 
@@ -123,16 +125,25 @@ class _Peer:
         if (before := self._works.pop(id, None)) is not None:
             self._director.close(before, "it was asked for again")
         try:
-            if frame.kind == "collect":
-                work: Work = await self._builder.collection(Demand.from_frame(frame), self.send)
-            else:
-                work = await self._builder.order(Order.from_frame(frame), self.send)
+            work = await self._built(frame)
         except Exception as error:
             self._refuse(id, error)
             return
         self._works[id] = work
         if isinstance(work, OpenOrder):
             self._director.open(work)
+
+    async def _built(self, frame: Frame) -> Work:
+        """Load what a frame asks for. The peer hears from us meanwhile: loading may take longer than it would wait."""
+        if frame.kind == "collect":
+            building: asyncio.Task[Work] = asyncio.ensure_future(
+                self._builder.collection(Demand.from_frame(frame), self.send)
+            )
+        else:
+            building = asyncio.ensure_future(self._builder.order(Order.from_frame(frame), self.send))
+        while not (await asyncio.wait([building], timeout=ALIVE_SECONDS))[0]:
+            self.send(Frame("pong"))
+        return building.result()
 
     def _refuse(self, id: str, error: Exception) -> None:
         """Tell the peer why this cannot be played, with the user's own traceback where user code raised."""

@@ -166,11 +166,11 @@ class Collection(Work):
         self._taken = rows
 
     def finished(self, session: str, slot: int, result: SessionResult) -> None:
-        del self.running[session]
+        self.running.pop(session, None)
         self._results.append({"matchup": slot, **_described(result)})
 
     def aborted(self, session: str, slot: int, reason: str) -> None:
-        del self.running[session]
+        self.running.pop(session, None)
         self._aborted.append(reason)
 
     def flush(self) -> None:
@@ -253,13 +253,13 @@ class OpenOrder(Work):
         """Nothing waits: each game is reported at once."""
 
     def finished(self, session: str, slot: int, result: SessionResult) -> None:
-        del self.running[session]
-        del self._games[slot]
+        self.running.pop(session, None)
+        self._games.pop(slot, None)
         self._send(Frame("played", {"id": self.id, "game": slot, **_described(result)}))
 
     def aborted(self, session: str, slot: int, reason: str) -> None:
-        del self.running[session]
-        del self._games[slot]
+        self.running.pop(session, None)
+        self._games.pop(slot, None)
         self._send(Frame("unplayed", {"id": self.id, "games": [slot], "reason": reason}))
 
 

@@ -1,0 +1,29 @@
+"""Settings of a gateway in the league. A new field needs a row in docs/guides/settings.md."""
+
+from __future__ import annotations
+
+from pydantic import Field, SecretStr
+
+from workers.gateway.settings import GatewaySettings
+
+
+class LeagueGatewaySettings(GatewaySettings):
+    """Settings of `lanista gateway`."""
+
+    artifacts: str = Field(
+        default=".lanista/artifacts",
+        min_length=1,
+        description="folder or fsspec URL (s3://bucket/path) that holds checkpoints",
+    )
+    gateway_control_host: str = Field(
+        default="127.0.0.1", min_length=1, description="address at which crews and matches ask for games"
+    )
+    gateway_control_port: int = Field(
+        default=8820,
+        ge=1,
+        le=65_000,
+        description="port at which crews and matches ask for games; each further process of the gateway takes the next",
+    )
+    gateway_control_key: SecretStr | None = Field(
+        default=None, description="secret that gateways and train workers share; needed wherever there are gateways"
+    )
