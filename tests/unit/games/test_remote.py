@@ -78,7 +78,7 @@ def test_a_wrong_declaration_says_what_is_allowed() -> None:
 
 
 def test_its_agent_is_code_of_the_sender() -> None:
-    assert [each.field for each in code_in_trial(check_spec({"game": GAME}))] == ["game"]
+    assert [each.field for each in code_in_trial(check_spec({"game": GAME}))] == ["game.agent"]
 
 
 def test_a_gate_needs_two_teams() -> None:

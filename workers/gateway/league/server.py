@@ -46,6 +46,7 @@ class ControlServer:
         self._director, self._builder, self._key = director, builder, key
         self._peers: set[asyncio.Task[Any]] = set()
         self._server: asyncio.Server | None = None
+        self._stopping = False
 
     async def start(self, host: str, port: int) -> int:
         """Listen; returns the port."""
@@ -55,6 +56,7 @@ class ControlServer:
 
     async def stop(self) -> None:
         """Close all connections, which ends their leases."""
+        self._stopping = True
         if self._server is not None:
             self._server.close()
         for peer in list(self._peers):
@@ -70,6 +72,9 @@ class ControlServer:
                 await self._serve(reader, writer)
         except (TimeoutError, OSError, EOFError, BadFrame, NotAuthentic) as error:
             log.info("a control connection ended", problem=str(error) or type(error).__name__)
+        except asyncio.CancelledError:
+            if not self._stopping:
+                raise
         finally:
             self._peers.discard(task)
             writer.close()

@@ -134,7 +134,7 @@ class Collection(Work):
         return Cast(
             spec=self.spec,
             seats=seats,
-            seed=int(mix(demand.seed, number, _SEEDS)) >> 11,
+            seed=int(mix(demand.seed, number, _SEEDS).item()) >> 11,
             info={**demand.info, "purpose": "training"},
             key=Assignment(self, matchup, _outside(seats)),
         )
