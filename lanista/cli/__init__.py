@@ -107,6 +107,26 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
+app.command()(needs_stack(stack.up))
+app.command()(stack.down)
+app.command()(stack.status)
+app.command()(needs_stack(doctor.doctor))
+app.command()(needs_stack(demo.demo))
+app.command()(needs_stack(audit.audit))
+app.command()(needs_stack(roles.api))
+app.command("serve")(needs_stack(roles.api))
+app.command()(needs_stack(roles.gateway))
+app.command()(needs_stack(roles.migrate))
+app.add_typer(roles.worker, name="worker", callback=require_stack)
+app.add_typer(trial.trial, name="trial")
+app.add_typer(league.league, name="league")
+app.add_typer(model.model, name="model")
+app.add_typer(gate.gate, name="gate")
+app.add_typer(data.data, name="data")
+app.add_typer(tournament.tournament, name="tournament")
+app.add_typer(schedule.schedule, name="schedule")
+app.command(context_settings={"allow_extra_args": True, "ignore_unknown_options": True})(bench.bench)
+app.add_typer(token.token, name="token", callback=require_stack)
 
 
 @app.callback(help="Durable league training for game-playing agents.")

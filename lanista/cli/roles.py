@@ -1,4 +1,4 @@
-"""Run one process of a cluster: `lanista migrate`, `lanista api`, `lanista worker store`, `lanista worker train`."""
+"""Run one process of a cluster: `lanista migrate`, `api`, `gateway`, `worker store` or `worker train`."""
 
 from __future__ import annotations
 
@@ -58,6 +58,36 @@ def api() -> None:
     from api.web.app import run_api
 
     run_api(ApiSettings.load())
+
+
+def gateway() -> None:
+    """Run a gateway: games call in there, to train, to be gated and rated in a league."""
+    from lanista.stack.child_environment import forget_secrets_of_others
+    from orchestrator.logs import configure_logs
+    from orchestrator.worker_process import announce_ready
+    from workers.gateway.league.joining import JoinLeague
+    from workers.gateway.league.settings import LeagueGatewaySettings
+    from workers.gateway.process import run_gateway
+
+    settings = LeagueGatewaySettings.load()
+    forget_secrets_of_others(LeagueGatewaySettings)
+    configure_logs(settings, role="gateway")
+    key = settings.gateway_control_key
+    if key is None:
+        raise StackError("LANISTA_GATEWAY_CONTROL_KEY is not set: train workers and gateways need the same secret.")
+    build = JoinLeague(
+        artifacts=settings.artifacts,
+        key=key.get_secret_value(),
+        host=settings.gateway_control_host,
+        port=settings.gateway_control_port,
+    )
+
+    def ready(ports: dict[str, int]) -> None:
+        announce_ready()
+        listening = ", ".join(f"{name} {settings.gateway_host}:{port}" for name, port in ports.items())
+        out.print(f"Games call in at {listening}.", highlight=False)
+
+    run_gateway(settings.gateway_options, build, on_ready=ready)
 
 
 def migrate() -> None:
