@@ -22,6 +22,7 @@ from orchestrator.settings import (
     environment_name,
 )
 from workers.gateway.settings import GatewaySettings
+from workers.gateway.league.settings import LeagueGatewaySettings
 from workers.settings import WorkerSettings
 
 
@@ -131,6 +132,7 @@ ALL_SETTINGS: tuple[type[LanistaSettings], ...] = (
     StoreSettings,
     WorkerSettings,
     GatewaySettings,
+    LeagueGatewaySettings,
     TemporalSettings,
     LogSettings,
 )

@@ -47,6 +47,11 @@ COMMANDS = {
         help="Serve the version that an alias names to games that call in.",
         of_stack=True,
     ),
+    "gateway": LazyCommand(
+        place="lanista.cli.roles:gateway",
+        help="Run a gateway: games call in there, to train, to be gated and rated in a league.",
+        of_stack=True,
+    ),
     "migrate": LazyCommand(
         place="lanista.cli.roles:migrate",
         help="Migrate the database's schema and exit. Safe to repeat and to run concurrently.",
@@ -107,26 +112,6 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-app.command()(needs_stack(stack.up))
-app.command()(stack.down)
-app.command()(stack.status)
-app.command()(needs_stack(doctor.doctor))
-app.command()(needs_stack(demo.demo))
-app.command()(needs_stack(audit.audit))
-app.command()(needs_stack(roles.api))
-app.command("serve")(needs_stack(roles.api))
-app.command()(needs_stack(roles.gateway))
-app.command()(needs_stack(roles.migrate))
-app.add_typer(roles.worker, name="worker", callback=require_stack)
-app.add_typer(trial.trial, name="trial")
-app.add_typer(league.league, name="league")
-app.add_typer(model.model, name="model")
-app.add_typer(gate.gate, name="gate")
-app.add_typer(data.data, name="data")
-app.add_typer(tournament.tournament, name="tournament")
-app.add_typer(schedule.schedule, name="schedule")
-app.command(context_settings={"allow_extra_args": True, "ignore_unknown_options": True})(bench.bench)
-app.add_typer(token.token, name="token", callback=require_stack)
 
 
 @app.callback(help="Durable league training for game-playing agents.")

@@ -40,8 +40,8 @@ def test_a_league_waits_for_its_game_and_then_trains_gates_and_rates_by_it(stack
                 shown = shown or next((each.waiting or "" for each in event.generations), "")
             if event.type == "generation_retried":
                 break
-    assert event.failure == "no_gamecore"
-    assert "no process of the game calls in" in event.problem
+    assert event.payload["failure"] == "no_gamecore"
+    assert "no process of the game calls in" in event.payload["problem"]
     assert "no process of the game calls in" in shown
     state = stack.home.read_state()
     assert state is not None

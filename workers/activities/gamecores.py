@@ -45,7 +45,7 @@ class GamecoreWatch:
     """Asks gateways about the processes of one game; a context manager. Of games that do not call in it asks nothing.
 
     with GamecoreWatch(access, game, patience) as watch:
-        watch.waiting_for   # words while nothing calls in, else None
+        watch.problem       # words while nothing calls in, else None
         watch.given_up      # whether it has lasted too long
     """
 
@@ -70,8 +70,8 @@ class GamecoreWatch:
             self._links.close()
 
     @property
-    def waiting_for(self) -> str | None:
-        """What is waited for, in words; None where games call in. Called several times a second."""
+    def problem(self) -> str | None:
+        """Why no game is played, in words; None where games call in. Called several times a second."""
         if self._links is None:
             return None
         self._ask(self._links)
@@ -84,7 +84,7 @@ class GamecoreWatch:
 
     @property
     def given_up(self) -> bool:
-        """Whether this has lasted longer than patience allows; as of the last `waiting_for`."""
+        """Whether this has lasted longer than patience allows; as of the last `problem`."""
         return self._since is not None and time.monotonic() - self._since > self._patience
 
     def _ask(self, links: Links) -> None:

@@ -48,11 +48,11 @@ class ProgressWatch:
     def should_stop(self) -> bool:
         """Whether the work must end: it was cancelled, the worker shuts down, or there is no progress for too long."""
         now = time.monotonic()
-        lacks = None if self._gamecores is None else self._gamecores.waiting_for
+        lacks = None if self._gamecores is None else self._gamecores.problem
         if lacks is not None:
             self._moved_at = now
         if now - self._beat_at >= HEARTBEAT_SECONDS:
-            activity.heartbeat(self._details if lacks is None else {**self._details, "waiting": lacks})
+            activity.heartbeat(self._details if lacks is None else {**self._details, "waiting": f"a game: {lacks}"})
             self._beat_at = now
         if activity.is_cancelled():
             self._reason = Failure.STOPPED

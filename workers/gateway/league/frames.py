@@ -46,7 +46,7 @@ class Frame:
         head = json.dumps({"kind": self.kind, "fields": self.fields, "arrays": described}).encode()
         body = sum(array.nbytes for array in flat.values())
         pieces: list[bytes | memoryview] = [_LENGTHS.pack(len(head), body) + head]
-        return pieces + [memoryview(array.reshape(-1)).cast("B") for array in flat.values() if array.nbytes]
+        return pieces + [array.reshape(-1).view(np.uint8).data for array in flat.values() if array.nbytes]
 
 
 def lengths_of(start: bytes, most: int | None = None) -> tuple[int, int]:

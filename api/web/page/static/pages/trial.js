@@ -135,7 +135,7 @@ function underWay(learning, { state }) {
           `generation ${now?.generation ?? player.generation + 1}`,
           now?.attempt > 1 ? ` · attempt ${now.attempt}` : "",
           target ? ` · ${short(steps)} of ${short(target)} steps · ${short(speed)} steps/s` : waiting ? "" : " · waiting for a crew",
-          waiting ? ` · waiting: ${waiting}` : "",
+          waiting ? ` · waits for ${waiting}` : "",
         ),
       );
     }),
