@@ -21,8 +21,8 @@ from orchestrator.settings import (
     config_file,
     environment_name,
 )
-from workers.gateway.settings import GatewaySettings
 from workers.gateway.league.settings import LeagueGatewaySettings
+from workers.gateway.settings import GatewaySettings
 from workers.settings import WorkerSettings
 
 

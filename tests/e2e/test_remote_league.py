@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
+from benchmarks.stacks.gamecores import SPEC, Gamecores
 from lanista.client import Client
 from lanista.client.local import find_api
-from benchmarks.stacks.gamecores import SPEC, Gamecores
 from tests.e2e.leagues import finished, players, start, wait_until
 from tests.e2e.stack import LocalStack
 

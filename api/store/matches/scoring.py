@@ -61,7 +61,7 @@ def pentanomial(found: Sequence[Contest]) -> tuple[int, ...]:
 
 
 def count_distinct_games(found: Sequence[Contest]) -> int:
-    """The number of distinct games: by their moves and the first side's team; by their seeds where moves are unknown."""
+    """The number of distinct games: by moves, or seeds where these are unknown, and the first side's team."""
     return len({(contest.seat, tuple(contest.moves) or contest.seed) for contest in found})
 
 

@@ -8,8 +8,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
-from lanista.agents import GenericAgent
 
+from lanista.agents import GenericAgent
 from orchestrator.catalog import Component
 from orchestrator.contracts.generations import GenerationTask, PlannedOpponent
 from tests.unit.gateway.league_games import GAME, GatewayThread
