@@ -27,7 +27,7 @@ OTHERS = {
     "LANISTA_TOKEN": "of an admin",
     "LANISTA_SESSION_SECRET": "signs the sessions of all browsers",
 }
-USER_CODE = ("train-worker", "ray")
+USER_CODE = ("train-worker", "ray", "gateway")
 
 
 @pytest.fixture
@@ -67,7 +67,7 @@ def test_user_code_finds_no_secret_of_another_part(home: Home) -> None:
 
 def test_every_part_gets_the_machines_settings_and_no_part_the_rest(home: Home) -> None:
     found = environments(home)
-    assert len(found) == 7
+    assert len(found) == 8
     for part, environment in found.items():
         assert {"PATH", "LC_ALL"} <= set(environment)
         assert not {"GITHUB_TOKEN", "WANDB_API_KEY", "LANISTA_TOKEN"} & set(environment), part

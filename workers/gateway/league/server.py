@@ -1,7 +1,7 @@
 """The gateway's end of the control channel: takes demands and orders of crews and matches, while their lease lasts.
 
 A lease is a connection: all that a peer has asked for ends with it, and the sessions under way are aborted. A peer that
-says nothing for LEASE_SECONDS has lost it too.
+says nothing for LEASE_SECONDS has lost it too. See docs/decisions/remote-games.md.
 """
 
 from __future__ import annotations
