@@ -54,11 +54,15 @@ class SpecCodec:
             return None
         if mask is None:
             return self._all_legal
-        given = np.asarray(mask)
+        try:
+            given = np.asarray(mask)
+            bits = given.astype(np.bool_)
+        except (TypeError, ValueError) as error:
+            raise BadObservation(f"the mask of legal actions cannot be read: {error}") from error
         wanted = self._all_legal.shape[1]
         if given.shape != (wanted,):
             raise BadObservation(f"the mask of legal actions has shape {given.shape}; the game has ({wanted},)")
-        row: NDArray[np.bool_] = given.astype(np.bool_).reshape(1, wanted)
+        row: NDArray[np.bool_] = bits.reshape(1, wanted)
         if given.dtype != np.bool_ and (row != given).any():
             raise BadObservation("the mask of legal actions holds other numbers than 0 and 1; see Agent.mask")
         if not all(row[0, at].any() for at in self._mask_slices):
@@ -106,7 +110,7 @@ class _Column:
     def row(self, value: Any) -> NDArray[Any]:
         try:
             array = self._checked(value) if self._whole else np.array(value, self._dtype)
-        except (TypeError, ValueError, OverflowError) as error:
+        except (TypeError, ValueError, OverflowError, RuntimeWarning) as error:
             raise BadObservation(f"{self._name} cannot be read as {self._dtype}: {error}") from error
         if array.shape != self._shape:
             raise BadObservation(f"{self._name} has shape {array.shape}; the game's space has {self._shape}")

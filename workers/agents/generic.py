@@ -10,6 +10,7 @@ from typing import Any
 
 from workers.agents.agent import Agent
 from workers.agents.errors import AgentError
+from workers.agents.play import finite
 from workers.gateway.contract import Refused
 
 _TICK = {"obs", "legal", "seat", "seats", "reward", "rewards", "metrics"}
@@ -30,19 +31,17 @@ class GenericAgent(Agent):
     async def on_tick(self, data: Any) -> Any:
         fields = _fields(data, _TICK, "tick")
         with _Refusing():
-            self._rewards(fields)
-            self._metrics(fields)
-            if "seats" not in fields:
-                return {"action": await self.forward(_obs(fields), fields.get("legal"), seat=fields.get("seat"))}
-            rows = _by_seat(fields["seats"])
-            asked = {s: self.forward(_obs(row), row.get("legal"), seat=s) for s, row in rows.items()}
-            return {"actions": {seat: await decision for seat, decision in asked.items()}}
+            rows = _by_seat(fields["seats"]) if "seats" in fields else {fields.get("seat"): fields}
+            for seat, row in rows.items():
+                self._check(seat, row)
+            self._earn(fields)
+            asked = {seat: self.forward(row["obs"], row.get("legal"), seat=seat) for seat, row in rows.items()}
+        actions = {seat: await decision for seat, decision in asked.items()}
+        return {"actions": actions} if "seats" in fields else {"action": next(iter(actions.values()))}
 
     def on_end(self, data: Any) -> Any:
         fields = _fields(data, _END, "end")
         with _Refusing():
-            self._rewards(fields)
-            self._metrics(fields)
             if "returns" in fields:
                 self.result(fields["returns"])
             for seat, name in _by_seat(fields.get("played_by") or {}).items():
@@ -50,19 +49,28 @@ class GenericAgent(Agent):
             if fields.get("truncated"):
                 self.truncated()
                 for seat, row in _by_seat(fields.get("final") or {}).items():
-                    self.truncated(_obs(row), row.get("legal"), seat=seat)
+                    self._check(seat, row)
+                    self.truncated(row["obs"], row.get("legal"), seat=seat)
+            self._earn(fields)
 
-    def _rewards(self, fields: Mapping[str, Any]) -> None:
-        if "reward" in fields:
-            self.reward(fields["reward"], seat=fields.get("seat"))
-        rewards = fields.get("rewards")
-        if rewards is not None:
-            for seat, reward in enumerate(rewards) if isinstance(rewards, list) else _by_seat(rewards).items():
-                self.reward(reward, seat=seat)
+    def _check(self, seat: int | None, row: Mapping[str, Any]) -> None:
+        """Raise for what cannot be decided, before anything has changed: the game may send it again."""
+        if "obs" not in row:
+            raise Refused(400, "the field obs is missing")
+        self._runner.codec.observe(row["obs"])
+        self._runner.codec.legal(row.get("legal"))
+        self._runner.seat_of(self, seat)
 
-    def _metrics(self, fields: Mapping[str, Any]) -> None:
+    def _earn(self, fields: Mapping[str, Any]) -> None:
+        """Rewards and metrics: all of them, or none if one is wrong."""
+        earned = [(fields.get("seat"), fields["reward"])] if "reward" in fields else []
+        rewards = fields.get("rewards") or []
+        earned += enumerate(rewards) if isinstance(rewards, list) else _by_seat(rewards).items()
+        checked = [(self._runner.seat_of(self, seat).index, finite(reward, "a reward")) for seat, reward in earned]
         for name, value in (fields.get("metrics") or {}).items():
             self.metric(name, value)
+        for seat, reward in checked:
+            self.reward(reward, seat=seat)
 
 
 class _Refusing:
@@ -84,12 +92,6 @@ def _fields(data: Any, allowed: set[str], kind: str) -> dict[str, Any]:
     if unknown := sorted(data.keys() - allowed):
         raise Refused(400, f"a {kind} has no field {', '.join(unknown)}; allowed: {', '.join(sorted(allowed))}")
     return data
-
-
-def _obs(fields: Mapping[str, Any]) -> Any:
-    if "obs" not in fields:
-        raise Refused(400, "the field obs is missing")
-    return fields["obs"]
 
 
 def _by_seat(fields: Mapping[str, Any]) -> dict[int, Any]:

@@ -19,6 +19,8 @@ from workers.gateway.contract import Cast, Model, SessionResult
 if TYPE_CHECKING:
     from workers.agents.agent import Agent
 
+LARGEST = 1e30
+"""Rewards are summed, and kept as float32: beyond 3.4e38 they would be infinite."""
 MOST_METRICS = 100
 """Names of metrics that a session may report."""
 
@@ -109,7 +111,7 @@ class SessionPlay:
     # What agents call
 
     def forward(self, agent: Agent, observation: Any, legal: Any, seat: int | None, model: str | None) -> Decision:
-        state = self._seat(agent, seat)
+        state = self.seat_of(agent, seat)
         chosen = self._model(state, model)
         shown = self.codec.observe(observation)
         mask = self.codec.legal(legal)
@@ -135,14 +137,14 @@ class SessionPlay:
         return decision
 
     def override(self, agent: Agent, action: Any, seat: int | None) -> Any:
-        state = self._seat(agent, seat)
+        state = self.seat_of(agent, seat)
         row = self.codec.row_of(action)
         state.override(row, agent.tick)
         return self.codec.act(row[0])
 
     def reward(self, agent: Agent, value: float, seat: int | None) -> None:
-        state = self._seat(agent, seat)
-        state.earn(_finite(value, "a reward"))
+        state = self.seat_of(agent, seat)
+        state.earn(finite(value, "a reward"))
         self._unscored = False
 
     def result(self, returns: float | Sequence[float] | Mapping[int, float]) -> None:
@@ -152,13 +154,13 @@ class SessionPlay:
         named = returns if isinstance(returns, Mapping) else dict(enumerate(returns))
         if set(named) != set(seats):
             raise AgentError(f"result needs a return for each of the {len(seats)} seats, not {returns!r}")
-        self._declared = np.array([_finite(named[seat], "a return") for seat in seats], np.float64)
+        self._declared = np.array([finite(named[seat], "a return") for seat in seats], np.float64)
 
     def truncate(self, agent: Agent, observation: Any, legal: Any, seat: int | None) -> None:
         self._truncated = True
         if observation is None:
             return
-        state = self._seat(agent, seat)
+        state = self.seat_of(agent, seat)
         shown = self.codec.observe(observation)
         mask = self.codec.legal(legal)
         if mask is not None:
@@ -173,7 +175,7 @@ class SessionPlay:
         self._outside[seat] = str(name)
 
     def metric(self, name: str, value: float) -> None:
-        number = _finite(value, f"metric {name!r}")
+        number = finite(value, f"metric {name!r}")
         found = self._metrics.get(name)
         if found is not None:
             found[0] += number
@@ -218,7 +220,8 @@ class SessionPlay:
 
     # Lookups
 
-    def _seat(self, agent: Agent, seat: int | None) -> SeatState:
+    def seat_of(self, agent: Agent, seat: int | None) -> SeatState:
+        """The seat that a call means; raises AgentError where there is none."""
         index = agent.seat if seat is None else seat
         if index is None:
             index = self._only_seat()
@@ -252,11 +255,14 @@ class SessionPlay:
         return named[name]
 
 
-def _finite(value: Any, what: str) -> float:
+def finite(value: Any, what: str) -> float:
+    """A number; raises AgentError for anything else."""
     try:
         number = float(value)
-    except (TypeError, ValueError) as error:
+    except (TypeError, ValueError, OverflowError) as error:
         raise AgentError(f"{what} is {value!r}; allowed: a number") from error
     if not math.isfinite(number):
         raise AgentError(f"{what} is {number}; allowed: a finite number")
+    if abs(number) > LARGEST:
+        raise AgentError(f"{what} is {number}; allowed: at most {LARGEST:g}")
     return number

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
+import random
 from typing import Any
 
 import pytest
 
 from tests.unit.agents.sessions import FakeModel, Session, cast
+from workers.gateway.contract import Refused
 
 
 def sent(session: Session, kind: str, body: Any = None) -> Any:
@@ -56,6 +58,8 @@ async def test_the_game_says_who_played_its_seats() -> None:
         ({"obs": [1, 0, 0], "seat": "first"}, "there is no seat 'first'"),
         ({"seats": {"a": {"obs": [1, 0, 0]}}}, "seats are named a; allowed: their numbers"),
         ({"seats": [1]}, "has no attribute"),
+        ({"seats": {"0": 3}}, "not iterable"),
+        ({"obs": [1, 0, 0], "seat": 0, "legal": [[1], [2, 3]]}, "the mask of legal actions cannot be read"),
         ({"obs": [1, 0, 0], "seat": 0, "reward": None}, "a reward is None; allowed: a number"),
     ],
 )
@@ -65,3 +69,46 @@ async def test_wrong_ticks_are_refused_and_the_session_goes_on(body: Any, words:
     refusal = session.refused("tick", json.dumps(body).encode())
     assert refusal.status == 400 and words in refusal.text
     assert sent(session, "tick", {"obs": [3, 0, 0], "seat": 0}) == {"action": 3}
+
+
+async def test_what_is_sent_again_is_not_counted_twice() -> None:
+    session = Session("generic")
+    sent(session, "start")
+    sent(session, "tick", {"obs": [1, 0, 0], "seat": 0})
+    wrong = {"obs": [1, 0], "seat": 0, "reward": 1, "metrics": {"m": 1}}
+    assert session.refused("tick", json.dumps(wrong).encode()).status == 400
+    assert session.refused("tick", json.dumps({**wrong, "obs": [1, 0, 0], "rewards": [1, "x"]}).encode()).status == 400
+    sent(session, "tick", {**wrong, "obs": [1, 0, 0]})
+    assert session.refused("end", json.dumps({"rewards": [5, None]}).encode()).status == 400
+    sent(session, "end", {"rewards": [2, 0]})
+    assert session.director.episodes[0].columns["reward"].tolist() == [1.0, 2.0]
+
+
+def anything(rng: random.Random, depth: int = 3) -> Any:
+    """A random JSON value, often nearly right."""
+    kind = rng.randrange(11 if depth else 8)
+    if kind < 8:
+        return rng.choice([None, True, 0, 1, -1, 7, 1.5, 1e308, 2**63, "", "x", "0", [], {}, [1, 0, 0], [1, 1, 1, 1]])
+    if kind == 8:
+        return [anything(rng, depth - 1) for _ in range(rng.randrange(5))]
+    names = ["obs", "legal", "seat", "seats", "reward", "rewards", "metrics", "returns", "truncated", "final", "0", "1"]
+    return {rng.choice(names): anything(rng, depth - 1) for _ in range(rng.randrange(4))}
+
+
+async def test_no_body_fails_the_agent() -> None:
+    rng = random.Random(5)
+    session = Session("generic", cast(purpose="serving"))
+    sent(session, "start")
+    for number in range(3000):
+        body = anything(rng)
+        if number % 2:
+            body = {"obs": [1, 0, 0], "seat": rng.choice([0, 1]), rng.choice(["legal", "reward", "rewards"]): body}
+        (reply,) = session.send("tick", json.dumps(body).encode())
+        assert not isinstance(reply, Refused) or reply.status == 400, (body, reply.text)
+    for _ in range(3000):
+        body = anything(rng)
+        (reply,) = session.send("end", json.dumps(body).encode())
+        assert not isinstance(reply, Refused) or reply.status in (400, 409), (body, reply.text)
+        if session.runner.over:
+            session = Session("generic", cast(purpose="serving"))
+            sent(session, "start")

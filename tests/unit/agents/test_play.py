@@ -203,6 +203,7 @@ async def test_metrics_are_averaged_and_limited() -> None:
 
 async def test_numbers_that_are_wrong_are_refused() -> None:
     assert "a reward is inf; allowed: a finite number" in problem(lambda agent: agent.reward(float("inf")))
+    assert "a reward is 1e+31; allowed: at most 1e+30" in problem(lambda agent: agent.reward(1e31))
     assert "a return for each of the 2 seats, not [1]" in problem(lambda agent: agent.result([1]))
     assert "not {0: 1}" in problem(lambda agent: agent.result({0: 1}))
 
