@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from lanista.cli.stack import HomeOption
+from lanista.cli.options import HomeOption
 from lanista.cli.terminal import print_line
 
 ServiceOption = Annotated[
