@@ -30,7 +30,7 @@ from orchestrator.artifacts import ArtifactStore
 from orchestrator.catalog import Component
 from orchestrator.contracts.generations import GenerationTask
 from workers.crews.actors import FusedActor
-from workers.crews.generation import crew_plan
+from workers.crews.plan import crew_plan
 from workers.matches.play import play_match
 from workers.matches.task import Entrant, MatchTask, Randomness
 

@@ -13,20 +13,16 @@ from league.types import CheckpointRef
 from orchestrator.artifacts import ArtifactStore
 from orchestrator.contracts.generations import GenerationOutcome, GenerationPlan, train_generation
 from orchestrator.contracts.trials import InitialWeightsRequest, make_initial_weights
-from orchestrator.import_folders import find_import
-from orchestrator.spec.judgement import too_many_teams
 from workers.activities.failures import map_errors
 from workers.activities.gamecores import GamecorePatience, GamecoreWatch
 from workers.activities.progress_watch import ProgressWatch
-from workers.algorithms.building import fresh_weights
-from workers.checkpoints import Checkpoint, check_weights, read_weights, save
 from workers.crews.errors import GenerationStopped
-from workers.crews.generation import crew_plan, run_generation
+from workers.crews.generation import run_generation
+from workers.crews.plan import crew_plan
 from workers.crews.pool import CrewPool
 from workers.crews.task import Progress
-from workers.games.errors import BadGame
-from workers.games.names import make_new_game
 from workers.gateway.league.access import GatewayAccess
+from workers.initial_weights import initial_weights
 
 
 class TrainingActivities:
@@ -90,16 +86,4 @@ class WeightsActivities:
     def make_initial_weights(self, request: InitialWeightsRequest) -> CheckpointRef:
         """Random weights from the trial's seed, or the weights of a file, checked against the model."""
         with map_errors():
-            game = make_new_game(request.game.id, 1, **request.game.options)
-            if request.gated and game.spec.team_count > 2:
-                raise BadGame(f"league.champion_gate: {too_many_teams(request.game.id, game.spec.team_count)}")
-            raw_images = False
-            weights, algorithm = fresh_weights(request.model, request.algorithm, game.spec, request.seed)
-            if request.source is not None:
-                imported, raw_images = read_weights(find_import(request.source, self._folders).read_bytes())
-                check_weights(imported, weights)
-                weights = imported
-            made = Checkpoint(
-                model=request.model, game=request.game, weights=weights, algorithm=algorithm, raw_images=raw_images
-            )
-            return save(self._store, made)
+            return initial_weights(self._store, request, self._folders)

@@ -10,12 +10,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-import ray
-
 from orchestrator.contracts.generations import GenerationTask
 from workers.algorithms.metrics import MetricMeans
-from workers.crews.calls import CallTimer, call_results
-from workers.crews.crew import EXACT, POLL_SECONDS, ActorHandle, OnProgress
+from workers.crews.call_timer import CallTimer
+from workers.crews.crew import EXACT, OnProgress
+from workers.crews.hosting import ActorHandle
 from workers.crews.messages import CallReport
 from workers.crews.split import SplitCrew
 from workers.crews.task import Progress
@@ -91,7 +90,7 @@ class AsynchronousCrew(SplitCrew):
     def _take_in(self, flow: _Flow, call: Any) -> None:
         rank, batch = flow.sampling.pop(call)
         flow.queued[rank] -= 1
-        flow.steps += call_results([call])[0]
+        flow.steps += self._host.results([call])[0]
         flow.arrived[rank % len(self._trainers)].append((rank, batch))
 
     def _learn(self, flow: _Flow) -> None:
@@ -118,7 +117,7 @@ class AsynchronousCrew(SplitCrew):
     def _publish(self, flow: _Flow, call: Any) -> None:
         """Take in a trainer's report; the weights are published when all trainers have ended the update."""
         flow.training.remove(call)
-        report: CallReport = call_results([call])[0]
+        report: CallReport = self._host.results([call])[0]
         flow.means.merge(report.metrics)
         flow.oldest = max(flow.oldest, report.oldest)
         if not flow.training:
@@ -129,6 +128,6 @@ class AsynchronousCrew(SplitCrew):
         while True:
             if self._should_stop():
                 self._stop(calls)
-            ready, _ = ray.wait(list(calls), timeout=POLL_SECONDS, fetch_local=False)
+            ready, _ = self._host.wait(calls)
             if ready:
                 return ready[0]

@@ -1,4 +1,4 @@
-"""The driver's side of a crew: it reserves CPUs, starts Ray actors, waits for their calls and ends them.
+"""The driver's side of a crew: it has its actors started, waits for their calls and ends them.
 
 See docs/decisions/crews.md.
 """
@@ -6,17 +6,12 @@ See docs/decisions/crews.md.
 from __future__ import annotations
 
 import math
-import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
-import ray
 import structlog
-from ray.exceptions import RayError
-from ray.util.placement_group import PlacementGroup, placement_group, placement_group_table, remove_placement_group
-from ray.util.scheduling_strategies import PlacementGroupSchedulingStrategy
 
 from league.types import CheckpointRef
 from orchestrator.artifacts import ArtifactStore
@@ -25,10 +20,10 @@ from workers.algorithms.contract import algorithm_class, parse_options
 from workers.algorithms.metrics import MetricMeans
 from workers.buffers.keeping import MovedBuffer
 from workers.crews.actors import CrewActor
-from workers.crews.calls import CallTimer, call_results
+from workers.crews.call_timer import CallTimer
 from workers.crews.errors import GenerationStopped
+from workers.crews.hosting import ActorHandle, ActorHost, OnWaiting, ShouldStop
 from workers.crews.messages import StoredBuffer
-from workers.crews.placement import check_capacity
 from workers.crews.plan import Bundle, CrewPlan
 from workers.crews.results import game_metrics, lineup_tallies, single_team_returns, tallies
 from workers.crews.task import Progress
@@ -39,25 +34,10 @@ log = structlog.get_logger()
 
 OnProgress = Callable[[Progress], None]
 """Called after every call to the actors."""
-ShouldStop = Callable[[], bool]
-"""Polled while the driver waits; True ends the generation."""
-OnWaiting = Callable[[str], None]
-"""Called while a generation waits, with what for."""
-"""Called repeatedly while the crew waits for CPUs."""
 PlayOut = Callable[[int], Sequence[Any]]
 """Starts a call that plays up to this many steps, on every actor that samples."""
-ActorHandle = Any
-"""A Ray actor handle; Ray's types do not know its methods."""
-
-POLL_SECONDS = 0.1
-CAPACITY_CHECK_SECONDS = 1.0
-"""How often a crew that waits for CPUs checks whether Ray's nodes could still hold it."""
-FIRST_POLL_SECONDS = 0.005
-"""Where CPUs are free, Ray creates a placement group within some milliseconds."""
 STOP_GRACE_SECONDS = 0.6
 """How long calls under way may take to end after a stop; then their actors are killed."""
-_BESIDE = "beside"
-"""Ray's concurrency group of calls that run while another call is under way."""
 EXACT = "exact"
 """The metric of generations that remember or do not wait: 1 if another run from the same checkpoint would be the same,
 0 where a buffer is not part of the checkpoint, sampling is asynchronous, or games call in. Others, which are exact,
@@ -65,13 +45,13 @@ have none."""
 
 
 class Crew(ABC):
-    """Ray actors owned by this process: they die with it."""
+    """Actors that train generations of one plan, one after the other."""
 
-    def __init__(self, plan: CrewPlan, store: ArtifactStore) -> None:
+    def __init__(self, plan: CrewPlan, store: ArtifactStore, host: ActorHost) -> None:
         self.plan = plan
         self._store = store
+        self._host = host
         self._actors: list[ActorHandle] = []
-        self._placement: PlacementGroup | None = None
         self._should_stop: ShouldStop = lambda: False
         self._learner_loaded = False
         self.loaded_sha256: str | None = None
@@ -84,8 +64,7 @@ class Crew(ABC):
     def start(self, should_stop: ShouldStop, on_waiting: OnWaiting) -> None:
         """Wait for CPUs, then start the actors and wait until they are set up."""
         self._should_stop = should_stop
-        self._check_capacity()
-        self._reserve_cpus(on_waiting)
+        self._host.reserve(self.plan, should_stop, on_waiting)
         self._start_actors()
 
     @abstractmethod
@@ -128,8 +107,8 @@ class Crew(ABC):
         """Give up a player's buffer, one part a training actor; may be called while the crew trains another player."""
         self.buffered.discard(player)
         try:
-            return list(ray.get([actor.hand_over.remote(player) for actor in self._training_actors]))
-        except RayError as error:  # what the actors held is lost with them
+            return self._host.results([actor.hand_over.remote(player) for actor in self._training_actors])
+        except Exception as error:  # what the actors held is lost with them
             log.warning("a player's buffer is lost with its crew", player=player, problem=str(error))
             return []
 
@@ -138,7 +117,7 @@ class Crew(ABC):
         actors = self._training_actors
         if len(actors) == len(moved):
             parts = [(actor, part) for actor, part in zip(actors, moved, strict=True) if part is not None]
-            ray.get([actor.take_over.remote(player, part) for actor, part in parts])
+            self._host.results([actor.take_over.remote(player, part) for actor, part in parts])
             self.buffered.add(player)
 
     @property
@@ -147,48 +126,14 @@ class Crew(ABC):
         return bool(self._actors)
 
     def close(self) -> None:
-        """Kill the actors and release their CPUs."""
-        for actor in self._actors:
-            ray.kill(actor, no_restart=True)
+        """End the actors and release their CPUs."""
+        self._host.close(self._actors)
         self._actors = []
-        if self._placement is not None:
-            remove_placement_group(self._placement)
-            self._placement = None
-
-    def _reserve_cpus(self, on_waiting: OnWaiting) -> None:
-        """Wait until Ray reserves everything for all actors at once: two crews with half each would deadlock."""
-        self._placement = placement_group(self.plan.bundles)
-        pause, checked = FIRST_POLL_SECONDS, time.monotonic()
-        while placement_group_table(self._placement).get("state") != "CREATED":
-            on_waiting("Ray to start its processes")
-            if self._should_stop():
-                raise GenerationStopped("stopped while it waited for CPUs")
-            if time.monotonic() - checked >= CAPACITY_CHECK_SECONDS:
-                # Ray waits forever for a placement group that no node can hold.
-                self._check_capacity()
-                checked = time.monotonic()
-            time.sleep(pause)
-            pause = min(2 * pause, POLL_SECONDS)
 
     def _launch(self, kind: type[CrewActor], count: int, bundle: Bundle) -> list[ActorHandle]:
-        assert self._placement is not None, "CPUs are reserved before actors are launched"
-        # A restarted actor would have lost its state: the generation is run again instead.
-        strategy = PlacementGroupSchedulingStrategy(self._placement)
-        options: dict[str, Any] = {
-            "num_cpus": bundle["CPU"],
-            "num_gpus": bundle.get("GPU", 0),
-            "memory": bundle.get("memory", 0),
-            "max_restarts": 0,
-            "concurrency_groups": {_BESIDE: 1},
-            "scheduling_strategy": strategy,
-        }
-        remote: Any = ray.remote(**options)(kind)
-        actors = [remote.remote(self.plan, self._store, rank) for rank in range(count)]
+        actors = self._host.launch(kind, count, bundle, self.plan, self._store)
         self._actors += actors
         return actors
-
-    def _check_capacity(self) -> None:
-        check_capacity(self.plan, [node["Resources"] for node in ray.nodes() if node["Alive"]])
 
     def _connect_all_reduce(self, actors: Sequence[ActorHandle]) -> None:
         if len(actors) < 2:
@@ -204,7 +149,7 @@ class Crew(ABC):
     def _wait(self, refs: Sequence[Any]) -> list[Any]:
         """The results of these calls; polls for a stop meanwhile, and raises what a call raised."""
         self._wait_only(refs)
-        return call_results(refs)
+        return self._host.results(refs)
 
     def _wait_only(self, refs: Sequence[Any]) -> None:
         """Wait for these calls but do not fetch their results; raises what a call raised."""
@@ -212,18 +157,16 @@ class Crew(ABC):
         while waiting:
             if self._should_stop():
                 self._stop(waiting)
-            ready, waiting = ray.wait(waiting, timeout=POLL_SECONDS, fetch_local=False)
+            ready, waiting = self._host.wait(waiting)
             # A failed call is raised at once: the others may wait for it forever.
-            call_results(ready)
+            self._host.results(ready)
 
     def _stop(self, waiting: Sequence[Any]) -> None:
         """Ask the updates under way to end, kill the actors if they are late, and raise.
 
         Killed actors lose the players' buffers that they hold, so they are asked first.
         """
-        asked = [actor.stop.options(concurrency_group=_BESIDE).remote() for actor in self._training_actors]
-        calls = [*waiting, *asked]
-        _, late = ray.wait(calls, num_returns=len(calls), timeout=STOP_GRACE_SECONDS)
+        late = not self._host.stop(self._training_actors, waiting, STOP_GRACE_SECONDS)
         if late:
             self.close()
         raise GenerationStopped(f"stopped on request; the crew was {'killed' if late else 'kept'}")

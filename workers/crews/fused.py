@@ -8,8 +8,9 @@ from typing import Any
 from orchestrator.contracts.generations import GenerationOutcome, GenerationTask
 from workers.algorithms.metrics import MetricMeans
 from workers.crews.actors import FusedActor
-from workers.crews.calls import CallTimer
-from workers.crews.crew import ActorHandle, Crew, OnProgress
+from workers.crews.call_timer import CallTimer
+from workers.crews.crew import Crew, OnProgress
+from workers.crews.hosting import ActorHandle
 from workers.crews.messages import CallReport
 from workers.crews.task import Progress
 

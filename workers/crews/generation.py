@@ -10,12 +10,13 @@ import torch
 
 from league.training_priority import Urgency
 from orchestrator.artifacts import ArtifactStore
-from orchestrator.contracts.generations import GenerationOutcome, GenerationTask, Topology
+from orchestrator.contracts.generations import GenerationOutcome, GenerationTask
 from workers.algorithms.contract import parse_options
-from workers.crews.crew import OnProgress, OnWaiting, ShouldStop
-from workers.crews.plan import CrewPlan
+from workers.crews.crew import OnProgress
+from workers.crews.hosting import OnWaiting, ShouldStop
+from workers.crews.plan import crew_plan
 from workers.crews.pool import CrewPool
-from workers.crews.task import check_task, topology_of
+from workers.crews.task import check_task
 
 
 def run_generation(
@@ -45,19 +46,3 @@ def run_generation(
     finally:
         if crews is None:
             pool.close()
-
-
-def crew_plan(task: GenerationTask) -> CrewPlan:
-    """The plan of a crew that can run this task."""
-    topology = topology_of(task)
-    return CrewPlan(
-        game=task.game,
-        model=task.model,
-        tables=task.tables,
-        rollout_actors=task.rollout_actors,
-        trainers=task.trainers,
-        threads=task.threads,
-        split=topology != Topology.FUSED,
-        asynchronous=topology == Topology.ASYNCHRONOUS,
-        resources=task.resources,
-    )

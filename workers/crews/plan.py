@@ -6,7 +6,8 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from orchestrator.catalog import Component
-from orchestrator.contracts.generations import ProcessResources
+from orchestrator.contracts.generations import GenerationTask, ProcessResources, Topology
+from workers.crews.task import topology_of
 from workers.gateway.league.access import GatewayAccess
 
 DEFAULT_BUFFER_BYTES = 1 << 30
@@ -87,3 +88,19 @@ class CrewPlan:
         if given.memory_mb:
             bundle["memory"] = float(given.memory_mb << 20)
         return bundle
+
+
+def crew_plan(task: GenerationTask) -> CrewPlan:
+    """The plan of a crew that can run this task."""
+    topology = topology_of(task)
+    return CrewPlan(
+        game=task.game,
+        model=task.model,
+        tables=task.tables,
+        rollout_actors=task.rollout_actors,
+        trainers=task.trainers,
+        threads=task.threads,
+        split=topology != Topology.FUSED,
+        asynchronous=topology == Topology.ASYNCHRONOUS,
+        resources=task.resources,
+    )

@@ -19,10 +19,12 @@ from orchestrator.contracts.generations import GenerationPlan, GenerationTask
 from workers.buffers.keeping import MovedBuffer
 from workers.crews.asynchronous import AsynchronousCrew
 from workers.crews.cpu_ledger import CpuLedger
-from workers.crews.crew import POLL_SECONDS, Crew, OnWaiting, ShouldStop
+from workers.crews.crew import Crew
 from workers.crews.errors import GenerationStopped
 from workers.crews.fused import FusedCrew
+from workers.crews.hosting import POLL_SECONDS, OnWaiting, ShouldStop
 from workers.crews.plan import DEFAULT_BUFFER_BYTES, CrewPlan
+from workers.crews.ray_host import RayHost
 from workers.crews.split import SplitCrew
 from workers.gateway.league.access import GatewayAccess
 
@@ -177,7 +179,7 @@ class CrewPool:
         each = self._buffer_bytes // (self.fitting(plan) * plan.learners)
         plan = replace(plan, buffer_bytes=each, data_folders=self._data_folders, gateways=self._gateways)
         kind = AsynchronousCrew if plan.asynchronous else SplitCrew if plan.split else FusedCrew
-        return kind(plan, self._store)
+        return kind(plan, self._store, RayHost())
 
     def _held(self) -> float:
         return self._ledger.reserved + sum(crew.plan.cpus for crew in self._idle)

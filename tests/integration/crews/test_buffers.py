@@ -10,7 +10,8 @@ from orchestrator.catalog import Component
 from orchestrator.contracts.generations import GenerationOutcome, GenerationTask
 from tests.unit.training.test_exact_resume import DQN
 from workers.crews import pool as pool_module
-from workers.crews.generation import crew_plan, run_generation
+from workers.crews.generation import run_generation
+from workers.crews.plan import crew_plan
 from workers.crews.pool import CrewPool
 
 pytestmark = pytest.mark.usefixtures("local_ray")

@@ -16,12 +16,12 @@ import pytest
 from league.training_priority import Urgency
 from orchestrator.artifacts import ArtifactStore
 from tests.unit.training.generation_task import TASK
-from workers.crews import crew as crews
 from workers.crews import pool as pools
+from workers.crews import ray_host
 from workers.crews.cpu_ledger import CpuLedger
 from workers.crews.crew import Crew
 from workers.crews.errors import CrewUnavailable
-from workers.crews.generation import crew_plan
+from workers.crews.plan import crew_plan
 from workers.crews.pool import CrewPool
 from workers.worker import wait_for_cpus
 
@@ -47,7 +47,7 @@ class StandInCrew:
     placed: Callable[[], bool] = staticmethod(lambda: True)
     made: list[StandInCrew]
 
-    def __init__(self, plan: Any, store: ArtifactStore) -> None:
+    def __init__(self, plan: Any, store: ArtifactStore, host: Any) -> None:
         self.plan, self.loaded_sha256, self.has_actors = plan, None, True
         self.buffered: set[str] = set()
         self.closed_at: float | None = None
@@ -183,12 +183,12 @@ def test_a_crew_whose_place_can_never_be_is_refused(
         waited.append(time.monotonic())
         assert len(waited) < 1000, "it waits for ever"
 
-    monkeypatch.setattr(crews, "ray", SimpleNamespace(nodes=seen, cluster_resources=lambda: {"CPU": sum(nodes)}))
-    monkeypatch.setattr(crews, "placement_group", lambda bundles: SimpleNamespace())
-    monkeypatch.setattr(crews, "placement_group_table", lambda place: {"state": "PENDING"})
-    monkeypatch.setattr(crews, "RECOUNT_SECONDS", 0.1, raising=False)
-    monkeypatch.setattr(crews, "POLL_SECONDS", 0.01)
-    crew = NeverPlaced(replace(PLAN, threads=3), store)
+    monkeypatch.setattr(ray_host, "ray", SimpleNamespace(nodes=seen, cluster_resources=lambda: {"CPU": sum(nodes)}))
+    monkeypatch.setattr(ray_host, "placement_group", lambda bundles: SimpleNamespace())
+    monkeypatch.setattr(ray_host, "placement_group_table", lambda place: {"state": "PENDING"})
+    monkeypatch.setattr(ray_host, "RECOUNT_SECONDS", 0.1, raising=False)
+    monkeypatch.setattr(ray_host, "POLL_SECONDS", 0.01)
+    crew = NeverPlaced(replace(PLAN, threads=3), store, ray_host.RayHost())
     with pytest.raises(CrewUnavailable, match=words):
         crew.start(lambda: False, waits)
     assert bool(waited) == (nodes != left), "what can never be is refused at once"

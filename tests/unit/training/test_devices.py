@@ -15,7 +15,7 @@ from orchestrator.contracts.generations import GenerationTask, ProcessResources
 from tests.unit.training.generation_task import TASK
 from workers.crews.actors import FusedActor
 from workers.crews.errors import BadTask
-from workers.crews.generation import crew_plan
+from workers.crews.plan import crew_plan
 
 MODELS = {
     "perceptron": Component(id="mlp", options={"hidden": [16]}),

@@ -14,7 +14,7 @@ from orchestrator.contracts.generations import GenerationTask
 from workers.algorithms.metrics import MetricMeans
 from workers.checkpoints import Checkpoint, decode, load
 from workers.crews.actors import FusedActor
-from workers.crews.generation import crew_plan
+from workers.crews.plan import crew_plan
 
 OPTIONS = {"rollout_steps": 8, "capacity": 600, "kept": True}
 SEVERAL = GenerationTask(

@@ -23,7 +23,7 @@ from workers.algorithms.errors import BadAlgorithm
 from workers.algorithms.learner import POLICY, Learner
 from workers.checkpoints import CheckpointMismatch
 from workers.crews.errors import BadTask
-from workers.crews.generation import crew_plan
+from workers.crews.plan import crew_plan
 from workers.crews.task import check_task
 from workers.crews.training_context import expected_rows
 from workers.games.builtin.connect_four import ConnectFour

@@ -13,7 +13,7 @@ from orchestrator.artifacts import ArtifactStore
 from orchestrator.catalog import Component
 from workers.checkpoints import Checkpoint, decode, encode, load, read_weights, save
 from workers.crews.actors import FusedActor, RolloutActor, TrainerActor
-from workers.crews.generation import crew_plan
+from workers.crews.plan import crew_plan
 from workers.crews.task import GenerationTask
 from workers.games.protocol import GameSpec
 from workers.inference.grouped import architecture

@@ -13,7 +13,7 @@ from orchestrator.spec.generation import GenerationSpec
 from tests.unit.training.generation_task import TASK
 from workers.algorithms.contract import algorithm_class
 from workers.crews.errors import BadTask
-from workers.crews.generation import crew_plan
+from workers.crews.plan import crew_plan
 from workers.crews.task import check_task
 
 

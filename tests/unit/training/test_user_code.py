@@ -15,7 +15,7 @@ from orchestrator.contracts.generations import GenerationTask, PlannedOpponent
 from tests.unit.training.generation_task import TASK
 from workers.activities.failures import failure_kind, failure_message
 from workers.crews.actors import FusedActor
-from workers.crews.generation import crew_plan
+from workers.crews.plan import crew_plan
 from workers.matches.host import MatchHost
 from workers.matches.task import Entrant, MatchTask
 

@@ -12,7 +12,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-import ray
 import structlog
 from torch import Tensor
 
@@ -43,7 +42,9 @@ class Rendezvous:
 
 
 def this_process() -> Member:
-    """This process as a member of a group."""
+    """This process, of Ray's, as a member of a group."""
+    import ray  # one process that learns alone needs none
+
     return Member(machine=_machine(), address=ray.util.get_node_ip_address(), pid=os.getpid())
 
 

@@ -10,7 +10,7 @@ from orchestrator.artifacts import ArtifactStore
 from orchestrator.catalog import Component
 from orchestrator.contracts.generations import GenerationTask
 from workers.crews.actors import FusedActor
-from workers.crews.generation import crew_plan
+from workers.crews.plan import crew_plan
 from workers.games.exploitability import nash_conv
 from workers.games.names import make_game
 

@@ -13,7 +13,7 @@ from orchestrator.artifacts import ArtifactStore
 from orchestrator.catalog import Component
 from orchestrator.contracts.generations import GenerationTask
 from workers.crews.actors import FusedActor
-from workers.crews.generation import crew_plan
+from workers.crews.plan import crew_plan
 from workers.games.names import make_game
 
 GAME = Component(id="tic_tac_toe")

@@ -18,7 +18,7 @@ from workers.algorithms.errors import BadAlgorithm, UpdateStopped
 from workers.algorithms.metrics import MetricMeans
 from workers.checkpoints import load
 from workers.crews.actors import FusedActor, RolloutActor, TrainerActor
-from workers.crews.generation import crew_plan
+from workers.crews.plan import crew_plan
 from workers.crews.task import GenerationTask, Topology
 from workers.games.names import make_game
 from workers.inference.grouped import architecture, group

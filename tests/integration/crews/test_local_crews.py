@@ -1,0 +1,34 @@
+"""A crew in one process gives the checkpoint of a crew on Ray, bit for bit."""
+
+from dataclasses import replace
+
+import pytest
+
+from orchestrator.artifacts import ArtifactStore
+from orchestrator.catalog import Component
+from orchestrator.contracts.generations import GenerationTask, PlannedOpponent, Topology
+from tests.unit.training.generation_task import TASK
+from workers.crews.generation import run_generation
+from workers.crews.local_generation import LocalCrews
+
+pytestmark = pytest.mark.usefixtures("local_ray")
+
+RANDOM = PlannedOpponent(player="random", version="random", probability=0.25, bot="random")
+SELF = PlannedOpponent(player="main", version="main:0", probability=0.75)
+
+
+@pytest.mark.parametrize(
+    "task",
+    [
+        replace(TASK, opponents=(SELF, RANDOM)),
+        replace(TASK, model=Component(id="gru", options={"hidden": 8, "state": 8})),
+        replace(TASK, topology=Topology.SPLIT, rollout_actors=2, tables=32),
+        replace(TASK, algorithm=Component(id="rainbow", options={"rollout_steps": 8, "capacity": 2_000}), steps=1_000),
+    ],
+    ids=["fused", "recurrent", "split", "replay"],
+)
+def test_one_process_gives_the_checkpoint_of_ray(task: GenerationTask, store: ArtifactStore) -> None:
+    on_ray = run_generation(task, store=store, progress=lambda _: None, should_stop=lambda: False)
+    here = LocalCrews(store).run_generation(task, progress=lambda _: None)
+    assert here.checkpoint == on_ray.checkpoint
+    assert (here.tallies, here.returns, here.steps) == (on_ray.tallies, on_ray.returns, on_ray.steps)
