@@ -30,6 +30,7 @@ from league.training_priority import Urgency, urgency
 from league.types import PlayerId
 from orchestrator.artifacts import ArtifactStore
 from orchestrator.contracts import generations as contracts
+from orchestrator.generation_task import generation_task
 
 
 class GenerationActivities:
@@ -98,40 +99,27 @@ def _plan(
     key: contracts.GenerationKey, planned: PlannedGeneration, stall_seconds: float, turn: Urgency
 ) -> contracts.GenerationPlan:
     spec = spec_of(planned.trial)
-    size = spec.generation
-    return contracts.GenerationPlan(
-        trial=key.trial,
+    task = generation_task(
+        spec,
         player=key.player,
+        version=planned.version.id,
+        checkpoint=weights_of(planned.version),
+        model=model_of(spec, planned.player.model).component,
+        algorithm=planned.algorithm,
+        seed=planned.seed,
+        steps=planned.steps,
+        opponents=tuple(_opponent(chosen, key.player) for chosen in planned.opponents),
+        mates=tuple(_opponent(chosen, key.player) for chosen in planned.mates),
+    )
+    return contracts.GenerationPlan(
+        **vars(task),
+        trial=key.trial,
         player_name=planned.player.name,
         trial_name=planned.trial.name,
         generation=key.generation,
         attempt=key.attempt,
         decision=planned.decision,
-        version=planned.version.id,
-        checkpoint=weights_of(planned.version),
-        opponents=tuple(_opponent(chosen, key.player) for chosen in planned.opponents),
-        game=spec.game.component,
-        model=model_of(spec, planned.player.model).component,
-        algorithm=planned.algorithm,
-        seed=planned.seed,
-        steps=planned.steps,
-        tables=size.tables,
-        rollout_actors=size.rollout_actors,
-        trainers=size.trainers,
-        topology=contracts.Topology(size.topology),
-        threads=size.threads,
-        resources=contracts.ProcessResources(
-            device=size.device,
-            sampling_device=size.sampling_device,
-            cpus=size.cpus,
-            gpus=size.gpus,
-            memory_mb=size.memory_mb,
-            autocast=size.autocast,
-        ),
-        opening_share=size.openings.share,
-        opening_plies=size.openings.plies,
         stall_seconds=stall_seconds,
-        mates=tuple(_opponent(chosen, key.player) for chosen in planned.mates),
         urgency=turn,
     )
 

@@ -18,7 +18,7 @@ from api.store.core.errors import Conflict
 from api.store.core.events import NewEvent, append_once
 from api.store.players.roster import add_player, change_player, enter_players, players_of
 from api.store.players.versions import present_version
-from api.store.players.weights import initial_weights, starts_alike
+from api.store.players.weights import initial_weights
 from api.store.tables import Gate, Player, Project, Trial
 from api.store.trials.reads import require_trial
 from api.store.trials.spec import model_of, own_algorithm, spec_of
@@ -26,6 +26,7 @@ from api.store.trials.started import mark_started
 from api.store.trials.status import change_status
 from orchestrator.artifacts import ArtifactStore
 from orchestrator.contracts import trials as contracts
+from orchestrator.league_rules import starts_alike
 from orchestrator.spec import TrialSpec
 from orchestrator.spec.values import is_id
 
@@ -148,7 +149,8 @@ def _own_starts(session: Session, trial: Trial, spec: TrialSpec) -> list[contrac
     found: list[contracts.OwnStart] = []
     for player in players_of(session, trial.id):
         waits = player.role.learns and player.name not in named and present_version(session, player.id) is None
-        if not waits or starts_alike(spec, algorithm=player.algorithm, model=player.model):
+        own = {"own_algorithm": player.algorithm is not None, "own_model": player.model is not None}
+        if not waits or starts_alike(spec, **own):
             continue
         model, algorithm = model_of(spec, player.model).component, own_algorithm(trial, player)
         same = next((each for each in found if (each.model, each.algorithm) == (model, algorithm)), None)

@@ -38,6 +38,9 @@ def _is_cron_part(part: str, low: int, high: int) -> bool:
 MOST_AGAINST_TARGET = 20_000
 """The most games against a target: one batch, recorded in one transaction that takes some seconds."""
 
+MOST_PER_PAIRING = 1000
+"""The most games of one pairing that a tournament allows."""
+
 
 class EvaluationSpec(Section):
     """Rating games while the trial runs, and a scheduled tournament."""
@@ -56,6 +59,10 @@ class EvaluationSpec(Section):
     def games_against_target(self) -> int:
         """Games of one evaluation against the target of `budget.until`."""
         return min(self.games, MOST_AGAINST_TARGET)
+
+    def games_per_pairing(self, pairings: int, least: int = 2) -> int:
+        """Games of each pairing of a field evaluation: an even share, and an even number, of its games."""
+        return min(MOST_PER_PAIRING, max(2, least, self.games // max(1, pairings) // 2 * 2))
 
 
 def check_games_against_target(evaluation: EvaluationSpec) -> None:

@@ -7,13 +7,13 @@ from sqlalchemy.orm import Session
 
 from api.schemas.enums import PlayerStatus, TournamentPurpose
 from api.store.core.commits import lock_trial
-from api.store.core.seeds import derived_seed
-from api.store.evaluations.meta_game import MAX_GAMES, meta_game
+from api.store.evaluations.meta_game import meta_game
 from api.store.players.roster import player_of
 from api.store.players.versions import playing_version
 from api.store.tables import Alias, Generation, Player, Project, Tournament, Trial
 from api.store.tournaments.lifecycle import FINAL, CreatedFor, create_tournament, find_tournament
 from api.store.trials.spec import spec_of
+from league.seeds import derived_seed
 from league.types import Role
 from orchestrator.spec.tournament import TournamentSpec
 
@@ -74,14 +74,9 @@ def _gauntlet(session: Session, trial: Trial, challenger: str, seed: int) -> Tou
         format="gauntlet",
         challengers=(f"version:{challenger}",),
         entrants=tuple(field),
-        games=_games(trial, size),
+        games=spec_of(trial).evaluation.games_per_pairing(size),
         seed=seed,
     )
-
-
-def _games(trial: Trial, pairings: int) -> int:
-    """Games per pairing: an even share of the games of one evaluation."""
-    return min(MAX_GAMES, max(2, spec_of(trial).evaluation.games // max(1, pairings) // 2 * 2))
 
 
 def _version(session: Session, player: Player, generation: int) -> str:

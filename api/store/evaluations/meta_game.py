@@ -20,8 +20,6 @@ from orchestrator.spec.tournament import TournamentSpec
 
 MAX_POOL = 200
 """The newest snapshots that play; older ones keep their payoff entries."""
-MAX_GAMES = 1000
-"""The most games of one pairing that a tournament allows."""
 
 Pair = frozenset[str]
 
@@ -130,4 +128,4 @@ def _games(trial: Trial, pairings: int) -> int:
     """Games per pairing: an even share of the evaluation's games, but enough for a payoff to count."""
     spec = spec_of(trial)
     enough = (spec.league.payoff.min_games + 1) // 2 * 2
-    return min(MAX_GAMES, max(2, enough, spec.evaluation.games // pairings // 2 * 2))
+    return spec.evaluation.games_per_pairing(pairings, enough)

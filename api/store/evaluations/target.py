@@ -25,7 +25,6 @@ from api.store.core.commits import lock_trial, take_commit
 from api.store.core.errors import Conflict, NotFound
 from api.store.core.events import NewEvent, append_events
 from api.store.core.ids import new_id
-from api.store.core.seeds import derived_seed
 from api.store.matches.openings import opening_plies, with_openings_played
 from api.store.matches.scoring import Contest, longest_opening, match_row, results_by_team, score_games
 from api.store.payoffs.cells import CellKey, Results, update_payoff
@@ -45,6 +44,7 @@ from api.store.tables import (
 from api.store.tournaments.lifecycle import CreatedFor, find_tournament, lock_tournament
 from api.store.trials.spec import spec_of
 from league.payoff import wilson
+from league.seeds import derived_seed
 from league.types import Stream
 from orchestrator.contracts.play import PlayedGame
 

@@ -27,6 +27,7 @@ from api.store.tables import Commit, ModelVersion, Player, RatingFit, Trial
 from api.store.trials.spec import spec_of
 from league.types import Role
 from orchestrator.spec import TrialSpec
+from orchestrator.spec.changes import merge_changes
 from orchestrator.spec.checking import check_spec
 from orchestrator.spec.players import EXPLOITERS, allows_exploiters
 
@@ -84,7 +85,7 @@ def _checked_commit(source: Trial, at_commit: int | None) -> int:
 def _changed(source: Trial, changes: Mapping[str, Any], members: list[PlayerAtCommit]) -> TrialSpec:
     """The fork's trial file; raises InvalidTrial for changes that no trial file allows."""
     origin = spec_of(source)
-    spec = check_spec(_merged(origin.to_json(), changes))
+    spec = check_spec(merge_changes(origin.to_json(), changes))
     for part, before, after in (
         ("game", origin.game, spec.game),
         ("model", origin.model, spec.model),
@@ -96,15 +97,6 @@ def _changed(source: Trial, changes: Mapping[str, Any], members: list[PlayerAtCo
     if roles & set(EXPLOITERS) and not allows_exploiters(spec.league.preset):
         raise Conflict(f"the preset {spec.league.preset} has no rule for the exploiters of this league (alphastar has)")
     return spec
-
-
-def _merged(below: Any, above: Any) -> Any:
-    if isinstance(below, Mapping) and isinstance(above, Mapping):
-        # another id or preset has other options: the old ones do not apply
-        fresh = any(key in above and above[key] != below.get(key) for key in ("id", "preset"))
-        kept = {key: value for key, value in below.items() if not (fresh and key == "matchmaking")}
-        return {**kept, **{key: _merged(kept.get(key), value) for key, value in above.items()}}
-    return above
 
 
 def _add_trial(session: Session, source: Trial, name: str, spec: TrialSpec, commit: int) -> Trial:

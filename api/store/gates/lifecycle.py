@@ -20,12 +20,12 @@ from api.store.core.decisions import Subject, record_decision
 from api.store.core.errors import NotFound
 from api.store.core.events import NewEvent
 from api.store.core.ids import new_id
-from api.store.core.seeds import derived_seed
 from api.store.matches.openings import opening_plies
 from api.store.players.versions import version_name
 from api.store.tables import Alias, Gate, ModelVersion, Player, Trial
 from league.gates import Sprt
 from league.lifecycle import decide_promotion
+from league.seeds import derived_seed
 from league.types import Decision as Verdict
 from league.types import VersionId
 from orchestrator.spec.judgement import GateSpec

@@ -12,7 +12,6 @@ from api.schemas.enums import GateStatus
 from api.schemas.events import GateProgress
 from api.store.core.errors import Conflict
 from api.store.core.events import NewEvent, append_events
-from api.store.core.seeds import derived_seed
 from api.store.gates.lifecycle import (
     alias_holder,
     alias_key,
@@ -30,6 +29,7 @@ from api.store.matches.scoring import Contest, longest_opening, match_row, penta
 from api.store.tables import Gate, GateBatch, Match, ModelVersion, Player, Trial
 from league.gates import GateVerdict, SprtStatus
 from league.lifecycle import KEEP, decide_promotion
+from league.seeds import derived_seed
 from league.types import Decision, DecisionKind, VersionId
 from orchestrator.contracts.play import PlayedGame
 

@@ -15,7 +15,6 @@ from api.store.core.commits import lock_trial
 from api.store.core.decisions import Subject, find_decision, record_decision
 from api.store.core.errors import Conflict
 from api.store.core.events import NewEvent, append_events
-from api.store.core.seeds import derived_seed
 from api.store.gates.lifecycle import enter_candidate
 from api.store.payoffs.cells import load_payoff
 from api.store.players.reset import reset_player
@@ -24,10 +23,11 @@ from api.store.players.snapshot import take_snapshot
 from api.store.players.versions import origin_version, present_version
 from api.store.tables import Decision, Gate, Generation, ModelVersion, Player, Trial
 from api.store.trials.spec import model_of, spec_of
-from league.lifecycle import RESET, SNAPSHOT, ResetRule, SnapshotRule, decide_reset, decide_snapshot
+from league.lifecycle import RESET, SNAPSHOT
 from league.matchmaking import Member
 from league.types import Decision as Verdict
 from league.types import DecisionKind, PlayerId, Role, VersionId
+from orchestrator.league_rules import Turn, judge_reset, judge_snapshot
 from orchestrator.spec.components import Choice
 
 
@@ -93,8 +93,8 @@ def _generation_version(session: Session, player_id: str, generation: int) -> st
 
 def _snapshot_verdict(session: Session, trial: Trial, player: Player) -> Verdict:
     league = spec_of(trial).league
-    return decide_snapshot(
-        SnapshotRule(**league.snapshot.to_json()),
+    return judge_snapshot(
+        league,
         learner=PlayerId(player.id),
         roster=roster_of(session, trial.id),
         payoff=load_payoff(session, trial, min_games=league.payoff.min_games, of_player=player.id),
@@ -105,13 +105,12 @@ def _snapshot_verdict(session: Session, trial: Trial, player: Player) -> Verdict
 def _maybe_reset(
     session: Session, trial: Trial, player: Player, subject: Subject, frozen: ModelVersion
 ) -> NewEvent | None:
-    verdict = decide_reset(
-        ResetRule(**spec_of(trial).league.reset.to_json()),
-        learner=PlayerId(player.id),
+    verdict = judge_reset(
+        spec_of(trial).league,
+        Turn(trial_seed=trial.seed, learner=PlayerId(player.id), name=player.name, generation=player.generation),
         roster=_same_kind(session, trial, player),
         snapshot=VersionId(frozen.id),
         trial_steps=trial.steps,
-        seed=derived_seed(trial.seed, player.name, player.generation, "reset"),
     )
     if verdict.verdict != RESET:
         record_decision(session, replace(subject, version_id=frozen.id), verdict)

@@ -5,7 +5,7 @@ See docs/decisions/generations-exactly-once.md.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass, replace
 from datetime import timedelta
 from typing import Any
@@ -20,7 +20,6 @@ from api.store.core.clock import now
 from api.store.core.commits import lock_trial
 from api.store.core.decisions import Subject, find_decision, record_decision
 from api.store.core.errors import Conflict, NotFound, NotYet
-from api.store.core.seeds import derived_seed
 from api.store.evaluations.gauntlet import evaluation_under_way
 from api.store.generations.budget import check_budget, next_steps
 from api.store.generations.matchmaker_state import qualities_of
@@ -30,29 +29,20 @@ from api.store.players.roster import player_of, players_of, roster_of
 from api.store.players.versions import playing_version
 from api.store.tables import Decision, ModelVersion, Player, Trial
 from api.store.trials.spec import own_algorithm, spec_of
-from league.matchmaking import (
-    BUILT_INS,
-    MateShares,
-    Member,
-    Mixture,
-    Request,
-    Roster,
-    draw_mates,
-    draw_plan,
-    joined_qualities,
-    matchmaking_decision,
-    mix,
-)
 from league.types import DecisionKind, MatchPlan, PlayerId, Role
 from orchestrator.catalog import Component
-from orchestrator.matchmakers import load_matchmaker
-from orchestrator.spec.league import LeagueSpec
+from orchestrator.league_rules import (
+    WHOLE_PAYOFF,
+    MatchmakerFailed,
+    OpponentChoice,
+    Turn,
+    choose_opponents,
+    own_row_suffices,
+    repeated,
+)
 
-WHOLE_PAYOFF = frozenset({"psro"})
-"""Built-in matchmakers that need the payoff of every pair; the others read the learner's row only."""
 MAX_EVALUATION_WAIT = timedelta(minutes=10)
 """A longer evaluation is not waited for: its unplayed pairs count as even."""
-BY_QUALITY = "past_quality"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -177,84 +167,55 @@ def _check_measured(session: Session, trial: Trial, player: Player) -> None:
 def _decide(session: Session, trial: Trial, player: Player, generation: int, attempt: int) -> Decision:
     version = playing_version(session, player)
     versions = usable_versions(session, trial.id)
-    roster = roster_of(session, trial.id, playable=_choosable(session, trial, versions))
-    qualities = qualities_of(session, trial, player)
-    mixture = _mixture(session, trial, player, roster, qualities)
-    plan = draw_plan(mixture, derived_seed(trial.seed, player.name, generation, "opponents"))
-    verdict = matchmaking_decision(mixture)
+    turn = Turn(trial_seed=trial.seed, learner=PlayerId(player.id), name=player.name, generation=generation)
+    choice = _choose(session, trial, player, turn, versions)
+    mates = {} if choice.mates is None else {"mates": _fixed_mates(choice, versions)}
     evidence = {
-        **verdict.evidence,
-        "qualities": _known_qualities(mixture, qualities),
+        **choice.decision.evidence,
         "plan": {
             "version": version.id,
-            "seed": derived_seed(trial.seed, player.name, generation),
+            "seed": turn.seed(),
             "steps": next_steps(session, trial, player),
             "algorithm": asdict(own_algorithm(trial, player)),
-            "opponents": _opponents(plan, player, version, versions),
-            **_mates(trial, player, roster, generation, versions),
+            "opponents": _opponents(choice.plan, player, version, versions),
+            **mates,
         },
     }
     subject = Subject(
         trial_id=trial.id, player_id=player.id, generation=generation, attempt=attempt, version_id=version.id
     )
-    return record_decision(session, subject, replace(verdict, evidence=evidence))
+    return record_decision(session, subject, replace(choice.decision, evidence=evidence))
+
+
+def _choose(
+    session: Session, trial: Trial, player: Player, turn: Turn, versions: Mapping[str, ModelVersion]
+) -> OpponentChoice:
+    league = spec_of(trial).league
+    payoff = load_payoff(
+        session, trial, min_games=league.payoff.min_games, of_player=player.id if own_row_suffices(league) else None
+    )
+    try:
+        return choose_opponents(
+            league,
+            turn,
+            roster=roster_of(session, trial.id, playable=_choosable(session, trial, versions)),
+            payoff=payoff,
+            payoff_revision=trial.payoff_revision,
+            qualities=qualities_of(session, trial, player),
+        )
+    except MatchmakerFailed as error:
+        raise Conflict(str(error)) from error
 
 
 def _choosable(session: Session, trial: Trial, versions: Mapping[str, ModelVersion]) -> set[str]:
     """The players that can be chosen. For a whole payoff, without snapshots that repeat earlier weights."""
-    choosable = set(versions)
     if spec_of(trial).league.preset not in WHOLE_PAYOFF:
-        return choosable
-    seen: set[str | None] = set()
-    for player in players_of(session, trial.id):
-        if player.role is Role.HISTORICAL and player.status is PlayerStatus.ACTIVE and player.id in versions:
-            weights = versions[player.id].sha256
-            if weights in seen:
-                choosable.discard(player.id)
-            seen.add(weights)
-    return choosable
-
-
-def _mixture(
-    session: Session, trial: Trial, player: Player, roster: Sequence[Member], qualities: Mapping[PlayerId, float]
-) -> Mixture:
-    league = spec_of(trial).league
-    built_in = league.preset in BUILT_INS
-    own_row_will_do = built_in and league.preset not in WHOLE_PAYOFF
-    payoff = load_payoff(
-        session, trial, min_games=league.payoff.min_games, of_player=player.id if own_row_will_do else None
+        return set(versions)
+    return set(versions) - repeated(
+        (player.id, versions[player.id].sha256)
+        for player in players_of(session, trial.id)
+        if player.role is Role.HISTORICAL and player.status is PlayerStatus.ACTIVE and player.id in versions
     )
-    request = Request(
-        learner=PlayerId(player.id),
-        roster=roster,
-        payoff=payoff,
-        options=_options(league),
-        payoff_revision=trial.payoff_revision,
-        qualities=qualities,
-    )
-    return mix(league.preset, request) if built_in else _mix_by_plug_in(league.preset, request)
-
-
-def _mix_by_plug_in(preset: str, request: Request) -> Mixture:
-    """The mixture of a plug-in matchmaker; its errors are not retried."""
-    rule = load_matchmaker(preset)
-    try:
-        return mix(preset, request, {preset: rule})
-    except Exception as error:
-        raise Conflict(f"the matchmaker {preset!r} failed: {type(error).__name__}: {error}") from error
-
-
-def _options(league: LeagueSpec) -> dict[str, Any]:
-    return league.matchmaking.to_json()
-
-
-def _known_qualities(mixture: Mixture, before: Mapping[PlayerId, float]) -> dict[PlayerId, float] | None:
-    """The qualities of the players that the mixture can draw; None if the matchmaker has no qualities."""
-    drawn = [share for share in mixture.shares if share.branch == BY_QUALITY]
-    if not drawn:
-        return None
-    players = [mixture.players[position] for share in drawn for position in share.positions.tolist()]
-    return joined_qualities(before, players)
 
 
 def _opponents(
@@ -270,17 +231,9 @@ def _opponents(
     ]
 
 
-def _mates(
-    trial: Trial, learner: Player, roster: Sequence[Member], generation: int, versions: Mapping[str, ModelVersion]
-) -> dict[str, Any]:
-    """The plan's mates, each fixed to a version; nothing for a trial that asks for none."""
-    wanted = spec_of(trial).league.mates
-    if not wanted.any:
-        return {}
-    shares = MateShares(past=wanted.past, league=wanted.league, include_bots=wanted.include_bots)
-    seed = derived_seed(trial.seed, learner.name, generation, "mates")
-    found = draw_mates(Roster(roster), PlayerId(learner.id), shares, seed)
-    return {"mates": [{**asdict(mate), "version": versions[mate.player].id} for mate in found]}
+def _fixed_mates(choice: OpponentChoice, versions: Mapping[str, ModelVersion]) -> list[dict[str, Any]]:
+    """The plan's mates, each fixed to a version."""
+    return [{**asdict(mate), "version": versions[mate.player].id} for mate in choice.mates or ()]
 
 
 def _read_plan(session: Session, trial: Trial, player: Player, decision: Decision) -> PlannedGeneration:

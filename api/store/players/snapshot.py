@@ -18,6 +18,7 @@ from api.store.players.versions import copy_version, playing_version, version_pa
 from api.store.tables import ModelVersion, Player, Trial
 from league.types import Decision as Verdict
 from league.types import Role
+from orchestrator.league_rules import snapshot_name
 
 
 def take_snapshot(
@@ -49,9 +50,6 @@ def take_snapshot(
 
 
 def _snapshot_name(session: Session, player: Player) -> str:
-    """The next free name of main-1, main-2, ...; a player of the trial file may have one of them."""
     taken = set(session.scalars(select(Player.name).where(Player.trial_id == player.trial_id)))
-    number = 1 + session.scalars(select(func.count()).where(Player.parent_id == player.id)).one()
-    while f"{player.name}-{number}" in taken:
-        number += 1
-    return f"{player.name}-{number}"
+    snapshots = session.scalars(select(func.count()).where(Player.parent_id == player.id)).one()
+    return snapshot_name(player.name, snapshots, taken)

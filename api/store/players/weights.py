@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from typing import Any
 
 from sqlalchemy import select
 from sqlalchemy.orm import Session
@@ -53,15 +52,6 @@ def initial_weights(session: Session, trial: Trial) -> CheckpointRef | None:
         return named_weights(session, trial, source, None)
     first = sharing or next(iter(learners), None)
     return None if first is None else weights_of(origin_version(session, first))
-
-
-def starts_alike(spec: TrialSpec, *, algorithm: dict[str, Any] | None, model: dict[str, Any] | None) -> bool:
-    """Whether a player of this algorithm and model (None: the trial's) starts from the weights that players share.
-
-    Weights that the trial names are for all players of its model; without any, a player with an algorithm of its own
-    may have another network.
-    """
-    return model is None and (algorithm is None or spec.initial_weights is not None)
 
 
 def named_weights(session: Session, trial: Trial, source: str, player: Player | None) -> CheckpointRef:

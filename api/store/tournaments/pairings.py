@@ -18,13 +18,13 @@ from api.store.core.clock import now
 from api.store.core.commits import lock_trial, take_commit
 from api.store.core.errors import Conflict, NotFound
 from api.store.core.events import NewEvent, append_events
-from api.store.core.seeds import derived_seed
 from api.store.matches.scoring import Contest, count_distinct_games, match_row, results_by_team, score_games
 from api.store.payoffs.cells import CellKey, sum_by_cell, update_payoff
 from api.store.tables import Match, ModelVersion, Pairing, Player, Tally, Tournament, TournamentEntrant, Trial
 from api.store.tournaments.lifecycle import lock_tournament, tournament_payload
 from api.store.tournaments.results import entrants_of, next_pairings, pairings_of, results_of, spec_of_tournament
 from league import tournaments as rules
+from league.seeds import derived_seed
 from league.types import Stream
 from orchestrator.catalog import game_opening_plies
 from orchestrator.contracts.play import PlayedGame

@@ -22,11 +22,11 @@ from api.store.core.clock import now
 from api.store.core.errors import Conflict, NotFound
 from api.store.core.events import NewEvent, append_events
 from api.store.core.ids import new_id
-from api.store.core.seeds import derived_seed
 from api.store.tables import Project, Schedule, Tournament, Trial
 from api.store.tournaments.entrants import admit_bots
 from api.store.tournaments.lifecycle import CreatedFor, close_tournament, create_tournament, find_arena
 from api.store.trials.spec import spec_of
+from league.seeds import derived_seed
 from orchestrator.spec.tournament import TournamentSpec, check_tournament
 
 NIGHTLY = "nightly-"

@@ -9,7 +9,7 @@ from starlette.concurrency import run_in_threadpool
 from api.schemas.players import NewPlayer, Player, PlayerEdit
 from api.store.players import reads
 from api.store.players.league_spec import with_player
-from api.store.players.weights import initial_weights, starts_alike
+from api.store.players.weights import initial_weights
 from api.store.trials.reads import get_trial
 from api.store.trials.spec import algorithm_of, model_of, retuned, spec_of
 from api.web.auth.own_code import require_code
@@ -23,6 +23,7 @@ from api.web.temporal.try_components import try_player
 from orchestrator.contracts.trials import Learner, OwnStart
 from orchestrator.contracts.workflows import NewPlayer as NewPlayerOrder
 from orchestrator.contracts.workflows import PlayerChange
+from orchestrator.league_rules import starts_alike
 from orchestrator.spec import TrialSpec
 from orchestrator.spec.checking import check_files, check_player
 from orchestrator.spec.own_code import code_in_choice, files_in_choice
@@ -87,7 +88,8 @@ class AddPlayer(Order):
             trial = get_trial(session, self.trial_id)
             shared = initial_weights(session, trial)
         spec, new = spec_of(trial), self.new
-        if shared is not None and starts_alike(spec, algorithm=new.algorithm, model=new.model):
+        own = {"own_algorithm": new.algorithm is not None, "own_model": new.model is not None}
+        if shared is not None and starts_alike(spec, **own):
             return None
         algorithm = algorithm_of(spec, new.algorithm, new.hyperparameters)
         return OwnStart(model=model_of(spec, new.model).component, algorithm=algorithm)
