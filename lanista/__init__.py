@@ -1,4 +1,4 @@
-"""The command line, the Python client, the local stack, and names for users' code."""
+"""The command line, the Python client, the local stack, training in one process, and names for users' code."""
 
 from __future__ import annotations
 
@@ -7,10 +7,11 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from lanista.client import AsyncClient, Client, LanistaError
     from lanista.serving.loading import load
+    from lanista.training.run import train
 
-__all__ = ["AsyncClient", "Client", "LanistaError", "load"]
+__all__ = ["AsyncClient", "Client", "LanistaError", "load", "train"]
 
-_MODULES = {"load": "lanista.serving.loading"}
+_MODULES = {"load": "lanista.serving.loading", "train": "lanista.training.run"}
 """Where a name is defined, if not in the client."""
 
 

@@ -33,11 +33,11 @@ def user_traceback(error: BaseException) -> str:
     The frames of a Ray actor are part of the text of Ray's exception, so the formatted traceback is searched.
     """
     text = "".join(traceback.format_exception(error))
-    found = [match.group(0) for match in _FRAME.finditer(text) if _is_users(match.group("file"))]
+    found = [match.group(0) for match in _FRAME.finditer(text) if is_user_file(match.group("file"))]
     return "\n".join(list(dict.fromkeys(found))[-MAX_FRAMES:])
 
 
-def _is_users(file: str) -> bool:
+def is_user_file(file: str) -> bool:
     """Whether the file is neither Lanista's, nor Python's, nor of a library that calls user code."""
     if file.startswith("<"):
         return False

@@ -129,8 +129,12 @@ def import_file(
     trial: TrialArgument,
     name: Annotated[str, typer.Argument(metavar="NAME", help="Name of the new player.", show_default=False)],
     file: Annotated[
-        Path, typer.Argument(metavar="FILE", help="Weights (safetensors).", exists=True, dir_okay=False, readable=True)
+        Path,
+        typer.Argument(metavar="FILE", help="Weights (safetensors), or the folder of `lanista try`.", exists=True),
     ],
+    player: Annotated[
+        str | None, typer.Option("--player", help="Of a folder with several players: whose weights.")
+    ] = None,
     like: Annotated[
         str | None, typer.Option("--like", help="The player whose model they are of; default: the trial's model.")
     ] = None,
@@ -138,13 +142,25 @@ def import_file(
     as_json: JsonOption = False,
 ) -> None:
     """Import weights as a frozen player of a league; their shapes are checked against its model."""
-    data = file.read_bytes()
+    data = _weights_file(file, player).read_bytes()
     with connected(home) as client:
         made = client.import_weights(client.find_trial(trial), name=name, data=data, like=like)
     if as_json:
         print_json(made.model_dump(mode="json"))
     else:
         print_line(f"{escape(name)} joined with {len(data):,} bytes of weights ({made.id}).")
+
+
+def _weights_file(path: Path, player: str | None) -> Path:
+    """The file itself, or the player's checkpoint in a folder that `lanista try` wrote."""
+    if not path.is_dir():
+        return path
+    found = {file.stem: file for file in sorted(path.glob("*.safetensors"))}
+    name = next(iter(found)) if player is None and len(found) == 1 else player
+    if name not in found:
+        hint = f"--player must be one of {', '.join(found)}" if found else "it has no .safetensors file"
+        raise typer.BadParameter(f"{path}: {hint}", param_hint="FILE")
+    return found[name]
 
 
 def _write(target: Path, data: bytes) -> None:

@@ -6,7 +6,7 @@ the stack, or open its database, need `pip install 'lanista[stack]'`.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import wraps
 from importlib.util import find_spec
 from typing import ParamSpec, TypeVar
@@ -25,9 +25,9 @@ class StackNotInstalled(StackError):
     """The command needs the extra `stack`."""
 
 
-def missing_packages() -> list[str]:
-    """Packages of the stack that are not installed."""
-    return [name for name in PACKAGES if find_spec(name) is None]
+def missing_packages(names: Sequence[str] = PACKAGES) -> list[str]:
+    """Packages of the stack, or those of them that are named, that are not installed."""
+    return [name for name in names if find_spec(name) is None]
 
 
 def stack_is_installed() -> bool:
@@ -36,7 +36,12 @@ def stack_is_installed() -> bool:
 
 def require_stack() -> None:
     """Raise StackNotInstalled if packages of the stack are missing."""
-    missing = missing_packages()
+    require_packages(PACKAGES)
+
+
+def require_packages(names: Sequence[str]) -> None:
+    """Raise StackNotInstalled if one of these packages of the stack is missing."""
+    missing = missing_packages(names)
     if missing:
         raise StackNotInstalled(f"This command needs the stack ({', '.join(missing)} not installed): {INSTALL}")
 

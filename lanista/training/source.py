@@ -1,0 +1,72 @@
+"""Where a run's trial comes from: a file, or a trial as Python has it."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from lanista.shadowing import shadowed
+from orchestrator.spec import InvalidTrial, Problem, TrialFile, TrialSpec
+from orchestrator.spec.changes import merge_changes
+from orchestrator.spec.checking import check_spec
+from orchestrator.spec.loading import load_trial_file
+from orchestrator.spec.values import is_id
+
+TrialSource = str | Path | Mapping[str, Any] | TrialSpec
+"""A trial file by its path, or its content."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Source:
+    """A trial to run."""
+
+    name: str
+    spec: TrialSpec
+    folders: tuple[Path, ...]
+    """Where code, weights and data that the trial names are looked for."""
+
+
+def read_source(source: TrialSource, changes: Mapping[str, Any] | None = None) -> Source:
+    """The trial, checked; raises InvalidTrial. The folder of a file can be imported from afterwards."""
+    folder = Path.cwd()
+    if isinstance(source, str | Path):
+        folder = Path(source).resolve().parent
+        source = load_trial_file(source)
+    name = source.trial if isinstance(source, TrialFile) else "trial"
+    if isinstance(source, Mapping):
+        name = str(source.get("trial", name))
+        spec = check_spec({key: value for key, value in source.items() if key not in ("project", "trial")})
+    else:
+        spec = source.spec if isinstance(source, TrialFile) else source
+    if changes:
+        spec = check_spec(merge_changes(spec.to_json(), changes))
+    _refuse_versions(spec)
+    make_importable(folder)
+    return Source(name=name, spec=spec, folders=tuple(dict.fromkeys((folder, Path.cwd(), Path("/")))))
+
+
+def make_importable(folder: Path) -> None:
+    """Let `module:name` in the trial find the modules beside it, and those of the working folder."""
+    for place in (str(Path.cwd()), str(folder)):
+        if place not in sys.path:
+            sys.path.insert(0, place)
+    problem = shadowed()
+    if problem is not None:
+        raise ImportError(problem)
+
+
+def _refuse_versions(spec: TrialSpec) -> None:
+    """Versions are in the store of a stack, which one process does not have."""
+    named = {"initial_weights": spec.initial_weights}
+    named |= {f"league.players[{number}].weights": each.weights for number, each in enumerate(spec.league.players)}
+    words = "names a version of a stack's store; one process has none: give a file as initial_weights"
+    problems = [
+        Problem(path=path, message=words, value=value)
+        for path, value in named.items()
+        if value is not None and is_id(value)
+    ]
+    if problems:
+        raise InvalidTrial(problems)

@@ -1,0 +1,95 @@
+"""`lanista try`: what it prints, what it writes, and how it tells errors of user code."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+from typer.testing import CliRunner, Result
+
+from lanista.cli import app
+from tests.unit.one_process.trial_files import SMALL
+
+BROKEN = """
+from workers.games.builtin.tic_tac_toe import TicTacToe
+
+
+class Broken(TicTacToe):
+    moves = 0
+
+    def advance(self, actions):
+        self.moves += 1
+        if self.moves == 40:
+            secret = 42
+            raise RuntimeError("the board caught fire")
+        return super().advance(actions)
+"""
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sys, "path", list(sys.path))
+    return tmp_path
+
+
+def run(file: dict[str, Any], *options: str, typed: str = "") -> Result:
+    Path("small.yaml").write_text(yaml.safe_dump(file))
+    return CliRunner().invoke(app, ["try", "small.yaml", *options], input=typed)
+
+
+def test_it_trains_and_says_what_was_learnt(folder: Path) -> None:
+    result = run(SMALL, "--set", "generation.steps=1024", "--generations", "2")
+    assert result.exit_code == 0, result.output
+    assert "main  generation 2  2,048 steps" in result.stderr
+    assert "Learning curve (win rate against random)" in result.stdout and "evaluation" in result.stdout
+    assert "Checkpoints and metrics: lanista-try/small" in result.stdout
+    assert (folder / "lanista-try" / "small" / "main.safetensors").exists()
+
+
+def test_json_is_for_programs(folder: Path) -> None:
+    result = run(SMALL, "--json", "--steps", "2048", "--games", "10", "--to", "here")
+    told = json.loads(result.stdout)
+    assert [each["generation"] for each in told["generations"]] == [0, 1] and told["folder"] == "here"
+    assert told["evaluation"][0]["opponent"] == "random"
+
+
+def test_problems_of_the_file_are_listed() -> None:
+    result = run(SMALL | {"algorithm": {"id": "ppo", "entropi": 1}})
+    assert result.exit_code == 1 and "small.yaml:" in result.stderr and "entropi" in result.stderr
+
+
+def test_an_error_of_user_code_is_told_with_its_line(folder: Path) -> None:
+    Path("broken_game.py").write_text(BROKEN)
+    result = run(SMALL | {"game": {"id": "broken_game:Broken"}})
+    assert result.exit_code == 1
+    assert 'broken_game.py", line 12, in advance' in result.stderr.replace("\n", "")
+    assert "RuntimeError: the board caught fire" in result.stderr
+
+
+def test_pdb_stops_in_the_users_own_code(folder: Path) -> None:
+    Path("broken_board.py").write_text(BROKEN)
+    result = run(SMALL | {"game": {"id": "broken_board:Broken"}}, "--pdb", typed="p secret + self.moves\nq\n")
+    assert result.exit_code == 1
+    assert "82" in result.stdout and "advance" in result.stdout
+
+
+def test_a_breakpoint_of_the_user_works(folder: Path) -> None:
+    lines = BROKEN.replace('raise RuntimeError("the board caught fire")', "breakpoint()")
+    Path("paused_game.py").write_text(lines)
+    os.environ.pop("PYTHONBREAKPOINT", None)
+    file = SMALL | {"game": {"id": "paused_game:Broken"}}
+    result = run(file, "--generations", "1", "--games", "0", typed="p secret\nc\n")
+    assert result.exit_code == 0, result.output
+    assert "42" in result.stdout
+
+
+def test_processes_that_need_ray_are_named() -> None:
+    result = run(SMALL | {"generation": {"steps": 2048, "rollout_actors": 2}})
+    assert result.exit_code == 1
+    assert "generation.rollout_actors is 2" in result.stderr and "--ray" in result.stderr
