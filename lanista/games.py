@@ -2,6 +2,7 @@
 
 from workers.bots.names import make_bot
 from workers.bots.protocol import BadBot, Bot, BotInput, bot_input
+from workers.games.checking import GameReport, check_game
 from workers.games.errors import BadGame, IllegalAction
 from workers.games.exploitability import nash_conv
 from workers.games.names import make_game
@@ -17,6 +18,7 @@ __all__ = [
     "BadGame",
     "Bot",
     "BotInput",
+    "GameReport",
     "GameSpec",
     "IllegalAction",
     "Position",
@@ -26,6 +28,7 @@ __all__ = [
     "action_area",
     "below",
     "bot_input",
+    "check_game",
     "make_bot",
     "make_game",
     "mix",
