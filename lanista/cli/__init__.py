@@ -36,6 +36,14 @@ COMMANDS = {
         help="Start the stack if it is not running, train a small league and show its champion. Ctrl-C ends it.",
         of_stack=True,
     ),
+    "try": LazyCommand(
+        place="lanista.cli.try_trial:try_trial",
+        help="Train a trial file in this process, without a stack, and evaluate what it learnt.",
+    ),
+    "new": LazyCommand(
+        place="lanista.cli.new:new",
+        help="Make a project: game, model or algorithm, trial file with every field explained, tests, README, Makefile.",
+    ),
     "audit": LazyCommand(
         place="lanista.cli.audit:audit",
         help="Recompute payoffs, ratings and counts from the recorded games. Exit code 0 only if everything agrees.",
@@ -73,6 +81,7 @@ COMMANDS = {
     "trial": LazyCommand(
         place="lanista.cli.trial:trial", help="Trials: check, start, watch, pause, resume, stop, fork."
     ),
+    "game": LazyCommand(place="lanista.cli.game:game", help="Games: check one's own."),
     "league": LazyCommand(
         place="lanista.cli.league:league", help="The league: payoff, ratings, decisions and their reasons."
     ),

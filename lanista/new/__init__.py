@@ -1,0 +1,1 @@
+"""`lanista new`: projects from templates."""

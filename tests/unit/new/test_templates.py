@@ -1,0 +1,83 @@
+"""`lanista new`: each template makes a project that passes its own tests, and learns."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+import yaml
+from typer.testing import CliRunner
+
+from lanista.cli import app
+from lanista.new.commented_file import commented_trial
+from lanista.new.project import TEMPLATES
+from orchestrator.spec.loading import parse_trial
+from orchestrator.spec.section import Section
+
+ROOT = Path(__file__).parents[3]
+
+
+def run(folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
+    environment = {**os.environ, "PYTHONPATH": str(ROOT), "PYTHON": sys.executable}
+    return subprocess.run(words, cwd=folder, env=environment, check=False, capture_output=True, text=True)
+
+
+@pytest.mark.parametrize("template", TEMPLATES)
+def test_a_project_passes_its_own_tests_and_trains(template: str, tmp_path: Path) -> None:
+    made = CliRunner().invoke(app, ["new", "my-game", "--template", template, "--into", str(tmp_path)])
+    assert made.exit_code == 0, made.output
+    folder = tmp_path / "my-game"
+    tested = run(folder, "make", "test", f"PYTHON={sys.executable}")
+    assert tested.returncode == 0, tested.stdout + tested.stderr
+    words = ("-m", "lanista", "try", "trial.yaml", "--generations", "2", "--set", "generation.steps=2000", "--json")
+    tried = run(folder, sys.executable, *words)
+    assert tried.returncode == 0, tried.stdout + tried.stderr
+    assert json.loads(tried.stdout)["evaluation"]
+
+
+@pytest.mark.parametrize("template", TEMPLATES)
+def test_a_trial_file_explains_every_field(template: str, tmp_path: Path) -> None:
+    CliRunner().invoke(app, ["new", "my-game", "--template", template, "--into", str(tmp_path)])
+    text = (tmp_path / "my-game" / "trial.yaml").read_text(encoding="utf-8")
+    trial = parse_trial(text)
+    for name, section in _sections(trial):
+        for field, info in type(section).model_fields.items():
+            assert f"{field}:" in text and (info.description or "") in text, f"{name}.{field}"
+    readme = (tmp_path / "my-game" / "README.md").read_text(encoding="utf-8")
+    assert not {"PROJECT", "PACKAGE", "ABOUT", "MODULES", "TRIALNAME"} & set(readme.split())
+
+
+def _sections(section: Section, name: str = "") -> list[tuple[str, Section]]:
+    inner = [(field, getattr(section, field)) for field in type(section).model_fields]
+    found = [each for field, value in inner if isinstance(value, Section) for each in _sections(value, field)]
+    return [(name, section), *found]
+
+
+def test_a_commented_field_can_be_switched_on() -> None:
+    given = {"project": "p", "trial": "t", "game": {"id": "tic_tac_toe"}, "generation": {"steps": 10}}
+    text = commented_trial(given, "A trial.")
+    assert parse_trial(text).generation.steps == 10 and yaml.safe_load(text) == given
+    changed = text.replace("  # tables: 1024", "  tables: 8")
+    assert parse_trial(changed).generation.tables == 8
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["new", "Chess"], "cannot be the name of a project"),
+        (["new", "workers"], "cannot be the name of a project"),
+        (["new", "chess", "--template", "lega"], "allowed: league, rl, sl, sl_rl, cooperative"),
+        (["new", "there"], "exists already"),
+    ],
+)
+def test_what_cannot_be_made_is_refused(
+    words: list[str], message: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "there").mkdir()
+    result = CliRunner().invoke(app, words)
+    assert result.exit_code == 6 and message in result.stderr
