@@ -34,6 +34,9 @@ class Lines:
     def progress(self, now: GenerationProgress) -> None:
         """Nothing: there is no terminal to draw on."""
 
+    def pairing(self, player: str, opponent: str, games: int) -> None:
+        """Nothing, likewise."""
+
     def generation(self, generation: Generation) -> None:
         if not self._quiet:
             errors.print(line_of(generation), highlight=False, markup=False, soft_wrap=True)
@@ -65,6 +68,11 @@ class LiveView:
         self._draw()
         if generation.snapshot is not None:
             self.note(f"{generation.player} was frozen as {generation.snapshot}: {generation.reasons[0]}")
+
+    def pairing(self, player: str, opponent: str, games: int) -> None:
+        """Say which rating games are under way."""
+        against = "alone" if opponent == "alone" else f"against {opponent}"
+        self._live.update(Group(self._curves(), Text(f"{player} plays {games:,} games {against} …")), refresh=True)
 
     def note(self, text: str) -> None:
         self._live.console.print(text, highlight=False, markup=False)

@@ -81,14 +81,15 @@ def _begin(file: Path, limits: dict[str, Any], changes: dict[str, Any], games: i
 
 def _train(run: Run, shown: Any) -> bool:
     """Train to the end; True if Ctrl-C ended it, after which what was learnt is still evaluated."""
-    run.on_progress = shown.progress
+    run.on_progress, run.evaluator.on_pairing = shown.progress, shown.pairing
     try:
         for generation in run:
             shown.generation(generation)
     except KeyboardInterrupt:
-        run.end = "interrupted"
-        shown.note("Interrupted: the generation under way is lost. Evaluating the last one …")
-        run.evaluate()
+        if not run.end:  # else it was interrupted in the evaluation
+            shown.note("Interrupted: the generation under way is lost. Evaluating the last one …")
+            run.end = "interrupted"
+            run.evaluate()
         return True
     return False
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 
@@ -19,6 +19,9 @@ from workers.inference.cache import PolicyCache
 from workers.matches.play import play_match
 from workers.matches.result import GameRecord, MatchResult
 from workers.matches.task import Entrant, MatchTask, Randomness
+
+OnPairing = Callable[[str, str, int], None]
+"""Called before games are played: the player, its opponent (itself where it plays alone) and their number."""
 
 RANDOM = "random"
 NEWEST_SNAPSHOTS = 6
@@ -46,6 +49,7 @@ class Evaluator:
     def __init__(self, league: MemoryLeague, store: ArtifactStore) -> None:
         self._league, self._store = league, store
         self._game = league.spec.game.component
+        self.on_pairing: OnPairing = lambda player, opponent, games: None
         self._policies = PolicyCache(store, make_game(self._game.id, 1, **self._game.options).spec)
 
     @property
@@ -112,6 +116,7 @@ class Evaluator:
     ) -> EvaluationResult:
         """Play the games; they count on the rating stream where that is asked for."""
         name = "alone" if opponent is None else opponent.name
+        self.on_pairing(player.name, name, games)
         seed = derived_seed(self._league.spec.seed, player.name, player.generation, "evaluation", name)
         played = self._play(player, None if opponent is None else _entrant(opponent), games, seed)
         if opponent is not None and counted:

@@ -6,7 +6,7 @@ import shutil
 import tempfile
 import time
 import weakref
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -17,22 +17,20 @@ from lanista.training.first_weights import first_weights
 from lanista.training.generation import Generation, GenerationProgress
 from lanista.training.memory_league import LeaguePlayer, MemoryLeague, PlannedTask
 from lanista.training.output import RunFolder
+from lanista.training.runner import runner
 from lanista.training.source import Source, TrialSource, read_source
 from league.types import Role
 from league.win_rates import win_rates_by_name
 from orchestrator.artifacts import ArtifactStore
-from orchestrator.contracts.generations import GenerationOutcome, GenerationTask
+from orchestrator.contracts.generations import GenerationOutcome
 from workers.crews.crew import OnProgress
 from workers.crews.errors import GenerationStopped
-from workers.crews.hosting import ShouldStop
-from workers.crews.local_generation import LocalCrews
 from workers.crews.task import Progress
 
 if TYPE_CHECKING:
     import pandas
 
 OnGenerationProgress = Callable[[GenerationProgress], None]
-RunGeneration = Callable[[GenerationTask, OnProgress, ShouldStop], GenerationOutcome]
 
 CURVE_GAMES = 64
 """Games of each point of the learning curve."""
@@ -75,10 +73,10 @@ class Run:
         weakref.finalize(self, shutil.rmtree, scratch, ignore_errors=True)
         self._store = ArtifactStore(scratch)
         self._folder = None if folder is None else RunFolder(Path(folder), source.spec, source.name)
-        self._train = _on_ray(self._store, source.folders) if ray else _locally(self._store, source.folders)
+        self._train = runner(self._store, source.folders, ray=ray)
         self._started = time.monotonic()
         self.league = MemoryLeague(self.spec, first_weights(source, self._store))
-        self._evaluator = Evaluator(self.league, self._store)
+        self.evaluator = Evaluator(self.league, self._store)
         self._iterator = self._generations()
 
     def __iter__(self) -> Iterator[Generation]:
@@ -103,7 +101,7 @@ class Run:
     @property
     def curve_name(self) -> str:
         """What the learning curve shows."""
-        if not self._evaluator.has_opponents:
+        if not self.evaluator.has_opponents:
             return "mean return"
         return "win rate against random" if self._games else "mean return in training"
 
@@ -115,7 +113,7 @@ class Run:
     def evaluate(self) -> list[EvaluationResult]:
         """Play the newest version of each learning player against the field of the trial file."""
         self.evaluation = [
-            result for player in self.league.learners for result in self._evaluator.field(player, counted=False)
+            result for player in self.league.learners for result in self.evaluator.field(player, counted=False)
         ]
         if self._folder is not None:
             self._folder.write_evaluation(self.evaluation)
@@ -169,7 +167,7 @@ class Run:
         """The first point of each curve."""
         for player in self.league.learners:
             assert player.version.checkpoint is not None
-            if self._games and self._evaluator.has_opponents:
+            if self._games and self.evaluator.has_opponents:
                 yield self._keep(
                     Generation(
                         player=player.name,
@@ -181,7 +179,7 @@ class Run:
                         checkpoint=player.version.checkpoint,
                         metrics={},
                         win_rates={},
-                        evaluation=self._evaluator.against_random(player, self._games),
+                        evaluation=self.evaluator.against_random(player, self._games),
                     )
                 )
 
@@ -194,8 +192,8 @@ class Run:
             return None
         self.league.record(player, planned, outcome)
         evaluated = None
-        if self._games and self._evaluator.has_opponents:
-            evaluated = self._evaluator.against_random(player, self._games)
+        if self._games and self.evaluator.has_opponents:
+            evaluated = self.evaluator.against_random(player, self._games)
         judged = self.league.judge(player)
         trained = Generation(
             player=player.name,
@@ -263,12 +261,12 @@ class Run:
         every = self.spec.evaluation.every_generations
         if player.role is not Role.MAIN or player.generation % every:
             return ""
-        self._evaluator.field(player, counted=True)
-        self._evaluator.play_meta_game()
+        self.evaluator.field(player, counted=True)
+        self.evaluator.play_meta_game()
         target, until = self.league.target, self.spec.budget.until
         if target is None or until is None:
             return ""
-        rate = self._evaluator.against_target(player, target).win_rate or 0.0
+        rate = self.evaluator.against_target(player, target).win_rate or 0.0
         return f"{player.name} has a win rate of {rate:.3f} against {target.name}" if rate >= until.win_rate else ""
 
 
@@ -298,18 +296,3 @@ def train(
 def _win_rates(planned: PlannedTask, outcome: GenerationOutcome) -> dict[str, float]:
     names = {opponent.version: opponent.player_name for opponent in planned.task.opponents}
     return win_rates_by_name(outcome.tallies, names)
-
-
-def _locally(store: ArtifactStore, folders: Sequence[Path]) -> RunGeneration:
-    crews = LocalCrews(store, folders)
-
-    def run(task: GenerationTask, progress: OnProgress, should_stop: ShouldStop) -> GenerationOutcome:
-        return crews.run_generation(task, progress=progress, should_stop=should_stop)
-
-    return run
-
-
-def _on_ray(store: ArtifactStore, folders: Sequence[Path]) -> RunGeneration:
-    from lanista.training.ray_generations import ray_generations
-
-    return ray_generations(store, folders)

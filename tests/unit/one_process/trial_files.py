@@ -9,7 +9,7 @@ SMALL: dict[str, Any] = {
     "game": {"id": "tic_tac_toe"},
     "model": {"id": "mlp", "hidden": [16]},
     "algorithm": {"id": "ppo", "rollout_steps": 8, "minibatch": 128, "learning_rate": 3e-3},
-    "generation": {"steps": 2_048, "tables": 64},
+    "generation": {"steps": 2_048, "tables": 64, "openings": {"share": 0.0}},
     "evaluation": {"games": 40},
     "budget": {"steps": 6_000},
 }
