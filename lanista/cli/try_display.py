@@ -54,6 +54,11 @@ class LiveView:
         self._history: dict[str, list[float]] = {}
         self._drawn = 0.0
 
+    @property
+    def is_live(self) -> bool:
+        """Whether it draws on the terminal; a breakpoint of the user ends that."""
+        return self._live.is_started
+
     def progress(self, now: GenerationProgress) -> None:
         before = self._now
         if before is None or (before.player, before.generation) != (now.player, now.generation):

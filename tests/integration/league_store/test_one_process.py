@@ -94,13 +94,8 @@ def test_one_process_and_the_store_decide_alike(store: Store, file: dict[str, An
             names = {league.player(each).id: each for each in league.names()}
             assert plain(plan, names) == plain(planned.task, {})
             outcome = crews.run_generation(plan, progress=lambda _: None)
-            report = GenerationReport(
-                trial=plan.trial,
-                player=plan.player,
-                generation=plan.generation,
-                outcome=replace(outcome, started_at=1.0),
-            )
-            store("record_generation", report)
+            key = {"trial": plan.trial, "player": plan.player, "generation": plan.generation}
+            store("record_generation", GenerationReport(outcome=outcome, **key))
             judged = store("judge_generation", league.key(name, plan.generation))
             generation = next(here)
             assert generation.player == name

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import sys
 from pathlib import Path
 from typing import Any
@@ -13,6 +12,8 @@ import yaml
 from typer.testing import CliRunner, Result
 
 from lanista.cli import app
+from lanista.cli.try_display import LiveView, display
+from lanista.training.run import train
 from tests.unit.one_process.trial_files import SMALL
 
 BROKEN = """
@@ -79,14 +80,19 @@ def test_pdb_stops_in_the_users_own_code(folder: Path) -> None:
     assert "82" in result.stdout and "advance" in result.stdout
 
 
-def test_a_breakpoint_of_the_user_works(folder: Path) -> None:
-    lines = BROKEN.replace('raise RuntimeError("the board caught fire")', "breakpoint()")
-    Path("paused_game.py").write_text(lines)
-    os.environ.pop("PYTHONBREAKPOINT", None)
-    file = SMALL | {"game": {"id": "paused_game:Broken"}}
-    result = run(file, "--generations", "1", "--games", "0", typed="p secret\nc\n")
-    assert result.exit_code == 0, result.output
-    assert "42" in result.stdout
+def test_a_breakpoint_ends_the_live_view_first(monkeypatch: pytest.MonkeyPatch) -> None:
+    reached: list[str] = []
+    monkeypatch.setattr(sys, "breakpointhook", lambda: reached.append("here"))
+    trial = train(SMALL, games=10)
+    with display(trial, live=True, lines=True) as view:
+        assert isinstance(view, LiveView)
+        trial.on_progress = view.progress
+        for generation in trial:
+            view.generation(generation)
+            breakpoint()
+            assert not view.is_live
+            break
+    assert reached == ["here"] and sys.breakpointhook.__name__ == "<lambda>"
 
 
 def test_processes_that_need_ray_are_named() -> None:

@@ -18,4 +18,7 @@ SMALL: dict[str, Any] = {
 def league(preset: str, *players: dict[str, Any], **rules: Any) -> dict[str, Any]:
     """The same with these players; snapshots come after every second generation."""
     snapshot = {"min_steps": 4_096, "max_steps": 4_096, "win_rate": 1.0}
-    return SMALL | {"league": {"preset": preset, "players": [*players], "snapshot": snapshot, **rules}}
+    return SMALL | {
+        "budget": {"steps": 1_000_000},
+        "league": {"preset": preset, "players": [*players], "snapshot": snapshot, **rules},
+    }
