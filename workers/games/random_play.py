@@ -39,7 +39,7 @@ class PlayedGame:
     @property
     def returns(self) -> NDArray[np.float64]:
         """What each seat earned."""
-        return np.sum([ply.rewards for ply in self.plies], axis=0)
+        return np.asarray(np.sum([ply.rewards for ply in self.plies], axis=0), np.float64)
 
     def differs(self, game: VectorGame) -> tuple[str, str] | None:
         """The method at fault and the first difference to a replay at a fresh table; None where it is the same."""
