@@ -42,7 +42,7 @@ COMMANDS = {
     ),
     "new": LazyCommand(
         place="lanista.cli.new:new",
-        help="Make a project: game, model or algorithm, trial file with every field explained, tests, README, Makefile.",
+        help="Make a project from a template: code, a trial file that explains every field, tests, README, Makefile.",
     ),
     "audit": LazyCommand(
         place="lanista.cli.audit:audit",

@@ -21,7 +21,7 @@ def new(
     into: Annotated[Path, typer.Option("--into", help="The folder in which its folder is made.")] = Path(),
     as_json: JsonOption = False,
 ) -> None:
-    """Make a project: game, model or algorithm, trial file with every field explained, tests, README, Makefile."""
+    """Make a project from a template: code, a trial file that explains every field, tests, README, Makefile."""
     from lanista.new.project import TEMPLATES, BadProject, make_project
 
     try:

@@ -57,10 +57,10 @@ def try_trial(
 
     if minutes is None and steps is None and generations is None:
         minutes = DEFAULT_MINUTES
-    limits = {"steps": steps, "minutes": minutes, "generations": generations}
+    limits = {"minutes": minutes, "generations": generations}
     with report_errors(debug=pdb):
         try:
-            run = _begin(file, limits, parse_changes(changes or []), games, to, ray)
+            run = _begin(file, steps, limits, parse_changes(changes or []), games, to, ray)
         except InvalidTrial as error:
             for problem in error.problems:
                 errors.print(str(problem), highlight=False, markup=False, soft_wrap=True)
@@ -70,11 +70,19 @@ def try_trial(
     _report(run, as_json, interrupted)
 
 
-def _begin(file: Path, limits: dict[str, Any], changes: dict[str, Any], games: int, to: Path | None, ray: bool) -> Run:
+def _begin(
+    file: Path,
+    steps: int | None,
+    limits: dict[str, Any],
+    changes: dict[str, Any],
+    games: int,
+    to: Path | None,
+    ray: bool,
+) -> Run:
     from lanista.training.run import Limits, Run
     from lanista.training.source import read_source
 
-    source = read_source(file, changes)
+    source = read_source(file, changes, steps=steps)
     folder = Path("lanista-try") / source.name if to is None else to
     return Run(source, Limits(**limits), games=games, folder=folder, ray=ray)
 

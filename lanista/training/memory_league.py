@@ -148,6 +148,7 @@ class MemoryLeague:
             model=player.model.component,
             algorithm=player.algorithm.component,
             seed=self._turn(player, player.generation + 1).seed(),
+            steps=self._next_steps(),
             opponents=tuple(self._planned(each.player, each.probability, player) for each in choice.plan.opponents),
             mates=tuple(self._planned(each.player, each.probability, player) for each in mates),
         )
@@ -193,6 +194,11 @@ class MemoryLeague:
         if reset.verdict == RESET:
             self._next_version(player, self._reset_weights(player, reset))
         return Judged(snapshot=frozen.name, reset=reset.verdict == RESET, reasons=(verdict.reason, reset.reason))
+
+    def _next_steps(self) -> int:
+        """The steps of the next generation; the last one of a budget is shorter."""
+        usual = self.spec.generation.steps
+        return self.spec.budget.next_generation(usual, used=self.steps, under_way=0) or usual
 
     def _turn(self, player: LeaguePlayer, generation: int) -> Turn:
         return Turn(trial_seed=self.spec.seed, learner=player.id, name=player.name, generation=generation)

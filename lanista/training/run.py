@@ -40,8 +40,6 @@ CURVE_GAMES = 64
 class Limits:
     """When a run ends: at the first of these, or of the trial file's budget."""
 
-    steps: int | None = None
-    """Of all players together; in the place of the file's."""
     minutes: float | None = None
     generations: int | None = None
     """Of all players together."""
@@ -246,7 +244,7 @@ class Run:
 
     def _why_end(self, player: LeaguePlayer) -> str:
         """Why the run ends after this player's generation; empty if it goes on."""
-        steps = self._limits.steps or self.spec.budget.steps
+        steps = self.spec.budget.steps
         trained = sum(each.number > 0 for each in self.generations)
         if steps is not None and self.league.steps >= steps:
             return f"the budget of {steps:,} steps is used up"
@@ -289,8 +287,10 @@ def train(
     `{"generation": {"steps": 20_000}}`. `games` are played against random moves after each generation, for the learning
     curve. Checkpoints and metrics are also written to `folder`. With `ray`, generations run on a local Ray.
     """
-    limits = Limits(steps=steps, minutes=minutes, generations=generations)
-    return Run(read_source(trial, changes), limits, games=games, folder=folder, ray=ray, on_progress=on_progress)
+    limits = Limits(minutes=minutes, generations=generations)
+    return Run(
+        read_source(trial, changes, steps=steps), limits, games=games, folder=folder, ray=ray, on_progress=on_progress
+    )
 
 
 def _win_rates(planned: PlannedTask, outcome: GenerationOutcome) -> dict[str, float]:

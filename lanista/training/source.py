@@ -29,8 +29,11 @@ class Source:
     """Where code, weights and data that the trial names are looked for."""
 
 
-def read_source(source: TrialSource, changes: Mapping[str, Any] | None = None) -> Source:
-    """The trial, checked; raises InvalidTrial. The folder of a file can be imported from afterwards."""
+def read_source(source: TrialSource, changes: Mapping[str, Any] | None = None, *, steps: int | None = None) -> Source:
+    """The trial, checked; raises InvalidTrial. The folder of a file can be imported from afterwards.
+
+    `steps` replaces those of its budget.
+    """
     folder = Path.cwd()
     if isinstance(source, str | Path):
         folder = Path(source).resolve().parent
@@ -41,6 +44,7 @@ def read_source(source: TrialSource, changes: Mapping[str, Any] | None = None) -
         spec = check_spec({key: value for key, value in source.items() if key not in ("project", "trial")})
     else:
         spec = source.spec if isinstance(source, TrialFile) else source
+    changes = merge_changes(changes or {}, {} if steps is None else {"budget": {"steps": steps}})
     if changes:
         spec = check_spec(merge_changes(spec.to_json(), changes))
     _refuse_versions(spec)

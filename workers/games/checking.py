@@ -96,7 +96,8 @@ class GameCheck:
         while len(self._play.played) < self._games and time.monotonic() - began < self._seconds:
             turn = self._play.look()
             self._note(check_turn(self._game, turn))
-            self._note(check_result(self._game, self._play.act(turn), self._play.plies_before))
+            if not self.report.problems:
+                self._note(check_result(self._game, self._play.act(turn), self._play.plies_before))
             if self.report.problems:
                 return
         self._tell_games(time.monotonic() - began)
