@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import subprocess
 import sys
@@ -21,22 +20,35 @@ from orchestrator.spec.section import Section
 ROOT = Path(__file__).parents[3]
 
 
-def run(folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
-    environment = {**os.environ, "PYTHONPATH": str(ROOT), "PYTHON": sys.executable}
+def run(folder: Path, *words: str, path: str = "") -> subprocess.CompletedProcess[str]:
+    environment = {**os.environ, "PYTHONPATH": f"{ROOT}{os.pathsep}{path}"}
     return subprocess.run(words, cwd=folder, env=environment, check=False, capture_output=True, text=True)
 
 
-@pytest.mark.parametrize("template", TEMPLATES)
-def test_a_project_passes_its_own_tests_and_trains(template: str, tmp_path: Path) -> None:
-    made = CliRunner().invoke(app, ["new", "my-game", "--template", template, "--into", str(tmp_path)])
+def make(template: str, folder: Path) -> Path:
+    name = f"my-{template.replace('_', '-')}"
+    made = CliRunner().invoke(app, ["new", name, "--template", template, "--into", str(folder)])
     assert made.exit_code == 0, made.output
-    folder = tmp_path / "my-game"
+    return folder / name
+
+
+def test_projects_pass_their_own_tests(tmp_path: Path) -> None:
+    """In one process: `make test` of each would import torch each time."""
+    folders = [make(template, tmp_path) for template in TEMPLATES]
+    words = ("-m", "pytest", "-q", "--import-mode=importlib", *(f"{folder}/tests" for folder in folders))
+    tested = run(tmp_path, sys.executable, *words, path=os.pathsep.join(map(str, folders)))
+    assert tested.returncode == 0, tested.stdout + tested.stderr
+    assert "14 passed" in tested.stdout
+
+
+def test_a_project_is_tested_and_tried_by_its_makefile(tmp_path: Path) -> None:
+    folder = make("rl", tmp_path)
     tested = run(folder, "make", "test", f"PYTHON={sys.executable}")
     assert tested.returncode == 0, tested.stdout + tested.stderr
-    words = ("-m", "lanista", "try", "trial.yaml", "--generations", "2", "--set", "generation.steps=2000", "--json")
-    tried = run(folder, sys.executable, *words)
+    limits = ("--generations", "2", "--set", "generation.steps=500", "--json")
+    tried = run(folder, "make", "try", f"PYTHON={sys.executable}", f"TRY={' '.join(limits)}")
     assert tried.returncode == 0, tried.stdout + tried.stderr
-    assert json.loads(tried.stdout)["evaluation"]
+    assert '"opponent": null' in tried.stdout
 
 
 @pytest.mark.parametrize("template", TEMPLATES)
