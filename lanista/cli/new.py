@@ -9,7 +9,7 @@ import typer
 from rich.markup import escape
 
 from lanista.cli.connection import ExitCode
-from lanista.cli.stack import JsonOption
+from lanista.cli.options import JsonOption
 from lanista.cli.terminal import errors, print_json, print_line
 
 TEMPLATES = "league, rl, sl, sl_rl or cooperative"

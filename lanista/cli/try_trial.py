@@ -9,7 +9,7 @@ import typer
 from rich.markup import escape
 
 from lanista.cli.connection import ExitCode
-from lanista.cli.stack import JsonOption
+from lanista.cli.options import JsonOption
 from lanista.cli.stack_extra import require_packages
 from lanista.cli.terminal import errors, out, print_json, print_line, uncut_table
 from lanista.cli.trial import FileArgument
