@@ -31,6 +31,8 @@ WINDOW_BATCHES = 2
 PLAY_OUT_LOOKS = 20
 FAILURES_IN_A_ROW = 20
 """Sessions that user code ended, one after the other, before a generation gives up."""
+MOST_AGENT_METRICS = 200
+"""Names of metrics that the sessions of a generation may report together; each is recorded with the generation."""
 _USER_FAILURE = " failed: "
 """What the reason of a session that its agent ended has."""
 
@@ -50,6 +52,11 @@ class RemoteBoard:
         for name, value in result["metrics"].items():
             total, count = self.metrics.get(name, (0.0, 0))
             self.metrics[name] = total + float(value), count + 1
+        if len(self.metrics) > MOST_AGENT_METRICS:
+            raise UserCodeError(
+                f"agents report more than {MOST_AGENT_METRICS} different metrics, such as {name!r}: the names of "
+                "metrics must not differ from session to session"
+            )
 
     def counts(self) -> Counts:
         """See `TallyBoard.counts`."""
