@@ -69,7 +69,7 @@ def test_a_template_becomes_a_trial_that_is_valid() -> None:
         "validation_every": 200,
     }
     assert made.trial["generation"]["rollout_actors"] == 2 and made.trial["budget"] == {"steps": 128_000}
-    trial = parse_trial(yaml.safe_dump({**yaml.safe_load(made.text), "game": {"id": "connect_four"}}))
+    trial = parse_trial(made.text)
     assert (trial.project, trial.trial) == ("arena-1", "sl-rl-v0")
 
 
