@@ -31,6 +31,9 @@ class BrayFrames:
         self._most = (LONGEST_NAME, LONGEST_KIND, LONGEST_TOKEN, LONGEST_TOKEN, body_bytes)
         self._targets: dict[bytes, tuple[str, str]] = {}
 
+    def lone_tick(self, data: bytes) -> None:
+        """Bray's clients are not in a hurry."""
+
     def size(self, data: bytes, at: int) -> int:
         *sizes, _ = HEAD.unpack_from(data, at)
         for name, size, most in zip(("session", "step_kind", "key", "token", "body"), sizes, self._most, strict=True):

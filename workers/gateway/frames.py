@@ -13,11 +13,15 @@ MAGIC = ord("L")
 VERSION = 1
 HEAD = struct.Struct(">4BII4B")
 """Magic, version, kind, bytes of the session's name; id; bytes of the body; bytes of the ticket, three zeros."""
+_WORDS = struct.Struct(">4I")
+"""The same bytes, as four numbers."""
 REPLY = struct.Struct(">2BHIII")
 """Magic, version, status; id; bytes of the body; milliseconds after which to try again."""
 START, TICK, END, AUTO, KEY, NEXT = range(1, 7)
 STEP_KINDS = {START: StepKind.START, TICK: StepKind.TICK, END: StepKind.END, AUTO: StepKind.AUTO}
 REMEMBERED_NAMES = 4096
+_TICK_MARK = MAGIC << 16 | VERSION << 8 | TICK
+_OK = MAGIC << 24 | VERSION << 16 | 200
 
 
 @dataclass(slots=True)
@@ -43,6 +47,10 @@ class FrameCodec(Protocol):
     """How one kind of frames is read and written. It belongs to one connection."""
 
     head_size: int
+
+    def lone_tick(self, data: bytes) -> tuple[Any, bytes, Step] | None:
+        """The tick that these bytes are, with what `request` says of it; None where they are anything else."""
+        ...
 
     def size(self, data: bytes, at: int) -> int:
         """Bytes of the whole frame whose head is at `at`; raises Refused where it cannot be one."""
@@ -73,6 +81,17 @@ class OwnFrames:
         self._body_bytes = body_bytes
         self._names: dict[bytes, tuple[str, str]] = {}
 
+    def lone_tick(self, data: bytes) -> tuple[int, bytes, Step] | None:
+        if len(data) < HEAD.size:
+            return None
+        first, tag, body, last = _WORDS.unpack_from(data)
+        start = HEAD.size + (first & 0xFF)
+        if first >> 8 != _TICK_MARK or last or start + body != len(data) or body > self._body_bytes:
+            return None
+        raw = data[HEAD.size : start]
+        target = self._names.get(raw)
+        return None if target is None else (tag, raw, Step(target[0], StepKind.TICK, data[start:], target[1]))
+
     def size(self, data: bytes, at: int) -> int:
         magic, version, _, name, _, body, ticket, *zeros = HEAD.unpack_from(data, at)
         if magic != MAGIC or version != VERSION or any(zeros):
@@ -99,7 +118,7 @@ class OwnFrames:
             words = answer.text.encode()
             wait = round((answer.retry_after or 0) * 1000)
             return REPLY.pack(MAGIC, VERSION, answer.status, tag, len(words), wait) + words
-        return REPLY.pack(MAGIC, VERSION, 200, tag, len(answer), 0) + answer
+        return _WORDS.pack(_OK, tag, len(answer), 0) + answer
 
     def reply_to_unread(self, refusal: Refused) -> bytes:
         return self.reply(0, refusal)

@@ -40,6 +40,8 @@ class TcpConnection(GameConnection):
         "_have",
         "_need",
         "_processing",
+        "_solo_name",
+        "_solo_tag",
         "_under_way",
     )
 
@@ -57,6 +59,9 @@ class TcpConnection(GameConnection):
         self._busy: dict[bytes, deque[tuple[Any, Step, int]] | None] = {}
         """Sessions with a step under way, and the steps that wait behind it."""
         self._under_way = 0
+        self._solo_name = b""
+        """The session of the only step under way, which needs no place in `_busy`."""
+        self._solo_tag: Any = None
         self._cancels: dict[Any, Callable[[], None]] = {}
         """Withdraw questions that wait for their answers."""
         self._processing = False
@@ -101,7 +106,17 @@ class TcpConnection(GameConnection):
     def data_received(self, data: bytes) -> None:
         if self._closing:
             return
+        codec = self._codec
         if not self._have:
+            # a small tick that arrives alone and whole while nothing is under way, as nearly all do
+            if codec is not None and self._allowed and self._reading and len(data) <= SMALL_BODY:
+                found = None if self._under_way else codec.lone_tick(data)
+                if found is not None:
+                    self._solo_tag, self._solo_name, step = found
+                    self._under_way = 1
+                    self._front.metrics.requests["tcp"] += 1
+                    self._front.handler.handle(step, self._reply_solo)
+                    return
             self._since = self._front.clock.now
         self._chunks.append(data)
         self._have += len(data)
@@ -113,6 +128,8 @@ class TcpConnection(GameConnection):
         if self._processing or not self._chunks:
             return
         self._processing = True
+        if self._solo_name:  # it is no longer alone
+            self._busy.setdefault(self._solo_name, None)
         data = self._chunks[0] if len(self._chunks) == 1 else b"".join(self._chunks)
         at = 0
         try:
@@ -228,6 +245,17 @@ class TcpConnection(GameConnection):
 
     # Replies
 
+    def _reply_solo(self, answer: bytes | Refused) -> None:
+        name, self._solo_name = self._solo_name, b""
+        if self._busy or not isinstance(answer, bytes) or self._codec is None:
+            return self._reply(self._solo_tag, name, 0, answer)
+        self._under_way -= 1
+        self._since = self._front.clock.now
+        self._write(self._codec.reply(self._solo_tag, answer) or b"")
+        if not self._reading or self._closing:
+            self._go_on()
+        return None
+
     def _reply(self, tag: Any, name: bytes, charge: int, answer: bytes | Refused) -> None:
         self._under_way -= 1
         if charge:
@@ -235,19 +263,21 @@ class TcpConnection(GameConnection):
         if self._transport is None:
             return
         self._answer(tag, answer)
-        if self._busy.get(name):  # not at once: replies that come at once would nest
+        waiting = self._busy.pop(name, None)
+        if waiting:  # not at once: replies that come at once would nest
+            self._busy[name] = waiting
             asyncio.get_running_loop().call_soon(self._run_waiting, name)
-        else:
-            self._busy.pop(name, None)
         if not self._reading or self._closing:
             self._go_on()
 
     def _answer(self, tag: Any, answer: bytes | Refused) -> None:
-        assert self._codec is not None
+        codec = self._codec
+        assert codec is not None
         self._since = self._front.clock.now
-        if isinstance(answer, Refused):
+        if type(answer) is not bytes:
+            assert isinstance(answer, Refused)
             self._front.metrics.refused[answer.status] += 1
-        data = self._codec.reply(tag, answer)
+        data = codec.reply(tag, answer)
         if data is None:
             log.debug("a connection is closed: %s", answer)
             self._linger()

@@ -65,6 +65,22 @@ async def test_sessions_of_one_connection_do_not_wait_for_each_other(table: Tabl
     assert await client.answer() == (200, 91, b"BEHIND")
 
 
+async def test_a_step_that_was_alone_gets_company(table: Table, client: FrameClient) -> None:
+    for name in ("g", "h"):
+        await client.step(START, name)
+    for _ in range(3):
+        client.send(frame(TICK, "g", b"wait", tag=1))
+        while not table.waiting:
+            await asyncio.sleep(0.001)
+        client.send(frame(TICK, "g", b"behind", tag=2))
+        client.send(frame(TICK, "h", b"x", tag=3))
+        assert await client.answer() == (200, 3, b"X")
+        table.release(b"late")
+        assert await client.answer() == (200, 1, b"late")
+        assert await client.answer() == (200, 2, b"BEHIND")
+        assert await client.step(TICK, "g", b"alone") == (200, b"ALONE")
+
+
 async def test_refusals_carry_their_id_and_leave_the_connection_open(client: FrameClient) -> None:
     for data, status in [
         (frame(TICK, "g", tag=5), 404),
