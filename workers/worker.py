@@ -105,6 +105,7 @@ def train_activities(
                 weights.make_initial_weights,
                 charts.chart_generation,
                 interactive.render_replay,
+                interactive.draw_recorded_game,
                 interactive.choose_move,
                 interactive.check_component,
                 interactive.import_weights,

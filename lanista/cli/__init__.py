@@ -97,6 +97,9 @@ COMMANDS = {
     ),
     "gate": LazyCommand(place="lanista.cli.gate:gate", help="Promotion gates: list, show, stop."),
     "data": LazyCommand(place="lanista.cli.data:data", help="Data sets for imitation and offline learning."),
+    "gamecore": LazyCommand(
+        place="lanista.cli.gamecore:gamecore", help="Recorded games of outside processes: list, download, replay."
+    ),
     "convert": LazyCommand(
         place="lanista.cli.convert:convert", help="Convert configurations of other systems to trial files."
     ),

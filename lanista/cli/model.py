@@ -117,7 +117,7 @@ def download(
             raise typer.Exit(ExitCode.REFUSED)
         with errors.status(f"Downloading {found.size or 0:,} bytes …"):
             data = client.checkpoint(found.id)
-    _write(target, data)
+    write_whole(target, data)
     if as_json:
         print_json({"file": str(target), "bytes": len(data), "sha256": found.sha256, "version_id": found.id})
     else:
@@ -163,7 +163,7 @@ def _weights_file(path: Path, player: str | None) -> Path:
     return found[name]
 
 
-def _write(target: Path, data: bytes) -> None:
+def write_whole(target: Path, data: bytes) -> None:
     """Write the whole file or nothing."""
     part = target.with_name(f".{target.name}.{os.getpid()}")
     try:

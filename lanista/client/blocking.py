@@ -228,6 +228,9 @@ class Client:
     begin_game = _single(games.begin_game)
     game = _single(games.game)
     make_move = _single(games.make_move)
+    recorded_games = _list(games.recorded_games)
+    recorded_game = _single(games.recorded_game)
+    recorded_game_picture = _single(games.recorded_game_picture)
 
     league = _several(composed.league)
     find_trial = _several(composed.find_trial)

@@ -171,6 +171,23 @@ class ImportWeights:
 
 
 @dataclass(frozen=True, kw_only=True)
+class DrawRecordedGame:
+    """A request to draw a recorded game of an outside process, by the function that its trial names."""
+
+    game: Component
+    trial: str
+    recording: str
+    """The id of the recorded game."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class DrawnGame:
+    """The picture is stored beside the recorded game."""
+
+    bytes: int
+
+
+@dataclass(frozen=True, kw_only=True)
 class RayRequest:
     """Asks for Ray's resources."""
 
@@ -219,6 +236,9 @@ import_weights = Question(
     name="import_weights", message=ImportWeights, answer=CheckpointRef, time_limit=timedelta(seconds=60)
 )
 """Answers with the stored checkpoint; bad_input names the shapes that do not fit."""
+draw_recorded_game = Question(
+    name="draw_recorded_game", message=DrawRecordedGame, answer=DrawnGame, time_limit=timedelta(seconds=60)
+)
 check_component = Question(name="check_component", message=ComponentCheck, answer=ComponentVerdict)
 describe_ray = Question(name="describe_ray", message=RayRequest, answer=RayResources, time_limit=timedelta(seconds=3))
 """The train worker answers, because it is Ray's driver."""

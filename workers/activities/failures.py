@@ -19,6 +19,7 @@ from workers.buffers.errors import BadData
 from workers.checkpoints import CheckpointMismatch, UnreadableCheckpoint
 from workers.crews.errors import BadTask, CrewLost, CrewUnavailable
 from workers.games.errors import GameError
+from workers.gateway.recording.errors import RecordingError
 from workers.matches.task import BadMatch
 from workers.models.contract import BadModel
 from workers.rollout.openings import BadOpenings
@@ -37,6 +38,7 @@ USER_INPUT_ERRORS = (
     CatalogError,
     CheckpointMismatch,
     NotImportable,
+    RecordingError,
 )
 """Errors in what the user asked for or brought along: the same input fails the same way, so it is not retried."""
 

@@ -22,6 +22,8 @@ from orchestrator.contracts.interactive import (
     Candidate,
     ComponentCheck,
     ComponentVerdict,
+    DrawnGame,
+    DrawRecordedGame,
     ImportWeights,
     MoveAnswer,
     MoveRequest,
@@ -30,10 +32,12 @@ from orchestrator.contracts.interactive import (
     ReplayRequest,
     check_component,
     choose_move,
+    draw_recorded_game,
     import_weights,
     render_replay,
 )
 from orchestrator.contracts.play import Contender
+from orchestrator.recorded_games import RecordedGames
 from workers.activities.component_checks import try_component
 from workers.activities.failures import map_errors
 from workers.algorithms.building import fresh_weights
@@ -41,6 +45,7 @@ from workers.checkpoints import Checkpoint, check_weights, read_weights, save
 from workers.games.names import make_game
 from workers.games.protocol import GameSpec, Turn, VectorGame
 from workers.games.replay import Position, replay
+from workers.gateway.recording.drawing import draw_game
 from workers.inference.cache import PolicyCache
 from workers.matches.annotate import Annotation, annotate
 from workers.matches.players import Player, make_player
@@ -107,6 +112,12 @@ class InteractiveActivities:
                 model=request.model, game=request.game, weights=weights, algorithm=algorithm, raw_images=raw_images
             )
             return save(self._store, made)
+
+    @activity.defn(name=draw_recorded_game.name)
+    def draw_recorded_game(self, request: DrawRecordedGame) -> DrawnGame:
+        """Draw a recorded game by its trial's function, and store the picture beside it."""
+        with map_errors():
+            return draw_game(request, RecordedGames(self._store.root_url))
 
 
 class PersonsGame:

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from api.schemas.games import Game, Replay
-from lanista.client.calls.call import Call, change, get, path_to
+from api.schemas.recorded_games import RecordedGame
+from lanista.client.calls.call import Call, Listing, TrialRef, change, get, path_to, trial_path
 
 
 def replay(match_id: int, *, seat: int | None = None, annotate: str | None = None) -> Call[Replay]:
@@ -28,3 +29,20 @@ def make_move(game_id: str, *, action: int | None = None, numbers: Sequence[floa
     """Make a move, by the action's number or, where actions are not Discrete, by its numbers."""
     body = {"action": action, "numbers": None if numbers is None else list(numbers)}
     return change("POST", path_to("play", game_id, "moves"), Game, body)
+
+
+def recorded_games(trial: TrialRef, *, page_size: int = 100) -> Listing[RecordedGame]:
+    """Games of outside processes that were kept, the newest first."""
+    return Listing(path=trial_path(trial, "recorded-games"), item=RecordedGame, page_size=page_size)
+
+
+def recorded_game(trial: TrialRef, game_id: str) -> Call[bytes]:
+    """The file of a recorded game, which `lanista gamecore replay` takes."""
+    path = trial_path(trial, "recorded-games", game_id)
+    return Call(method="GET", path=path, read=lambda response: response.content)
+
+
+def recorded_game_picture(trial: TrialRef, game_id: str) -> Call[bytes]:
+    """A recorded game as a GIF, drawn by the function that the trial names."""
+    path = trial_path(trial, "recorded-games", game_id, "picture")
+    return Call(method="GET", path=path, read=lambda response: response.content)

@@ -23,7 +23,9 @@ def test_the_client_loads_neither_torch_nor_ray_nor_sqlalchemy() -> None:
     assert (done.returncode, done.stderr) == (0, "")
 
 
-@pytest.mark.parametrize("name", ["games", "models", "algorithms", "buffers", "checkpoints", "matches", "crews", "rpc"])
+@pytest.mark.parametrize(
+    "name", ["games", "models", "algorithms", "buffers", "checkpoints", "matches", "crews", "rpc", "recordings"]
+)
 def test_every_public_name_exists(name: str) -> None:
     module = importlib.import_module(f"lanista.{name}")
     assert all(hasattr(module, each) for each in module.__all__)

@@ -3,7 +3,10 @@ import { get, getAll } from "../core/api.js";
 import { h } from "../core/dom.js";
 import { empty, pick } from "../components/widgets.js";
 import { matchTable } from "../components/match_table.js";
+import { recordedGames } from "../components/recorded_games.js";
 import { trialFrame } from "../components/trial_frame.js";
+
+const RECORDED = 20;
 
 export const title = ({ trial }) => `Matches of ${trial.name}`;
 export const trialOf = (context) => context.parameters.trial;
@@ -19,15 +22,16 @@ export async function load({ parameters, query }) {
     version_id: query.version,
     tournament_id: query.tournament,
   };
-  const [trial, players, page] = await Promise.all([
+  const [trial, players, page, recorded] = await Promise.all([
     get(root),
     getAll(`${root}/players`),
     get(`${root}/matches`, { ...which, limit: 100, cursor: query.before }),
+    get(`${root}/recorded-games`, { limit: RECORDED, cursor: query.recorded_before }),
   ]);
-  return { trial, players, page };
+  return { trial, players, page, recorded };
 }
 
-export function view({ trial, players, page }, context) {
+export function view({ trial, players, page, recorded }, context) {
   const { query } = context;
   const people = [["", "any player"], ...players.map((player) => [player.id, player.name])];
   return trialFrame(
@@ -67,5 +71,6 @@ export function view({ trial, players, page }, context) {
           ),
         )
       : empty("No recorded games", "Gates and tournaments record their games move by move. Training games are only counted."),
+    recorded.items.length || query.recorded_before ? recordedGames(trial, recorded, context) : null,
   );
 }
