@@ -100,6 +100,12 @@ COMMANDS = {
     "gamecore": LazyCommand(
         place="lanista.cli.gamecore:gamecore", help="Recorded games of outside processes: list, download, replay."
     ),
+    "simulator": LazyCommand(
+        place="lanista.cli.simulator:simulator",
+        help="Run a Gymnasium or PettingZoo environment as an outside process that calls a gateway.",
+        of_stack=True,
+    ),
+    "fake": LazyCommand(place="lanista.cli.fake:fake", help="Stand-ins for the parts of a game that calls in."),
     "convert": LazyCommand(
         place="lanista.cli.convert:convert", help="Convert configurations of other systems to trial files."
     ),

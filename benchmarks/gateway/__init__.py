@@ -1,0 +1,1 @@
+"""What a gateway does a second, and what a tick costs."""

@@ -1,0 +1,1 @@
+"""Environments of Gymnasium and PettingZoo as outside processes that call a gateway."""
