@@ -207,14 +207,15 @@ def test_made_up_games_fit_their_spaces(game: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "trial",
+    "algorithm",
     [
-        "game: {id: tic_tac_toe}\nalgorithm: {id: ppo, rollout_steps: 8, minibatch: 64}",
-        "game: {id: tic_tac_toe}\nalgorithm: {id: dqn, rollout_steps: 8, minibatch: 32, warm_up: 64, capacity: 1000, replay_ratio: 1}",
+        "{id: ppo, rollout_steps: 8, minibatch: 64}",
+        "{id: dqn, rollout_steps: 8, minibatch: 32, warm_up: 64, capacity: 1000, replay_ratio: 1}",
     ],
 )
-def test_an_algorithm_trains_on_made_up_experience(trial: str) -> None:
-    made = list(updates(parse_trial(trial), count=2, tables=16, mean_length=4, script={}))
+def test_an_algorithm_trains_on_made_up_experience(algorithm: str) -> None:
+    trial = parse_trial(f"game: {{id: tic_tac_toe}}\nalgorithm: {algorithm}")
+    made = list(updates(trial, count=2, tables=16, mean_length=4, script={}))
     assert [update.number for update in made] == [1, 2]
     assert all(update.rows > 0 and np.isfinite(list(update.metrics.values())).all() for update in made)
 
