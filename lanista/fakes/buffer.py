@@ -44,6 +44,7 @@ def updates(
     algorithm = make_algorithm(component, rows)
     if not algorithm.plays:
         raise BadAlgorithm(f"{component.id} learns from data sets, not from games: name a small data set instead")
+    torch.set_num_threads(trial.generation.threads)
     torch.manual_seed(trial.seed)
     learner = build_learner(algorithm, trial.model.component, spec, trial.seed)
     rng = np.random.default_rng(trial.seed)
