@@ -4,6 +4,7 @@ docs/guides/agents.md explains how to write one.
 """
 
 from workers.agents.agent import Agent
+from workers.agents.environment_agent import EnvironmentAgent
 from workers.agents.errors import AgentError, BadAgent, BadBody, BadObservation
 from workers.agents.generic import GenericAgent
 from workers.agents.rehearsal import Rehearsal, ScriptedModel
@@ -16,6 +17,7 @@ __all__ = [
     "BadAgent",
     "BadBody",
     "BadObservation",
+    "EnvironmentAgent",
     "Episode",
     "GenericAgent",
     "Json",

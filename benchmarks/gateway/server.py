@@ -11,17 +11,17 @@ from typing import Any
 
 import numpy as np
 import torch
+
+from benchmarks.gateway.stages import StageClock, watch_stages
 from lanista.agents import Agent
 from workers.agents.agent_set import load_agents
 from workers.agents.runner import AgentRunner
-from workers.gateway.limits import GatewayLimits
-from workers.gateway.models import BatchedModel
-from workers.gateway.process import Gateway, GatewayOptions
-
-from benchmarks.gateway.stages import StageClock, watch_stages
 from workers.games.protocol import GameSpec
 from workers.gateway import models
 from workers.gateway.contract import Cast, Episode, SeatCast, SessionResult
+from workers.gateway.limits import GatewayLimits
+from workers.gateway.models import BatchedModel
+from workers.gateway.process import Gateway, GatewayOptions
 from workers.inference.policy import Policy
 from workers.models.mlp import Mlp
 

@@ -222,12 +222,11 @@ def model(
 ) -> None:
     """Play with the trial's agent and a model that draws random actions, to develop the agent: no trainer."""
     require_stack()
-    from workers.agents.errors import AgentError
-
     from lanista.fakes.model import FUNCTIONS, FakeCasting, remote_game, serve
     from orchestrator.catalog import CatalogError
     from orchestrator.spec import InvalidTrial
     from orchestrator.spec.loading import load_trial_file
+    from workers.agents.errors import AgentError
     from workers.games.errors import BadGame
 
     functions = load_script(script, FUNCTIONS)

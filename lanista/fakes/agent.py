@@ -6,9 +6,8 @@ import asyncio
 import signal
 from collections.abc import Callable
 
-from workers.gateway.process import Gateway, GatewayOptions
-
 from lanista.fakes.answers import Answers
+from workers.gateway.process import Gateway, GatewayOptions
 
 
 async def serve(answers: Answers, options: GatewayOptions, on_ready: Callable[[Gateway], None]) -> None:

@@ -11,18 +11,18 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from workers.agents.agent_set import AgentSet, load_agents
-from workers.agents.runner import AgentRunner
 from workers.games.remote import RemoteGame
-from workers.gateway.models import BatchedModel
-from workers.gateway.process import Gateway, GatewayOptions
 
 from lanista.fakes.scripts import BadScript
 from orchestrator.spec import TrialFile
+from workers.agents.agent_set import AgentSet, load_agents
+from workers.agents.runner import AgentRunner
 from workers.games.names import make_game
 from workers.games.protocol import GameSpec
 from workers.games.spaces import ActionLayout
 from workers.gateway.contract import Cast, Episode, SeatCast, SessionResult
+from workers.gateway.models import BatchedModel
+from workers.gateway.process import Gateway, GatewayOptions
 from workers.inference.actor import Columns, Rate
 
 FUNCTIONS = ("act",)

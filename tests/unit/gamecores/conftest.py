@@ -13,10 +13,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from workers.gateway.process import Gateway, GatewayOptions
 
 from lanista.fakes.answers import Answers
 from workers.gateway.contract import Refused
+from workers.gateway.process import Gateway, GatewayOptions
 
 ROOT = Path(__file__).parents[3]
 

@@ -7,10 +7,10 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from workers.gateway.process import GatewayOptions
 
 from lanista.fakes.answers import Answers
 from tests.unit.gamecores.conftest import ROOT, OneGame, Pairs, Served, serving
+from workers.gateway.process import GatewayOptions
 
 FOLDER = ROOT / "clients" / "cpp"
 CHECK = Path(__file__).with_name("client_check.cpp")

@@ -11,7 +11,6 @@ from typing import Any
 import numpy as np
 import pytest
 from typer.testing import CliRunner
-from workers.gateway.process import GatewayOptions
 
 from lanista.cli import app
 from lanista.fakes.answers import Answers
@@ -25,6 +24,7 @@ from lanista.simulator.wire import Address, BadAddress
 from orchestrator.spec.loading import parse_trial
 from tests.unit.gamecores.conftest import Served, serving
 from workers.games.names import make_game
+from workers.gateway.process import GatewayOptions
 
 both = pytest.mark.parametrize("scheme", ["http", "tcp"])
 

@@ -10,14 +10,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from workers.agents.runner import AgentRunner
-from workers.gateway.models import BatchedModel
-from workers.gateway.process import Gateway
 
 from lanista.fakes.model import FakeActor, FakeCasting, remote_game
 from orchestrator.spec.loading import load_trial_file
 from tests.unit.gamecores.conftest import ROOT, serving
+from workers.agents.runner import AgentRunner
 from workers.gateway.contract import Cast, SessionResult
+from workers.gateway.models import BatchedModel
+from workers.gateway.process import Gateway
 
 FOLDER = ROOT / "examples" / "gamecore"
 

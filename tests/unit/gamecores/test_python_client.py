@@ -12,10 +12,10 @@ from types import ModuleType
 from typing import Any
 
 import pytest
-from workers.gateway.process import GatewayOptions
 
 from lanista.fakes.answers import Answers
 from tests.unit.gamecores.conftest import ROOT, OneGame, Pairs, Served, serving
+from workers.gateway.process import GatewayOptions
 
 FOLDER = ROOT / "clients" / "python"
 

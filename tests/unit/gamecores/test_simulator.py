@@ -9,11 +9,7 @@ import numpy as np
 import pytest
 import yaml
 from typer.testing import CliRunner
-from workers.agents.agent_set import load_agents
-from workers.agents.runner import AgentRunner
 from workers.games.remote import declared_spec
-from workers.gateway.models import BatchedModel
-from workers.gateway.process import Gateway, GatewayOptions
 
 from lanista.cli import app
 from lanista.fakes.model import FakeActor, FakeCasting
@@ -21,9 +17,13 @@ from lanista.simulator.declaring import declaration
 from lanista.simulator.environments import BadEnvironment, game_id, make_environment
 from lanista.simulator.playing import Quota, Table, Tally
 from lanista.simulator.wire import Address
+from workers.agents.agent_set import load_agents
 from workers.agents.environment_agent import EnvironmentAgent
+from workers.agents.runner import AgentRunner
 from workers.games.protocol import GameSpec
 from workers.gateway.contract import Cast, Episode
+from workers.gateway.models import BatchedModel
+from workers.gateway.process import Gateway, GatewayOptions
 
 
 class Recording(FakeCasting):
