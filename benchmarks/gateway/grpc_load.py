@@ -13,10 +13,10 @@ from typing import Any
 
 import grpc
 import numpy as np
-from workers.gateway.rpc.generated import gamecore_pb2 as pb
-from workers.gateway.rpc.generated.gamecore_pb2_grpc import GamecoreStub
 
 from benchmarks.gateway.measuring import HERE, ServerProcess
+from workers.gateway.rpc.generated import gamecore_pb2 as pb
+from workers.gateway.rpc.generated.gamecore_pb2_grpc import GamecoreStub
 
 TICKS, SESSIONS = 100, 64
 

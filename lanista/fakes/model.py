@@ -11,7 +11,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from workers.games.remote import RemoteGame
 
 from lanista.fakes.scripts import BadScript
 from orchestrator.spec import TrialFile
@@ -106,9 +105,10 @@ def remote_game(trial: TrialFile) -> tuple[GameSpec, AgentSet]:
     """Spaces and agents of a trial whose game calls in."""
     component = trial.game.component
     game = make_game(component.id, 1, **dict(component.options))
-    if not isinstance(game, RemoteGame):
+    if component.id != "remote":
         raise BadScript(f"the trial's game is {component.id}; a fake model is for games that call in (id: remote)")
-    return game.spec, load_agents(game.agent, episode_length=game.episode_length)
+    length = component.options.get("episode_length")
+    return game.spec, load_agents(component.options["agent"], episode_length=length)
 
 
 async def serve(
