@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import logging
 import sys
 from typing import Any
 
@@ -29,7 +30,7 @@ class Champion:
         rows = np.stack([np.frombuffer(body, np.float32) for body in bodies])
         with torch.inference_mode():
             logits = self.net(torch.from_numpy(rows))
-            actions = torch.distributions.Categorical(logits=logits).sample().tolist()
+            actions = torch.multinomial(torch.softmax(logits, 1), 1)[:, 0].tolist()
         return [bytes((action,)) for action in actions]
 
     async def __call__(self, request: Any) -> Any:
@@ -40,7 +41,7 @@ class Champion:
 
 
 def main() -> None:
-    ray.init(num_cpus=2, include_dashboard=False, logging_level="ERROR", log_to_driver=False)
+    ray.init(num_cpus=2, include_dashboard=False, logging_level=logging.ERROR, log_to_driver=False)
     serve.start(http_options={"host": "127.0.0.1", "port": PORT})
     serve.run(Champion.bind(), route_prefix="/")  # type: ignore[attr-defined]
     print(json.dumps({"port": PORT}), flush=True)

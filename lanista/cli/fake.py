@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import importlib
 from collections.abc import Callable, Iterable
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -13,7 +15,7 @@ from rich.markup import escape
 from rich.text import Text
 
 from lanista.cli.connection import ExitCode
-from lanista.cli.stack import JsonOption
+from lanista.cli.options import JsonOption
 from lanista.cli.stack_extra import require_stack
 from lanista.cli.terminal import errors, out, print_json, print_line
 from lanista.fakes.gamecore import FUNCTIONS as GAME_FUNCTIONS
@@ -86,11 +88,8 @@ def gamecore(
 
 def run_loop(coroutine: Any) -> Any:
     """Run on uvloop where it is installed: a fake must not be the slowest part."""
-    try:
-        from uvloop import new_event_loop
-    except ImportError:
-        from asyncio import new_event_loop
-    with asyncio.Runner(loop_factory=new_event_loop) as runner:
+    factory = importlib.import_module("uvloop" if find_spec("uvloop") else "asyncio").new_event_loop
+    with asyncio.Runner(loop_factory=factory) as runner:
         return runner.run(coroutine)
 
 

@@ -23,6 +23,7 @@ FOLDERS = (
     "tests",
     "docs",
     "examples",
+    "clients",
     "protos",
 )
 PACKAGES = FOLDERS[:5]
