@@ -3,8 +3,8 @@
     python examples/gamecore/run.py train     # until it is unbeaten against the game's exact solver
     python examples/gamecore/run.py serve     # the champion; the same game plays against it with its solver
 
-Both build the game with g++. `train` starts the stack if none runs, and leaves it up; `lanista down` ends it. The agent is
-the same file in both: tic_tac_toe_agent.py.
+Both build the game with g++. `train` starts the stack if none runs, and leaves it up; `lanista down` ends it. The
+agent is the same file in both: tic_tac_toe_agent.py.
 """
 
 from __future__ import annotations
