@@ -1,6 +1,6 @@
 """Perceptrons at few rows by numpy: calling torch costs more than computing there.
 
-Measured at one row of a 128 x 128 network: see docs/decisions/agents.md.
+See docs/decisions/agents.md.
 """
 
 from __future__ import annotations
