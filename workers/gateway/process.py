@@ -22,7 +22,7 @@ import uvloop
 from workers.gateway.auth import Access, check_exposure, tls_context
 from workers.gateway.options import GatewayOptions
 from workers.gateway.server import Gateway, listening_socket
-from workers.gateway.siblings import Siblings
+from workers.gateway.siblings import SiblingGames, Siblings
 
 __all__ = ["Build", "Gateway", "GatewayOptions", "join_siblings", "run_gateway"]
 
@@ -206,6 +206,8 @@ async def join_siblings(gateway: Gateway, index: int, folder: Path) -> None:
     gateway.at_stop(siblings.stop)
     gateway.front.handler = siblings
     gateway.front.collect_metrics = siblings.collect_metrics
+    if gateway.front.games is not None:
+        gateway.front.games = SiblingGames(gateway.front.games, index)
 
 
 def _end_with_parent(gateway: Gateway) -> None:

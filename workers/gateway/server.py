@@ -10,6 +10,7 @@ from functools import partial
 from types import TracebackType
 from typing import TYPE_CHECKING, Self
 
+from orchestrator.settings import SettingsError
 from workers.gateway.auth import Access, check_exposure, tls_context
 from workers.gateway.contract import Director, GameQueue, RunnerFactory, StepHandler
 from workers.gateway.http import HttpConnection
@@ -153,14 +154,28 @@ class _NoHandler:
 
 
 def listening_socket(host: str, port: int, *, shared: bool) -> socket.socket:
-    """A bound socket without Nagle's delay, which its connections inherit."""
+    """A bound socket without Nagle's delay, which its connections inherit; raises SettingsError."""
+    try:
+        return _bound_socket(host, port, shared=shared)
+    except OSError as error:
+        raise SettingsError(
+            f"LANISTA_GATEWAY_HOST={host!r}: port {port} cannot be opened there: {error.strerror or error}. "
+            "The ports are LANISTA_GATEWAY_PORT, LANISTA_GATEWAY_TCP_PORT and LANISTA_GATEWAY_GRPC_PORT."
+        ) from None
+
+
+def _bound_socket(host: str, port: int, *, shared: bool) -> socket.socket:
     family, kind, protocol, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
     listener = socket.socket(family, kind, protocol)
     listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
     if shared:
         listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEPORT, 1)
-    listener.bind(address)
+    try:
+        listener.bind(address)
+    except OSError:
+        listener.close()
+        raise
     listener.setblocking(False)
     return listener
 

@@ -12,12 +12,12 @@ import asyncio
 import json
 import os
 import zlib
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import partial
 from pathlib import Path
 from typing import Any
 
-from workers.gateway.contract import Refused, Reply, Step, StepKind
+from workers.gateway.contract import GameAnswer, GameQueue, Refused, Reply, Step, StepHandler, StepKind
 from workers.gateway.metrics import GatewayMetrics, prometheus_text
 from workers.gateway.sessions import SessionTable
 from workers.gateway.sibling_links import (
@@ -33,6 +33,7 @@ from workers.gateway.sibling_links import (
 NOBODY = 255
 MOST_ELSEWHERE = 65_536
 METRICS_SECONDS = 1.0
+TICKET_MARK = "~"
 
 
 class Siblings:
@@ -75,6 +76,14 @@ class Siblings:
             caller.stream.close()
 
     def handle(self, step: Step, reply: Reply) -> None:
+        if step.ticket and step.kind is StepKind.START:
+            owner, step.ticket = split_ticket(step.ticket)
+            if owner not in (None, self._index) and owner in self._links:
+                step.ticket = join_ticket(owner, step.ticket)
+                return self._forward(owner, step, reply)
+        return self._handle(step, reply)
+
+    def _handle(self, step: Step, reply: Reply) -> None:
         if step.session in self._table or step.kind is StepKind.AUTO:
             self._table.handle(step, reply)
             return
@@ -165,7 +174,9 @@ class Siblings:
         """A message of another process."""
         if kind is Message.STEP:
             step = unpack_step(payload)
-            self._table.handle(step, lambda answer: _send(stream, tag, pack_answer(answer)))
+            by_ticket = bool(step.ticket) and step.kind is StepKind.START  # nobody has asked the registrar yet
+            handler: StepHandler = self if by_ticket else self._table
+            handler.handle(step, lambda answer: _send(stream, tag, pack_answer(answer)))
         elif kind in (Message.CLAIM, Message.WHERE):
             _send(stream, tag, bytes([self._answer_question(kind, payload.decode(), asker)]))
         elif kind is Message.HAVE:
@@ -218,6 +229,30 @@ class Siblings:
 
     def _path(self, index: int) -> Path:
         return self._folder / f"{index}.sock"
+
+
+class SiblingGames:
+    """Hands out games with tickets that name this process, wherever their sessions start."""
+
+    def __init__(self, games: GameQueue, index: int) -> None:
+        self._games, self._index = games, index
+
+    def next_game(self, seconds: float, answer: GameAnswer, name: str = "") -> Callable[[], None]:
+        def tell(game: Mapping[str, Any] | None) -> None:
+            answer(None if game is None else {**game, "ticket": join_ticket(self._index, str(game["ticket"]))})
+
+        return self._games.next_game(seconds, tell, name)
+
+
+def join_ticket(index: int, ticket: str) -> str:
+    """A ticket that says which process handed it out."""
+    return f"{index}{TICKET_MARK}{ticket}"
+
+
+def split_ticket(ticket: str) -> tuple[int | None, str]:
+    """The process that handed a ticket out, if it says so, and the ticket as that process knows it."""
+    index, mark, own = ticket.partition(TICKET_MARK)
+    return (int(index), own) if mark and index.isdecimal() and index.isascii() else (None, ticket)
 
 
 class _Caller:

@@ -126,6 +126,14 @@ async def test_tls(tmp_path: Path) -> None:
             assert (await client.answer())[0] == 413
 
 
+async def test_a_port_in_use_is_named() -> None:
+    async with open_gateway() as table:
+        port = table.gateway.ports["http"]
+        async with Gateway(GatewayOptions(http_port=port)) as other:
+            with pytest.raises(SettingsError, match=f"port {port} cannot be opened there: Address already in use"):
+                await other.listen()
+
+
 def test_a_missing_certificate_is_named(tmp_path: Path) -> None:
     (tmp_path / "cert.pem").write_text("no certificate")
     with pytest.raises(SettingsError, match=r"LANISTA_GATEWAY_TLS_CERT=.*cert\.pem"):

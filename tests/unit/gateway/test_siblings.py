@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack
 from pathlib import Path
@@ -98,6 +99,23 @@ async def test_what_a_process_had_is_gone_with_it(tables: list[Table], tmp_path:
             assert (await step_at(restarted, "start", f"kept{n}"))[0] == 409
             assert (await step_at(tables[0], "tick", f"lost{n}"))[0] == 404
             assert await step_at(tables[0], "start", f"lost{n}") == (200, b"")
+
+
+async def test_a_ticket_leads_to_the_process_that_handed_it_out(tables: list[Table]) -> None:
+    async with connected(HttpClient, tables[0].gateway.ports["http"]) as client:
+        asked = asyncio.create_task(client.get("/next"))
+        while not tables[0].games.asked:
+            await asyncio.sleep(0.001)
+        tables[0].games.asked.pop()[1]({"ticket": "t1", "game": "snake"})
+        game = json.loads((await asked)[1])
+    assert game == {"ticket": "0~t1", "game": "snake"}
+    async with connected(HttpClient, tables[2].gateway.ports["http"]) as client:
+        assert (await client.step("start", "g", ticket=game["ticket"]))[0] == 200
+        assert (await client.step("tick", "g"))[0] == 200
+        assert (await client.step("start", "g", ticket=game["ticket"]))[0] == 409
+        assert (await client.step("start", "h", ticket="mine"))[0] == 200
+    assert (await step_at(tables[1], "start", "g"))[0] == 409
+    assert [table.director.casts for table in tables] == [[("g", "t1")], [], [("h", "mine")]]
 
 
 async def test_metrics_of_all_processes(tables: list[Table]) -> None:
