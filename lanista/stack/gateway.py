@@ -10,7 +10,12 @@ from lanista.stack.home import Home
 from workers.gateway.league.settings import LeagueGatewaySettings
 
 KEY_FILE = "gateway.key"
-_PORTS = {"gateway": "gateway_port", "gateway_tcp": "gateway_tcp_port", "gateway_control": "gateway_control_port"}
+_PORTS = {
+    "gateway": "gateway_port",
+    "gateway_tcp": "gateway_tcp_port",
+    "gateway_grpc": "gateway_grpc_port",
+    "gateway_control": "gateway_control_port",
+}
 """The stack's name of each port, and the setting."""
 
 

@@ -109,7 +109,7 @@ class Gateway:
             await self._listen_rpc(shared)
 
     async def _listen_rpc(self, shared: bool) -> None:
-        from workers.gateway.rpc.listening import listen_rpc  # imports grpc and torch
+        from workers.gateway.rpc.listening import listen_rpc  # imports grpc
         from workers.gateway.rpc.services import ServiceContext
 
         context = ServiceContext(front=self.front, registry=self.registry)

@@ -12,7 +12,6 @@ import psutil
 
 from tests.unit.rpc.serving import EchoTable, FakeRegistry, boards, make_front, serving
 from workers.gateway.rpc.arrays import encode_batch
-from workers.gateway.rpc.buffers import ReplayBuffers
 from workers.gateway.rpc.gamecore import GamecoreService
 from workers.gateway.rpc.generated import gamecore_pb2, parameters_pb2, policy_pb2, replay_pb2
 from workers.gateway.rpc.generated.gamecore_pb2_grpc import GamecoreStub
@@ -86,7 +85,7 @@ async def test_malformed_calls_get_a_status_and_harm_nobody() -> None:
         GamecoreService(make_front(EchoTable())),
         PolicyService(Policies(registry)),
         ParametersService(registry),
-        ReplayService(ReplayBuffers(1_000_000, 100_000)),
+        ReplayService(1_000_000, 100_000),
     )
     async with serving(*services) as address, grpc.aio.insecure_channel(address) as channel:
         methods = {name: channel.unary_unary(f"/lanista.v1.{name}") for name in messages}

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import importlib.util
 import re
+import subprocess
+import sys
 from itertools import pairwise
 from pathlib import Path
 
@@ -11,7 +13,6 @@ import pytest
 
 from tests.unit.rpc.serving import EchoTable, FakeRegistry, make_front
 from workers.gateway.rpc.binding import RpcService, handlers_of
-from workers.gateway.rpc.buffers import ReplayBuffers
 from workers.gateway.rpc.gamecore import GamecoreService
 from workers.gateway.rpc.parameters import ParametersService
 from workers.gateway.rpc.policies import Policies
@@ -45,7 +46,7 @@ def test_every_method_is_implemented() -> None:
         GamecoreService(make_front(EchoTable())),
         PolicyService(Policies(registry)),
         ParametersService(registry),
-        ReplayService(ReplayBuffers(1, 1)),
+        ReplayService(1, 1),
     ]
     methods = {f"{service.descriptor.name}.{name}" for service in services for name in handlers_of(service, print)}
     assert {"Gamecore.Play", "Policy.Act", "Parameters.Publish", "Replay.Sample"} <= methods
@@ -57,3 +58,8 @@ def test_a_method_that_is_missing_is_named() -> None:
 
     with pytest.raises(TypeError, match=r"Half lacks Open, which lanista\.v1\.Replay\.Open declares"):
         handlers_of(Half(), print)
+
+
+def test_a_gateway_that_nobody_asks_for_policies_loads_no_torch() -> None:
+    code = "import sys, workers.gateway.rpc.listening; sys.exit('torch' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", code], cwd=ROOT, check=False).returncode == 0

@@ -14,7 +14,6 @@ import pytest
 
 from tests.unit.rpc.serving import EchoTable, FakeRegistry, boards, make_front, serving
 from workers.gateway.rpc.binding import RpcService
-from workers.gateway.rpc.buffers import ReplayBuffers
 from workers.gateway.rpc.gamecore import GamecoreService
 from workers.gateway.rpc.parameters import ParametersService
 from workers.gateway.rpc.policies import Policies
@@ -44,7 +43,7 @@ async def test_the_code_of_the_guide_runs(capsys: pytest.CaptureFixture[str]) ->
         GamecoreService(make_front(EchoTable())),
         PolicyService(Policies(registry)),
         ParametersService(registry),
-        ReplayService(ReplayBuffers(1_000_000, 1_000_000)),
+        ReplayService(1_000_000, 1_000_000),
     ]
     async with serving(*services) as address:
         call = asyncio.to_thread

@@ -11,7 +11,6 @@ import pytest
 
 from tests.unit.rpc.serving import connected
 from workers.gateway.rpc.arrays import decode_array, decode_batch, encode_array, encode_batch
-from workers.gateway.rpc.buffers import ReplayBuffers
 from workers.gateway.rpc.generated import replay_pb2 as pb
 from workers.gateway.rpc.generated.replay_pb2_grpc import ReplayStub
 from workers.gateway.rpc.replay import ReplayService
@@ -22,7 +21,7 @@ MEMORY, LARGEST_REPLY = 1_000_000, 100_000
 
 @pytest.fixture
 async def stub() -> AsyncIterator[ReplayStub]:
-    async with connected(ReplayService(ReplayBuffers(MEMORY, LARGEST_REPLY))) as channel:
+    async with connected(ReplayService(MEMORY, LARGEST_REPLY)) as channel:
         yield ReplayStub(channel)
 
 

@@ -5,10 +5,6 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator
 
-import torch
-from safetensors.numpy import save
-
-from workers.checkpoints import CheckpointError, decode
 from workers.gateway.contract import Refused
 from workers.gateway.rpc.arrays import decode_batch, encode_batch
 from workers.gateway.rpc.binding import Context, RpcService
@@ -74,6 +70,10 @@ def _info(version: VersionRef) -> pb.VersionInfo:
 
 
 def _arrays(data: bytes) -> arrays_pb2.Batch:
+    import torch  # which a gateway without policies need not have
+
+    from workers.checkpoints import CheckpointError, decode
+
     try:
         weights = decode(data).weights
     except CheckpointError as error:
@@ -85,6 +85,8 @@ def _arrays(data: bytes) -> arrays_pb2.Batch:
 
 
 def _file(batch: arrays_pb2.Batch) -> bytes:
+    from safetensors.numpy import save
+
     weights = decode_batch(batch, "weights")
     if not weights:
         raise Refused(400, "arrays holds no weights")

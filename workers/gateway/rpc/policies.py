@@ -6,14 +6,15 @@ import asyncio
 import logging
 from collections import OrderedDict
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-from workers.algorithms.building import actor_of
-from workers.checkpoints import decode
 from workers.games.names import make_game
 from workers.games.protocol import GameSpec
 from workers.games.spaces import ActionLayout
 from workers.gateway.rpc.registry import ModelRegistry, VersionRef
-from workers.inference.policy import Policy
+
+if TYPE_CHECKING:
+    from workers.inference.policy import Policy
 
 MOST_POLICIES = 16
 """Policies held at once; the least recently used one is dropped."""
@@ -96,6 +97,9 @@ class _Entry:
 
 
 def _loaded(version: VersionRef, data: bytes) -> LoadedPolicy:
+    from workers.algorithms.building import actor_of  # imports torch, which a gateway without policies need not have
+    from workers.checkpoints import decode
+
     checkpoint = decode(data)
     spec = make_game(checkpoint.game.id, 1, **checkpoint.game.options).spec
     return LoadedPolicy(version=version, spec=spec, layout=ActionLayout(spec.action), actor=actor_of(checkpoint, spec))

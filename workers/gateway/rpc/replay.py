@@ -5,24 +5,31 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from typing import TypeVar
+from functools import cached_property
+from typing import TYPE_CHECKING, TypeVar
 
 from workers.gateway.contract import Refused
 from workers.gateway.rpc.arrays import LONGEST_NAME, decode_array, decode_batch, encode_array, encode_batch
 from workers.gateway.rpc.binding import Context, RpcService
-from workers.gateway.rpc.buffers import BufferOptions, HeldBuffer, ReplayBuffers
 from workers.gateway.rpc.generated import replay_pb2 as pb
+
+if TYPE_CHECKING:
+    from workers.gateway.rpc.buffers import BufferOptions, HeldBuffer, ReplayBuffers
 
 Result = TypeVar("Result")
 
 
 class ReplayService(RpcService):
-    """All buffers belong to one thread beside the event loop: no locks, and a large push holds up no game."""
+    """All buffers belong to one thread beside the event loop: no locks, and a large push holds up no game.
+
+    They are made with the first call: buffers import torch, which a gateway that nobody asks for one need not have.
+    """
 
     descriptor = pb.DESCRIPTOR.services_by_name["Replay"]
 
-    def __init__(self, buffers: ReplayBuffers) -> None:
-        self._buffers = buffers
+    def __init__(self, memory: int, largest_reply: int) -> None:
+        """`memory`: bytes for all buffers together."""
+        self._memory, self._largest_reply = memory, largest_reply
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="rpc-replay")
 
     async def Open(self, request: pb.OpenRequest, context: Context) -> pb.BufferInfo:
@@ -52,6 +59,12 @@ class ReplayService(RpcService):
     async def Close(self, request: pb.CloseRequest, context: Context) -> pb.BufferInfo:
         return await self._run(lambda: _info(self._buffers.close(request.buffer)))
 
+    @cached_property
+    def _buffers(self) -> ReplayBuffers:
+        from workers.gateway.rpc.buffers import ReplayBuffers
+
+        return ReplayBuffers(self._memory, self._largest_reply)
+
     def close(self) -> None:
         """Give up the thread; calls under way end by themselves."""
         self._thread.shutdown(wait=False)
@@ -67,6 +80,8 @@ class ReplayService(RpcService):
 
 
 def _options(request: pb.OpenRequest) -> BufferOptions:
+    from workers.gateway.rpc.buffers import BufferOptions
+
     priorities = request.priorities if request.HasField("priorities") else None
     sequences = request.sequences if request.HasField("sequences") else None
     return BufferOptions(

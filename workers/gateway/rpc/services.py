@@ -9,7 +9,6 @@ from dataclasses import dataclass, field
 from orchestrator.makers import described, makes
 from orchestrator.settings import SettingsError
 from workers.gateway.rpc.binding import RpcService
-from workers.gateway.rpc.buffers import ReplayBuffers
 from workers.gateway.rpc.gamecore import GamecoreService
 from workers.gateway.rpc.parameters import ParametersService
 from workers.gateway.rpc.policies import Policies
@@ -47,7 +46,7 @@ def standard_services(context: ServiceContext, *, replay_memory: int, largest_me
     if context.registry is not None and context.policies is not None:
         services += [PolicyService(context.policies), ParametersService(context.registry)]
     if replay_memory:
-        services.append(ReplayService(ReplayBuffers(replay_memory, largest_message)))
+        services.append(ReplayService(replay_memory, largest_message))
     return services
 
 
