@@ -2,32 +2,34 @@
 
 from __future__ import annotations
 
-import importlib.util
 import json
+import os
 import subprocess
 import sys
-from importlib.metadata import version
+from importlib.metadata import distributions, requires
 from pathlib import Path
 from typing import Any
+
+from packaging.requirements import Requirement
 
 from benchmarks.gateway.measuring import HERE, run_load
 
 CONNECTIONS = 64
-VENV = HERE.parents[1] / ".venv" / "ray-serve"
-"""Where Ray Serve is installed, if the present environment has only Ray."""
+FOLDER = HERE.parents[1] / ".venv" / "ray-serve"
+"""Where the packages are that Ray Serve needs and the present environment has not."""
 
 
 def measure_ray_serve(load: Path, seconds: float) -> dict[str, Any] | str:
     """What it does at 64 connections, or why it was not measured."""
-    python = _python()
-    if python is None:
-        return f"not measured: ray[serve] is not installed, and could not be installed into {VENV}"
+    if not _extra_packages():
+        return f"not measured: ray[serve] is not installed, and could not be installed into {FOLDER}"
     process = subprocess.Popen(
-        [python, "-m", "benchmarks.gateway.ray_serve_app"],
+        [sys.executable, "-m", "benchmarks.gateway.ray_serve_app"],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         text=True,
         cwd=HERE.parents[1],
+        env={**os.environ, "PYTHONPATH": os.pathsep.join([str(HERE.parents[1]), str(FOLDER)])},
     )
     assert process.stdin is not None and process.stdout is not None
     try:
@@ -56,17 +58,22 @@ def _first_json(process: subprocess.Popen[str]) -> dict[str, Any] | None:
     return None
 
 
-def _python() -> Path | None:
-    """An interpreter that has Ray Serve; made where there is none yet."""
-    if all(importlib.util.find_spec(name) for name in ("ray.serve", "aiorwlock", "watchfiles")):
-        return Path(sys.executable)
-    python = VENV / "bin" / "python"
-    if not python.exists():
-        try:
-            subprocess.run([sys.executable, "-m", "venv", "--system-site-packages", VENV], check=True, timeout=120)
-            wanted = f"ray[serve]=={version('ray')}"
-            subprocess.run([python, "-m", "pip", "install", "--quiet", wanted], check=True, timeout=600)
-        except (subprocess.SubprocessError, OSError) as error:
-            print(f"ray[serve] cannot be installed: {error}", file=sys.stderr)
-            return None
-    return python
+def _extra_packages() -> bool:
+    """Install what `ray[serve]` needs beyond Ray into a folder of its own; False where that fails."""
+    wanted = [
+        Requirement(line)
+        for line in requires("ray") or []
+        if "extra ==" in line and Requirement(line).marker.evaluate({"extra": "serve"})  # type: ignore[union-attr]
+    ]
+    here = {name.lower().replace("_", "-") for name in (each.metadata["Name"] for each in distributions())}
+    missing = [f"{each.name}{each.specifier}" for each in wanted if each.name.lower().replace("_", "-") not in here]
+    if not missing or (FOLDER / "installed").exists():
+        return True
+    try:
+        command = [sys.executable, "-m", "pip", "install", "--quiet", "--target", FOLDER, *missing]
+        subprocess.run(command, check=True, timeout=600)
+    except (subprocess.SubprocessError, OSError) as error:
+        print(f"what ray[serve] needs cannot be installed: {error}", file=sys.stderr)
+        return False
+    (FOLDER / "installed").touch()
+    return True

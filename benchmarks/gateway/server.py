@@ -21,7 +21,8 @@ from workers.gateway import models
 from workers.gateway.contract import Cast, Episode, SeatCast, SessionResult
 from workers.gateway.limits import GatewayLimits
 from workers.gateway.models import BatchedModel
-from workers.gateway.process import Gateway, GatewayOptions
+from workers.gateway.options import GatewayOptions
+from workers.gateway.server import Gateway
 from workers.inference.policy import Policy
 from workers.models.mlp import Mlp
 
@@ -99,7 +100,8 @@ async def serve(stages: bool, grpc: bool) -> None:
     """Print the ports, then answer orders until stdin ends."""
     loop = asyncio.get_running_loop()
     serving, agents = Serving(), load_agents(ArrayAgent)
-    options = GatewayOptions(http_port=0, tcp_port=0, limits=GatewayLimits(session_seconds=600))
+    limits = GatewayLimits(session_seconds=600)
+    options = GatewayOptions(http_port=0, tcp_port=0, grpc_port=0 if grpc else None, limits=limits)
     async with Gateway(options) as gateway:
         gateway.play(serving, lambda session, cast: AgentRunner(session, cast, agents, serving, loop))
         await gateway.listen()

@@ -258,7 +258,7 @@ def _say_played(casting: Any) -> None:
 
 
 def _gateway_options(host: str, port: int, tcp_port: int | None, token: str) -> Any:
-    from workers.gateway.process import GatewayOptions
+    from workers.gateway.options import GatewayOptions
 
     return GatewayOptions(host=host, http_port=port, tcp_port=tcp_port, tokens=(token,) if token else ())
 

@@ -7,7 +7,8 @@ import signal
 from collections.abc import Callable
 
 from lanista.fakes.answers import Answers
-from workers.gateway.process import Gateway, GatewayOptions
+from workers.gateway.options import GatewayOptions
+from workers.gateway.server import Gateway
 
 
 async def serve(answers: Answers, options: GatewayOptions, on_ready: Callable[[Gateway], None]) -> None:

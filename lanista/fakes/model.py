@@ -21,7 +21,8 @@ from workers.games.protocol import GameSpec
 from workers.games.spaces import ActionLayout
 from workers.gateway.contract import Cast, Episode, SeatCast, SessionResult
 from workers.gateway.models import BatchedModel
-from workers.gateway.process import Gateway, GatewayOptions
+from workers.gateway.options import GatewayOptions
+from workers.gateway.server import Gateway
 from workers.inference.actor import Columns, Rate
 
 FUNCTIONS = ("act",)

@@ -16,7 +16,8 @@ import pytest
 
 from lanista.fakes.answers import Answers
 from workers.gateway.contract import Refused
-from workers.gateway.process import Gateway, GatewayOptions
+from workers.gateway.options import GatewayOptions
+from workers.gateway.server import Gateway
 
 ROOT = Path(__file__).parents[3]
 

@@ -10,7 +10,7 @@ import pytest
 
 from lanista.fakes.answers import Answers
 from tests.unit.gamecores.conftest import ROOT, OneGame, Pairs, Served, serving
-from workers.gateway.process import GatewayOptions
+from workers.gateway.options import GatewayOptions
 
 FOLDER = ROOT / "clients" / "cpp"
 CHECK = Path(__file__).with_name("client_check.cpp")

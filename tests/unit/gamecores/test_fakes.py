@@ -24,7 +24,7 @@ from lanista.simulator.wire import Address, BadAddress
 from orchestrator.spec.loading import parse_trial
 from tests.unit.gamecores.conftest import Served, serving
 from workers.games.names import make_game
-from workers.gateway.process import GatewayOptions
+from workers.gateway.options import GatewayOptions
 
 both = pytest.mark.parametrize("scheme", ["http", "tcp"])
 

@@ -15,7 +15,7 @@ import pytest
 
 from lanista.fakes.answers import Answers
 from tests.unit.gamecores.conftest import ROOT, OneGame, Pairs, Served, serving
-from workers.gateway.process import GatewayOptions
+from workers.gateway.options import GatewayOptions
 
 FOLDER = ROOT / "clients" / "python"
 

@@ -12,15 +12,19 @@ from typer.testing import CliRunner
 
 from lanista.cli import app
 from lanista.fakes.model import FakeActor, FakeCasting
+from lanista.simulator.declaring import declaration
 from lanista.simulator.environments import BadEnvironment, game_id, make_environment
 from lanista.simulator.playing import Quota, Table, Tally
 from lanista.simulator.wire import Address
 from workers.agents.agent_set import load_agents
 from workers.agents.environment_agent import EnvironmentAgent
 from workers.agents.runner import AgentRunner
+from workers.games.protocol import GameSpec
+from workers.games.remote import declared_spec
 from workers.gateway.contract import Cast, Episode
 from workers.gateway.models import BatchedModel
-from workers.gateway.process import Gateway, GatewayOptions
+from workers.gateway.options import GatewayOptions
+from workers.gateway.server import Gateway
 
 
 class Recording(FakeCasting):
@@ -40,7 +44,7 @@ async def play(env: str, games: int, *, scheme: str = "http", tables: int = 2, *
         make_environment(env, given.get("game"), given.get("options", {}), given.get("max_steps"), {})
         for _ in range(tables)
     ]
-    spec = made[0].spec
+    spec = declared_spec(declaration(made[0].spec))
     loop, tally = asyncio.get_running_loop(), Tally()
     casting = Recording(spec, BatchedModel(FakeActor(spec), spec, "fake"))
     agents = load_agents(EnvironmentAgent)
@@ -109,6 +113,17 @@ def test_names_of_environments() -> None:
     assert game_id("connect_four") == "connect_four"
     with pytest.raises(BadEnvironment, match="pettingzoo_parallel"):
         make_environment("CartPole-v1", "openspiel", {}, None, {})
+
+
+@pytest.mark.parametrize("env", ["CartPole-v1", "Pendulum-v1", "classic/connect_four_v3", "Taxi-v4", "Blackjack-v1"])
+def test_a_declaration_is_the_same_spec(env: str) -> None:
+    spec = make_environment(env, None, {}, 50, {}).spec
+    again: GameSpec = declared_spec(yaml.safe_load(yaml.safe_dump(declaration(spec))))
+    assert (again.seats, again.max_steps, again.simultaneous) == (spec.seats, spec.max_steps, spec.simultaneous)
+    assert {name: (part.shape, part.dtype) for name, part in again.observation_parts.items()} == {
+        name: (part.shape, part.dtype) for name, part in spec.observation_parts.items()
+    }
+    assert declaration(again)["action"] == declaration(spec)["action"]
 
 
 def test_the_command_prints_the_section_of_a_trial_file() -> None:
