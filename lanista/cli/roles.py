@@ -6,11 +6,14 @@ import asyncio
 import logging
 import os
 import sys
+from functools import partial
+from typing import Annotated
 
 import typer
 
 from lanista.cli.terminal import out
 from lanista.stack.errors import StackError
+from orchestrator.settings import LogSettings
 
 worker = typer.Typer(help="Run one worker in the foreground, as on a cluster.", no_args_is_help=True)
 
@@ -60,7 +63,15 @@ def api() -> None:
     run_api(ApiSettings.load())
 
 
-def gateway() -> None:
+def gateway(
+    host: Annotated[str | None, typer.Option(help="Address for games (LANISTA_GATEWAY_HOST).")] = None,
+    port: Annotated[int | None, typer.Option(help="Port for HTTP (LANISTA_GATEWAY_PORT); 0: none.")] = None,
+    tcp_port: Annotated[int | None, typer.Option(help="Port for TCP (LANISTA_GATEWAY_TCP_PORT); 0: none.")] = None,
+    grpc_port: Annotated[int | None, typer.Option(help="Port for gRPC (LANISTA_GATEWAY_GRPC_PORT); 0: none.")] = None,
+    processes: Annotated[
+        int | None, typer.Option(help="Processes that share the ports (LANISTA_GATEWAY_PROCESSES).")
+    ] = None,
+) -> None:
     """Run a gateway: games call in there, to train, to be gated and rated in a league."""
     from lanista.stack.child_environment import forget_secrets_of_others
     from orchestrator.logs import configure_logs
@@ -69,9 +80,13 @@ def gateway() -> None:
     from workers.gateway.league.settings import LeagueGatewaySettings
     from workers.gateway.process import run_gateway
 
-    settings = LeagueGatewaySettings.load()
+    given = {"host": host, "port": port, "tcp_port": tcp_port, "grpc_port": grpc_port, "processes": processes}
+    settings = LeagueGatewaySettings.load(
+        **{f"gateway_{name}": value for name, value in given.items() if value is not None}
+    )
     forget_secrets_of_others(LeagueGatewaySettings)
-    configure_logs(settings, role="gateway")
+    prepare = partial(configure_logs, LogSettings.load(), role="gateway")
+    prepare()
     key = settings.gateway_control_key
     if key is None:
         raise StackError("LANISTA_GATEWAY_CONTROL_KEY is not set: train workers and gateways need the same secret.")
@@ -87,7 +102,7 @@ def gateway() -> None:
         listening = ", ".join(f"{name} {settings.gateway_host}:{port}" for name, port in ports.items())
         out.print(f"Games call in at {listening}.", highlight=False)
 
-    run_gateway(settings.gateway_options, build, on_ready=ready)
+    run_gateway(settings.gateway_options, build, on_ready=ready, prepare=prepare)
 
 
 def migrate() -> None:
