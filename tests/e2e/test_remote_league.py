@@ -37,7 +37,7 @@ def test_a_league_waits_for_its_game_and_then_trains_gates_and_rates_by_it(stack
     with Client(where.url, where.token) as client:
         for event in client.events(trial, after=0):
             if event.type == "progress":
-                shown = shown or next((each.waiting or "" for each in event.generations), "")
+                shown = next((each.waiting or "" for each in event.generations), "") or shown
             if event.type == "generation_retried":
                 break
     assert event.payload["failure"] == "no_gamecore"

@@ -14,9 +14,11 @@ from workers.gateway.league.frames import Frame
 from workers.gateway.league.links import LOST, Links, listed
 
 ASK_SECONDS = 1.0
+ANSWER_SECONDS = 2.0
+"""How long gateways may take to connect and to answer."""
 QUIET_SECONDS = 5.0
 """A game from which nothing was heard for this long is not connected, if it has no session either."""
-FIRST_PATIENCE, LONGEST_PATIENCE = 5.0, 600.0
+FIRST_PATIENCE, LONGEST_PATIENCE, PATIENCE_UNDER_WAY = 5.0, 600.0, 60.0
 """Seconds of waiting after which an attempt ends, and so becomes an event that people see; doubled each time."""
 
 
@@ -55,8 +57,9 @@ class GamecoreWatch:
         self._remote = game.id == REMOTE
         self._links: Links | None = None
         self._answers: dict[int, Frame] = {}
-        self._asked_at = 0.0
+        self._began, self._asked_at = time.monotonic(), 0.0
         self._since: float | None = None
+        self._seen = False
 
     def __enter__(self) -> Self:
         if self._remote and self._access is not None and self._access.addresses:
@@ -78,14 +81,19 @@ class GamecoreWatch:
         problem = self._problem(self._links)
         if problem is None:
             self._since = None
+            self._seen = self._seen or bool(self._answers)
         elif self._since is None:
             self._since = time.monotonic()
         return problem
 
     @property
     def given_up(self) -> bool:
-        """Whether this has lasted longer than patience allows; as of the last `problem`."""
-        return self._since is not None and time.monotonic() - self._since > self._patience
+        """Whether this has lasted longer than patience allows; as of the last `problem`.
+
+        Games that were there and are gone may come back soon: to end an attempt costs what it has learnt.
+        """
+        patience = max(self._patience, PATIENCE_UNDER_WAY) if self._seen else self._patience
+        return self._since is not None and time.monotonic() - self._since > patience
 
     def _ask(self, links: Links) -> None:
         while (arrived := links.next(0)) is not None:
@@ -100,8 +108,8 @@ class GamecoreWatch:
 
     def _problem(self, links: Links) -> str | None:
         if not self._answers:
-            why = "; ".join(links.problems)
-            return f"no gateway is connected ({why or 'it has not answered yet'})"
+            why = "; ".join(links.problems) or "it does not answer"
+            return f"no gateway is connected ({why})" if time.monotonic() - self._began > ANSWER_SECONDS else None
         heard = [answer.fields for answer in self._answers.values()]
         connected = any(
             each["sessions"] or each["waiting"] or (each["seconds"] is not None and each["seconds"] < QUIET_SECONDS)

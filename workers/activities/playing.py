@@ -57,6 +57,7 @@ class PlayActivities:
     def _play_batch(self, request: PlayRequest, watch: ProgressWatch) -> PlayOutcome:
         with map_errors():
             task = match_task(request)
+            watch.wait_for_gamecores()
             actor = self._take(watch)
             try:
                 result = self._play(actor, task, watch)

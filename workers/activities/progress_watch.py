@@ -12,6 +12,7 @@ from orchestrator.contracts.errors import Failure
 from workers.activities.gamecores import GamecoreWatch
 
 HEARTBEAT_SECONDS = 1.0
+POLL_SECONDS = 0.1
 
 
 class ProgressWatch:
@@ -63,6 +64,13 @@ class ProgressWatch:
         elif now - self._moved_at > self._stall_seconds:
             self._reason = Failure.STALLED
         return self._reason is not None
+
+    def wait_for_gamecores(self) -> None:
+        """Wait until a game calls in, before a crew takes CPUs that others could use; raises `stop_error`."""
+        while self._gamecores is not None and self._gamecores.problem is not None:
+            if self.should_stop():
+                raise self.stop_error()
+            time.sleep(POLL_SECONDS)
 
     @property
     def lacked_gamecores(self) -> bool:

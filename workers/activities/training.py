@@ -60,6 +60,7 @@ class TrainingActivities:
             )
 
         with map_errors():
+            watch.wait_for_gamecores()
             try:
                 return run_generation(
                     plan,
