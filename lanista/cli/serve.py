@@ -74,6 +74,7 @@ def serve(
     host: Annotated[str | None, typer.Option("--host", help="Address (LANISTA_GATEWAY_HOST).")] = None,
     port: Annotated[int, typer.Option("--port", min=0, max=65535, help="HTTP port; 0: any free.")] = 8820,
     tcp_port: Annotated[int | None, typer.Option("--tcp-port", min=0, max=65535, help="TCP port; 0: any free.")] = None,
+    grpc_port: Annotated[int | None, typer.Option("--grpc-port", min=0, max=65535, help="gRPC; 0: any free.")] = None,
     processes: Annotated[
         int | None, typer.Option("--processes", min=1, max=64, help="Processes (LANISTA_GATEWAY_PROCESSES).")
     ] = None,
@@ -105,7 +106,7 @@ def serve(
         interval=interval,
         service=_service(replicas, gpus) if inference is Inference.RAY else None,
     )
-    _run(connect, options, _listening(host, port, tcp_port, processes))
+    _run(connect, options, _listening(host, (port, tcp_port, grpc_port), processes))
 
 
 def _run(connect: Callable[[], Client], options: ServeOptions, listening: GatewayOptions) -> None:
@@ -129,16 +130,16 @@ def _run(connect: Callable[[], Client], options: ServeOptions, listening: Gatewa
         run_gateway(listening, ServeBuild(connect, prepared), on_ready=ready)
 
 
-def _listening(host: str | None, port: int, tcp_port: int | None, processes: int | None) -> GatewayOptions:
+def _listening(host: str | None, ports: tuple[int, int | None, int | None], processes: int | None) -> GatewayOptions:
     from workers.gateway.settings import GatewaySettings
 
     given = GatewaySettings.load().gateway_options
     return replace(
         given,
         host=host or given.host,
-        http_port=port,
-        tcp_port=tcp_port,
-        grpc_port=None,
+        http_port=ports[0],
+        tcp_port=ports[1],
+        grpc_port=ports[2],
         processes=processes or given.processes,
     )
 
