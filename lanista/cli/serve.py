@@ -72,7 +72,7 @@ def serve(
     replicas: Annotated[int, typer.Option("--replicas", min=1, help="With ray: processes of the service.")] = 1,
     gpus: Annotated[float, typer.Option("--gpus", min=0, help="With ray: GPUs of each replica.")] = 0.0,
     host: Annotated[str | None, typer.Option("--host", help="Address (LANISTA_GATEWAY_HOST).")] = None,
-    port: Annotated[int, typer.Option("--port", min=0, max=65535, help="HTTP port; 0: any free.")] = 8820,
+    port: Annotated[int, typer.Option("--port", min=0, max=65535, help="HTTP port; 0: any free.")] = 8830,
     tcp_port: Annotated[int | None, typer.Option("--tcp-port", min=0, max=65535, help="TCP port; 0: any free.")] = None,
     grpc_port: Annotated[int | None, typer.Option("--grpc-port", min=0, max=65535, help="gRPC; 0: any free.")] = None,
     processes: Annotated[

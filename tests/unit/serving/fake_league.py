@@ -28,7 +28,7 @@ class FakeLeague:
 
     def connect(self) -> Client:
         """A client of this API."""
-        return Client(URL, "token", transport=httpx.MockTransport(self._answer), retries=NO_WAITING)
+        return Client(URL, "token", transport=httpx.MockTransport(self._reply), retries=NO_WAITING)
 
     def add(self, number: int, **kind: Any) -> str:
         """A version of main; its id."""
@@ -39,9 +39,15 @@ class FakeLeague:
     def promote(self, version_id: str) -> None:
         self.champion, self.revision = version_id, self.revision + 1
 
-    def _answer(self, request: httpx.Request) -> httpx.Response:
+    def _reply(self, request: httpx.Request) -> httpx.Response:
         if self.away:
             raise httpx.ConnectError("nobody answers")
+        return self.answer(request)
+
+    def answer(self, request: httpx.Request) -> httpx.Response:
+        """What the API answers; 503 while it is away."""
+        if self.away:
+            return httpx.Response(503, json=_problem(503))
         path = request.url.path.removeprefix("/api/v1/")
         if path == "projects":
             return _page([{"id": "p", "name": "board-games", "trials": 1, "running": 0, "created_at": WHEN}])

@@ -38,7 +38,7 @@ def started(monkeypatch: pytest.MonkeyPatch) -> list[tuple[GatewayOptions, Serve
 
     def run(options: GatewayOptions, build: ServeBuild, *, on_ready: Any) -> None:
         calls.append((options, build))
-        on_ready({"http": 8820})
+        on_ready({"http": 8830})
 
     monkeypatch.setattr("workers.gateway.process.run_gateway", run)
     return calls
@@ -57,7 +57,7 @@ def test_options_reach_the_gateway(league: FakeLeague, started: list[Any], tmp_p
     command += ["--canary", league.champion, "--share", "0.2", "--port", "0", "--tcp-port", "0", "--processes", "2"]
     done = runner.invoke(app, command)
     assert done.exit_code == 0, done.output
-    assert "Serving board-games@champion at http 127.0.0.1:8820" in done.stdout
+    assert "Serving board-games@champion at http 127.0.0.1:8830" in done.stdout
     ((listening, build),) = started
     assert (listening.http_port, listening.tcp_port, listening.grpc_port, listening.processes) == (0, 0, None, 2)
     options = build.options
