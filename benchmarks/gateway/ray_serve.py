@@ -70,7 +70,7 @@ def _extra_packages() -> bool:
     if not missing or (FOLDER / "installed").exists():
         return True
     try:
-        command = [sys.executable, "-m", "pip", "install", "--quiet", "--target", FOLDER, *missing]
+        command = [sys.executable, "-m", "pip", "install", "--quiet", "--target", str(FOLDER), *missing]
         subprocess.run(command, check=True, timeout=600)
     except (subprocess.SubprocessError, OSError) as error:
         print(f"what ray[serve] needs cannot be installed: {error}", file=sys.stderr)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable
-from time import perf_counter
+from time import thread_time
 from typing import Any
 
 STAGES = ("parse", "agent", "model", "reply")
@@ -24,15 +24,15 @@ class StageClock:
         stack, seconds = self._stack, self.seconds
 
         def timed(*args: Any, **kwargs: Any) -> Any:
-            now = perf_counter()
+            now = thread_time()
             if stack:
                 seconds[stack[-1]] += now - self._since
             stack.append(stage)
-            self._since = perf_counter()
+            self._since = thread_time()
             try:
                 return original(*args, **kwargs)
             finally:
-                now = perf_counter()
+                now = thread_time()
                 seconds[stack.pop()] += now - self._since
                 self._since = now
 
