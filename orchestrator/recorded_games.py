@@ -53,6 +53,11 @@ class RecordedSummary:
     """What agents were told: player, generation, purpose, ..."""
 
 
+def is_trial(name: str) -> bool:
+    """Whether games can be kept under this name: a trial's id."""
+    return _TRIAL.fullmatch(name) is not None
+
+
 class RecordedGames:
     """The recorded games of an artifact store."""
 

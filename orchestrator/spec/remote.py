@@ -16,6 +16,7 @@ from orchestrator.spec.values import Flag, Number, Positive, TeamNumber, Width
 
 REMOTE = "remote"
 """The name of games that call in."""
+_FUNCTION = re.compile(r"[A-Za-z_][\w.]*:[A-Za-z_][\w.]*")
 _NAME = re.compile(r"[\w.-]{1,64}")
 MOST_NUMBERS = 1 << 24
 """The most numbers of one observation or action."""
@@ -156,6 +157,21 @@ class RemoteSpec(Section):
         return self.seats if self.teams is None else len(set(self.teams))
 
 
+class Dump(Section):
+    """Which games are kept tick by tick."""
+
+    every: Positive = Field(description="the first game of a gateway process and then each n-th one is kept")
+    keep: Positive = Field(default=100, description="so many games of the trial stay; older ones are removed")
+    render: str | None = Field(default=None, description="module:function that draws a tick, for the page; null: none")
+
+    @field_validator("render")
+    @classmethod
+    def _names_a_function(cls, render: str | None) -> str | None:
+        if render is not None and _FUNCTION.fullmatch(render) is None:
+            raise ValueError("must be an import path module:function, as my_game.agent:draw")
+        return render
+
+
 class RemoteGame(Choice):
     """A game in a process of its own, which calls in at a gateway."""
 
@@ -172,6 +188,9 @@ class RemoteGame(Choice):
     )
     episode_length: Positive | None = Field(
         default=None, description="decisions of a seat after which its episode is cut; null: the agent's own"
+    )
+    dump: Dump | None = Field(
+        default=None, description="which games are kept tick by tick, as {every: 1000}; null: none"
     )
 
     @field_validator("agent")

@@ -179,6 +179,7 @@ def match_task(request: PlayRequest) -> MatchTask:
         pairs=request.pairs,
         seed=request.seed,
         randomness=Randomness(sampled=request.sampled, opening_plies=request.opening_plies),
+        trial=request.trial,
     )
 
 

@@ -19,7 +19,7 @@ class RemoteGame(VectorGame):
     """The seats and spaces of a game that calls in. It has no tables here: whoever steps it is refused.
 
     `spec` is the section of a trial file, `agent` names the agents, `name` is what processes of the game ask for, and
-    `episode_length` is the agents' where they have none of their own.
+    `episode_length` is the agents' where they have none of their own. `dump` says which games are kept.
     """
 
     def __init__(
@@ -30,9 +30,10 @@ class RemoteGame(VectorGame):
         agent: Any = None,
         name: str = "",
         episode_length: int | None = None,
+        dump: Mapping[str, Any] | None = None,
     ) -> None:
         super().__init__(declared_spec(spec, name), tables)
-        self.agent, self.name, self.episode_length = agent, name, episode_length
+        self.agent, self.name, self.episode_length, self.dump = agent, name, episode_length, dump
 
     def begin(self, tables: NDArray[np.int64]) -> None:
         """Does nothing: its games begin when they call in."""

@@ -54,7 +54,13 @@ class RemoteMatch:
         self._spec, self._links = spec, links
         self._queue = GameQueue(task, spec)
         entrants = [Contestant(name=e.id, player=e.id, checkpoint=e.checkpoint, bot=e.bot) for e in task.entrants]
-        self._order = Order(id=new_id(), game=task.game, entrants=entrants, sampled=task.randomness.sampled)
+        self._order = Order(
+            id=new_id(),
+            game=task.game,
+            entrants=entrants,
+            sampled=task.randomness.sampled,
+            info={"trial": task.trial} if task.trial else {},
+        )
         self._waiting = deque(range(len(self._queue)))
         self._at: dict[int, dict[int, bool]] = {}
         """By gateway: its games, and whether each has begun."""

@@ -85,6 +85,8 @@ class MatchTask:
     randomness: Randomness = Randomness()
     tables: int = MOST_TABLES
     """Games under way at once, at most."""
+    trial: str = ""
+    """The trial's id, for games that call in and are kept."""
 
     def __post_init__(self) -> None:
         if self.pairs < 1 or self.tables < 1:

@@ -88,7 +88,7 @@ class Director:
 
     def cast(self, session: str, ticket: str) -> Cast:
         seats = [SeatCast(name="main:3", model=Counting())]
-        return Cast(spec=declared_spec(SPEC), seats=seats, seed=5, info={"trial_id": TRIAL, **self.info})
+        return Cast(spec=declared_spec(SPEC), seats=seats, seed=5, info={"trial": TRIAL, **self.info})
 
     def episode(self, cast: Cast, episode: Any) -> None:
         pass

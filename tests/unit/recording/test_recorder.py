@@ -23,7 +23,7 @@ async def test_every_nth_session_is_kept(tmp_path: Path) -> None:
     assert all(each == replies[0] for each in replies), "a recorded session is answered as any other"
     (summary, *_) = found
     assert (summary.ticks, summary.players, summary.returns) == (5, ["main:3"], [6.0])
-    assert summary.info == {"trial_id": TRIAL, "purpose": "training"}
+    assert summary.info == {"trial": TRIAL, "purpose": "training"}
 
 
 async def test_a_recording_holds_steps_decisions_and_replies_in_order(tmp_path: Path) -> None:

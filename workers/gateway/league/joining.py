@@ -7,9 +7,11 @@ import errno
 from dataclasses import dataclass, field
 
 from orchestrator.artifacts import ArtifactStore
+from orchestrator.recorded_games import RecordedGames
 from workers.gateway.league.building import LeagueBuilder, runner_factory
 from workers.gateway.league.director import LeagueDirector
 from workers.gateway.league.server import ControlServer
+from workers.gateway.recording.recorder import GameRecorder
 from workers.gateway.server import Gateway
 
 
@@ -26,8 +28,10 @@ class JoinLeague:
     async def __call__(self, gateway: Gateway) -> None:
         """Give the gateway its director, and listen for crews."""
         director = LeagueDirector()
-        make_runner = runner_factory(director, asyncio.get_running_loop())
-        director.withdraw = gateway.play(director, make_runner, director).withdraw
+        recorder = GameRecorder(director, RecordedGames(self.artifacts))
+        make_runner = recorder.runners(runner_factory(recorder, asyncio.get_running_loop()))
+        director.withdraw = gateway.play(recorder, make_runner, director).withdraw
+        gateway.at_stop(recorder.stop)
         control = ControlServer(director, LeagueBuilder(ArtifactStore(self.artifacts)), self.key)
         gateway.at_stop(control.stop)
         gateway.ports["control"] = await self._listen(control, gateway.options.processes)

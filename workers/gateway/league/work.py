@@ -15,6 +15,7 @@ from workers.gateway.contract import Cast, Episode, Model, SeatCast, SessionResu
 from workers.gateway.league.demand import Contestant, Demand, Order, OrderedGame
 from workers.gateway.league.episodes import episodes_frame
 from workers.gateway.league.frames import Frame
+from workers.gateway.recording.options import kept_games
 from workers.rollout.seating import LEARNER, MATE
 
 Send = Callable[[Frame], None]
@@ -135,7 +136,7 @@ class Collection(Work):
             spec=self.spec,
             seats=seats,
             seed=int(mix(demand.seed, number, _SEEDS).item()) >> 11,
-            info={**demand.info, "purpose": "training"},
+            info={**demand.info, **kept_games(demand.game), "purpose": "training"},
             key=Assignment(self, matchup, _outside(seats)),
         )
 
@@ -242,7 +243,7 @@ class OpenOrder(Work):
             spec=self.spec,
             seats=seats,
             seed=game.seed,
-            info={**self._order.info, "purpose": "match"},
+            info={**self._order.info, **kept_games(self._order.game), "purpose": "match"},
             key=Assignment(self, game.game, _outside(seats)),
         )
 

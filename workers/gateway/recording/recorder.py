@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import logging
 import secrets
@@ -15,7 +16,7 @@ from typing import cast as cast_to
 
 from numpy.typing import NDArray
 
-from orchestrator.recorded_games import RecordedGames, RecordedSummary
+from orchestrator.recorded_games import RecordedGames, RecordedSummary, is_trial
 from workers.gateway.contract import (
     Cast,
     Director,
@@ -30,6 +31,7 @@ from workers.gateway.contract import (
     StepKind,
 )
 from workers.gateway.recording.files import encode_game
+from workers.gateway.recording.options import DUMP
 from workers.gateway.recording.specs import spec_mapping
 from workers.gateway.rpc.arrays import encode_batch
 from workers.gateway.rpc.generated import gamecore_pb2
@@ -37,8 +39,6 @@ from workers.gateway.rpc.generated import recording_pb2 as pb
 from workers.gateway.rpc.statuses import code_number
 from workers.inference.actor import Actor
 
-DUMP = "dump"
-"""The key of a cast's `info` that says which games to keep: {"every": 1000, "keep": 100}."""
 KEPT = 100
 """Games of a trial that are kept, unless it says otherwise."""
 LARGEST = 64 << 20
@@ -69,7 +69,7 @@ class GameRecorder:
         dump = cast.info.get(DUMP)
         if not dump or not session:
             return cast
-        trial = str(cast.info.get("trial_id") or "")
+        trial = str(cast.info.get("trial") or "")
         self._seen[trial] += 1
         if (self._seen[trial] - 1) % int(dump["every"]) == 0 and len(self._open) < MOST_OPEN:
             recording = self._open[id(cast)] = Recording(session, cast, trial, int(dump.get("keep") or KEPT))
@@ -116,10 +116,15 @@ class GameRecorder:
         """Wait for what is being written."""
         self._writer.shutdown()
 
+    async def stop(self) -> None:
+        """The same, without holding up the event loop."""
+        await asyncio.to_thread(self.close)
+
     def _write(self, recording: Recording) -> None:
         try:
             data = encode_game(recording.game)
-            self._store.put(recording.trial or None, recording.summary(len(data)), data, recording.keep)
+            trial = recording.trial if is_trial(recording.trial) else None
+            self._store.put(trial, recording.summary(len(data)), data, recording.keep)
         except Exception as error:  # a recording that is lost harms no game
             _log.error("the recording of session %s could not be kept", recording.game.session, exc_info=error)
 
