@@ -113,7 +113,7 @@ def players_table(
     league: League, shown: Sequence[Player], progress: dict[str, GenerationProgress] | None = None
 ) -> Table:
     """One row for each player shown."""
-    by_returns = bool(league.returns) and not league.has_opponents
+    by_returns = bool(league.returns) and not league.has_opponents and not league.ratings.items
     measure = "mean return" if by_returns else "rating"
     table = Table("player", "role", "version", "generation", "under way", "steps", measure, "aliases", box=None)
     for player in shown:

@@ -25,6 +25,8 @@ _FRAME = re.compile(
     r'^[ \t]*File "(?P<file>[^"]+)", line \d+, in [^\n]+(?:\n[ \t]{4,}(?!File ")\S[^\n]*)?', re.MULTILINE
 )
 """A frame of a formatted traceback with its line of source, if there is one."""
+_ARCHIVE = re.compile(r'File "[^"]*/[0-9a-f]{64}/')
+"""The folder of an unpacked code archive: the user knows the file by what follows."""
 
 
 def user_traceback(error: BaseException) -> str:
@@ -34,7 +36,7 @@ def user_traceback(error: BaseException) -> str:
     """
     text = "".join(traceback.format_exception(error))
     found = [match.group(0) for match in _FRAME.finditer(text) if is_user_file(match.group("file"))]
-    return "\n".join(list(dict.fromkeys(found))[-MAX_FRAMES:])
+    return _ARCHIVE.sub('File "', "\n".join(list(dict.fromkeys(found))[-MAX_FRAMES:]))
 
 
 def is_user_file(file: str) -> bool:

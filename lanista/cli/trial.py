@@ -178,7 +178,7 @@ def show(
             out.print(headline(found))
             out.print(players_table(league, players_to_show(league, MOST_PLAYERS), under_way))
             for trouble in [] if now is None else now.troubles:
-                print_line(f"[yellow]{escape(trouble)}[/]")
+                print_line(f"[yellow]{escape(trouble.splitlines()[0])}[/]")
             print_line(f"[dim]id {found.id} · seed {found.seed}{_origin(found)}[/]")
 
 

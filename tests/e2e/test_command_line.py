@@ -92,3 +92,34 @@ def watching(stack: LocalStack, trial: str) -> Iterator[subprocess.Popen[str]]:
     finally:
         process.kill()
         process.communicate()
+
+
+OWN = """
+game: {id: "nim_of_mine:Nim", most: 21}
+project: own-code
+model: {id: mlp, hidden: [16]}
+league: {preset: self_play, champion_gate: null}
+generation: {steps: 4_000, tables: 64}
+evaluation: {every_generations: 1_000_000}
+budget: {steps: 4_000}
+"""
+NIM = (Path(__file__).parents[2] / "examples" / "own_game.py").read_text()
+
+
+def test_own_code_is_sent_along_and_an_edit_is_picked_up_by_the_next_trial(stack: LocalStack) -> None:
+    module, file = stack.folder / "nim_of_mine.py", stack.folder / "own.yaml"
+    module.write_text(NIM)
+    file.write_text(OWN)
+    checked = stack.lanista("trial", "validate", str(file))
+    assert checked.returncode == 0 and "not checked" not in checked.stderr, checked.stderr
+    first = json.loads(stack.lanista("trial", "start", str(file), "--json").stdout)
+    assert first["game"] == "nim_of_mine:Nim", "an option at its default is the same game"
+    assert stack.lanista("trial", "watch", first["id"]).returncode == 0, "it completes"
+
+    module.write_text(NIM.replace("self.stones -= actions + 1", "raise KeyError('no such stone')"))
+    second = json.loads(stack.lanista("trial", "start", str(file), "--name", "edited", "--json").stdout)
+    assert second["game"] == first["game"] and second["spec"]["game"]["id"] != first["spec"]["game"]["id"]
+    watched = stack.lanista("trial", "watch", second["id"])
+    assert watched.returncode == 1 and "KeyError: 'no such stone'" in watched.stdout
+    shown = stack.lanista("trial", "show", second["id"]).stdout
+    assert "nim_of_mine.py" in shown and "raise KeyError('no such stone')" in shown

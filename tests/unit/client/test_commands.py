@@ -507,6 +507,8 @@ def test_games_without_opponents_are_shown_by_their_returns(serve: Serve) -> Non
         found = league(request)
         if request.url.path.endswith("/payoff"):
             return httpx.Response(200, json=found.json() | {"wins": nobody, "draws": nobody, "losses": nobody})
+        if request.url.path.endswith("/ratings"):
+            return httpx.Response(200, json={"fit": None, "items": [], "next_cursor": None})
         return found
 
     serve(answer)
