@@ -34,7 +34,7 @@ class PatientWatch:
     def __init__(self) -> None:
         self.waited = 0
 
-    def waiting(self) -> None:
+    def waiting(self, reason: str) -> None:
         self.waited += 1
 
     def should_stop(self) -> bool:
@@ -53,9 +53,9 @@ class StandInCrew:
         self.closed_at: float | None = None
         StandInCrew.made.append(self)
 
-    def start(self, should_stop: Callable[[], bool], on_waiting: Callable[[], None]) -> None:
+    def start(self, should_stop: Callable[[], bool], on_waiting: Callable[[str], None]) -> None:
         while not StandInCrew.placed():
-            on_waiting()
+            on_waiting("a place")
             time.sleep(0.01)
 
     def close(self) -> None:
@@ -179,7 +179,7 @@ def test_a_crew_whose_place_can_never_be_is_refused(
         alive = [{"Alive": True, "Resources": {"CPU": cpus}} for cpus in (left if waited else nodes)]
         return [gone, *alive]
 
-    def waits() -> None:
+    def waits(reason: str) -> None:
         waited.append(time.monotonic())
         assert len(waited) < 1000, "it waits for ever"
 
