@@ -48,6 +48,7 @@ SAMPLES: dict[str, tuple[tuple[Any, ...], dict[str, Any]]] = {
     "api.web.problems.ProblemError": ((409, "taken"), {"headers": {"Retry-After": "1"}, "trial_status": "running"}),
     "lanista.client.errors.Problem": ((409, "Conflict", "taken", {"trial_status": "running"}), {}),
     "lanista.client.errors.TokenWithheld": (("http://there",), {}),
+    "lanista.simulator.exchange.Refused": ((503, "busy", 1.0), {}),
     "league.errors.UnknownPlayer": (("main", "the roster"), {}),
     "league.errors.UnknownRule": (("format", "x", ["swiss"]), {}),
     "orchestrator.artifacts.ArtifactStoreUnavailable": (("file:///there", "full"), {}),
