@@ -22,6 +22,7 @@ from workers.gateway.contract import Cast, Episode, SeatCast, SessionResult
 from workers.gateway.limits import GatewayLimits
 from workers.gateway.models import BatchedModel
 from workers.gateway.options import GatewayOptions
+from workers.gateway.process import settle_memory
 from workers.gateway.server import Gateway
 from workers.inference.policy import Policy
 from workers.models.mlp import Mlp
@@ -105,6 +106,7 @@ async def serve(stages: bool, grpc: bool) -> None:
     async with Gateway(options) as gateway:
         gateway.play(serving, lambda session, cast: AgentRunner(session, cast, agents, serving, loop))
         await gateway.listen()
+        settle_memory(gateway)
         reader = asyncio.StreamReader()
         await loop.connect_read_pipe(lambda: asyncio.StreamReaderProtocol(reader), sys.stdin)
         orders = Orders(gateway, serving, watch_stages() if stages else None)
