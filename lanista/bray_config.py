@@ -72,7 +72,7 @@ class _Conversion:
         trainer_name, trainer = self._first("trainer")
         rows = self._rows(trainer)
         trial["algorithm"] = self._algorithm(trainer_name, trainer, rows)
-        trial["league"] = {"preset": "self_play", "champion_gate": {"max_pairs": 500}}
+        trial["league"] = {"preset": "self_play", "champion_gate": None}
         trial["generation"] = self._generation(trainer, rows)
         trial["budget"] = {"steps": max(rows, round(float(trainer.pop("num_steps", 0) or 10_000) * rows))}
         self._top_level()
@@ -89,29 +89,43 @@ class _Conversion:
         self._left.append(f"{path}: {words}")
 
     def _game(self) -> dict[str, Any]:
-        """The games call in by a gateway; the agent sits between them and the model."""
-        agents = [
-            (name, f"{part.pop('module', name)}:{part.pop('class', 'Agent')}") for name, part in self._of("agent")
-        ]
+        """The games call in by a gateway; agents sit between them and the model."""
+        agents = [f"{part.pop('module', name)}:{part.pop('class', 'Agent')}" for name, part in self._of("agent")]
         game: dict[str, Any] = {"id": "remote"}
-        spec: dict[str, Any] = {}
-        for _, network in self._of("config"):
-            if "state_space" in network:
-                spec["observation"] = {"type": "box", "shape": network.pop("state_space")}
-            if isinstance(network.get("action_space"), int):
-                spec["action"] = {"type": "discrete", "n": network.pop("action_space")}
-        if spec:
-            game["spec"] = {**spec, "seats": 1}
-            self._leave("game.spec.seats", "1: say how many sides play, if the agents play more than one")
-        else:
-            self._leave("game.spec", "describe what the model sees and which actions there are")
         if agents:
-            # as in Bray, all of them get every tick
-            game["agent"] = agents[0][1] if len(agents) == 1 else [target for _, target in agents]
+            game["agent"] = agents[0] if len(agents) == 1 else agents
+        game["spec"] = self._spaces()
         _, actor = self._first("actor")
         if length := actor.pop("episode_length", None):
             game["episode_length"] = int(length)
+        if every := actor.pop("episode_save_interval", None):
+            game["dump"] = {"every": int(every), **self._render()}
         return game
+
+    def _spaces(self) -> dict[str, Any]:
+        """Seats and spaces; what the configuration does not say is listed."""
+        spec: dict[str, Any] = {
+            "observation": {"type": "box", "shape": [1]},
+            "action": {"type": "discrete", "n": 2},
+            "seats": 1,
+        }
+        found = set()
+        for _, network in self._of("config"):
+            if isinstance(shape := network.get("state_space"), list):
+                spec["observation"]["shape"] = network.pop("state_space", shape)
+                found.add("observation")
+            if isinstance(network.get("action_space"), int):
+                spec["action"]["n"] = network.pop("action_space")
+                found.add("action")
+        for space in ("observation", "action"):
+            if space not in found:
+                self._leave(f"game.spec.{space}", "is a placeholder: describe it")
+        self._leave("game.spec.seats", "1 seat is assumed; say how many players of yours one game has")
+        return spec
+
+    def _render(self) -> dict[str, str]:
+        name, render = self._first("render")
+        return {"render": f"{render.pop('module', name)}:{render.pop('func', 'render')}"} if name else {}
 
     def _model(self) -> dict[str, Any]:
         models = list(self._of("model"))
@@ -201,7 +215,7 @@ class _Conversion:
         if self._config.get("mode", "train") != "train":
             self._leave("mode", f"{self._config['mode']}: a trial file trains; `lanista serve --alias champion` serves")
         if self._config.get("dump_state"):
-            self._leave("dump_state", "recorded games are replayed from their moves; agents may record states")
+            self._leave("dump_state", "game.dump keeps games tick by tick")
 
     def _others(self) -> None:
         """What is left of every component."""
@@ -238,8 +252,7 @@ _ADVICE = {
     ("actor", "serialize"): "an agent names its serializer",
     ("actor", "tick_input_proto"): "an agent names its messages",
     ("actor", "tick_output_proto"): "an agent names its messages",
-    ("actor", "episode_save_interval"): "recorded games are kept by the gateway",
-    ("render", "module"): "a game renders itself (render_svg), or give your function to the replay command",
+    ("render", "module"): "one function draws the games that are kept: game.dump.render",
     ("trainer", "batch_kind"): "rows of a batch are concatenated; recurrent models get sequences",
     ("trainer", "prefetch_size"): "batches are prefetched where they arrive asynchronously",
     ("trainer", "cpus_per_worker"): "generation.cpus is for all processes of a crew",

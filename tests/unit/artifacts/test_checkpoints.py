@@ -1,5 +1,6 @@
 """Checkpoints come back exactly, hash alike for like content, and say what differs when they do not fit."""
 
+import io
 import json
 import struct
 import subprocess
@@ -17,10 +18,12 @@ from orchestrator.catalog import Component
 from workers.checkpoints import (
     Checkpoint,
     CheckpointMismatch,
+    NotWeights,
     UnreadableCheckpoint,
     decode,
     encode,
     load,
+    read_weights,
     save,
 )
 
@@ -156,3 +159,18 @@ def test_what_json_cannot_hold_is_refused_on_save(scalar: object) -> None:
 def test_weights_that_are_no_tensors_are_refused_on_save() -> None:
     with pytest.raises(ValueError, match="scale"):
         encode(replace(checkpoint(), weights={"scale": 1.0}))
+
+
+def test_weights_of_users_are_checkpoints_or_plain_state_dicts() -> None:
+    plain = torch.nn.Linear(2, 3).state_dict()
+    found, raw_images = read_weights(save_tensors(dict(plain)))
+    assert not raw_images and {name: tensor.shape for name, tensor in found.items()} == {
+        "weight": (3, 2),
+        "bias": (3,),
+    }
+    pickled = io.BytesIO()
+    torch.save(plain, pickled)
+    with pytest.raises(NotWeights, match=r"torch\.save.*safetensors\.torch\.save_file\(model\.state_dict\(\)"):
+        read_weights(pickled.getvalue())
+    with pytest.raises(NotWeights, match="not a safetensors file"):
+        read_weights(b"no weights at all")

@@ -24,7 +24,9 @@ CONFIG: dict[str, Any] = {
     "eval_buffer": {"kind": "buffer", "sources": ["held_out"], "batch_size": 64},
     "replay": {"kind": "buffer", "batch_size": 64},
     "hero": {"kind": "agent", "module": "arena.agents", "class": "Hero"},
-    "hall": {"kind": "actor", "agents": ["hero"], "num_workers": 2, "actors_per_worker": 8, "port": 8000},
+    "hall": {"kind": "actor", "agents": ["hero"], "num_workers": 2, "actors_per_worker": 8, "port": 8000}
+    | {"episode_length": 128, "episode_save_interval": 1000},
+    "picture": {"kind": "render", "module": "arena.pictures", "func": "draw"},
     "teacher": {
         "kind": "trainer",
         "module": "arena.training",
