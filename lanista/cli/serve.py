@@ -20,6 +20,7 @@ from lanista.cli.terminal import errors, print_line
 from lanista.client import Client, Retries
 
 if TYPE_CHECKING:
+    from lanista.client.local import ApiAddress
     from lanista.serving.server import ServeOptions
     from workers.gateway.options import GatewayOptions
     from workers.serving.inference_service import ServiceOptions
@@ -106,10 +107,13 @@ def serve(
         interval=interval,
         service=_service(replicas, gpus) if inference is Inference.RAY else None,
     )
-    _run(connect, options, _listening(host, (port, tcp_port, grpc_port), processes))
+    _run(connect, partial(address, home), options, _listening(host, (port, tcp_port, grpc_port), processes))
 
 
-def _run(connect: Callable[[], Client], options: ServeOptions, listening: GatewayOptions) -> None:
+def _run(
+    connect: Callable[[], Client], where: Callable[[], ApiAddress], options: ServeOptions, listening: GatewayOptions
+) -> None:
+    from lanista.rpc.records import WithRecords
     from lanista.serving.inference import shared_service
     from lanista.serving.server import ServeBuild
     from orchestrator.logs import configure_logs
@@ -127,7 +131,8 @@ def _run(connect: Callable[[], Client], options: ServeOptions, listening: Gatewa
         print_line(f"Serving {escape(options.followed.label)} at {escape(where)}. Ctrl-C ends it.")
 
     with shared_service(options, listening.processes) as prepared:
-        run_gateway(listening, ServeBuild(connect, prepared), on_ready=ready)
+        build = WithRecords(ServeBuild(connect, prepared), where, options.followed.project)
+        run_gateway(listening, build, on_ready=ready)
 
 
 def _listening(host: str | None, ports: tuple[int, int | None, int | None], processes: int | None) -> GatewayOptions:

@@ -186,11 +186,11 @@ class Games:
         self.waiting: list[Any] = []
         self.withdrawn = 0
 
-    def next_game(self, seconds: float, answer: Any) -> Any:
+    def next_game(self, seconds: float, answer: Any, name: str = "") -> Any:
         if not seconds:
             answer(None)
         elif seconds == 1.0:
-            answer({"ticket": "t1", "purpose": "match"})
+            answer({"ticket": "t1", "game": name})
         else:
             self.waiting.append(answer)
         return self._withdraw
@@ -205,8 +205,8 @@ async def test_what_to_play_next() -> None:
     async with connected(GamecoreService(front)) as channel:
         stub = GamecoreStub(channel)
         assert (await stub.Next(pb.NextRequest())).ticket == ""
-        found = await stub.Next(pb.NextRequest(seconds=1.0))
-        assert (found.ticket, found.game) == ("t1", '{"ticket": "t1", "purpose": "match"}')
+        found = await stub.Next(pb.NextRequest(seconds=1.0, game="chess"))
+        assert (found.ticket, found.game) == ("t1", '{"ticket": "t1", "game": "chess"}')
         call = stub.Next(pb.NextRequest(seconds=30.0))
         while not games.waiting:
             await asyncio.sleep(0.01)

@@ -8,13 +8,22 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Any
 
+import grpc
 import httpx
 import pytest
 
 from lanista.client import AsyncClient
+from lanista.client.errors import Unreachable
+from lanista.client.local import ApiAddress
+from lanista.rpc.records import WithRecords
 from lanista.rpc.registry import ClientRegistry
 from tests.unit.client.fake_api import NO_WAITING, URL, WHEN, a_trial, an_id
+from tests.unit.rpc.serving import EchoTable
 from workers.gateway.contract import Refused
+from workers.gateway.options import GatewayOptions
+from workers.gateway.rpc.generated import policy_pb2
+from workers.gateway.rpc.generated.policy_pb2_grpc import PolicyStub
+from workers.gateway.server import Gateway
 
 ID = "018f0000-0000-7000-8000-00000000000{}"
 WEIGHTS = b"weights"
@@ -157,6 +166,27 @@ async def test_refusals_of_the_api_keep_their_meaning(status: int, code: int) ->
         with pytest.raises(Refused, match="these words") as refused:
             await ClientRegistry(client).find("champion")
     assert refused.value.status == code
+
+
+async def test_a_gateway_with_records_serves_policies() -> None:
+    async def nothing(gateway: Gateway) -> None:
+        pass
+
+    def unknown() -> ApiAddress:
+        raise Unreachable("no stack runs here")
+
+    options = GatewayOptions(http_port=None, grpc_port=0)
+    for where, code in (
+        (unknown, "UNIMPLEMENTED"),
+        (lambda: ApiAddress("http://127.0.0.1:1", "t"), "INVALID_ARGUMENT"),
+    ):
+        async with Gateway(options, EchoTable()) as gateway:
+            await WithRecords(nothing, where, "default")(gateway)
+            await gateway.listen()
+            async with grpc.aio.insecure_channel(f"127.0.0.1:{gateway.ports['grpc']}") as channel:
+                with pytest.raises(grpc.aio.AioRpcError) as error:
+                    await PolicyStub(channel).Describe(policy_pb2.DescribeRequest())
+        assert error.value.code().name == code
 
 
 async def test_an_api_that_is_away() -> None:

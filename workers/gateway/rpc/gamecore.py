@@ -53,7 +53,7 @@ class GamecoreService(RpcService):
             raise Refused(400, f"seconds must be 0 to {LONGEST_WAIT:g}, not {request.seconds:g}")
         found: asyncio.Future[Mapping[str, Any] | None] = asyncio.get_running_loop().create_future()
         withdraw = self._front.games.next_game(
-            request.seconds, lambda game: None if found.done() else found.set_result(game)
+            request.seconds, lambda game: None if found.done() else found.set_result(game), request.game
         )
         try:
             game = await found

@@ -24,15 +24,15 @@ _sym_db = _symbol_database.Default()
 
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x19lanista/v1/gamecore.proto\x12\nlanista.v1\"L\n\x0cStartRequest\x12\x0f\n\x07session\x18\x01 \x01(\t\x12\r\n\x05\x61gent\x18\x02 \x01(\t\x12\x0c\n\x04\x62ody\x18\x03 \x01(\x0c\x12\x0e\n\x06ticket\x18\x04 \x01(\t\"I\n\x0bTickRequest\x12\x0f\n\x07session\x18\x01 \x01(\t\x12\r\n\x05\x61gent\x18\x02 \x01(\t\x12\x0c\n\x04\x62ody\x18\x03 \x01(\x0c\x12\x0c\n\x04\x61uto\x18\x04 \x01(\x08\":\n\nEndRequest\x12\x0f\n\x07session\x18\x01 \x01(\t\x12\r\n\x05\x61gent\x18\x02 \x01(\t\x12\x0c\n\x04\x62ody\x18\x03 \x01(\x0c\"\x19\n\tStepReply\x12\x0c\n\x04\x62ody\x18\x01 \x01(\x0c\"\x1e\n\x0bNextRequest\x12\x0f\n\x07seconds\x18\x01 \x01(\x01\")\n\tNextReply\x12\x0e\n\x06ticket\x18\x01 \x01(\t\x12\x0c\n\x04game\x18\x02 \x01(\t\"t\n\x04Step\x12\n\n\x02id\x18\x01 \x01(\x04\x12\"\n\x04kind\x18\x02 \x01(\x0e\x32\x14.lanista.v1.StepKind\x12\x0f\n\x07session\x18\x03 \x01(\t\x12\r\n\x05\x61gent\x18\x04 \x01(\t\x12\x0c\n\x04\x62ody\x18\x05 \x01(\x0c\x12\x0e\n\x06ticket\x18\x06 \x01(\t\"(\n\x05Steps\x12\x1f\n\x05steps\x18\x01 \x03(\x0b\x32\x10.lanista.v1.Step\"O\n\rStreamedReply\x12\n\n\x02id\x18\x01 \x01(\x04\x12\x0c\n\x04\x62ody\x18\x02 \x01(\x0c\x12$\n\x07refusal\x18\x03 \x01(\x0b\x32\x13.lanista.v1.Refusal\"9\n\x0bStepReplies\x12*\n\x07replies\x18\x01 \x03(\x0b\x32\x19.lanista.v1.StreamedReply\":\n\x07Refusal\x12\x0c\n\x04\x63ode\x18\x01 \x01(\x05\x12\x0c\n\x04text\x18\x02 \x01(\t\x12\x13\n\x0bretry_after\x18\x03 \x01(\x01*u\n\x08StepKind\x12\x19\n\x15STEP_KIND_UNSPECIFIED\x10\x00\x12\x13\n\x0fSTEP_KIND_START\x10\x01\x12\x12\n\x0eSTEP_KIND_TICK\x10\x02\x12\x11\n\rSTEP_KIND_END\x10\x03\x12\x12\n\x0eSTEP_KIND_AUTO\x10\x04\x32\xa2\x02\n\x08Gamecore\x12\x38\n\x05Start\x12\x18.lanista.v1.StartRequest\x1a\x15.lanista.v1.StepReply\x12\x36\n\x04Tick\x12\x17.lanista.v1.TickRequest\x1a\x15.lanista.v1.StepReply\x12\x34\n\x03\x45nd\x12\x16.lanista.v1.EndRequest\x1a\x15.lanista.v1.StepReply\x12\x36\n\x04Next\x12\x17.lanista.v1.NextRequest\x1a\x15.lanista.v1.NextReply\x12\x36\n\x04Play\x12\x11.lanista.v1.Steps\x1a\x17.lanista.v1.StepReplies(\x01\x30\x01\x62\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x19lanista/v1/gamecore.proto\x12\nlanista.v1\"L\n\x0cStartRequest\x12\x0f\n\x07session\x18\x01 \x01(\t\x12\r\n\x05\x61gent\x18\x02 \x01(\t\x12\x0c\n\x04\x62ody\x18\x03 \x01(\x0c\x12\x0e\n\x06ticket\x18\x04 \x01(\t\"I\n\x0bTickRequest\x12\x0f\n\x07session\x18\x01 \x01(\t\x12\r\n\x05\x61gent\x18\x02 \x01(\t\x12\x0c\n\x04\x62ody\x18\x03 \x01(\x0c\x12\x0c\n\x04\x61uto\x18\x04 \x01(\x08\":\n\nEndRequest\x12\x0f\n\x07session\x18\x01 \x01(\t\x12\r\n\x05\x61gent\x18\x02 \x01(\t\x12\x0c\n\x04\x62ody\x18\x03 \x01(\x0c\"\x19\n\tStepReply\x12\x0c\n\x04\x62ody\x18\x01 \x01(\x0c\",\n\x0bNextRequest\x12\x0f\n\x07seconds\x18\x01 \x01(\x01\x12\x0c\n\x04game\x18\x02 \x01(\t\")\n\tNextReply\x12\x0e\n\x06ticket\x18\x01 \x01(\t\x12\x0c\n\x04game\x18\x02 \x01(\t\"t\n\x04Step\x12\n\n\x02id\x18\x01 \x01(\x04\x12\"\n\x04kind\x18\x02 \x01(\x0e\x32\x14.lanista.v1.StepKind\x12\x0f\n\x07session\x18\x03 \x01(\t\x12\r\n\x05\x61gent\x18\x04 \x01(\t\x12\x0c\n\x04\x62ody\x18\x05 \x01(\x0c\x12\x0e\n\x06ticket\x18\x06 \x01(\t\"(\n\x05Steps\x12\x1f\n\x05steps\x18\x01 \x03(\x0b\x32\x10.lanista.v1.Step\"O\n\rStreamedReply\x12\n\n\x02id\x18\x01 \x01(\x04\x12\x0c\n\x04\x62ody\x18\x02 \x01(\x0c\x12$\n\x07refusal\x18\x03 \x01(\x0b\x32\x13.lanista.v1.Refusal\"9\n\x0bStepReplies\x12*\n\x07replies\x18\x01 \x03(\x0b\x32\x19.lanista.v1.StreamedReply\":\n\x07Refusal\x12\x0c\n\x04\x63ode\x18\x01 \x01(\x05\x12\x0c\n\x04text\x18\x02 \x01(\t\x12\x13\n\x0bretry_after\x18\x03 \x01(\x01*u\n\x08StepKind\x12\x19\n\x15STEP_KIND_UNSPECIFIED\x10\x00\x12\x13\n\x0fSTEP_KIND_START\x10\x01\x12\x12\n\x0eSTEP_KIND_TICK\x10\x02\x12\x11\n\rSTEP_KIND_END\x10\x03\x12\x12\n\x0eSTEP_KIND_AUTO\x10\x04\x32\xa2\x02\n\x08Gamecore\x12\x38\n\x05Start\x12\x18.lanista.v1.StartRequest\x1a\x15.lanista.v1.StepReply\x12\x36\n\x04Tick\x12\x17.lanista.v1.TickRequest\x1a\x15.lanista.v1.StepReply\x12\x34\n\x03\x45nd\x12\x16.lanista.v1.EndRequest\x1a\x15.lanista.v1.StepReply\x12\x36\n\x04Next\x12\x17.lanista.v1.NextRequest\x1a\x15.lanista.v1.NextReply\x12\x36\n\x04Play\x12\x11.lanista.v1.Steps\x1a\x17.lanista.v1.StepReplies(\x01\x30\x01\x62\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
 _builder.BuildTopDescriptorsAndMessages(DESCRIPTOR, 'lanista.v1.gamecore_pb2', _globals)
 if not _descriptor._USE_C_DESCRIPTORS:
   DESCRIPTOR._loaded_options = None
-  _globals['_STEPKIND']._serialized_start=716
-  _globals['_STEPKIND']._serialized_end=833
+  _globals['_STEPKIND']._serialized_start=730
+  _globals['_STEPKIND']._serialized_end=847
   _globals['_STARTREQUEST']._serialized_start=41
   _globals['_STARTREQUEST']._serialized_end=117
   _globals['_TICKREQUEST']._serialized_start=119
@@ -42,19 +42,19 @@ if not _descriptor._USE_C_DESCRIPTORS:
   _globals['_STEPREPLY']._serialized_start=254
   _globals['_STEPREPLY']._serialized_end=279
   _globals['_NEXTREQUEST']._serialized_start=281
-  _globals['_NEXTREQUEST']._serialized_end=311
-  _globals['_NEXTREPLY']._serialized_start=313
-  _globals['_NEXTREPLY']._serialized_end=354
-  _globals['_STEP']._serialized_start=356
-  _globals['_STEP']._serialized_end=472
-  _globals['_STEPS']._serialized_start=474
-  _globals['_STEPS']._serialized_end=514
-  _globals['_STREAMEDREPLY']._serialized_start=516
-  _globals['_STREAMEDREPLY']._serialized_end=595
-  _globals['_STEPREPLIES']._serialized_start=597
-  _globals['_STEPREPLIES']._serialized_end=654
-  _globals['_REFUSAL']._serialized_start=656
-  _globals['_REFUSAL']._serialized_end=714
-  _globals['_GAMECORE']._serialized_start=836
-  _globals['_GAMECORE']._serialized_end=1126
+  _globals['_NEXTREQUEST']._serialized_end=325
+  _globals['_NEXTREPLY']._serialized_start=327
+  _globals['_NEXTREPLY']._serialized_end=368
+  _globals['_STEP']._serialized_start=370
+  _globals['_STEP']._serialized_end=486
+  _globals['_STEPS']._serialized_start=488
+  _globals['_STEPS']._serialized_end=528
+  _globals['_STREAMEDREPLY']._serialized_start=530
+  _globals['_STREAMEDREPLY']._serialized_end=609
+  _globals['_STEPREPLIES']._serialized_start=611
+  _globals['_STEPREPLIES']._serialized_end=668
+  _globals['_REFUSAL']._serialized_start=670
+  _globals['_REFUSAL']._serialized_end=728
+  _globals['_GAMECORE']._serialized_start=850
+  _globals['_GAMECORE']._serialized_end=1140
 # @@protoc_insertion_point(module_scope)

@@ -61,10 +61,12 @@ class StepReply(_message.Message):
     def __init__(self, body: _Optional[bytes] = ...) -> None: ...
 
 class NextRequest(_message.Message):
-    __slots__ = ("seconds",)
+    __slots__ = ("seconds", "game")
     SECONDS_FIELD_NUMBER: _ClassVar[int]
+    GAME_FIELD_NUMBER: _ClassVar[int]
     seconds: float
-    def __init__(self, seconds: _Optional[float] = ...) -> None: ...
+    game: str
+    def __init__(self, seconds: _Optional[float] = ..., game: _Optional[str] = ...) -> None: ...
 
 class NextReply(_message.Message):
     __slots__ = ("ticket", "game")
