@@ -60,9 +60,9 @@ def api(league: FakeLeague) -> Iterator[str]:
 
 
 @contextmanager
-def serving(folder: Path, api: str, *arguments: str) -> Iterator[httpx.Client]:
+def serving(folder: Path, api: str, *arguments: str, token: str = "secret") -> Iterator[httpx.Client]:
     kept = {name: value for name, value in os.environ.items() if not name.startswith("LANISTA_")}
-    environment = {**kept, "LANISTA_URL": api, "LANISTA_TOKEN": "secret", "PYTHONPATH": str(ROOT)}
+    environment = {**kept, "LANISTA_URL": api, "LANISTA_TOKEN": token, "PYTHONPATH": str(ROOT)}
     command = [sys.executable, "-m", "lanista", "serve", "--port", "0", "--interval", "0.1", *arguments]
     process = subprocess.Popen(
         command, cwd=folder, env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
