@@ -25,7 +25,8 @@ class LocalStack:
     """`lanista` commands, REST calls and rows of one local stack."""
 
     def __init__(self, folder: Path, settings: Mapping[str, str]) -> None:
-        self._settings = settings
+        # stacks that start at the same time would take the same port for games
+        self._settings = {"LANISTA_GATEWAY_PORT": str(unused_port()), **settings}
         self.home = Home(folder / "home")
         self.port = unused_port()
 

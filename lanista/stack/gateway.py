@@ -35,8 +35,8 @@ class StackGateway:
 
     @property
     def preferred(self) -> dict[str, int]:
-        """Ports that are taken where they are free: a second stack of the machine gets others."""
-        return {name: getattr(self.settings, _PORTS[name]) for name in self.names}
+        """The port that is taken where it is free: games look for it. A second stack of the machine gets another."""
+        return {"gateway": self.settings.gateway_port} if "gateway" in self.names else {}
 
     @property
     def key(self) -> str:

@@ -31,6 +31,8 @@ class LocalStack:
     port: int
     extra: dict[str, str] = field(default_factory=dict)
     """Variables beyond the clean environment: parts of one's own."""
+    gateway_port: int = field(default_factory=unused_port)
+    """Stacks that start at the same time would take the same one."""
 
     @classmethod
     def at(cls, folder: Path) -> LocalStack:
@@ -56,7 +58,7 @@ class LocalStack:
 
     def environment(self) -> dict[str, str]:
         clean = {key: value for key, value in os.environ.items() if not key.startswith(("LANISTA_", "RAY_"))}
-        return {**clean, "COLUMNS": "200", **self.extra}
+        return {**clean, "COLUMNS": "200", "LANISTA_GATEWAY_PORT": str(self.gateway_port), **self.extra}
 
     def up(self) -> subprocess.CompletedProcess[str]:
         return self.lanista("up", "--detach", "--port", str(self.port))
