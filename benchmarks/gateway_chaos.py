@@ -30,6 +30,7 @@ TRIAL: dict[str, Any] = {
             {"name": "random", "role": "bot", "bot": "random"},
             {"name": "house", "role": "bot", "bot": "outside-house"},
         ],
+        "matchmaking": {"include_bots": True},
         "snapshot": {"min_steps": 4_096, "win_rate": 0.6, "max_steps": 16_384},
         "champion_gate": {"test": "sprt", "elo0": 0, "elo1": 35, "max_pairs": 50},
     },

@@ -64,7 +64,8 @@ class Parts:
             "ray": settings.ray_port,
         }
         self.gateway = StackGateway(home) if settings.gateway and not settings.gateways else None
-        names, preferred = PORTS, {}
+        names: tuple[str, ...] = PORTS
+        preferred: dict[str, int] = {}
         if self.gateway is not None:
             names, fixed, preferred = PORTS + self.gateway.names, fixed | self.gateway.fixed, self.gateway.preferred
         self.ports = choose_ports(home, names, fixed, frozenset({settings.port}), preferred)

@@ -23,6 +23,7 @@ TRIAL: dict[str, Any] = {
             {"name": "random", "role": "bot", "bot": "random"},
             {"name": "house", "role": "bot", "bot": "outside-house"},
         ],
+        "matchmaking": {"include_bots": True},
         "snapshot": {"min_steps": 512, "win_rate": 0.5, "max_steps": 1024},
         "champion_gate": {"test": "sprt", "elo0": 0, "elo1": 400, "max_pairs": 8},
     },
