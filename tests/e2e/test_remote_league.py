@@ -48,10 +48,10 @@ def test_a_league_waits_for_its_game_and_then_trains_gates_and_rates_by_it(stack
     assert state is not None
     address = state.children["gateway"].address
     with Gamecores(address.removeprefix("http://")) as games:
-        wait_until(lambda: games.played > 20, 60)
+        wait_until(lambda: games.played > 20, 150)
         before = stack.pid("gateway")
         stack.kill("gateway")
-        wait_until(lambda: finished(stack, trial), 120)
+        wait_until(lambda: finished(stack, trial), 200)
     assert stack.pid("gateway") != before
     found = players(stack, trial)
     payoff = stack.call("GET", f"/trials/{trial}/payoff?stream=training")
