@@ -13,6 +13,7 @@ import shutil
 import sys
 import tempfile
 import threading
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -114,22 +115,28 @@ def batching_gain(load: Path, seconds: float) -> dict[str, float]:
 
 
 def measure(seconds: float, ray_serve: bool) -> dict[str, Any]:
-    """All of it."""
+    """All of it; each part is named on standard error as it begins."""
     with tempfile.TemporaryDirectory() as folder:
         load = build_load(Path(folder))
-        swaps, batching = swap_lost(load, max(seconds, 5.0)), batching_gain(load, seconds)
-        return {
-            "http": {**saturated(load, "http", seconds), "cpu_us_by_stage": by_stage(load, "http", seconds)},
-            "tcp": {**saturated(load, "tcp", seconds), "cpu_us_by_stage": by_stage(load, "tcp", seconds)},
-            "grpc": measure_grpc(seconds),
-            "paced": {"http": paced(load, "http", seconds), "tcp": paced(load, "tcp", seconds)},
-            "open_sessions": open_sessions(load),
-            "swap_lost": swaps["lost"],
-            "swaps": swaps,
-            "batching_gain": batching["gain"],
-            "batching": batching,
-            "ray_serve": measure_ray_serve(load, seconds) if ray_serve else "not asked for",
+
+        def transport(scheme: str) -> dict[str, Any]:
+            return {**saturated(load, scheme, seconds), "cpu_us_by_stage": by_stage(load, scheme, seconds)}
+
+        parts: dict[str, Callable[[], Any]] = {
+            "http": lambda: transport("http"),
+            "tcp": lambda: transport("tcp"),
+            "grpc": lambda: measure_grpc(seconds),
+            "paced": lambda: {scheme: paced(load, scheme, seconds) for scheme in ("http", "tcp")},
+            "open_sessions": lambda: open_sessions(load),
+            "swaps": lambda: swap_lost(load, max(seconds, 5.0)),
+            "batching": lambda: batching_gain(load, seconds),
+            "ray_serve": lambda: measure_ray_serve(load, seconds) if ray_serve else "not asked for",
         }
+        found = {}
+        for name, run in parts.items():
+            print(f"{name} …", file=sys.stderr, flush=True)
+            found[name] = run()
+    return {**found, "swap_lost": found["swaps"]["lost"], "batching_gain": found["batching"]["gain"]}
 
 
 def main() -> None:
