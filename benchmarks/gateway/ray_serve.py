@@ -29,7 +29,12 @@ def measure_ray_serve(load: Path, seconds: float) -> dict[str, Any] | str:
         stdout=subprocess.PIPE,
         text=True,
         cwd=HERE.parents[1],
-        env={**os.environ, "PYTHONPATH": os.pathsep.join([str(HERE.parents[1]), str(FOLDER)])},
+        env={
+            **os.environ,
+            "PYTHONPATH": os.pathsep.join([str(HERE.parents[1]), str(FOLDER)]),
+            # on a busy machine its ingress needs longer than the five seconds after which it is killed
+            "RAY_SERVE_PROXY_READY_CHECK_TIMEOUT_S": "120",
+        },
     )
     assert process.stdin is not None and process.stdout is not None
     try:
