@@ -142,7 +142,7 @@ def import_file(
     as_json: JsonOption = False,
 ) -> None:
     """Import weights as a frozen player of a league; their shapes are checked against its model."""
-    data = _weights_file(file, player).read_bytes()
+    data = weights_file(file, player).read_bytes()
     with connected(home) as client:
         made = client.import_weights(client.find_trial(trial), name=name, data=data, like=like)
     if as_json:
@@ -151,7 +151,7 @@ def import_file(
         print_line(f"{escape(name)} joined with {len(data):,} bytes of weights ({made.id}).")
 
 
-def _weights_file(path: Path, player: str | None) -> Path:
+def weights_file(path: Path, player: str | None) -> Path:
     """The file itself, or the player's checkpoint in a folder that `lanista try` wrote."""
     if not path.is_dir():
         return path

@@ -4,9 +4,11 @@ from dataclasses import replace
 
 import pytest
 
+import lanista
 from orchestrator.artifacts import ArtifactStore
 from orchestrator.catalog import Component
 from orchestrator.contracts.generations import GenerationTask, PlannedOpponent, Topology
+from tests.unit.one_process.trial_files import SMALL
 from tests.unit.training.generation_task import TASK
 from workers.crews.generation import run_generation
 from workers.crews.local_generation import LocalCrews
@@ -32,3 +34,11 @@ def test_one_process_gives_the_checkpoint_of_ray(task: GenerationTask, store: Ar
     here = LocalCrews(store).run_generation(task, progress=lambda _: None)
     assert here.checkpoint == on_ray.checkpoint
     assert (here.tallies, here.returns, here.steps) == (on_ray.tallies, on_ray.returns, on_ray.steps)
+
+
+def test_a_run_on_ray_gives_the_checkpoints_of_one_process() -> None:
+    here = lanista.train(SMALL, generations=2, games=0).finish()
+    on_ray = lanista.train(SMALL, generations=2, games=0, ray=True).finish()
+    assert [each.checkpoint.sha256 for each in on_ray.generations] == [
+        each.checkpoint.sha256 for each in here.generations
+    ]

@@ -8,10 +8,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import typer
 import yaml
 from typer.testing import CliRunner, Result
 
 from lanista.cli import app
+from lanista.cli.model import weights_file
 from lanista.cli.try_display import LiveView, display
 from lanista.training.run import train
 from tests.unit.one_process.trial_files import SMALL
@@ -99,3 +101,16 @@ def test_processes_that_need_ray_are_named() -> None:
     result = run(SMALL | {"generation": {"steps": 2048, "rollout_actors": 2}})
     assert result.exit_code == 1
     assert "generation.rollout_actors is 2" in result.stderr and "--ray" in result.stderr
+
+
+def test_model_import_takes_a_folder_of_a_run(folder: Path) -> None:
+    (folder / "run").mkdir()
+    with pytest.raises(typer.BadParameter, match=r"no \.safetensors file"):
+        weights_file(folder / "run", None)
+    (folder / "run" / "main.safetensors").write_bytes(b"")
+    assert weights_file(folder / "run", None) == folder / "run" / "main.safetensors"
+    (folder / "run" / "rival.safetensors").write_bytes(b"")
+    assert weights_file(folder / "run", "rival").name == "rival.safetensors"
+    assert weights_file(folder / "run" / "main.safetensors", None).name == "main.safetensors"
+    with pytest.raises(typer.BadParameter, match="--player must be one of main, rival"):
+        weights_file(folder / "run", None)
