@@ -45,7 +45,7 @@ def main() -> None:
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--json", action="store_true", help="print the result as JSON on stdout")
     arguments = parser.parse_args()
-    with local_stack(LANISTA_GATEWAY_PROCESSES="2") as stack:
+    with local_stack(LANISTA_GATEWAY_PROCESSES="2", RAY_worker_niceness="0") as stack:
         state = stack.home.read_state()
         assert state is not None
         address = state.children["gateway"].address.removeprefix("http://")

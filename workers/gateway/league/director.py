@@ -29,7 +29,12 @@ class _Question:
 
     name: str
     answer: GameAnswer
-    timer: asyncio.TimerHandle
+    timer: asyncio.TimerHandle | None = None
+
+    def answered(self) -> None:
+        """It waits no more."""
+        if self.timer is not None:
+            self.timer.cancel()
 
 
 class LeagueDirector:
@@ -76,7 +81,7 @@ class LeagueDirector:
             found = self._answer(question.name)
             if found is not None:
                 self._questions.remove(question)
-                question.timer.cancel()
+                question.answered()
                 question.answer(found)
 
     def status(self, name: str) -> dict[str, object]:
@@ -99,8 +104,8 @@ class LeagueDirector:
         if found is not None:
             answer(found)
             return lambda: None
-        loop = asyncio.get_running_loop()
-        question = _Question(name, answer, loop.call_later(seconds, lambda: self._give_up(question)))
+        question = _Question(name, answer)
+        question.timer = asyncio.get_running_loop().call_later(seconds, self._give_up, question)
         self._questions.append(question)
         return partial(self._forget, question)
 
@@ -110,7 +115,7 @@ class LeagueDirector:
             question.answer(None)
 
     def _forget(self, question: _Question) -> None:
-        question.timer.cancel()
+        question.answered()
         if question in self._questions:
             self._questions.remove(question)
 
