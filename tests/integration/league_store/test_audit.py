@@ -8,10 +8,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from sqlalchemy import Engine, text
+from sqlalchemy import Engine, select, text
 from sqlalchemy.orm import Session
 
+from api.schemas.canaries import ReportCanary
+from api.store.aliases.canaries import record_canary
+from api.store.core.ids import new_id
 from api.store.forks.fork import fork_trial
+from api.store.tables import Alias, ModelVersion, Trial
 from api.store.verify import Finding, FindingKind, audit, wrong_rows
 from league.types import ReturnTally
 from orchestrator.artifacts import ArtifactStore
@@ -65,7 +69,26 @@ def live_through_everything(store: Store) -> League:
         if gate is not None:
             play(store, gate)
     evaluate(league)
+    report_canaries(store)
     return league
+
+
+def report_canaries(store: Store) -> None:
+    """Two reports of a server that gave a candidate a share of its sessions."""
+    with Session(store.engine) as session, session.begin():
+        alias = session.scalars(select(Alias)).first()
+        assert alias is not None
+        canary = session.scalars(
+            select(ModelVersion.id)
+            .join(Trial, Trial.id == ModelVersion.trial_id)
+            .where(Trial.project_id == alias.project_id, Trial.game == alias.game)
+            .where(ModelVersion.sha256.is_not(None), ModelVersion.id != alias.version_id)
+        ).first()
+        for _ in range(2):
+            report = {"report_id": new_id(), "champion_version_id": alias.version_id, "canary_version_id": canary}
+            counts = {"losses": 3, "draws": 2, "wins": 5, "champion_sessions": 90, "canary_sessions": 10}
+            returns = {"champion_returns": 9.0, "canary_returns": 2.0}
+            record_canary(session, alias, ReportCanary.model_validate(report | counts | returns), "server")
 
 
 def play(store: Store, gate: str) -> None:
@@ -170,6 +193,8 @@ LOST, DOUBLED, ORPHANED, DISAGREEING = (
         (DISAGREEING, "its batches give", "UPDATE gates SET pairs = pairs + 1 WHERE pairs > 0"),
         (LOST, "its alias never moved", "UPDATE alias_events SET gate_id = NULL WHERE revision = 2"),
         (LOST, "moves are missing", "DELETE FROM alias_events WHERE revision = 1"),
+        (DISAGREEING, "says running at", "UPDATE canary_results SET wins = wins + 1"),
+        (DISAGREEING, "says passed at", "UPDATE canary_results SET status = 'passed'"),
         (
             DISAGREEING,
             "its history ends",
