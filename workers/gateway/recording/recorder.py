@@ -152,10 +152,9 @@ class Recording:
         self._begun = time.monotonic()
         self._last = 0.0
         self._bytes = 0
-        info = {key: value for key, value in cast.info.items() if key != DUMP}
         self.game = pb.RecordedGame(
             session=session,
-            info=json.dumps(info, default=str),
+            info=json.dumps(dict(cast.info), default=str),
             players=[seat.name if seat.model is not None else "" for seat in cast.seats],
             learning=[seat.learning for seat in cast.seats],
             spec=json.dumps(spec_mapping(cast.spec)),
@@ -187,7 +186,7 @@ class Recording:
             returns=list(self.game.returns),
             aborted=self.game.aborted,
             cut=self.game.cut,
-            info=json.loads(self.game.info),
+            info={key: value for key, value in json.loads(self.game.info).items() if key != DUMP},
         )
 
 

@@ -74,7 +74,7 @@ class _Replay:
                 for seat, name in enumerate(game.players)
             ],
             seed=game.seed,
-            info={**json.loads(game.info), "purpose": "replay"},
+            info=json.loads(game.info),
         )
         for seat, learning in zip(cast.seats, game.learning, strict=False):
             seat.learning = learning
