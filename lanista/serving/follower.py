@@ -32,6 +32,12 @@ Load = Callable[[bytes, VersionRecord], ServedVersion]
 Connect = Callable[[], Client]
 """Finds the API and makes a client of it; raises LanistaError where it is not found."""
 
+NEVER_TAKEN = frozenset({400, 404, 409, 422})
+"""Statuses of a report that the API will refuse again however often it is sent; others may pass."""
+FIRST_PAUSE = 10.0
+"""Seconds until a version that could not be served is tried again; doubled each time."""
+LONGEST_PAUSE = 600.0
+
 
 class Serving(Protocol):
     """Where versions are put and results come from; called from the follower's thread."""
@@ -51,8 +57,17 @@ class FollowerState:
     problem: str = ""
     """Why the last look failed; empty where it did not."""
     refused: dict[str, str] = field(default_factory=dict)
-    """Versions that could not be served, by role: they are not tried again until the alias moves."""
+    """Versions that could not be served, by role; they are tried again after a growing pause."""
     downloads: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class _Refusal:
+    """A version that could not be served, and when it is tried again."""
+
+    version_id: str
+    pause: float
+    retry_at: float
 
 
 class AliasFollower:
@@ -69,15 +84,16 @@ class AliasFollower:
         code: CodeArchives | None = None,
         interval: float = 2.0,
         report_every: float = 30.0,
+        clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self.state = FollowerState()
         self._connect, self._followed, self._cache = connect, followed, cache
         self._client: Client | None = None
         self._serving, self._load, self._code = serving, load, code
-        self._interval, self._report_every = interval, report_every
+        self._interval, self._report_every, self._clock = interval, report_every, clock
         self._served: dict[Arm, str] = {}
         """The version of each role, by hash."""
-        self._refused: dict[Arm, str] = {}
+        self._refused: dict[Arm, _Refusal] = {}
 
     def begin(self) -> None:
         """Serve the alias's version, or the last known one where the API is away.
@@ -123,7 +139,10 @@ class AliasFollower:
             except Problem as error:
                 if self._is_away(error):
                     raise
-                log.error("serving.report_refused", report=report.report_id, problem=str(error))
+                kept = error.status not in NEVER_TAKEN
+                log.error("serving.report_refused", report=report.report_id, problem=str(error), kept=kept)
+                if kept:  # a token that is renewed, or an API that is mended, takes it later
+                    continue
             self._cache.delivered(report)
 
     def _send(self, report: CanaryReport) -> None:
@@ -131,7 +150,7 @@ class AliasFollower:
         self._api().report_canary(followed.project, followed.alias, report=asdict(report), game=followed.game)
 
     def _follow(self, role: Arm, version_id: str, describe: Callable[[], VersionDetail], revision: int = 0) -> None:
-        if version_id in (self._served.get(role), self._refused.get(role)):
+        if not self._is_due(role, version_id):
             return
         record = record_of(describe(), revision)
         try:
@@ -145,15 +164,35 @@ class AliasFollower:
             # user code made the model, and may raise anything: what was served goes on
             if role not in self._served:
                 raise
-            self._refused[role] = version_id
-            self.state.refused[role] = f"{record.name}: {error}"
-            log.error("serving.version_refused", role=role, version=record.name, problem=str(error))
+            self._refuse(role, record, error)
             return
         self._cache.put(role, record)
         self._served[role] = version_id
+        self._clear_refusal(role)
+        log.info("serving.version", role=role, version=record.name, revision=revision)
+
+    def _is_due(self, role: Arm, version_id: str) -> bool:
+        """Whether to try the version now: it is neither served, nor refused so recently that it must wait."""
+        refusal = self._refused.get(role)
+        if refusal is not None and refusal.version_id != version_id:
+            self._clear_refusal(role)
+            refusal = None
+        if version_id == self._served.get(role):
+            return False
+        return refusal is None or self._clock() >= refusal.retry_at
+
+    def _refuse(self, role: Arm, record: VersionRecord, error: Exception) -> None:
+        before = self._refused.get(role)
+        pause = FIRST_PAUSE if before is None else min(before.pause * 2, LONGEST_PAUSE)
+        self._refused[role] = _Refusal(record.id, pause, self._clock() + pause)
+        self.state.refused[role] = f"{record.name}: {error}"
+        log.error(
+            "serving.version_refused", role=role, version=record.name, problem=str(error), retry_after_seconds=pause
+        )
+
+    def _clear_refusal(self, role: Arm) -> None:
         self._refused.pop(role, None)
         self.state.refused.pop(role, None)
-        log.info("serving.version", role=role, version=record.name, revision=revision)
 
     def _weights(self, record: VersionRecord) -> bytes:
         data = self._cache.weights(record.sha256)

@@ -21,7 +21,8 @@ class FakeLeague:
         self.revision = 0
         self.away = False
         self.reports: list[dict[str, Any]] = []
-        self.refuse_reports = False
+        self.refuse_reports: dict[str, int] = {}
+        """Statuses by the id of a report."""
         self.downloads: list[str] = []
         self.archives: dict[str, bytes] = {}
         self.fetched: list[str] = []
@@ -72,9 +73,11 @@ class FakeLeague:
         if path == "champion/canaries" and request.method == "GET":
             return _page([_canary(report) for report in self.reports])
         if path == "champion/canaries":
-            if self.refuse_reports:
-                return httpx.Response(409, json=_problem(409))
-            self.reports.append(json.loads(request.content))
+            report = json.loads(request.content)
+            status = self.refuse_reports.get(report["report_id"])
+            if status is not None:
+                return httpx.Response(status, json=_problem(status))
+            self.reports.append(report)
             return httpx.Response(200, json=_canary(self.reports[-1]))
         if not path:
             return _page([alias] if self.champion else [])

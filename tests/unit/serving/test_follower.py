@@ -14,7 +14,7 @@ from lanista.serving.follower import AliasFollower
 from tests.unit.serving.fake_league import FakeLeague
 from workers.serving.comparison import Arm, CanaryReport, Comparison
 from workers.serving.version_cache import VersionCache
-from workers.serving.versions import ServedVersion, UnservableVersion, load_version
+from workers.serving.versions import ServedVersion, UnservableVersion, VersionRecord, load_version
 
 CHAMPION = Followed(project="board-games", alias="champion")
 
@@ -109,21 +109,46 @@ def test_an_alias_that_does_not_exist_is_an_error_even_where_one_is_on_disk(
         follower(league, tmp_path, serving, Followed(project="board-games", alias="champoin")).begin()
 
 
-def test_a_version_that_cannot_be_served_is_reported_and_not_tried_again(
+def test_a_version_that_cannot_be_served_is_reported_and_tried_again_after_a_growing_pause(
     league: FakeLeague, serving: Serving, tmp_path: Path
 ) -> None:
+    now, tries = 0.0, []
+
+    def load(data: bytes, record: VersionRecord) -> ServedVersion:
+        tries.append((now, record.name))
+        return load_version(data, record)
+
+    followed = AliasFollower(league.connect, CHAMPION, VersionCache(tmp_path), serving, load, clock=lambda: now)
+    followed.begin()
+    league.promote(league.add(2))
+    serving.refuses = "another game"
+    for moment in (1.0, 5.0, 11.0, 25.0, 31.0):
+        now = moment
+        followed.look()
+    assert followed.state.refused == {Arm.CHAMPION: "main:2: another game"}
+    assert tries[1:] == [(1.0, "main:2"), (11.0, "main:2"), (31.0, "main:2")]
+    assert len(league.downloads) == 2
+    serving.refuses = ""
+    now = 71.0
+    followed.look()
+    assert followed.state.refused == {} and serving.put_in[-1] == (Arm.CHAMPION, "main:2")
+
+
+@pytest.mark.parametrize("back", [True, False])
+def test_a_refusal_ends_when_the_alias_names_another_version(
+    league: FakeLeague, serving: Serving, tmp_path: Path, back: bool
+) -> None:
+    first = league.champion
     followed = follower(league, tmp_path, serving)
     followed.begin()
     league.promote(league.add(2))
     serving.refuses = "another game"
     followed.look()
-    followed.look()
-    assert followed.state.refused == {Arm.CHAMPION: "main:2: another game"}
-    assert len(league.downloads) == 2
+    assert Arm.CHAMPION in followed.state.refused
     serving.refuses = ""
-    league.promote(league.add(3))
+    league.promote(first if back else league.add(3))
     followed.look()
-    assert followed.state.refused == {} and serving.put_in[-1] == (Arm.CHAMPION, "main:3")
+    assert followed.state.refused == {} and serving.put_in[-1] == (Arm.CHAMPION, "main:1" if back else "main:3")
 
 
 def test_the_canary_is_served_beside_it(league: FakeLeague, serving: Serving, tmp_path: Path) -> None:
@@ -145,17 +170,22 @@ def test_results_are_delivered_when_the_api_is_back(league: FakeLeague, serving:
     assert [sent["report_id"] for sent in league.reports] == [report.report_id]
 
 
-def test_a_report_that_the_api_refuses_does_not_hold_up_the_rest(
-    league: FakeLeague, serving: Serving, tmp_path: Path
+@pytest.mark.parametrize(
+    ("status", "kept"), [(401, True), (403, True), (429, True), (500, True), (400, False), (409, False), (422, False)]
+)
+def test_a_report_that_the_api_refuses_holds_up_no_other_and_is_kept_where_it_may_be_taken_later(
+    league: FakeLeague, serving: Serving, tmp_path: Path, status: int, kept: bool
 ) -> None:
-    serving.reports = [a_report()]
-    league.refuse_reports = True
+    refused, other = a_report(), a_report()
+    serving.reports = [refused, other]
+    league.refuse_reports = {refused.report_id: status}
     followed = follower(league, tmp_path, serving)
     followed.deliver()
-    league.refuse_reports = False
-    serving.reports = [a_report()]
+    assert [sent["report_id"] for sent in league.reports] == [other.report_id]
+    league.refuse_reports = {}
     followed.deliver()
-    assert len(league.reports) == 1
+    delivered = [sent["report_id"] for sent in league.reports]
+    assert delivered == ([other.report_id, refused.report_id] if kept else [other.report_id])
 
 
 def test_a_thread_follows_until_it_is_stopped_and_delivers_what_is_left(
