@@ -166,7 +166,10 @@ def resolve(kind: Kind, name: str) -> Resolved:
 
 
 def load(kind: Kind, name: str) -> Any:
-    """Import what the name stands for. Options in the name (`mcts-100`) come from `resolve`."""
+    """Import what the name stands for. Options in the name (`mcts-100`) come from `resolve`.
+
+    Raises BrokenTarget, or ArtifactStoreUnavailable where own code cannot be fetched now.
+    """
     entry = resolve(kind, name).entry
     module, _, attribute = entry.target.partition(":")
     try:
@@ -174,6 +177,10 @@ def load(kind: Kind, name: str) -> Any:
         for part in attribute.split("."):
             target = getattr(target, part)
     except (Exception, SystemExit) as error:  # a user's module may raise anything
+        from orchestrator.artifacts import ArtifactStoreUnavailable  # here, since every command imports this module
+
+        if isinstance(error, ArtifactStoreUnavailable):
+            raise  # the store of the code is away: the code may be fine
         problem = f"{type(error).__name__}: {error}"
         raise BrokenTarget(f"{kind} {name!r} ({entry.target}) does not import: {problem}") from error
     return target

@@ -29,12 +29,12 @@ from types import ModuleType
 from typing import Any
 
 from league.types import CheckpointRef
-from orchestrator.artifacts import ArtifactError, ArtifactStore
+from orchestrator.artifacts import ArtifactError, ArtifactStore, ArtifactStoreUnavailable
 from orchestrator.code_archives import KIND, PACKAGE, check_archive, modules_of
 
 
 class MissingArchive(ImportError):
-    """The archive cannot be fetched here."""
+    """There is no such archive, or no store to fetch it from. An outage is an ArtifactStoreUnavailable instead."""
 
 
 def serve(store: ArtifactStore) -> None:
@@ -50,11 +50,14 @@ def served() -> ArtifactStore | None:
 
 
 def unpacked(data: bytes, folder: Path | None = None) -> Path:
-    """The folder with the archive's files, unpacked once for all processes of this user."""
+    """The folder with the archive's files, unpacked once for all processes of this user.
+
+    Files that were removed since, as by a cleaner of the temporary folder, are unpacked again.
+    """
     paths = check_archive(data)
     home = folder or _private_folder()
     target = home / hashlib.sha256(data).hexdigest()
-    if target.is_dir():
+    if all((target / path).is_file() for path in paths):
         return target
     part = Path(tempfile.mkdtemp(prefix=".part-", dir=home))
     with zipfile.ZipFile(io.BytesIO(data)) as archive:
@@ -63,7 +66,11 @@ def unpacked(data: bytes, folder: Path | None = None) -> Path:
             (part / path).write_bytes(archive.read(path))
     try:
         part.rename(target)
-    except OSError:  # another process was first
+    except OSError:  # another process was first, or the folder has lost files
+        for path in paths:
+            if not (target / path).is_file():
+                (target / path).parent.mkdir(parents=True, exist_ok=True)
+                (part / path).replace(target / path)
         shutil.rmtree(part, ignore_errors=True)
     return target
 
@@ -106,6 +113,10 @@ class _Finder(MetaPathFinder):
         try:
             with self._lock:
                 return unpacked(self.store.get(ref))
+        except ArtifactStoreUnavailable:
+            raise  # an outage, which passes: no fault of the code
+        except OSError as error:
+            raise ArtifactStoreUnavailable(ref.uri, f"cannot be unpacked: {error}") from error
         except ArtifactError as error:
             raise MissingArchive(f"the code archive {sha256} cannot be fetched: {error}") from error
 

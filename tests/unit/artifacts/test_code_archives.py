@@ -11,12 +11,17 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from temporalio.exceptions import ApplicationError
 
 from orchestrator import code_archives, code_importing
-from orchestrator.artifacts import ArtifactStore
+from orchestrator.artifacts import ArtifactStore, ArtifactStoreUnavailable
 from orchestrator.catalog import Kind, load
 from orchestrator.code_archives import BadArchive, archived_name, check_archive, pack, plain_name
 from orchestrator.code_importing import MissingArchive
+from orchestrator.contracts.errors import Failure
+from workers.activities.failures import map_errors
+from workers.buffers.data_files import read_source
+from workers.games.adapters.environments import factory
 
 GAME = (
     b"import helper\nfrom rules.win import LINES\n\ndef late():\n    import helper as again\n    return again.VALUE\n"
@@ -73,6 +78,37 @@ def test_names_are_shown_as_they_were_written() -> None:
 def test_an_archive_that_is_not_there_says_so(store: ArtifactStore) -> None:
     with pytest.raises(MissingArchive, match=f"{'a' * 64} cannot be fetched: .* is missing"):
         importlib.import_module(f"{code_archives.PACKAGE}{'a' * 64}.my_game")
+
+
+@pytest.mark.parametrize("outage", [ArtifactStoreUnavailable("s3://bucket", "timed out"), OSError(28, "no space left")])
+def test_an_outage_of_the_store_is_no_fault_of_the_code(
+    store: ArtifactStore, monkeypatch: pytest.MonkeyPatch, outage: Exception
+) -> None:
+    name = archived_name(put(store), "my_game:Nim")
+
+    def away(data: bytes) -> Path:
+        raise outage
+
+    with monkeypatch.context() as patched:
+        patched.setattr(code_importing, "unpacked", away)
+        for load_it in (
+            lambda: load(Kind.GAME, name),
+            lambda: factory(name, object),
+            lambda: [*read_source(name, None)],
+        ):
+            with pytest.raises(ApplicationError) as failed, map_errors():
+                load_it()
+            assert failed.value.type == Failure.STORE_UNAVAILABLE and not failed.value.non_retryable
+    assert load(Kind.GAME, name).size == 1
+
+
+def test_files_that_a_cleaner_removed_are_unpacked_again(tmp_path: Path) -> None:
+    folder = code_importing.unpacked(pack(FILES), tmp_path)
+    for path in ("helper.py", "rules/draw.py"):
+        (folder / path).unlink()
+    assert code_importing.unpacked(pack(FILES), tmp_path) == folder
+    assert {path: (folder / path).read_bytes() for path in FILES} == FILES
+    assert list(tmp_path.iterdir()) == [folder], "no part is left"
 
 
 @pytest.mark.parametrize("path", ["../evil.py", "/etc/evil.py", "a/../../evil.py", "folder/"])

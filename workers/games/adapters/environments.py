@@ -12,6 +12,7 @@ from typing import Any, Protocol, cast
 import numpy as np
 from numpy.typing import NDArray
 
+from orchestrator.artifacts import ArtifactStoreUnavailable
 from orchestrator.makers import described, makes
 from workers.games.adapters.drivers import DrivenTables, TableSetup
 from workers.games.adapters.process_tables import ProcessTables
@@ -170,6 +171,8 @@ def factory(path: str, made: type, functions: frozenset[str] = frozenset()) -> C
     module, _, attribute = path.partition(":")
     try:
         found: Any = getattr(importlib.import_module(module), attribute)
+    except ArtifactStoreUnavailable:
+        raise  # the store of the code is away: the code may be fine
     except (Exception, SystemExit) as error:  # user code may raise anything
         extra = _EXTRAS.get(module.partition(".")[0]) if isinstance(error, ModuleNotFoundError) else None
         hint = f"; pip install 'lanista[{extra}]' brings it" if extra else ""
