@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 
-from lanista.training.memory_league import LeaguePlayer, MemoryLeague
+from lanista.training.memory_league import LeaguePlayer, MemoryLeague, Version
 from league.payoff import wilson
 from league.seeds import derived_seed
 from league.types import Earned, PlayerId, Role, Stream, Tally, VersionId
@@ -109,7 +109,7 @@ class Evaluator:
         everyone = list(self._league.players.values())
         bots = [each for each in everyone if each.role is Role.BOT]
         snapshots = [each for each in everyone if each.role is Role.HISTORICAL][-NEWEST_SNAPSHOTS:]
-        return [each for each in (*bots, *snapshots) if each.version.checkpoint != player.version.checkpoint]
+        return [each for each in (*bots, *snapshots) if each.version.checkpoint != player.newest.checkpoint]
 
     def _measured(
         self, player: LeaguePlayer, opponent: LeaguePlayer | None, games: int, *, counted: bool
@@ -118,7 +118,7 @@ class Evaluator:
         name = "alone" if opponent is None else opponent.name
         self.on_pairing(player.name, name, games)
         seed = derived_seed(self._league.spec.seed, player.name, player.generation, "evaluation", name)
-        played = self._play(player, None if opponent is None else _entrant(opponent), games, seed)
+        played = self._play(player, None if opponent is None else _entrant(opponent, opponent.version), games, seed)
         if opponent is not None and counted:
             tallies = [(opponent.id, tally) for tally in _tallies(played.games, player, opponent.id)]
             self._league.payoff.count(Stream.RATING, player.id, tallies)
@@ -127,7 +127,8 @@ class Evaluator:
     def _play(self, player: LeaguePlayer, opponent: Entrant | None, games: int, seed: int) -> MatchResult:
         """Play about this many games: each seed once for each way of seating."""
         alone = opponent is None or not self.has_opponents
-        entrants = (_entrant(player),) if alone or opponent is None else (_entrant(player), opponent)
+        first = _entrant(player, player.newest)
+        entrants = (first,) if alone or opponent is None else (first, opponent)
         task = MatchTask(
             game=self._game,
             entrants=entrants,
@@ -151,8 +152,8 @@ class Evaluator:
         )
 
 
-def _entrant(player: LeaguePlayer) -> Entrant:
-    return Entrant(id=player.version.id, checkpoint=player.version.checkpoint, bot=player.bot)
+def _entrant(player: LeaguePlayer, version: Version) -> Entrant:
+    return Entrant(id=version.id, checkpoint=version.checkpoint, bot=player.bot)
 
 
 def _tallies(games: Sequence[GameRecord], player: LeaguePlayer, opponent: PlayerId) -> Iterator[Tally]:
@@ -166,7 +167,7 @@ def _tallies(games: Sequence[GameRecord], player: LeaguePlayer, opponent: Player
                     found.setdefault((team, other), []).append(Earned(side.earned, rival.earned))
     for (team, other), earned in sorted(found.items()):
         yield Tally(
-            learner=player.version.id,
+            learner=player.newest.id,
             opponent=VersionId(opponent),
             seat=team,
             opponent_seat=other,

@@ -53,6 +53,9 @@ class LeaguePlayer:
     parent: str | None = None
     """The player that a snapshot is a copy of."""
     version: Version
+    """The version that it plays and trains on: after a reset the weights it was reset to."""
+    trained: Version | None = None
+    """The version of its newest generation, which is what is measured and kept; None before the first."""
     origin: CheckpointRef | None = None
     """The weights it started from, to which a reset leads."""
     generation: int = 0
@@ -66,6 +69,11 @@ class LeaguePlayer:
     @property
     def id(self) -> PlayerId:
         return PlayerId(self.name)
+
+    @property
+    def newest(self) -> Version:
+        """What its newest generation trained, also after a reset; before the first one, what it started with."""
+        return self.trained or self.version
 
     @property
     def kind(self) -> tuple[Choice, str]:
@@ -160,6 +168,7 @@ class MemoryLeague:
         player.steps += outcome.steps
         self.steps += outcome.steps
         self._next_version(player, outcome.checkpoint)
+        player.trained = player.version
         owners = {opponent.version: PlayerId(opponent.player) for opponent in planned.task.opponents}
         self.payoff.count(Stream.TRAINING, player.id, [(owners[tally.opponent], tally) for tally in outcome.tallies])
         before: dict[PlayerId, float] | None = planned.choice.decision.evidence["qualities"]

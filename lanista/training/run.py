@@ -121,15 +121,15 @@ class Run:
         """Write checkpoints, metrics and the evaluation to a folder; `lanista model import` takes the checkpoints."""
         written = RunFolder(Path(folder), self.spec, self.name)
         for player in self.league.learners:
-            assert player.version.checkpoint is not None
-            written.write_checkpoint(player.name, self._store.get(player.version.checkpoint))
+            assert player.newest.checkpoint is not None
+            written.write_checkpoint(player.name, self._store.get(player.newest.checkpoint))
         written.write_metrics(self.generations)
         written.write_evaluation(self.evaluation)
         return written.path
 
     def checkpoint(self, player: str | None = None) -> bytes:
         """The newest checkpoint of a player, by default of the first one that learns."""
-        found = self.league.players[player or self.players[0]].version.checkpoint
+        found = self.league.players[player or self.players[0]].newest.checkpoint
         if found is None:
             raise ValueError(f"{player} is a bot and has no checkpoint; these have one: {', '.join(self.players)}")
         return self._store.get(found)

@@ -6,6 +6,7 @@ import csv
 import json
 import subprocess
 import sys
+from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
@@ -13,13 +14,16 @@ import pytest
 import yaml
 
 import lanista
-from lanista.training import curves
+from lanista.training import curves, evaluation
 from lanista.training.generation import GenerationProgress
 from lanista.training.run import Run
 from league.types import Role
 from orchestrator.spec import InvalidTrial
 from tests.unit.one_process.trial_files import SMALL, league
 from workers.checkpoints import decode
+from workers.matches.play import play_match
+from workers.matches.result import MatchResult
+from workers.matches.task import MatchTask
 
 MAIN = {"name": "main", "role": "main"}
 RANDOM = {"name": "random", "role": "bot", "bot": "random"}
@@ -96,6 +100,28 @@ def test_players_train_in_turn_with_snapshots_and_resets() -> None:
         "main-1",
         "exploiter-1",
     }
+
+
+def test_what_was_trained_is_measured_and_saved_after_a_reset(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    played: list[MatchTask] = []
+
+    def noted(task: MatchTask, **given: Any) -> MatchResult:
+        played.append(task)
+        return play_match(task, **given)
+
+    monkeypatch.setattr(evaluation, "play_match", noted)
+    until = {"steps": 1_000_000, "until": {"opponent": "random", "win_rate": 0.01}}
+    file = league("psro", MAIN, RANDOM) | {"budget": until, "evaluation": {"games": 40, "every_generations": 2}}
+    run = lanista.train(file, generations=4, games=0).finish()
+    assert run.end.endswith("against random")
+    last = run.generations[-1]
+    assert last.number == 2 and last.reset
+    assert run.league.players["main"].version.checkpoint != last.checkpoint
+    own = [task.entrants[0].checkpoint for task in played if task.entrants[0].id.startswith("main:")]
+    assert own == 3 * [last.checkpoint], "the rating games, those against the target and those at the end"
+    assert sha256(run.checkpoint()).hexdigest() == last.checkpoint.sha256
+    saved = (run.save(tmp_path) / "main.safetensors").read_bytes()
+    assert sha256(saved).hexdigest() == last.checkpoint.sha256
 
 
 def test_a_pool_plays_its_meta_game() -> None:
