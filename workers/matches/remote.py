@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections import deque
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -34,13 +34,16 @@ def play_remote_match(
     """Play the task's games on whatever gamecores are connected; waits for one as long as nobody stops it."""
     task.check(spec)
     match = RemoteMatch(task, spec, links)
+    moved = True
     try:
         while match.left:
             if should_stop is not None and should_stop():
                 raise MatchStopped(f"stopped after {match.finished} of {len(match)} games")
-            match.look()
-            if progress is not None:
+            if moved and progress is not None:
                 progress(match.finished, len(match))
+            moved = match.look()
+        if progress is not None:
+            progress(match.finished, len(match))
     finally:
         match.end()
     return MatchResult(task=task, games=match.records())
@@ -68,7 +71,9 @@ class RemoteMatch:
         self._idle: set[int] = set()
         """Gateways that began none of the games that they had."""
         self._results: dict[int, Mapping[str, Any]] = {}
-        self._failures = 0
+        self._aborted_in_a_row = 0
+        self._under_way: set[int] = set()
+        """Games that were under way when the first of these was aborted: one cause may have ended them all."""
         for link in links.connected:
             self._open(link)
 
@@ -83,13 +88,15 @@ class RemoteMatch:
     def left(self) -> int:
         return len(self) - self.finished
 
-    def look(self) -> None:
-        """Hand out games, and take in what arrives next."""
+    def look(self) -> bool:
+        """Hand out games, and take in what arrives next; returns whether a game began or ended."""
         self._hand_out()
+        moved = False
         arrived = self._links.next(POLL_SECONDS)
         while arrived is not None:
-            self._take_in(arrived)
+            moved = self._take_in(arrived) or moved
             arrived = self._links.next(0)
+        return moved
 
     def end(self) -> None:
         """Give up what is left."""
@@ -140,7 +147,8 @@ class RemoteMatch:
         seating = tuple(self._queue.seating[game].tolist())
         return OrderedGame(game=game, seating=seating, seed=int(self._queue.seeds[game]))
 
-    def _take_in(self, arrived: Arrived) -> None:
+    def _take_in(self, arrived: Arrived) -> bool:
+        """Take in a frame; returns whether it says that a game began or ended."""
         link, frame = arrived
         if frame.kind == CONNECTED:
             self._lose(link)
@@ -149,6 +157,8 @@ class RemoteMatch:
             self._lose(link)
         elif frame.fields.get("id") == self._order.id and link in self._at:
             self._take_own(link, frame)
+            return frame.kind != "unplayed" or bool(frame.fields["reason"])  # games that are handed back never began
+        return False
 
     def _lose(self, link: int) -> None:
         """What a gateway had is aborted there, and played again elsewhere."""
@@ -163,7 +173,7 @@ class RemoteMatch:
                 if fields["game"] in self._at[link]:
                     self._at[link][fields["game"]] = True
             case "played":
-                self._failures = 0
+                self._aborted_in_a_row = 0
                 if self._at[link].pop(fields["game"], None) is not None:
                     self._results.setdefault(fields["game"], fields)
             case "unplayed":
@@ -172,9 +182,18 @@ class RemoteMatch:
                 raise UserCodeError(fields["problem"], fields["frames"])
 
     def _put_back(self, link: int, fields: Mapping[str, Any]) -> None:
-        """Games without a result: handed back, or aborted."""
+        """Games without a result: handed back without a reason, or aborted."""
+        reason = fields["reason"]
+        if reason:
+            self._count_aborted(reason, fields["games"])
         self._waiting.extend(game for game in fields["games"] if self._at[link].pop(game, None) is not None)
-        if is_user_failure(fields["reason"]):
-            self._failures += 1
-            if self._failures >= FAILURES_IN_A_ROW:
-                raise UserCodeError(f"{self._failures} games in a row were aborted; the last: {fields['reason']}")
+
+    def _count_aborted(self, reason: str, games: Sequence[int]) -> None:
+        """Raise UserCodeError after too many aborted games without one that was played: more would go the same way."""
+        if not self._aborted_in_a_row:
+            self._under_way = {game for at in self._at.values() for game, begun in at.items() if begun} - set(games)
+        if self._under_way.isdisjoint(games) or is_user_failure(reason):
+            self._aborted_in_a_row += 1
+        self._under_way -= set(games)
+        if self._aborted_in_a_row >= FAILURES_IN_A_ROW:
+            raise UserCodeError(f"{self._aborted_in_a_row} games in a row were aborted; the last: {reason}")

@@ -30,7 +30,8 @@ WINDOW_BATCHES = 2
 """Batches of decisions that may wait for the learner. More would be old when it comes to them."""
 PLAY_OUT_LOOKS = 20
 FAILURES_IN_A_ROW = 20
-"""Sessions that user code ended, one after the other, before a generation gives up."""
+"""Sessions that user code ended, one after the other, before a generation gives up; in a match, games aborted for any
+reason."""
 MOST_AGENT_METRICS = 200
 """Names of metrics that the sessions of a generation may report together; each is recorded with the generation."""
 _USER_FAILURE = " failed: "
