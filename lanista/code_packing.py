@@ -1,8 +1,8 @@
 """Packs the own code that a trial file names, and names it by its archive.
 
-Modules are looked for in the working folder, beside the trial file and on PYTHONPATH. A module that is found there is
-packed with all modules and packages of those folders that it imports. What is not found there is a matter of the
-worker's own installation, and keeps its name.
+Modules are looked for beside the trial file, in the working folder and on PYTHONPATH, in this order. A module that is
+found there is packed with all modules and packages of those folders that it imports. What is not found there is a
+matter of the worker's own installation, and keeps its name.
 """
 
 from __future__ import annotations
@@ -43,10 +43,14 @@ class PackedCode:
         return archived_name(self.sha256, name) if _top(name) in self.modules else name
 
 
-def code_folders(file: Path) -> list[Path]:
-    """Where modules of one's own are looked for."""
+def code_folders(file: Path | None = None) -> list[Path]:
+    """Where modules of one's own are looked for, the first that has one first: the same for a stack and one process.
+
+    A trial file is where it really is, not where a link to it is, as Python has it for scripts.
+    """
+    beside = [] if file is None else [file.resolve().parent]
     named = [Path(part) for part in os.environ.get("PYTHONPATH", "").split(os.pathsep) if part]
-    return list(dict.fromkeys(path.resolve() for path in (Path.cwd(), file.parent, *named)))
+    return list(dict.fromkeys(path.resolve() for path in (*beside, Path.cwd(), *named)))
 
 
 def pack_code(spec: Mapping[str, Any], folders: Sequence[Path]) -> PackedCode | None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import asdict
-from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -38,11 +37,12 @@ def check(
 ) -> None:
     """Play a game with random moves and report shapes, legality, determinism and speed. Exit code 1 if it is wrong."""
     require_packages(("numpy", "gymnasium"))
+    from lanista.code_packing import code_folders
     from lanista.training.source import make_importable
     from workers.games.checking import check_game
     from workers.games.names import make_game
 
-    make_importable(Path.cwd())
+    make_importable(code_folders())
     given = parse_changes(options or [])
     report = check_game(lambda tables: make_game(name, tables, **given), games=games, seconds=seconds, seed=seed)
     if as_json:

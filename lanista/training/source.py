@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from lanista.code_packing import code_folders
 from lanista.shadowing import shadowed
 from orchestrator.spec import InvalidTrial, Problem, TrialFile, TrialSpec
 from orchestrator.spec.changes import merge_changes
@@ -34,9 +35,9 @@ def read_source(source: TrialSource, changes: Mapping[str, Any] | None = None, *
 
     `steps` replaces those of its budget.
     """
-    folder = Path.cwd()
+    file = Path(source) if isinstance(source, str | Path) else None
+    folders = code_folders(file)
     if isinstance(source, str | Path):
-        folder = Path(source).resolve().parent
         source = load_trial_file(source)
     name = source.trial if isinstance(source, TrialFile) else "trial"
     if isinstance(source, Mapping):
@@ -48,15 +49,15 @@ def read_source(source: TrialSource, changes: Mapping[str, Any] | None = None, *
     if changes:
         spec = check_spec(merge_changes(spec.to_json(), changes))
     _refuse_versions(spec)
-    make_importable(folder)
-    return Source(name=name, spec=spec, folders=tuple(dict.fromkeys((folder, Path.cwd(), Path("/")))))
+    make_importable(folders)
+    beside = Path.cwd() if file is None else file.resolve().parent
+    return Source(name=name, spec=spec, folders=tuple(dict.fromkeys((beside, Path.cwd(), Path("/")))))
 
 
-def make_importable(folder: Path) -> None:
-    """Let `module:name` in the trial find the modules beside it, and those of the working folder."""
-    for place in (str(Path.cwd()), str(folder)):
-        if place not in sys.path:
-            sys.path.insert(0, place)
+def make_importable(folders: Sequence[Path]) -> None:
+    """Let `module:name` find the modules of these folders, in this order and before all others."""
+    places = [str(folder) for folder in folders]
+    sys.path[:] = [*places, *(place for place in sys.path if place not in places)]
     problem = shadowed()
     if problem is not None:
         raise ImportError(problem)

@@ -75,11 +75,12 @@ def test_a_file_that_is_not_python_is_named(folder: Path) -> None:
         pack_code(SPEC, [folder])
 
 
-def test_modules_are_looked_for_here_beside_the_file_and_on_pythonpath(
+def test_modules_are_looked_for_beside_the_file_here_and_on_pythonpath(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     here, beside, named = (tmp_path / name for name in ("here", "beside", "named"))
     here.mkdir()
     monkeypatch.chdir(here)
     monkeypatch.setenv("PYTHONPATH", str(named))
-    assert code_folders(beside / "trial.yaml") == [here, beside, named]
+    assert code_folders(beside / "trial.yaml") == [beside, here, named]
+    assert code_folders() == [here, named]

@@ -7,6 +7,7 @@ import json
 import subprocess
 import sys
 from hashlib import sha256
+from importlib.machinery import PathFinder
 from pathlib import Path
 from typing import Any
 
@@ -14,9 +15,11 @@ import pytest
 import yaml
 
 import lanista
+from lanista.code_packing import code_folders
 from lanista.training import curves, evaluation
 from lanista.training.generation import GenerationProgress
 from lanista.training.run import Run
+from lanista.training.source import read_source
 from league.types import Role
 from orchestrator.spec import InvalidTrial
 from tests.unit.one_process.trial_files import SMALL, league
@@ -191,6 +194,21 @@ def test_modules_beside_the_file_are_found(tmp_path: Path, monkeypatch: pytest.M
     file = tmp_path / "own.yaml"
     file.write_text(yaml.safe_dump(SMALL | {"game": {"id": "beside_the_file:Mine"}}))
     assert lanista.train(file, generations=1, games=0).finish().league.steps == 2_048
+
+
+def test_modules_are_looked_for_in_the_order_of_what_is_packed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    here, beside = tmp_path / "here", tmp_path / "beside"
+    for folder in (here, beside):
+        folder.mkdir()
+        (folder / "found_twice.py").touch()
+    monkeypatch.chdir(here)
+    monkeypatch.setattr(sys, "path", [str(here), *sys.path])  # it is there already, and comes second nevertheless
+    file = beside / "small.yaml"
+    file.write_text(yaml.safe_dump(SMALL))
+    read_source(file)
+    found = PathFinder.find_spec("found_twice")
+    assert found is not None and found.origin == str(beside / "found_twice.py")
+    assert code_folders(file)[:2] == [beside, here]
 
 
 @pytest.mark.parametrize(
