@@ -131,7 +131,7 @@ def _run(
         print_line(f"Serving {escape(options.followed.label)} at {escape(where)}. Ctrl-C ends it.")
 
     with shared_service(options, listening.processes) as prepared:
-        build = WithRecords(ServeBuild(connect, prepared), where, options.followed.project)
+        build = WithRecords(ServeBuild(connect, prepared), where, options.followed)
         run_gateway(listening, build, on_ready=ready)
 
 

@@ -27,7 +27,7 @@ async def serve(
         asyncio.get_running_loop().add_signal_handler(signum, ended.set)
     async with AsyncClient(find_api(home=home)) as client:
         registry = ClientRegistry(client, project)
-        context = ServiceContext(registry=registry)
+        context = ServiceContext(registry=registry, parameters=True)
         server = await listen_rpc(options, access, context)
         if on_ready is not None:
             on_ready(server.port)

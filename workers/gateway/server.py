@@ -54,7 +54,7 @@ class Gateway:
         self.ports: dict[str, int] = {}
         """The port of each transport that listens."""
         self.registry: ModelRegistry | None = None
-        """The league's records, for gRPC's Policy and Parameters; set before `listen`."""
+        """The records that callers of gRPC's Policy may use; set before `listen`."""
         self._servers: list[asyncio.Server] = []
         self._at_stop: list[Callable[[], Awaitable[None]]] = []
         self._stopping = asyncio.Event()

@@ -15,13 +15,15 @@ import pytest
 from lanista.client import AsyncClient
 from lanista.client.errors import Unreachable
 from lanista.client.local import ApiAddress
-from lanista.rpc.records import WithRecords
+from lanista.rpc.records import FollowedRegistry, WithRecords
 from lanista.rpc.registry import ClientRegistry
+from lanista.serving.followed import Followed
 from tests.unit.client.fake_api import NO_WAITING, URL, WHEN, a_trial, an_id
 from tests.unit.rpc.serving import EchoTable
 from workers.gateway.contract import Refused
 from workers.gateway.options import GatewayOptions
-from workers.gateway.rpc.generated import policy_pb2
+from workers.gateway.rpc.generated import parameters_pb2, policy_pb2
+from workers.gateway.rpc.generated.parameters_pb2_grpc import ParametersStub
 from workers.gateway.rpc.generated.policy_pb2_grpc import PolicyStub
 from workers.gateway.server import Gateway
 
@@ -181,12 +183,40 @@ async def test_a_gateway_with_records_serves_policies() -> None:
         (lambda: ApiAddress("http://127.0.0.1:1", "t"), "INVALID_ARGUMENT"),
     ):
         async with Gateway(options, EchoTable()) as gateway:
-            await WithRecords(nothing, where, "default")(gateway)
+            await WithRecords(nothing, where, Followed(project="default", alias="champion"))(gateway)
             await gateway.listen()
             async with grpc.aio.insecure_channel(f"127.0.0.1:{gateway.ports['grpc']}") as channel:
                 with pytest.raises(grpc.aio.AioRpcError) as error:
                     await PolicyStub(channel).Describe(policy_pb2.DescribeRequest())
-        assert error.value.code().name == code
+                assert error.value.code().name == code
+                with pytest.raises(grpc.aio.AioRpcError) as error:
+                    await PolicyStub(channel).Describe(policy_pb2.DescribeRequest(model=ID.format(1)))
+                assert error.value.code().name == ("UNIMPLEMENTED" if where is unknown else "PERMISSION_DENIED")
+                for call, request in (
+                    (ParametersStub(channel).Get, parameters_pb2.GetRequest(model="champion")),
+                    (ParametersStub(channel).Publish, parameters_pb2.PublishRequest(trial="t", name="n")),
+                ):
+                    with pytest.raises(grpc.aio.AioRpcError) as error:
+                        await call(request)
+                    assert error.value.code().name == "UNIMPLEMENTED"
+
+
+async def test_a_server_gives_only_what_it_follows() -> None:
+    async with records() as (registry, fake):
+        canary = ID.format(2)
+        served = FollowedRegistry(registry, Followed(project="default", alias="champion", canary=canary))
+        for name in ("champion", "default@champion"):
+            assert (await served.find(name)).id == ID.format(1)
+        assert (await served.find(canary)).id == canary
+        for name in (ID.format(1), "other@champion", "default/trial/main:1", "best"):
+            with pytest.raises(Refused, match=f"allowed: champion, default@champion, {canary}") as refused:
+                await served.find(name)
+            assert refused.value.status == 403
+            with pytest.raises(Refused):
+                served.follow(name)
+        with pytest.raises(Refused, match="publishes nothing"):
+            await served.publish(trial=an_id(1), name="guest", like=None, data=b"file")
+        assert not fake.imported
 
 
 async def test_an_api_that_is_away() -> None:

@@ -13,7 +13,7 @@ from lanista.cli import app, connection, terminal
 from lanista.cli import serve as serve_command
 from lanista.cli.connection import ExitCode
 from lanista.client.local import ApiAddress
-from lanista.serving.server import ServeBuild
+from lanista.rpc.records import WithRecords
 from tests.unit.serving.fake_league import FakeLeague
 from workers.gateway.options import GatewayOptions
 
@@ -32,11 +32,11 @@ def league(monkeypatch: pytest.MonkeyPatch) -> FakeLeague:
 
 
 @pytest.fixture
-def started(monkeypatch: pytest.MonkeyPatch) -> list[tuple[GatewayOptions, ServeBuild]]:
+def started(monkeypatch: pytest.MonkeyPatch) -> list[tuple[GatewayOptions, WithRecords]]:
     """What gateways were started with."""
-    calls: list[tuple[GatewayOptions, ServeBuild]] = []
+    calls: list[tuple[GatewayOptions, WithRecords]] = []
 
-    def run(options: GatewayOptions, build: ServeBuild, *, on_ready: Any) -> None:
+    def run(options: GatewayOptions, build: WithRecords, *, on_ready: Any) -> None:
         calls.append((options, build))
         on_ready({"http": 8830})
 
@@ -60,7 +60,8 @@ def test_options_reach_the_gateway(league: FakeLeague, started: list[Any], tmp_p
     assert "Serving board-games@champion at http 127.0.0.1:8830" in done.stdout
     ((listening, build),) = started
     assert (listening.http_port, listening.tcp_port, listening.grpc_port, listening.processes) == (0, 0, None, 2)
-    options = build.options
+    options = build.build.options
+    assert build.followed == options.followed
     assert (options.followed.label, options.cache) == ("board-games@champion", tmp_path / "board-games@champion")
     assert (options.seats, options.swap_sessions, options.share, options.service) == ((0, 1), True, 0.2, None)
 

@@ -26,6 +26,8 @@ class ServiceContext:
     """Takes steps of games; None in a server without a gateway."""
     registry: ModelRegistry | None = None
     """The league's records; None where no REST API is known."""
+    parameters: bool = False
+    """Whether callers may read and publish weights with the registry's rights: the service Parameters."""
     policies: Policies | None = field(init=False)
     """Versions that decide, by alias or id."""
 
@@ -44,7 +46,9 @@ def standard_services(context: ServiceContext, *, replay_memory: int, largest_me
     if context.front is not None:
         services.append(GamecoreService(context.front))
     if context.registry is not None and context.policies is not None:
-        services += [PolicyService(context.policies), ParametersService(context.registry)]
+        services.append(PolicyService(context.policies))
+        if context.parameters:
+            services.append(ParametersService(context.registry))
     if replay_memory:
         services.append(ReplayService(replay_memory, largest_message))
     return services
