@@ -11,7 +11,7 @@ from typing import Any
 from lanista.code_packing import code_folders
 from lanista.shadowing import shadowed
 from orchestrator.spec import InvalidTrial, Problem, TrialFile, TrialSpec
-from orchestrator.spec.changes import merge_changes
+from orchestrator.spec.changes import given_json, merge_changes
 from orchestrator.spec.checking import check_spec
 from orchestrator.spec.loading import load_trial_file
 from orchestrator.spec.values import is_id
@@ -47,7 +47,7 @@ def read_source(source: TrialSource, changes: Mapping[str, Any] | None = None, *
         spec = source.spec if isinstance(source, TrialFile) else source
     changes = merge_changes(changes or {}, {} if steps is None else {"budget": {"steps": steps}})
     if changes:
-        spec = check_spec(merge_changes(spec.to_json(), changes))
+        spec = check_spec(merge_changes(given_json(spec), changes))
     _refuse_versions(spec)
     make_importable(folders)
     beside = Path.cwd() if file is None else file.resolve().parent
