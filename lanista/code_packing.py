@@ -2,7 +2,7 @@
 
 Modules are looked for beside the trial file, in the working folder and on PYTHONPATH, in this order. A module that is
 found there is packed with all modules and packages of those folders that it imports. What is not found there is a
-matter of the worker's own installation, and keeps its name.
+matter of the worker's own installation, and keeps its name. What was found and is not packed is listed.
 """
 
 from __future__ import annotations
@@ -37,10 +37,12 @@ class PackedCode:
     sha256: str
     modules: frozenset[str]
     """The top modules and packages in it."""
+    left_out: tuple[str, ...] = ()
+    """Files that the code may need and that are not in it, each with the reason."""
 
     def names(self, name: str) -> str:
         """A name of code as a name in the archive; other names as they are."""
-        return archived_name(self.sha256, name) if _top(name) in self.modules else name
+        return archived_name(self.sha256, name) if _is_code(name) and _top(name) in self.modules else name
 
 
 def code_folders(file: Path | None = None) -> list[Path]:
@@ -57,12 +59,13 @@ def pack_code(spec: Mapping[str, Any], folders: Sequence[Path]) -> PackedCode | 
     """The archive of what the trial names; None where nothing of it is found. Raises BadArchive."""
     found: dict[str, bytes] = {}
     modules: set[str] = set()
+    left_out: list[str] = []
     waiting = [_top(name) for name in _names(spec)]
     while waiting:
         module = waiting.pop()
         if module in modules or module in _NOT_OWN:
             continue
-        files = _files_of(module, folders)
+        files = _files_of(module, folders, left_out)
         if files:
             modules.add(module)
             found |= files
@@ -70,7 +73,8 @@ def pack_code(spec: Mapping[str, Any], folders: Sequence[Path]) -> PackedCode | 
     if not found:
         return None
     data = pack(found)
-    return PackedCode(data=data, sha256=hashlib.sha256(data).hexdigest(), modules=frozenset(modules))
+    sha256 = hashlib.sha256(data).hexdigest()
+    return PackedCode(data=data, sha256=sha256, modules=frozenset(modules), left_out=tuple(sorted(left_out)))
 
 
 def with_code(spec: Mapping[str, Any], code: PackedCode) -> dict[str, Any]:
@@ -83,7 +87,7 @@ def _names(spec: Mapping[str, Any]) -> list[str]:
     found: list[str] = []
 
     def note(name: str) -> str:
-        if ":" in name and "/" not in name:
+        if _is_code(name):
             found.append(name)
         return name
 
@@ -107,8 +111,10 @@ def _renamed(spec: Mapping[str, Any], rename: Callable[[str], str]) -> dict[str,
         }
 
     made = {key: of(value, *_NAMES[key]) if key in _NAMES else value for key, value in spec.items()}
-    if isinstance(game := made.get("game"), Mapping) and "agent" in game:
-        made["game"] = {**game, "agent": _agents(game["agent"], rename)}
+    if isinstance(game := made.get("game"), Mapping):
+        agent = {"agent": _agents(game["agent"], rename)} if "agent" in game else {}
+        dump = {"dump": of(game["dump"], "render")} if "dump" in game else {}
+        made["game"] = {**game, **agent, **dump}
     if isinstance(league := made.get("league"), Mapping):
         league = of(league, "preset")
         if isinstance(players := league.get("players"), list | tuple):
@@ -139,38 +145,76 @@ def _player(player: Any, of: Callable[..., Any]) -> Any:
     return player
 
 
+def _is_code(name: str) -> bool:
+    """Whether a name is an import path; others are of the catalog, or of files."""
+    return ":" in name and "/" not in name
+
+
 def _top(name: str) -> str:
     return name.partition(":")[0].partition(".")[0]
 
 
-def _files_of(module: str, folders: Iterable[Path]) -> dict[str, bytes]:
-    """The files of a module or package of the first folder that has it; empty where none has."""
+def _files_of(module: str, folders: Iterable[Path], left_out: list[str]) -> dict[str, bytes]:
+    """The files of a module or package of the first folder that has it; empty where none has.
+
+    What is not taken along is added to `left_out`.
+    """
     for folder in folders:
         package, file = folder / module, folder / f"{module}.py"
         if (package / "__init__.py").is_file():
-            return {path.relative_to(folder).as_posix(): path.read_bytes() for path in _below(package)}
+            return {path.relative_to(folder).as_posix(): path.read_bytes() for path in _below(package, left_out)}
         if file.is_file():
-            return {file.name: file.read_bytes()}
+            text = file.read_bytes()
+            left_out += [
+                f"{name}: {file.name} names it; files travel only inside a package, a folder with an __init__.py"
+                for name in _mentioned(file.name, text, folder)
+            ]
+            return {file.name: text}
     return {}
 
 
-def _below(package: Path) -> Iterator[Path]:
+def _below(package: Path, left_out: list[str]) -> Iterator[Path]:
     for path in sorted(package.iterdir()):
-        if path.name in _LEFT_OUT or path.name.startswith(".") or path.is_symlink():
+        if path.name in _LEFT_OUT or path.name.startswith("."):
             continue
-        if path.is_dir():
-            yield from _below(path)
-        elif path.is_file() and (path.suffix == ".py" or path.stat().st_size <= LARGEST_FILE):
-            yield path
+        if path.is_symlink():
+            left_out.append(f"{path}: a symbolic link; only plain files are packed")
+        elif path.is_dir():
+            yield from _below(path, left_out)
+        elif path.is_file():
+            size = path.stat().st_size
+            if path.suffix == ".py" or size <= LARGEST_FILE:
+                yield path
+            else:
+                left_out.append(f"{path}: {size:,} bytes; at most {LARGEST_FILE:,} are packed of a file")
+
+
+def _mentioned(path: str, text: bytes, folder: Path) -> list[str]:
+    """The files and folders beside a module that strings in it name; packages and modules are imported instead."""
+    strings = {
+        node.value
+        for node in ast.walk(_parsed(path, text))
+        if isinstance(node, ast.Constant) and isinstance(node.value, str)
+    }
+    names = {Path(each).parts[0] for each in strings if each.isprintable() and len(each) < 200 and Path(each).parts}
+    beside = {entry.name: entry for entry in folder.iterdir()}
+    return sorted(
+        name
+        for name in names & beside.keys()
+        if not name.startswith(".") and beside[name].suffix != ".py" and not (beside[name] / "__init__.py").is_file()
+    )
+
+
+def _parsed(path: str, text: bytes) -> ast.Module:
+    try:
+        return ast.parse(text, path)
+    except (SyntaxError, ValueError) as error:
+        raise BadArchive(f"{path} is not Python: {error}") from None
 
 
 def _imported(path: str, text: bytes) -> Iterator[str]:
     """The top modules that a file imports absolutely."""
-    try:
-        tree = ast.parse(text, path)
-    except (SyntaxError, ValueError) as error:
-        raise BadArchive(f"{path} is not Python: {error}") from None
-    for node in ast.walk(tree):
+    for node in ast.walk(_parsed(path, text)):
         if isinstance(node, ast.Import):
             yield from (_top(alias.name) for alias in node.names)
         elif isinstance(node, ast.ImportFrom) and node.module and not node.level:

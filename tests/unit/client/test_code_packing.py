@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from lanista.code_packing import code_folders, pack_code, with_code
+from lanista.code_packing import LARGEST_FILE, code_folders, pack_code, with_code
 from orchestrator.code_archives import BadArchive
 
 SPEC = {
@@ -62,6 +62,40 @@ def test_agents_of_games_that_call_in_are_packed(folder: Path) -> None:
         "red": f"{prefix}.my_game:Red",
         "blue": [{"id": f"{prefix}.bots.simple:Blue", "options": {"x": 1}}, "generic"],
     }
+
+
+def test_names_of_the_catalog_and_data_files_are_not_those_of_modules(folder: Path) -> None:
+    for module in ("mlp", "games"):
+        (folder / f"{module}.py").write_text("")
+    named = {"game": {"id": "my_game:Nim", "env": "games/x:Y"}, "model": {"id": "mlp"}}
+    spec = named | {"algorithm": {"id": "mlp:Own", "dataset": ["games.parquet", "games:rows"]}}
+    code = pack_code(spec, [folder])
+    assert code is not None and {"mlp", "games"} <= code.modules
+    prefix, renamed = f"lanista_code_{code.sha256}", with_code(spec, code)
+    assert renamed["model"] == {"id": "mlp"} and renamed["game"]["env"] == "games/x:Y"
+    assert renamed["algorithm"] == {"id": f"{prefix}.mlp:Own", "dataset": ["games.parquet", f"{prefix}.games:rows"]}
+
+
+def test_the_function_that_draws_recorded_games_is_packed(folder: Path) -> None:
+    spec = {"game": {"id": "remote", "dump": {"every": 10, "render": "other:draw"}}}
+    code = pack_code(spec, [folder])
+    assert code is not None and code.modules == {"other"}
+    assert with_code(spec, code)["game"]["dump"] == {"every": 10, "render": f"lanista_code_{code.sha256}.other:draw"}
+
+
+def test_what_is_left_out_is_listed(folder: Path) -> None:
+    code = pack_code(SPEC, [folder])
+    assert code is not None and code.left_out == ()
+    (folder / "bots" / "table.bin").write_bytes(bytes(LARGEST_FILE + 1))
+    (folder / "bots" / "linked.txt").symlink_to(folder / "bots" / "data.txt")
+    for name in ("cards.json", "boards", "notes.txt"):
+        (folder / name).mkdir() if name == "boards" else (folder / name).write_text("")
+    (folder / "helper.py").write_text("import pathlib\nX = [pathlib.Path('cards.json'), 'boards/first.txt', 'bots']\n")
+    code = pack_code(SPEC, [folder])
+    assert code is not None
+    linked, table, boards, cards = sorted(code.left_out, key=lambda line: ("helper.py" in line, line))
+    assert "linked.txt: a symbolic link" in linked and "table.bin: 1,048,577 bytes" in table
+    assert boards.startswith("boards: helper.py names it") and cards.startswith("cards.json: helper.py names it")
 
 
 def test_what_is_not_found_keeps_its_name(tmp_path: Path) -> None:
