@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import typer
 from rich.markup import escape
 
-from api.schemas.trials import SpecProblem
+from api.schemas.trials import CheckedFile, SpecProblem
 from lanista.cli.connection import address
 from lanista.cli.exit_codes import ExitCode
 from lanista.cli.own_code import packed, shipped
@@ -17,7 +17,7 @@ from lanista.cli.stack_extra import stack_is_installed
 from lanista.cli.terminal import errors, print_json
 from lanista.client import Client, LanistaError, Retries
 from lanista.client.errors import NotAllowed
-from lanista.code_packing import code_folders
+from lanista.code_packing import PackedCode, code_folders
 from orchestrator.code_archives import plain_name
 from orchestrator.spec.problems import InvalidTrial, Problem, path_text
 
@@ -45,7 +45,7 @@ def try_components(file: Path, checked: TrialFile, home: Path | None, as_json: b
     code = packed(file, spec)
     try:
         with Client(address(home), retries=ONCE) as client:
-            tried = client.validate_trial(spec=shipped(client, spec, code))
+            tried = _tried(client, spec, code)
     except NotAllowed as error:
         return f"not checked: game, model and algorithm together ({error})"
     except (LanistaError, OSError, ValueError) as error:
@@ -55,6 +55,17 @@ def try_components(file: Path, checked: TrialFile, home: Path | None, as_json: b
         _refuse(file, InvalidTrial(problems), as_json)
         raise typer.Exit(ExitCode.FAILED)
     return tried.not_checked
+
+
+def _tried(client: Client, spec: dict[str, Any], code: PackedCode | None) -> CheckedFile:
+    """The stack's answer. A token that may not send code still has the rest of the file checked."""
+    try:
+        sent = shipped(client, spec, code)
+    except NotAllowed as error:
+        tried = client.validate_trial(spec=spec)
+        unsent = f"not checked: own code, which was not sent ({error})"
+        return tried.model_copy(update={"not_checked": "; ".join(filter(None, (unsent, tried.not_checked)))})
+    return client.validate_trial(spec=sent)
 
 
 def _try_here(file: Path, checked: TrialFile, text: str, as_json: bool, why: str) -> str:

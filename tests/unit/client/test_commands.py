@@ -13,7 +13,7 @@ import typer
 from typer.testing import CliRunner
 
 import lanista.cli
-from lanista.cli import app, bench, connection, terminal
+from lanista.cli import app, bench, connection, terminal, trial_checks
 from lanista.cli.connection import ExitCode
 from lanista.cli.trial_orders import parse_changes
 from lanista.client import Client
@@ -278,6 +278,36 @@ def test_errors_say_the_next_step_and_end_with_their_code(
     ended, said = main("trial", "show", trial)
     assert ended == code
     assert said.startswith("Error: ") and step in said and "Traceback" not in said and "secret" not in said
+
+
+def test_a_token_that_may_not_send_code_has_the_rest_of_the_file_checked(
+    serve: Serve, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "own_rules.py").write_text("CARDS = 'cards.json'\n")
+    (tmp_path / "cards.json").write_text("{}")
+    (tmp_path / "trial.yaml").write_text("trial: t\ngame: {id: 'own_rules:Game'}\nbudget: {steps: 9000}\n")
+    asked: list[tuple[str, bytes]] = []
+
+    def reply(request: httpx.Request) -> httpx.Response:
+        asked.append((request.url.path, request.content))
+        if request.url.path.endswith("/code"):
+            return problem(403, "needs the scope code", needed_scope="code")
+        answer = {"valid": not bad, "problems": bad, "spec": None, "not_checked": "not checked: game.id"}
+        return httpx.Response(200, json=answer)
+
+    bad: list[dict[str, Any]] = []
+    api = serve(reply)
+    monkeypatch.setattr(trial_checks, "Client", lambda where, **_: Client(where, retries=NO_WAITING, transport=api))
+    checked = run("trial", "validate", str(tmp_path / "trial.yaml"))
+    assert checked.exit_code == 0, checked.stderr
+    assert "not checked: own code, which was not sent" in checked.stderr
+    assert "; not checked: game.id" in checked.stderr
+    assert "not sent with the code: cards.json: own_rules.py names it" in checked.stderr
+    assert [path.rpartition("/")[2] for path, _ in asked] == ["code", "validate"]
+    assert b'"own_rules:Game"' in asked[-1][1]
+    bad.append({"path": "algorithm.minibatch", "message": "too large", "value": None, "line": None, "column": None})
+    refused = run("trial", "validate", str(tmp_path / "trial.yaml"))
+    assert refused.exit_code == ExitCode.FAILED and "too large" in refused.stderr
 
 
 @pytest.mark.parametrize("command", [("trial", "list"), ("token", "list"), ("audit",)])
