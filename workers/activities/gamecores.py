@@ -49,10 +49,15 @@ class GamecoreWatch:
     with GamecoreWatch(access, game, patience) as watch:
         watch.problem       # words while nothing calls in, else None
         watch.given_up      # whether it has lasted too long
+        watch.rows          # decisions that games have made for the version
     """
 
-    def __init__(self, access: GatewayAccess | None, game: Component, patience: float) -> None:
-        self._access, self._patience = access, patience
+    def __init__(self, access: GatewayAccess | None, game: Component, patience: float, version: str = "") -> None:
+        """`version` is what a generation starts from; a match has none, and no decisions are counted."""
+        self._access, self._patience, self._version = access, patience, version
+        self.rows = 0
+        """Decisions for the version that were seen to be added; as of the last `problem`."""
+        self._rows_at: dict[int, int] = {}
         self._name = str(game.options.get("name", ""))
         self._remote = game.id == REMOTE
         self._links: Links | None = None
@@ -99,12 +104,18 @@ class GamecoreWatch:
         while (arrived := links.next(0)) is not None:
             if arrived.frame.kind == "status":
                 self._answers[arrived.link] = arrived.frame
+                self._count_rows(arrived.link, int(arrived.frame.fields.get("rows", 0)))
             elif arrived.frame.kind == LOST:
                 self._answers.pop(arrived.link, None)
         now = time.monotonic()
         if now - self._asked_at > ASK_SECONDS:
             self._asked_at = now
-            links.send_all(Frame("status", {"name": self._name}))
+            links.send_all(Frame("status", {"name": self._name, "version": self._version}))
+
+    def _count_rows(self, link: int, rows: int) -> None:
+        """A gateway that was restarted, or has a new collection, counts from 0 again."""
+        self.rows += max(0, rows - self._rows_at.get(link, 0)) if self._version else 0
+        self._rows_at[link] = rows
 
     def _problem(self, links: Links) -> str | None:
         if not self._answers:

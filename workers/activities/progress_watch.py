@@ -22,12 +22,15 @@ class ProgressWatch:
     """
 
     def __init__(self, stall_seconds: float, unit: str, gamecores: GamecoreWatch | None = None) -> None:
-        """`gamecores` says whether a game that calls in is connected: waiting for one is not a stall."""
+        """`gamecores` says whether a game that calls in is connected: waiting for one is not a stall, and decisions
+        that arrive for a batch are progress.
+        """
         self._gamecores = gamecores
         self._stall_seconds = stall_seconds
         self._unit = unit
         self._done = -1
         self._extra_progress = 0
+        self._rows = 0
         self._moved_at = time.monotonic()
         self._beat_at = 0.0
         self._details: dict[str, Any] = {}
@@ -50,7 +53,7 @@ class ProgressWatch:
         """Whether the work must end: it was cancelled, the worker shuts down, or there is no progress for too long."""
         now = time.monotonic()
         lacks = None if self._gamecores is None else self._gamecores.problem
-        if lacks is not None:
+        if lacks is not None or self._rows_arrived():
             self._moved_at = now
         if now - self._beat_at >= HEARTBEAT_SECONDS:
             activity.heartbeat(self._details if lacks is None else {**self._details, "waiting": f"a game: {lacks}"})
@@ -64,6 +67,11 @@ class ProgressWatch:
         elif now - self._moved_at > self._stall_seconds:
             self._reason = Failure.STALLED
         return self._reason is not None
+
+    def _rows_arrived(self) -> bool:
+        """Whether outside games have made decisions since the last call: a batch of slow games takes long."""
+        before, self._rows = self._rows, 0 if self._gamecores is None else self._gamecores.rows
+        return self._rows > before
 
     def wait_for_gamecores(self) -> None:
         """Wait until a game calls in, before a crew takes CPUs that others could use; raises `stop_error`."""

@@ -39,7 +39,7 @@ class TrainingActivities:
     def train_generation(self, plan: GenerationPlan) -> GenerationOutcome:
         """Train one generation. A pure function of the plan, so lost and repeated attempts do no harm."""
         started_at = time.time()
-        with GamecoreWatch(self._gateways, plan.game, self._patience.of(plan.player)) as gamecores:
+        with GamecoreWatch(self._gateways, plan.game, self._patience.of(plan.player), plan.version) as gamecores:
             watch = ProgressWatch(plan.stall_seconds, "steps", gamecores)
             try:
                 outcome = self._train(plan, watch)

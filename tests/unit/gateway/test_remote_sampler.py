@@ -13,6 +13,7 @@ from lanista.agents import GenericAgent
 from orchestrator.catalog import Component
 from orchestrator.contracts.generations import GenerationTask, PlannedOpponent
 from tests.unit.gateway.league_games import GAME, GatewayThread
+from workers.activities.gamecores import GamecoreWatch
 from workers.algorithms.building import build_learner
 from workers.algorithms.contract import make_algorithm
 from workers.crews.generation import crew_plan
@@ -173,6 +174,25 @@ def test_a_gateway_that_dies_costs_what_it_had_and_others_go_on(tmp_path: Path) 
     trainer.close()
     again.stop()
     second.stop()
+
+
+def test_decisions_are_counted_for_the_version_that_is_trained(gateway: GatewayThread) -> None:
+    trainer = Trainer(task(opponent("random", 1.0)), gateway)
+    with (
+        GamecoreWatch(gateway.access, GAME, 60, "v1") as own,
+        GamecoreWatch(gateway.access, GAME, 60, "v2") as other,
+        GamecoreWatch(gateway.access, GAME, 60) as match,
+    ):
+        sampler = trainer.sampler()
+        sampler.collect()
+        deadline = time.monotonic() + 10
+        while not own.rows:
+            assert (own.problem, other.problem, match.problem) == (None, None, None)
+            assert time.monotonic() < deadline
+            time.sleep(0.02)
+        assert other.rows == match.rows == 0
+    play_out(sampler)
+    trainer.close()
 
 
 def test_a_trainer_that_dies_aborts_its_games(gateway: GatewayThread) -> None:

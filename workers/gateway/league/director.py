@@ -84,8 +84,8 @@ class LeagueDirector:
                 question.answered()
                 question.answer(found)
 
-    def status(self, name: str) -> dict[str, object]:
-        """What is known of the gamecores of this game."""
+    def status(self, name: str, version: str = "") -> dict[str, object]:
+        """What is known of the gamecores of this game, and how many decisions they made for this version."""
         works = [work for work in self._works.values() if work.name == name]
         last = self._contacts.get(name, self._contacts.get(""))
         now = asyncio.get_running_loop().time()
@@ -93,6 +93,7 @@ class LeagueDirector:
             "sessions": sum(len(work.running) for work in works),
             "waiting": sum(question.name in ("", name) for question in self._questions),
             "seconds": None if last is None else now - last,
+            "rows": sum(work.rows for work in works if isinstance(work, Collection) and work.version == version),
         }
 
     # GameQueue

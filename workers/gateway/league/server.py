@@ -116,8 +116,8 @@ class _Peer:
             case "ping":
                 self.send(Frame("pong", frame.fields))
             case "status":
-                name = str(frame.fields.get("name", ""))
-                self.send(Frame("status", self._director.status(name)))
+                name, version = (str(frame.fields.get(key, "")) for key in ("name", "version"))
+                self.send(Frame("status", self._director.status(name, version)))
             case "collect" | "order":
                 await self._open(frame)
             case _:

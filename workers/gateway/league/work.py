@@ -122,9 +122,19 @@ class Collection(Work):
         return not (self.closing or self.withdrawn)
 
     @property
+    def version(self) -> str:
+        """The version that the generation starts from."""
+        return str(self._demand.info.get("version", ""))
+
+    @property
+    def rows(self) -> int:
+        """Decisions for the crew since the collection began, without those that were dropped."""
+        return self._sent + self._waiting_rows
+
+    @property
     def outstanding(self) -> int:
         """Decisions that the crew has not taken yet."""
-        return self._sent + self._waiting_rows - self._taken
+        return self.rows - self._taken
 
     def cast(self, session: str, slot: int | None = None) -> Cast:
         demand, number = self._demand, self._begun
