@@ -42,6 +42,11 @@ class Access:
         """Whether every peer that can connect may call."""
         return not self._tokens and not self._trusted
 
+    @property
+    def has_trusted_networks(self) -> bool:
+        """Whether the address of a peer may suffice."""
+        return bool(self._trusted)
+
     def trusts(self, peer: Any) -> bool:
         """Whether a peer needs no token. `peer` is a transport's `peername`: of unix sockets an empty string."""
         if self.is_open:

@@ -19,7 +19,6 @@ from workers.gateway.auth import Access
 from workers.gateway.contract import Refused, Reply, Step, StepKind
 from workers.gateway.limits import Clock, GatewayLimits
 from workers.gateway.metrics import GatewayMetrics
-from workers.gateway.rpc.access import check_by
 from workers.gateway.rpc.binding import RpcService
 from workers.gateway.rpc.registry import VersionRef
 from workers.gateway.rpc.server import RpcOptions, RpcServer
@@ -33,7 +32,8 @@ class EchoTable:
         self.open: set[str] = set()
         self.steps: list[Step] = []
         self.held: list[Reply] = []
-        """Replies of ticks with the body `hold`."""
+        """Replies of ticks with the body `held_body`."""
+        self.held_body = b"hold"
 
     def handle(self, step: Step, reply: Reply) -> None:
         self.steps.append(step)
@@ -47,7 +47,7 @@ class EchoTable:
             return
         elif step.kind is StepKind.END:
             self.open.discard(step.session)
-        if step.body == b"hold":
+        if step.body == self.held_body:
             self.held.append(reply)
         elif step.body == b"later":
             reply(Refused(503, "Try again.", 2.5))
@@ -64,7 +64,7 @@ async def serving(
     *services: RpcService, access: Access | None = None, options: RpcOptions | None = None
 ) -> AsyncIterator[str]:
     """The address of a server of these services."""
-    server = RpcServer(options or RpcOptions(), services, check_by(access or Access()))
+    server = RpcServer(options or RpcOptions(), services, access or Access())
     await server.start()
     try:
         yield f"127.0.0.1:{server.port}"

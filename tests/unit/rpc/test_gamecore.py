@@ -13,10 +13,10 @@ from tests.unit.gateway.test_access import certificate
 from tests.unit.rpc.serving import EchoTable, connected, make_front, serving
 from workers.gateway.auth import Access
 from workers.gateway.options import GatewayOptions
-from workers.gateway.rpc.access import check_by
 from workers.gateway.rpc.gamecore import GamecoreService
 from workers.gateway.rpc.generated import gamecore_pb2 as pb
 from workers.gateway.rpc.generated.gamecore_pb2_grpc import GamecoreStub
+from workers.gateway.rpc.replay import ReplayService
 from workers.gateway.rpc.server import RpcOptions, RpcServer
 from workers.gateway.server import Gateway
 
@@ -171,6 +171,46 @@ async def test_a_caller_needs_the_token() -> None:
             await stub.Start(pb.StartRequest(session=f"g{number}"), metadata=metadata)
 
 
+async def test_a_caller_without_the_token_is_refused_before_its_message_is_read() -> None:
+    service, options = GamecoreService(make_front(EchoTable())), RpcOptions(largest_message=1000)
+    async with connected(service, access=Access(["secret"]), options=options) as channel:
+        with pytest.raises(grpc.aio.AioRpcError, match="send the gateway's token") as error:
+            await GamecoreStub(channel).Start(pb.StartRequest(session="g", body=b"x" * 100_000))
+    assert error.value.code() is Status.UNAUTHENTICATED
+
+
+async def test_large_bodies_are_counted_until_their_reply() -> None:
+    table = EchoTable()
+    front = make_front(table, buffered_bytes=50_000)
+    hold = b"x" * 30_000
+    table.held_body = hold
+    async with connected(GamecoreService(front)) as channel:
+        call = GamecoreStub(channel).Play()
+        await call.write(pb.Steps(steps=[step(1, "START", "a"), step(2, "START", "b"), step(3, "TICK", "a", hold)]))
+        assert set(await replies_of(call, 2)) == {1, 2}
+        assert front.budget.used == 30_000
+        await call.write(pb.Steps(steps=[step(4, "TICK", "b", hold), step(5, "TICK", "b", b"small")]))
+        found = await replies_of(call, 2)
+        assert (found[4].refusal.code, found[4].refusal.retry_after) == (14, 1.0)
+        assert "as many large bodies as it may" in found[4].refusal.text and found[5].body == b"tick:small"
+        table.held.pop()(b"at last")
+        assert (await replies_of(call, 1))[3].body == b"at last"
+    assert front.budget.used == 0
+
+
+async def test_a_message_of_games_is_smaller_than_one_of_weights() -> None:
+    service = GamecoreService(make_front(EchoTable()))
+    other = ReplayService(1_000_000, 1_000_000)
+    async with connected(service, other) as channel:
+        for many in (
+            GamecoreStub(channel).Tick(pb.TickRequest(session="g", body=b"x" * (5 << 20))),
+            GamecoreStub(channel).Play(iter([pb.Steps(steps=[step(1, "START", body=b"x" * (1 << 20))] * 5)])),
+        ):
+            with pytest.raises(grpc.aio.AioRpcError, match="message has at most 4194304") as error:
+                await (many if hasattr(many, "__await__") else many.read())
+            assert error.value.code() is Status.RESOURCE_EXHAUSTED
+
+
 async def test_a_trusted_network_needs_none() -> None:
     from workers.gateway.auth import parse_networks
 
@@ -234,7 +274,7 @@ async def test_a_port_that_is_taken_is_named() -> None:
     service = GamecoreService(make_front(EchoTable()))
     async with serving(service) as address:
         with pytest.raises(OSError, match=f"gRPC cannot listen at {address}"):
-            RpcServer(RpcOptions(address=address), [service], check_by(Access()))
+            RpcServer(RpcOptions(address=address), [service], Access())
 
 
 async def test_tls_by_certificate_files(tmp_path: Path) -> None:

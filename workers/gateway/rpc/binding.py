@@ -33,6 +33,8 @@ class RpcService(ABC):
 
     descriptor: ClassVar[ServiceDescriptor]
     """`my_pb2.DESCRIPTOR.services_by_name["Mine"]`."""
+    largest_message: int | None = None
+    """Bytes of a request, where they are fewer than the server's limit."""
 
     def close(self) -> None:  # noqa: B027
         """Called once after the last call."""
@@ -64,18 +66,20 @@ def _handler(service: RpcService, method: MethodDescriptor, check: Check) -> grp
     make = kinds[bool(method.client_streaming), bool(method.server_streaming)]
     return make(
         wrapped,
-        request_deserializer=_reader(method, streaming=bool(method.client_streaming)),
+        request_deserializer=_reader(method, service.largest_message, streaming=bool(method.client_streaming)),
         response_serializer=GetMessageClass(method.output_type).SerializeToString,
     )
 
 
-def _reader(method: MethodDescriptor, *, streaming: bool) -> Callable[[bytes], Any]:
+def _reader(method: MethodDescriptor, most: int | None, *, streaming: bool) -> Callable[[bytes], Any]:
     parse: Callable[[bytes], Message] = GetMessageClass(method.input_type).FromString
     name = method.input_type.name
 
     def read(data: bytes) -> Message | _Malformed:
         try:
-            return parse(data)
+            if most is None or len(data) <= most:
+                return parse(data)
+            refused = Refused(413, f"the request has {len(data)} bytes; a {name} message has at most {most}")
         except DecodeError:
             refused = Refused(400, f"the {len(data)} bytes of the request are no {name} message")
         if streaming:  # read by the method itself, whose wrapper takes the exception

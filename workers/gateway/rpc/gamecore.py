@@ -10,6 +10,7 @@ from typing import Any
 import grpc
 
 from workers.gateway.contract import Refused, Reply, Step, StepKind
+from workers.gateway.limits import SMALL_BODY
 from workers.gateway.rpc.binding import Context, RpcService
 from workers.gateway.rpc.generated import gamecore_pb2 as pb
 from workers.gateway.rpc.statuses import code_number
@@ -18,6 +19,8 @@ from workers.gateway.transport import Front
 
 MOST_STEPS = 1024
 """Steps in one message of a stream."""
+LARGEST_MESSAGE = 4 << 20
+"""Bytes of one message, unless bodies may be larger than half of it."""
 LONGEST_WAIT = 60.0
 """Seconds that a question for the next game may wait."""
 
@@ -36,6 +39,7 @@ class GamecoreService(RpcService):
 
     def __init__(self, front: Front) -> None:
         self._front = front
+        self.largest_message = max(LARGEST_MESSAGE, 2 * front.limits.body_bytes)
 
     async def Start(self, request: pb.StartRequest, context: Context) -> pb.StepReply:
         return await self._step(StepKind.START, request, request.ticket)
@@ -90,11 +94,26 @@ def _take(front: Front, kind: StepKind, request: Any, ticket: str, reply: Reply)
         session, agent = ("", "") if kind is StepKind.AUTO else parse_session(request.session.encode())
         if request.agent:
             session, agent = _with_agent(session, agent, request.agent)
+        reply = _charged(front, len(body), reply)
     except Refused as refused:
         front.metrics.refused[refused.status] += 1
         reply(refused)
         return
     front.handler.handle(Step(session, kind, body, agent, ticket), reply)
+
+
+def _charged(front: Front, size: int, reply: Reply) -> Reply:
+    """The reply to a step whose body is counted against the process's budget until then; raises Refused."""
+    if size <= SMALL_BODY:
+        return reply
+    if not front.budget.take(size):
+        raise Refused(503, "This gateway holds as many large bodies as it may: try again.", 1.0)
+
+    def answer(found: bytes | Refused) -> None:
+        front.budget.give_back(size)
+        reply(found)
+
+    return answer
 
 
 def _with_agent(session: str, named: str, agent: str) -> tuple[str, str]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from workers.gateway.auth import Access
 from workers.gateway.options import GatewayOptions
-from workers.gateway.rpc.access import check_by
 from workers.gateway.rpc.server import RpcOptions, RpcServer
 from workers.gateway.rpc.services import ServiceContext, own_services, standard_services
 
@@ -32,7 +31,7 @@ async def listen_rpc(
             reuse_port=shared,
         ),
         services,
-        check_by(access),
+        access,
     )
     await server.start()
     return server

@@ -8,7 +8,9 @@ from pathlib import Path
 
 import grpc
 
-from workers.gateway.rpc.binding import Check, RpcService, handlers_of
+from workers.gateway.auth import Access
+from workers.gateway.rpc.access import check_by, interceptors_for
+from workers.gateway.rpc.binding import RpcService, handlers_of
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -30,9 +32,13 @@ class RpcOptions:
 class RpcServer:
     """Serves until it is stopped; must be made and used in one running event loop."""
 
-    def __init__(self, options: RpcOptions, services: Sequence[RpcService], check: Check) -> None:
-        self._server = grpc.aio.server(options=_channel_options(options), maximum_concurrent_rpcs=options.most_calls)
-        self._services = services
+    def __init__(self, options: RpcOptions, services: Sequence[RpcService], access: Access) -> None:
+        self._server = grpc.aio.server(
+            interceptors=interceptors_for(access),
+            options=_channel_options(options, _largest_message(options, services)),
+            maximum_concurrent_rpcs=options.most_calls,
+        )
+        self._services, check = services, check_by(access)
         for service in services:
             handlers = handlers_of(service, check)
             name = service.descriptor.full_name
@@ -59,9 +65,15 @@ class RpcServer:
             service.close()
 
 
-def _channel_options(options: RpcOptions) -> list[tuple[str, int]]:
+def _largest_message(options: RpcOptions, services: Sequence[RpcService]) -> int:
+    """What gRPC itself takes into memory: no more than some service here allows."""
+    wanted = [service.largest_message or options.largest_message for service in services]
+    return min(options.largest_message, max(wanted, default=options.largest_message))
+
+
+def _channel_options(options: RpcOptions, largest_message: int) -> list[tuple[str, int]]:
     return [
-        ("grpc.max_receive_message_length", options.largest_message),
+        ("grpc.max_receive_message_length", largest_message),
         ("grpc.max_send_message_length", -1),
         ("grpc.so_reuseport", int(options.reuse_port)),
         ("grpc.max_metadata_size", 16 << 10),
