@@ -39,6 +39,6 @@ class TrialProgress(Answer):
 
     generations: list[GenerationProgress] = Field(description="the generations under way; empty where none is")
     troubles: list[str] = Field(
-        description="failed attempts since the players' last recorded generations, one sentence each",
+        description="failed attempts that no success of the same player or gate has followed, one sentence each",
         examples=[["Generation 3 of main: attempt 2 failed, the next in 10 s, because the crew was lost"]],
     )

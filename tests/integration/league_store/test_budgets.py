@@ -72,3 +72,15 @@ def test_failed_attempts_are_told_until_a_generation_is_recorded(store: Store) -
     league.live("main")
     with store.sessions() as session:
         assert troubles_of(session, league.trial) == []
+
+
+def test_an_ended_trial_has_no_troubles(store: Store) -> None:
+    league = store.found()
+    payload = {"player": league.player("main").id, "name": "main", "generation": 1, "failure": "crew_lost", "tries": 1}
+    with store.sessions.begin() as session:
+        session.add(Event(trial_id=league.trial, type="generation_retried", payload=payload))
+    with store.sessions.begin() as session:
+        assert len(troubles_of(session, league.trial)) == 1
+        ended = {"status": TrialStatus.FAILED, "finished_at": func.now()}
+        session.execute(update(Trial).where(Trial.id == league.trial).values(ended))
+        assert troubles_of(session, league.trial) == []

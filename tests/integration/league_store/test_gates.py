@@ -15,6 +15,7 @@ from api.store.gates import results as gate_results
 from api.store.gates.lifecycle import CHAMPION
 from api.store.gates.results import stop_waiting_gate
 from api.store.tables import Alias, AliasEvent, Gate, GateBatch, Match, Payoff
+from api.store.trials.troubles import troubles_of
 from api.store.verify.games import wrong_games
 from league.gates import Sprt, alpha_for_candidate
 from league.types import DecisionKind
@@ -131,6 +132,23 @@ def test_a_pass_moves_the_alias_with_its_evidence(store: Store) -> None:
     (event,) = store.rows(AliasEvent, AliasEvent.gate_id == gate.id)
     assert (event.to_version_id, event.move, event.evidence["llr"]) == (version.id, "promoted", gate.llr)
     assert store.count(Payoff, Payoff.trial_id == league.trial) == 0
+
+
+def test_failed_attempts_of_a_gate_are_told_until_the_gate_goes_on(store: Store) -> None:
+    league = found(store)
+    gate = opened(league).gate
+    failed = {"gate": gate, "failure": "crew_lost", "problem": "the crew died", "tries": 1}
+    store("note_event", TrialEvent(trial=league.trial, key="gate:1", type="gate_retried", payload=failed))
+
+    def troubles() -> list[str]:
+        with store.sessions() as session:
+            return troubles_of(session, league.trial)
+
+    league.live("main")
+    (trouble,) = troubles()
+    assert "Gate for champion: attempt 1 failed" in trouble, "a generation of a player is no success of the gate"
+    play(store, brief_of(store, gate), [1.0, 0.75])
+    assert troubles() == []
 
 
 def test_events_of_a_gate_name_versions_beside_their_ids(store: Store) -> None:
