@@ -34,9 +34,9 @@ class _TokenFirst(grpc.aio.ServerInterceptor):
 
     async def intercept_service(
         self,
-        continuation: Callable[[grpc.HandlerCallDetails], Awaitable[Handler]],
+        continuation: Callable[[grpc.HandlerCallDetails], Awaitable[Handler | None]],
         handler_call_details: grpc.HandlerCallDetails,
-    ) -> Handler:
+    ) -> Handler | None:
         if self._access.knows(_token(handler_call_details.invocation_metadata)):
             return await continuation(handler_call_details)
         return self._refusing
