@@ -18,6 +18,8 @@ LEARNING_RATE = 5e-4
 UPDATES_A_GENERATION = 200
 """Gradient steps of one generation of the trial file."""
 ROLLOUT_STEPS = 16
+TRAIN = "train"
+"""The mode in which a component that says `enable: train` is used."""
 
 
 class NotBray(ValueError):
@@ -49,17 +51,35 @@ def convert_bray(config: Any) -> Converted:
     unknown = [f"{name}: kind {part['kind']!r}" for name, part in parts.items() if part["kind"] not in KINDS]
     if unknown:
         raise NotBray(f"{', '.join(unknown)}; Bray's kinds are {', '.join(KINDS)}")
-    if not any(part["kind"] in ("model", "trainer") for part in parts.values()):
-        raise NotBray("there is no component of the kind model or trainer in it")
-    return _Conversion(dict(config), parts).run()
+    off = {name: part["enable"] for name, part in parts.items() if part.get("enable") not in (None, True, TRAIN)}
+    used = {name: _without(part, off) for name, part in parts.items() if name not in off}
+    if not any(part["kind"] in ("model", "trainer") for part in used.values()):
+        raise NotBray("there is no component of the kind model or trainer in it that is enabled in training")
+    return _Conversion(dict(config), used, off).run()
+
+
+def _without(part: Mapping[str, Any], off: Mapping[str, Any]) -> dict[str, Any]:
+    """A component that names no component that is off; weights of buffers go with their buffers."""
+    made = dict(part)
+    buffers, weights = part.get("buffers"), part.get("buffer_weights")
+    if isinstance(buffers, list) and isinstance(weights, list):
+        made["buffer_weights"] = [
+            weight for name, weight in zip(buffers, weights, strict=False) if str(name) not in off
+        ]
+    for option in ("buffers", "sources", "agents"):
+        if isinstance(named := part.get(option), list):
+            made[option] = [name for name in named if str(name) not in off]
+    if isinstance(evaluation := part.get("eval"), Mapping) and str(evaluation.get("buffer")) in off:
+        made["eval"] = None
+    return made
 
 
 class _Conversion:
     """One configuration. Each method takes the fields that it understands out of a component; the rest is listed."""
 
-    def __init__(self, config: dict[str, Any], parts: dict[str, dict[str, Any]]) -> None:
+    def __init__(self, config: dict[str, Any], parts: dict[str, dict[str, Any]], off: Mapping[str, Any]) -> None:
         self._config, self._parts = config, parts
-        self._left: list[str] = []
+        self._left = [f"{name}: left out, since it says enable: {_yaml(enable)}" for name, enable in off.items()]
 
     def run(self) -> Converted:
         """The trial file, section by section."""
@@ -228,12 +248,14 @@ class _Conversion:
 
 
 _CONVERTED = {
+    "agent": ("enable",),
     "source": ("module", "func", "enable"),
     "buffer": ("sources", "batch_size", "enable"),
     "trainer": ("buffers", "buffer_weights", "model", "enable", "batch_size"),
-    "actor": ("agents",),
+    "actor": ("agents", "enable"),
     "model": ("enable",),
     "render": ("enable",),
+    "config": ("enable",),
 }
 """Options that were read above and need no line of their own."""
 _ADVICE = {
@@ -258,6 +280,10 @@ _ADVICE = {
     ("trainer", "cpus_per_worker"): "generation.cpus is for all processes of a crew",
     ("trainer", "weights_publish_interval"): "weights go out after every update, or by topology: asynchronous",
 }
+
+
+def _yaml(value: Any) -> str:
+    return str(value).lower() if isinstance(value, bool) else str(value)
 
 
 def _name(text: object) -> str:

@@ -90,6 +90,32 @@ def test_several_agents_get_every_tick_and_episodes_are_cut() -> None:
     assert made.trial["game"]["episode_length"] == 128
 
 
+def test_components_that_are_not_enabled_are_left_out_and_listed() -> None:
+    on = {"enable": "train"}
+    meter = {"kind": "agent", "module": "arena.agents", "class": "Meter", "enable": False}
+    parts = {"hero": {**CONFIG["hero"], **on}, "meter": meter}
+    parts |= {name: {**CONFIG[name], "enable": False} for name in ("demo_buffer", "eval_buffer", "demos", "picture")}
+    made = convert_bray(
+        changed(**parts, net={**CONFIG["net"], **on}, held_out={**CONFIG["held_out"], "enable": "serve"})
+    )
+    assert made.trial["game"]["agent"] == "arena.agents:Hero" and made.trial["game"]["dump"] == {"every": 1000}
+    assert made.trial["algorithm"]["id"] == "ppo" and "validation_dataset" not in made.trial["algorithm"]
+    assert "meter: left out, since it says enable: false" in made.left
+    assert "held_out: left out, since it says enable: serve" in made.left
+    listed = [line.partition(":")[0] for line in made.left]
+    assert {"demo_buffer", "eval_buffer", "demos", "picture"} < set(listed) and "hero.enable" not in listed
+    with pytest.raises(NotBray, match="enabled in training"):
+        convert_bray({"net": {"kind": "model", "enable": False}})
+
+
+def test_weights_of_buffers_that_are_left_out_go_with_them() -> None:
+    other = {"kind": "buffer", "sources": ["held_out"], "batch_size": 64, "enable": False}
+    teacher = {**CONFIG["teacher"], "buffers": ["other", "demo_buffer", "replay"], "buffer_weights": [9, 0.25, 0.75]}
+    made = convert_bray(changed(other=other, teacher=teacher))
+    assert made.trial["algorithm"]["imitation"] == 0.25
+    assert made.trial["algorithm"]["dataset"] == ["arena.demos:build_source"]
+
+
 @pytest.mark.parametrize(("buffers", "algorithm"), [(["demo_buffer"], "bc"), (["replay"], "ppo")])
 def test_the_buffers_say_which_algorithm_it_is(buffers: list[str], algorithm: str) -> None:
     made = convert_bray(changed(teacher={"kind": "trainer", "buffers": buffers, "use_gpu": True, "num_workers": 2}))
