@@ -20,7 +20,7 @@ from lanista.stack.control import reach
 from tests.e2e import leagues
 from tests.e2e.stack import LocalStack
 
-CHILDREN = ["postgres", "temporal", "ray", "store-worker", "train-worker", "api", "tensorboard"]
+CHILDREN = ["postgres", "temporal", "ray", "store-worker", "train-worker", "gateway", "api", "tensorboard"]
 
 
 def remember(stack: LocalStack, word: str) -> None:
