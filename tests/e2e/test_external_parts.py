@@ -42,7 +42,8 @@ def test_up_starts_only_what_is_not_external(stack: LocalStack, second: LocalSta
     started = second.up()
     assert started.returncode == 0, started.stdout + started.stderr
     status = second.status()
-    assert status["ready"] and set(status["children"]) == {"store-worker", "train-worker", "gateway", "api", "tensorboard"}
+    started_here = {"store-worker", "train-worker", "gateway", "api", "tensorboard"}
+    assert status["ready"] and set(status["children"]) == started_here
     assert not second.home.postgres.exists() and not second.home.temporal_db.exists()
     doctor = second.lanista("doctor")
     assert doctor.returncode == 0, doctor.stdout
