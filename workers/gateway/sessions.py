@@ -67,6 +67,7 @@ class _Agent:
         reply, self.reply = self.reply, None
         if reply is None:
             return
+        self.session.seen = self.table.clock.now  # silence begins with the answer
         self.table.metrics.answered(perf_counter() - self.begun)
         if self.kind is not TICK or self.session.runner.over:
             self.table.settle(self, answer)

@@ -65,6 +65,19 @@ async def test_silent_sessions_are_aborted_once(table: Table, client: HttpClient
     assert table.gateway.metrics.aborted == {"silent": 1}
 
 
+async def test_the_time_of_an_agent_is_no_silence_of_the_game(table: Table, client: HttpClient) -> None:
+    await client.step("start", "g")
+    slow = asyncio.create_task(client.step("tick", "g", b"wait"))
+    while not table.waiting:
+        await asyncio.sleep(0.001)
+    table.pass_time(40)
+    table.release()
+    assert (await slow)[0] == 200
+    table.pass_time(40)
+    assert table.director.aborts == []
+    assert (await client.step("tick", "g"))[0] == 200
+
+
 async def test_an_agent_that_does_not_answer_is_given_up(table: Table, client: HttpClient) -> None:
     await client.step("start", "g")
     slow = asyncio.create_task(client.step("tick", "g", b"wait"))
