@@ -9,6 +9,7 @@ import pytest
 
 from orchestrator.catalog import Component
 from tests.unit.gateway.league_games import GAME
+from workers.games.errors import BadGame
 from workers.games.names import make_game
 from workers.gateway.contract import Cast, Episode, Refused, SessionResult
 from workers.gateway.league.demand import Contestant, Demand, Order, OrderedGame
@@ -21,11 +22,13 @@ MODEL: Any = object()
 NOTHING = Component(id="x")
 
 
-def collection(sent: list[Frame], id: str = "c", name: str = "", window: int = 100) -> Collection:
+def collection(
+    sent: list[Frame], id: str = "c", name: str = "", window: int = 100, game: Component = GAME
+) -> Collection:
     owner = np.array([[-1, 0], [0, -1], [-1, 1], [1, -1], [-1, -1]])
     players = [Contestant(name="a", bot="random"), Contestant(name="b", bot="outside-house")]
     demand = Demand(
-        id=id, game=GAME, model=NOTHING, algorithm=NOTHING, seed=1, owner=owner, opponents=players, window=window
+        id=id, game=game, model=NOTHING, algorithm=NOTHING, seed=1, owner=owner, opponents=players, window=window
     )
     return Collection(demand, name, SPEC, None, sent.append, MODEL, [[MODEL] * 2, [None] * 2], [])
 
@@ -156,6 +159,23 @@ def test_of_several_games_the_ticket_says_which() -> None:
             director.cast("s", "")
         assert director.cast("s", "go").key.work.id == "g"
         assert director.cast("t", "c").key.work.id == "c"
+
+    run(test)
+
+
+def test_games_of_one_name_must_be_the_same() -> None:
+    async def test(director: LeagueDirector) -> None:
+        other = Component(id=GAME.id, options={**GAME.options, "agent": "another:Agent"})
+        director.open(first := collection([], "c"))
+        edited = Component(id=GAME.id, options={**GAME.options, "agent": f"lanista_code_{'a' * 64}.generic"})
+        director.open(collection([], "same", game=edited))
+        with pytest.raises(BadGame, match=r"another game without a name .* give the games names"):
+            director.open(collection([], "d", game=other))
+        director.open(collection([], "named", "go", game=other))
+        assert director.find("d") is None
+        for id in ("c", "same"):
+            director.leave(director.find(id) or first)
+        director.open(collection([], "d", game=other))
 
     run(test)
 

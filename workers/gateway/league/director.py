@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import partial
 
+from workers.games.errors import BadGame
 from workers.gateway.contract import Cast, Episode, GameAnswer, Refused, SessionResult
 from workers.gateway.league.work import Assignment, Collection, OpenOrder, Work
 
@@ -53,7 +54,11 @@ class LeagueDirector:
     # What control connections call
 
     def open(self, work: Work) -> None:
-        """Play this from now on."""
+        """Play this from now on; raises BadGame where another game of the same name is played."""
+        others = [each for each in self._works.values() if each.name == work.name and not each.ending]
+        if any(each.played != work.played for each in others):
+            which = f"another game with the name {work.name!r}" if work.name else "another game without a name"
+            raise BadGame(f"{which} is played at this gateway, with another spec or agent: give the games names")
         self._works[work.id] = work
         self.offer()
 

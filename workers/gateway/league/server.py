@@ -131,12 +131,12 @@ class _Peer:
             self._director.close(before, "it was asked for again")
         try:
             work = await self._built(frame)
+            if isinstance(work, OpenOrder):
+                self._director.open(work)
         except Exception as error:
             self._refuse(id, error)
             return
         self._works[id] = work
-        if isinstance(work, OpenOrder):
-            self._director.open(work)
 
     async def _built(self, frame: Frame) -> Work:
         """Load what a frame asks for. The peer hears from us meanwhile: loading may take longer than it would wait."""
@@ -163,11 +163,10 @@ class _Peer:
             case "weights", Collection():
                 try:
                     self._builder.load(work, Weights.from_frame(frame))
+                    if self._director.find(work.id) is None:
+                        self._director.open(work)  # with its first weights
                 except Exception as error:
                     self._refuse(work.id, error)
-                    return
-                if self._director.find(work.id) is None:
-                    self._director.open(work)  # with its first weights
             case "taken", Collection():
                 work.taken(int(frame.fields["rows"]))
             case "close", Collection():

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import re
 from abc import ABC, abstractmethod
 from collections import deque
 from collections.abc import Callable, Sequence
@@ -9,6 +11,7 @@ from dataclasses import dataclass
 from math import gcd
 from typing import Any
 
+from orchestrator.catalog import Component
 from workers.games.protocol import GameSpec
 from workers.games.seeding import mix
 from workers.gateway.contract import Cast, Episode, Model, SeatCast, SessionResult
@@ -22,6 +25,7 @@ Send = Callable[[Frame], None]
 """Sends a frame to whoever asked for the work; must not raise."""
 _GOLDEN = (5**0.5 - 1) / 2
 _SEEDS = 21  # separates the seeds of sessions from other draws on the same seed
+_ARCHIVE = re.compile(r"lanista_code_[0-9a-f]{64}\.")
 MOST_ROWS = 4096
 """Decisions that wait to be sent together, at most."""
 
@@ -54,13 +58,24 @@ class Assignment:
 class Work(ABC):
     """Something to play, for one peer; it ends with the peer's connection."""
 
-    def __init__(self, id: str, name: str, spec: GameSpec, agents: Any, send: Send) -> None:
+    closing = False
+    """Whether sessions under way are the last."""
+
+    def __init__(self, id: str, game: Component, name: str, spec: GameSpec, agents: Any, send: Send) -> None:
         self.id, self.name, self.spec, self.agents = id, name, spec, agents
         """`agents` are what the runner of a session takes, `name` is the game's."""
+        played = json.dumps([game.options.get(key) for key in ("spec", "agent")], sort_keys=True, default=str)
+        self.played = _ARCHIVE.sub("", played)
+        """What the processes of the game must agree with: its spec and its agent, whichever edition of its code."""
         self._send = send
         self.running: dict[str, int] = {}
         """Sessions under way, each with its slot."""
         self.withdrawn = False
+
+    @property
+    def ending(self) -> bool:
+        """Whether no session will ever start again."""
+        return self.closing or self.withdrawn
 
     @property
     @abstractmethod
@@ -102,7 +117,7 @@ class Collection(Work):
         opponents: Sequence[SeatedModels],
         mates: Sequence[SeatedModels],
     ) -> None:
-        super().__init__(demand.id, name, spec, agents, send)
+        super().__init__(demand.id, demand.game, name, spec, agents, send)
         self.learner = learner
         self.nets: Any = None
         """The networks that the learner decides with."""
@@ -115,11 +130,10 @@ class Collection(Work):
         self._waiting_rows = self._sent = self._taken = self._dropped = 0
         self._results: list[dict[str, Any]] = []
         self._aborted: list[str] = []
-        self.closing = False
 
     @property
     def wanted(self) -> bool:
-        return not (self.closing or self.withdrawn)
+        return not self.ending
 
     @property
     def version(self) -> str:
@@ -213,7 +227,7 @@ class OpenOrder(Work):
     def __init__(
         self, order: Order, name: str, spec: GameSpec, agents: Any, send: Send, entrants: Sequence[SeatedModels]
     ) -> None:
-        super().__init__(order.id, name, spec, agents, send)
+        super().__init__(order.id, order.game, name, spec, agents, send)
         self._order, self._entrants = order, entrants
         self._queue: deque[OrderedGame] = deque()
         self._games: dict[int, OrderedGame] = {}
