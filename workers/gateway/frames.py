@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 from workers.gateway.contract import Refused, Step, StepKind
-from workers.gateway.session_names import parse_session
+from workers.gateway.session_names import parse_session, parse_ticket
 
 MAGIC = ord("L")
 VERSION = 1
@@ -143,4 +143,4 @@ class OwnFrames:
                 400, f"The frame's kind is {kind}; 1 (start), 2 (tick), 3 (end), 4 (auto), 5 (key) or 6 (next)."
             )
         session, agent = self._target(raw)
-        return Step(session, STEP_KINDS[kind], body, agent, ticket.decode(errors="replace"))
+        return Step(session, STEP_KINDS[kind], body, agent, parse_ticket(ticket))

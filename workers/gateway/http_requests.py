@@ -11,7 +11,7 @@ from workers.gateway.auth import bearer
 from workers.gateway.contract import Refused, Step, StepKind
 from workers.gateway.http_pages import PATHS, Page
 from workers.gateway.limits import SMALL_BODY
-from workers.gateway.session_names import parse_kind, parse_session
+from workers.gateway.session_names import parse_kind, parse_session, parse_ticket
 from workers.gateway.transport import Front
 
 KEPT_HEADERS = {
@@ -219,7 +219,7 @@ class RequestReader:
         if kind is StepKind.AUTO:
             return Step("", kind, body)
         session, agent = parse_session(headers.get("session", b""))
-        ticket = headers.get("ticket", b"").decode(errors="replace") if kind is StepKind.START else ""
+        ticket = parse_ticket(headers.get("ticket", b"")) if kind is StepKind.START else ""
         return Step(session, kind, body, agent, ticket)
 
     def _allowed(self) -> bool:

@@ -7,6 +7,7 @@ from workers.gateway.contract import MAIN_AGENT, Refused, StepKind
 AGENT_MARK = "-agent-"
 LONGEST_NAME = 255
 """Bytes of a session's name, its agent's included."""
+LONGEST_TICKET = 255
 
 KINDS: dict[bytes, StepKind] = {
     b"start": StepKind.START,
@@ -35,6 +36,13 @@ def parse_session(raw: bytes) -> tuple[str, str]:
     if not game or not agent:
         raise Refused(400, f"The session's name {name!r} must be GAME or GAME{AGENT_MARK}NAME.")
     return game, agent
+
+
+def parse_ticket(raw: bytes) -> str:
+    """The ticket of a start; raises Refused (400)."""
+    if len(raw) > LONGEST_TICKET:
+        raise Refused(400, f"The ticket has {len(raw)} bytes; at most {LONGEST_TICKET} are allowed.")
+    return raw.decode(errors="replace")
 
 
 def parse_kind(raw: bytes) -> StepKind:

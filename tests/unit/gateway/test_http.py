@@ -122,6 +122,7 @@ async def test_a_peer_that_ended_its_side_gets_its_reply(table: Table, client: H
         (http_step("", "g"), 400, "step_kind"),
         (http_step("tick"), 400, "no name"),
         (http_step("tick", "x" * 256), 400, "at most 255"),
+        (http_step("start", "g", ticket="9" * 5000 + "~t"), 400, "The ticket has 5002 bytes; at most 255"),
         (http_step("start", "-agent-"), 400, "GAME-agent-NAME"),
         (http_step("start", "g", game_id="h"), 400, "twice"),
         (http_step("start", "g").replace(b"session: g", b"session: \xff\xfe"), 400, "UTF-8"),

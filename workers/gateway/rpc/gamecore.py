@@ -14,7 +14,7 @@ from workers.gateway.limits import SMALL_BODY
 from workers.gateway.rpc.binding import Context, RpcService
 from workers.gateway.rpc.generated import gamecore_pb2 as pb
 from workers.gateway.rpc.statuses import code_number
-from workers.gateway.session_names import LONGEST_NAME, parse_session
+from workers.gateway.session_names import LONGEST_NAME, parse_session, parse_ticket
 from workers.gateway.transport import Front
 
 MOST_STEPS = 1024
@@ -94,6 +94,7 @@ def _take(front: Front, kind: StepKind, request: Any, ticket: str, reply: Reply)
         session, agent = ("", "") if kind is StepKind.AUTO else parse_session(request.session.encode())
         if request.agent:
             session, agent = _with_agent(session, agent, request.agent)
+        ticket = parse_ticket(ticket.encode())
         reply = _charged(front, len(body), reply)
     except Refused as refused:
         front.metrics.refused[refused.status] += 1
