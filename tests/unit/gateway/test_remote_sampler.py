@@ -123,15 +123,17 @@ def test_a_generation_collects_exact_batches_and_counts_results(gateway: Gateway
 def test_weights_that_are_pushed_decide_from_then_on(gateway: GatewayThread) -> None:
     trainer = Trainer(task(), gateway)
     sampler = trainer.sampler()
-    for update in (1, 2, 3, 4):
+    newest = 0
+    for update in range(1, 21):  # a batch may have been decided by weights of two batches before
         sampler.acted_by = update
         with torch.no_grad():
             trainer.learner.nets["policy"].linears()[-1].bias[-1] = 100.0 * update  # the value
         batch = sampler.collect()
-    values = batch.values[batch.trainable]
-    updates = batch.acted_by[batch.trainable]
-    np.testing.assert_allclose(np.round(values / 100.0), updates, atol=0.2)
-    assert updates.max() >= 3
+        values = batch.values[batch.trainable]
+        updates = batch.acted_by[batch.trainable]
+        np.testing.assert_allclose(np.round(values / 100.0), updates, atol=0.2)
+        newest = int(updates.max())
+    assert newest >= 3
     play_out(sampler)
     counts = sampler.board.counts()
     assert counts.games > 0 and counts.outcomes.sum() == 0  # self-play has no results
@@ -140,13 +142,16 @@ def test_weights_that_are_pushed_decide_from_then_on(gateway: GatewayThread) -> 
 
 def test_a_stopped_generation_aborts_its_games_and_another_begins(gateway: GatewayThread) -> None:
     trainer = Trainer(task(opponent("random", 1.0)), gateway)
-    sampler = trainer.sampler()
-    sampler.collect()
-    trainer.stopped = True
-    with pytest.raises(InterruptedError):
-        while True:
-            sampler.collect()
-    trainer.stopped = False
+    for _ in range(50):  # until a game was under way when its generation was stopped
+        sampler = trainer.sampler()
+        sampler.collect()
+        trainer.stopped = True
+        with pytest.raises(InterruptedError):
+            while True:
+                sampler.collect()
+        trainer.stopped = False
+        if any("given up" in words for words in gateway.refused):
+            break
     later = trainer.sampler()
     later.collect()
     play_out(later)
