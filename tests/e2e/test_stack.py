@@ -53,6 +53,8 @@ def test_up_twice_says_where_the_first_runs(stack: LocalStack) -> None:
 
 def test_doctor_finds_every_part_well(stack: LocalStack) -> None:
     answer = stack.lanista("doctor")
+    if "no answer within" in answer.stdout:  # a starved machine: it is asked once more
+        answer = stack.lanista("doctor")
     assert answer.returncode == 0, answer.stdout
     for part in ("postgres", "temporal", "store worker", "train worker", "ray", "api", "tensorboard", "disk", "memory"):
         assert part in answer.stdout

@@ -204,6 +204,7 @@ async def join_siblings(gateway: Gateway, index: int, folder: Path) -> None:
     siblings = Siblings(gateway.sessions, gateway.metrics, index, gateway.options.processes, folder)
     await siblings.start()
     gateway.at_stop(siblings.stop)
+    await siblings.linked()
     gateway.front.handler = siblings
     gateway.front.collect_metrics = siblings.collect_metrics
     if gateway.front.games is not None:

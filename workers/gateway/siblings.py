@@ -33,6 +33,9 @@ from workers.gateway.sibling_links import (
 NOBODY = 255
 MOST_ELSEWHERE = 65_536
 METRICS_SECONDS = 1.0
+LINKED_SECONDS = 5.0
+"""How long a process waits for the others before it takes games."""
+LOOK_SECONDS = 0.02
 TICKET_MARK = "~"
 
 
@@ -66,6 +69,13 @@ class Siblings:
                     lost=partial(self._forget_process, other),
                 )
                 link.start()
+
+    async def linked(self) -> None:
+        """Wait until this process has reached all others, or some seconds: one that is down must not hold it up."""
+        for _ in range(round(LINKED_SECONDS / LOOK_SECONDS)):
+            if all(link.is_up for link in self._links.values()):
+                return
+            await asyncio.sleep(LOOK_SECONDS)
 
     async def stop(self) -> None:
         for link in self._links.values():
