@@ -89,8 +89,8 @@ class Table:
             except Refused as unheard:
                 if unheard.status != _NO_QUEUE:
                     self._note(str(unheard))
-            except (OSError, NotImplementedError):
-                pass
+            except OSError as error:
+                self._note(f"the gateway went away: {error}")
         await asyncio.sleep(refused.retry_after or _RETRY)
         return {}
 

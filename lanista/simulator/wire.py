@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import ssl
 import struct
+from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import ClassVar, cast
@@ -48,7 +49,7 @@ class Address:
         return wire
 
 
-class Wire(asyncio.Protocol):
+class Wire(asyncio.Protocol, ABC):
     """A connection to a gateway."""
 
     def __init__(self, address: Address, on_reply: OnReply, on_lost: OnLost) -> None:
@@ -69,13 +70,13 @@ class Wire(asyncio.Protocol):
         if self.transport is not None:
             self.transport.close()
 
+    @abstractmethod
     def request(self, kind: str, session: str, body: bytes, ticket: str = "") -> None:
         """Send a request; its answer goes to `on_reply`."""
-        raise NotImplementedError
 
+    @abstractmethod
     def ask_next(self, seconds: float) -> None:
         """Ask what to play next; the answer goes to `on_reply`, with no bytes where there is nothing."""
-        raise NotImplementedError
 
 
 class HttpWire(Wire):

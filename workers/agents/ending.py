@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from abc import abstractmethod
 from collections.abc import Callable
 from typing import Any
 
@@ -43,11 +44,13 @@ class SessionEnding(SessionPlay):
         self._unsettled = 0
         """Episodes that are not handed over yet."""
 
+    @abstractmethod
     def _respond(self, part: Part) -> None:
-        raise NotImplementedError
+        """Write the reply of a request that is done."""
 
+    @abstractmethod
     def _failed(self, part: Part | None, where: str, error: BaseException) -> None:
-        raise NotImplementedError
+        """An agent raised: tell the game that waits for it, and abort the session."""
 
     def _ended(self, part: Part) -> None:
         part.ended = True

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import math
+from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -74,7 +75,7 @@ class Decision(Wait):
             self._play.emit(self._seat, self._cut)
 
 
-class SessionPlay:
+class SessionPlay(ABC):
     """The seats of a session, and what its agents may do."""
 
     __slots__ = (
@@ -104,9 +105,9 @@ class SessionPlay:
         self._strict = cast.info.get("purpose") in ("training", "match")
         """Whether the result counts in a league: a game then needs one, and keeps to the spec's `max_steps`."""
 
+    @abstractmethod
     def emit(self, seat: SeatState, cut: Cut) -> None:
         """Hand the decisions of a cut to `on_episode` and to the director."""
-        raise NotImplementedError
 
     # What agents call
 
