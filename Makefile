@@ -8,7 +8,7 @@ PROCESSES ?= 2
 # JavaScript and CSS of the page
 SCRIPTS := api/web/page/static
 
-.PHONY: help install demo test check format bench screenshots pins audit-deps clean
+.PHONY: help install demo test check format docs-check bench screenshots pins audit-deps clean
 
 help:  ## list the commands
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -35,6 +35,9 @@ format: .venv/.installed-test  ## put the code into the house's form
 	$(BIN)/ruff format .
 	$(BIN)/oxlint --quiet --fix $(SCRIPTS)
 	$(BIN)/oxfmt $(SCRIPTS)
+
+docs-check: .venv/.installed-test  ## read every code block, command and link of the documentation; run the marked ones
+	$(BIN)/python -m benchmarks.documentation.check $(ARGS)
 
 bench: .venv/.installed-test  ## list the measurements in benchmarks/ and how to run each
 	@$(BIN)/python -m benchmarks
@@ -65,7 +68,7 @@ clean:  ## remove the virtual environment and caches; data stays
 	$(PIP) install --quiet --constraint constraints.txt --editable '.[test]'
 	@touch .venv/.installed $@
 
-# The browser tests need Chromium, and the cluster test reads docker-compose.yml with the real tool.
+.venv/.installed-# The browser tests need Chromium, and the cluster test reads docker-compose.yml with the real tool.
 .PHONY: tools
 tools:
 	@missing=""; for tool in chromium docker-compose; do command -v $$tool >/dev/null || missing="$$missing $$tool"; done; \
