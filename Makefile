@@ -68,7 +68,7 @@ clean:  ## remove the virtual environment and caches; data stays
 	$(PIP) install --quiet --constraint constraints.txt --editable '.[test]'
 	@touch .venv/.installed $@
 
-.venv/.installed-# The browser tests need Chromium, and the cluster test reads docker-compose.yml with the real tool.
+# The browser tests need Chromium, and the cluster test reads docker-compose.yml with the real tool.
 .PHONY: tools
 tools:
 	@missing=""; for tool in chromium docker-compose; do command -v $$tool >/dev/null || missing="$$missing $$tool"; done; \
