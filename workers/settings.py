@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from pydantic import Field, SecretStr
+from pydantic import Field, FilePath, SecretStr, field_validator
 
 from orchestrator.settings import METRICS_ADDRESS, ImportSettings, LogSettings, TemporalSettings
 from workers.gateway.league.access import GatewayAccess, parse_addresses
+from workers.gateway.league.tls import trusting
 
 ADDRESSES = r"^(\s*[^\s,/]+:\d{1,5}\s*(,|$))*$"
 """host:port, several separated by commas, or nothing."""
@@ -53,6 +54,11 @@ class WorkerSettings(TemporalSettings, ImportSettings, LogSettings):
     gateway_control_key: SecretStr | None = Field(
         default=None, description="secret that gateways and train workers share; needed wherever there are gateways"
     )
+    gateway_control_tls_ca: FilePath | None = Field(
+        default=None,
+        description="file (PEM) with the certificates by which gateways are trusted: their control ports then speak "
+        "TLS",
+    )
     play_slots: int = Field(default=1, ge=1, le=1024, description="match batches under way at once")
     train_metrics_address: str = Field(
         default="",
@@ -61,8 +67,19 @@ class WorkerSettings(TemporalSettings, ImportSettings, LogSettings):
     )
     interactive_slots: int = Field(default=4, ge=1, le=1024, description="interactive answers under way at once")
 
+    @field_validator("gateway_control_tls_ca")
+    @classmethod
+    def _certificates(cls, value: FilePath | None) -> FilePath | None:
+        if value is not None:
+            try:
+                trusting(value.read_text())
+            except (OSError, ValueError) as error:  # an SSLError is an OSError
+                raise ValueError(f"no certificates (PEM) can be read there: {error}") from None
+        return value
+
     @property
     def gateway_access(self) -> GatewayAccess:
         """Where games that call in are played."""
         key = "" if self.gateway_control_key is None else self.gateway_control_key.get_secret_value()
-        return GatewayAccess(addresses=parse_addresses(self.gateways), key=key)
+        authority = "" if self.gateway_control_tls_ca is None else self.gateway_control_tls_ca.read_text()
+        return GatewayAccess(addresses=parse_addresses(self.gateways), key=key, authority=authority)

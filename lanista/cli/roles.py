@@ -95,6 +95,8 @@ def gateway(
         key=key.get_secret_value(),
         host=settings.gateway_control_host,
         port=settings.gateway_control_port,
+        tls_cert=settings.gateway_control_tls_cert,
+        tls_key=settings.gateway_control_tls_key,
     )
 
     def ready(ports: dict[str, int]) -> None:

@@ -81,8 +81,10 @@ def check_exposure(host: str, access: Access) -> None:
         )
 
 
-def tls_context(certificate: Path | None, key: Path | None) -> ssl.SSLContext | None:
-    """TLS by certificate files; None where there are none."""
+def tls_context(
+    certificate: Path | None, key: Path | None, setting: str = "LANISTA_GATEWAY_TLS_CERT"
+) -> ssl.SSLContext | None:
+    """TLS by certificate files, which the setting names; None where there are none."""
     if certificate is None:
         return None
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
@@ -91,6 +93,6 @@ def tls_context(certificate: Path | None, key: Path | None) -> ssl.SSLContext | 
         context.load_cert_chain(certificate, key)
     except (OSError, ssl.SSLError) as error:
         raise SettingsError(
-            f"LANISTA_GATEWAY_TLS_CERT={str(certificate)!r}: no certificate and key can be read there: {error}"
+            f"{setting}={str(certificate)!r}: no certificate and key can be read there: {error}"
         ) from None
     return context

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import random
+import ssl
 import threading
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
@@ -70,6 +71,7 @@ class GatewayThread:
     port: int = 0
     played: int = 0
     refused: list[str] = field(default_factory=list)
+    tls: ssl.SSLContext | None = None
 
     def __post_init__(self) -> None:
         self.loop = asyncio.new_event_loop()
@@ -97,7 +99,7 @@ class GatewayThread:
         self.runners: dict[str, Any] = {}
         self.director.withdraw = self._withdraw
         control = ControlServer(self.director, LeagueBuilder(ArtifactStore(str(self.store))), KEY)
-        self.port = await control.start("127.0.0.1", self.port)
+        self.port = await control.start("127.0.0.1", self.port, self.tls)
         self._make = runner_factory(self.director, self.loop)
         cores = [asyncio.create_task(self._gamecore(number)) for number in range(self.gamecores)]
         self._ready.set()

@@ -16,6 +16,9 @@ class GatewayAccess:
 
     addresses: tuple[str, ...] = ()
     key: str = field(default="", repr=False)
+    authority: str = field(default="", repr=False)
+    """Certificates (PEM) by which gateways are trusted, as text: crews run on machines that lack the file. Empty: the
+    channel is not encrypted."""
 
 
 def parse_addresses(text: str) -> tuple[str, ...]:

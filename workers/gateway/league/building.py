@@ -77,7 +77,7 @@ class LeagueBuilder:
         from workers.models.contract import see_raw_images
 
         nets: Any = collection.nets
-        nets.load_state_dict({name: torch.from_numpy(array.copy()) for name, array in weights.arrays.items()})
+        nets.load_state_dict({name: torch.from_numpy(array) for name, array in weights.arrays.items()})
         for net in nets.values():
             see_raw_images(net, weights.raw_images)
         learner: Any = collection.learner

@@ -10,20 +10,23 @@ from __future__ import annotations
 import asyncio
 import json
 import math
-import socket
 import struct
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from workers.gateway.league.tls import Connection
+
 _LENGTHS = struct.Struct(">IQ")
 LONGEST_HEAD = 16 << 20
 LONGEST_BODY = 4 << 30
 LONGEST_GREETING = 4096
 """Bytes of a frame that may be sent before the peer has shown its key."""
+PART_BYTES = 1 << 18
+"""Sent at once: limits of time hold for each part, so that large weights may take long on a slow line."""
 _KINDS = frozenset("biuf")
 
 
@@ -85,19 +88,40 @@ def _array(body: bytes | bytearray, at: int, type_name: str, shape: list[int]) -
     return np.frombuffer(body, dtype, count, at).reshape(shape), end
 
 
-async def read_frame(reader: asyncio.StreamReader, most: int | None = None) -> Frame:
-    """The next frame; raises IncompleteReadError at the end, and BadFrame."""
-    head, body = lengths_of(await reader.readexactly(_LENGTHS.size), most)
-    return decode(await reader.readexactly(head), await reader.readexactly(body) if body else b"")
+async def read_frame(
+    reader: asyncio.StreamReader,
+    most: int | None = None,
+    *,
+    pause: float | None = None,
+    on_part: Callable[[], None] = lambda: None,
+) -> Frame:
+    """The next frame; raises IncompleteReadError at the end, BadFrame, and TimeoutError if nothing arrives for `pause`.
+
+    `on_part` is called with each part that arrives.
+    """
+
+    async def exactly(count: int) -> bytearray:
+        into = bytearray()
+        while len(into) < count:
+            async with asyncio.timeout(pause):
+                part = await reader.read(min(count - len(into), 4 * PART_BYTES))
+            if not part:
+                raise asyncio.IncompleteReadError(bytes(into), count)
+            into += part
+            on_part()
+        return into
+
+    head, body = lengths_of(bytes(await exactly(_LENGTHS.size)), most)
+    return decode(bytes(await exactly(head)), await exactly(body))
 
 
-def receive_frame(connection: socket.socket) -> Frame:
+def receive_frame(connection: Connection) -> Frame:
     """The next frame of a blocking socket; raises EOFError at the end, and BadFrame."""
     head, body = lengths_of(bytes(_receive(connection, _LENGTHS.size)))
     return decode(bytes(_receive(connection, head)), _receive(connection, body))
 
 
-def _receive(connection: socket.socket, count: int) -> bytearray:
+def _receive(connection: Connection, count: int) -> bytearray:
     into = bytearray(count)
     view, at = memoryview(into), 0
     while at < count:
@@ -108,7 +132,9 @@ def _receive(connection: socket.socket, count: int) -> bytearray:
     return into
 
 
-def send_frame(connection: socket.socket, frame: Frame) -> None:
-    """Send a frame over a blocking socket."""
+def send_frame(connection: Connection, frame: Frame) -> None:
+    """Send a frame over a blocking socket, whose timeout holds for each part of it."""
     for piece in frame.encode():
-        connection.sendall(piece)
+        view = memoryview(piece)
+        for at in range(0, len(view), PART_BYTES):
+            connection.sendall(view[at : at + PART_BYTES])

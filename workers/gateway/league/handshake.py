@@ -5,10 +5,10 @@ from __future__ import annotations
 import asyncio
 import hmac
 import secrets
-import socket
 from hashlib import sha256
 
 from workers.gateway.league.frames import LONGEST_GREETING, BadFrame, Frame, read_frame, receive_frame, send_frame
+from workers.gateway.league.tls import Connection
 
 VERSION = 1
 """Of the frames; both ends must have the same."""
@@ -37,7 +37,7 @@ async def greet_as_gateway(reader: asyncio.StreamReader, writer: asyncio.StreamW
     return {"who": str(hello.fields.get("who", ""))}
 
 
-def greet_as_crew(connection: socket.socket, key: str, who: str) -> None:
+def greet_as_crew(connection: Connection, key: str, who: str) -> None:
     """The crew's end; raises NotAuthentic."""
     nonce = secrets.token_hex(32)
     send_frame(connection, Frame("hello", {"version": VERSION, "nonce": nonce, "who": who}))

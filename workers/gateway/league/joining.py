@@ -5,9 +5,11 @@ from __future__ import annotations
 import asyncio
 import errno
 from dataclasses import dataclass, field
+from pathlib import Path
 
 from orchestrator.artifacts import ArtifactStore
 from orchestrator.recorded_games import RecordedGames
+from workers.gateway.auth import tls_context
 from workers.gateway.league.building import LeagueBuilder, runner_factory
 from workers.gateway.league.director import LeagueDirector
 from workers.gateway.league.server import ControlServer
@@ -24,6 +26,8 @@ class JoinLeague:
     host: str = "127.0.0.1"
     port: int = 0
     """The control port of the first process; further ones take the next that is free. 0: any free."""
+    tls_cert: Path | None = None
+    tls_key: Path | None = None
 
     async def __call__(self, gateway: Gateway) -> None:
         """Give the gateway its director, and listen for crews."""
@@ -37,9 +41,10 @@ class JoinLeague:
         gateway.ports["control"] = await self._listen(control, gateway.options.processes)
 
     async def _listen(self, control: ControlServer, processes: int) -> int:
+        tls = tls_context(self.tls_cert, self.tls_key, "LANISTA_GATEWAY_CONTROL_TLS_CERT")
         for number in range(processes):
             try:
-                return await control.start(self.host, self.port + number if self.port else 0)
+                return await control.start(self.host, self.port + number if self.port else 0, tls)
             except OSError as error:
                 if error.errno != errno.EADDRINUSE or number == processes - 1:
                     raise

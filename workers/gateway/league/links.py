@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import queue
 import socket
+import ssl
 import threading
 import time
 from collections.abc import Sequence
@@ -15,6 +16,7 @@ import structlog
 from workers.gateway.league.access import GatewayAccess
 from workers.gateway.league.frames import BadFrame, Frame, receive_frame, send_frame
 from workers.gateway.league.handshake import NotAuthentic, greet_as_crew
+from workers.gateway.league.tls import TlsConnection, trusting
 
 log = structlog.get_logger()
 
@@ -29,6 +31,9 @@ LOST = "lost"
 """Kinds of frames that a link makes itself: the connection is there, or is no more."""
 
 
+Socket = socket.socket | TlsConnection
+
+
 class Arrived(NamedTuple):
     """A frame of a gateway."""
 
@@ -41,8 +46,10 @@ class Links:
 
     def __init__(self, access: GatewayAccess, who: str) -> None:
         self._arrived: queue.SimpleQueue[Arrived] = queue.SimpleQueue()
+        tls = trusting(access.authority) if access.authority else None
         self._links = [
-            _Link(number, address, access.key, who, self._arrived) for number, address in enumerate(access.addresses)
+            _Link(number, address, access.key, who, self._arrived, tls)
+            for number, address in enumerate(access.addresses)
         ]
         self.addresses = access.addresses
 
@@ -90,11 +97,19 @@ class Links:
 class _Link:
     """One gateway."""
 
-    def __init__(self, number: int, address: str, key: str, who: str, into: queue.SimpleQueue[Arrived]) -> None:
-        self.number, self.address = number, address
+    def __init__(
+        self,
+        number: int,
+        address: str,
+        key: str,
+        who: str,
+        into: queue.SimpleQueue[Arrived],
+        tls: ssl.SSLContext | None = None,
+    ) -> None:
+        self.number, self.address, self._tls = number, address, tls
         self.problem = "not connected yet"
         self._key, self._who, self._into = key, who, into
-        self._socket: socket.socket | None = None
+        self._socket: Socket | None = None
         self._sending = threading.Lock()
         self._closed = threading.Event()
         for name, work in (("reads", self._run), ("pings", self._ping)):
@@ -132,11 +147,15 @@ class _Link:
             pause = FIRST_PAUSE
             self._read(connection)
 
-    def _connect(self) -> socket.socket:
+    def _connect(self) -> Socket:
         host, _, port = self.address.rpartition(":")
-        connection = socket.create_connection((host.strip("[]"), int(port)), CONNECT_SECONDS)
+        host = host.strip("[]")
+        plain = socket.create_connection((host, int(port)), CONNECT_SECONDS)
+        connection: Socket = plain
         try:
-            connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+            plain.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+            if self._tls is not None:
+                connection = TlsConnection(plain, self._tls, host)
             greet_as_crew(connection, self._key, self._who)
             connection.settimeout(SILENT_SECONDS)
         except BaseException:
@@ -144,7 +163,7 @@ class _Link:
             raise
         return connection
 
-    def _read(self, connection: socket.socket) -> None:
+    def _read(self, connection: Socket) -> None:
         """Read frames until the connection ends."""
         self._socket, self.problem = connection, ""
         self._into.put(Arrived(self.number, Frame(CONNECTED)))
@@ -172,7 +191,7 @@ class _Link:
         self.problem = problem
 
     @staticmethod
-    def _shut(connection: socket.socket) -> None:
+    def _shut(connection: Socket) -> None:
         with suppress(OSError):  # it may be closed already
             connection.shutdown(socket.SHUT_RDWR)
 

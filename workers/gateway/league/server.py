@@ -1,12 +1,14 @@
 """The gateway's end of the control channel: takes demands and orders of crews and matches, while their lease lasts.
 
 A lease is a connection: all that a peer has asked for ends with it, and the sessions under way are aborted. A peer that
-says nothing for LEASE_SECONDS has lost it too. See docs/decisions/remote-games.md.
+says nothing for LEASE_SECONDS has lost it too; a frame may take longer, as long as more of it arrives. See
+docs/decisions/remote-games.md.
 """
 
 from __future__ import annotations
 
 import asyncio
+import ssl
 from typing import Any, Protocol
 
 import structlog
@@ -48,9 +50,9 @@ class ControlServer:
         self._server: asyncio.Server | None = None
         self._stopping = False
 
-    async def start(self, host: str, port: int) -> int:
+    async def start(self, host: str, port: int, tls: ssl.SSLContext | None = None) -> int:
         """Listen; returns the port."""
-        self._server = await asyncio.start_server(self._accept, host, port)
+        self._server = await asyncio.start_server(self._accept, host, port, ssl=tls)
         bound: int = self._server.sockets[0].getsockname()[1]
         return bound
 
@@ -86,9 +88,7 @@ class ControlServer:
         log.info("a crew or match is connected", who=who)
         try:
             while True:
-                async with asyncio.timeout(LEASE_SECONDS):
-                    frame = await read_frame(reader)
-                await peer.take(frame)
+                await peer.take(await read_frame(reader, pause=LEASE_SECONDS, on_part=peer.alive))
         finally:
             peer.end(f"{who or 'what asked for this game'} is gone")
 
@@ -99,6 +99,14 @@ class _Peer:
     def __init__(self, director: LeagueDirector, builder: Builder, writer: asyncio.StreamWriter) -> None:
         self._director, self._builder, self._writer = director, builder, writer
         self._works: dict[str, Work] = {}
+        self._heard = asyncio.get_running_loop().time()
+
+    def alive(self) -> None:
+        """Let the peer hear from us while a frame arrives that takes long: its pings are behind it."""
+        now = asyncio.get_running_loop().time()
+        if now - self._heard > ALIVE_SECONDS:
+            self._heard = now
+            self.send(Frame("pong"))
 
     def send(self, frame: Frame) -> None:
         if not self._writer.is_closing():

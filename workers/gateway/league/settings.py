@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from pydantic import Field, SecretStr
+from typing import Self
+
+from pydantic import Field, FilePath, SecretStr, model_validator
 
 from workers.gateway.settings import GatewaySettings
 
@@ -27,3 +29,17 @@ class LeagueGatewaySettings(GatewaySettings):
     gateway_control_key: SecretStr | None = Field(
         default=None, description="secret that gateways and train workers share; needed wherever there are gateways"
     )
+    gateway_control_tls_cert: FilePath | None = Field(
+        default=None, description="certificate file (PEM) of the control port: crews and matches then speak TLS with it"
+    )
+    gateway_control_tls_key: FilePath | None = Field(
+        default=None, description="private key file (PEM) that belongs to the control port's certificate"
+    )
+
+    @model_validator(mode="after")
+    def _control_certificate_has_its_key(self) -> Self:
+        if bool(self.gateway_control_tls_cert) != bool(self.gateway_control_tls_key):
+            raise ValueError(
+                "LANISTA_GATEWAY_CONTROL_TLS_CERT and LANISTA_GATEWAY_CONTROL_TLS_KEY: set both or neither."
+            )
+        return self
