@@ -20,9 +20,9 @@ import psutil
 
 from benchmarks.stacks.echo_gateway import EchoBuild
 from benchmarks.stacks.grpc_fuzz import MalformedCalls
-from workers.gateway.frames import HEAD, MAGIC, REPLY, VERSION
 from workers.gateway.limits import GatewayLimits
 from workers.gateway.process import GatewayOptions, run_gateway
+from workers.gateway.transports.tcp_frames import HEAD, MAGIC, REPLY, VERSION
 
 PATIENCE = 5.0
 """Seconds after which a connection that was neither answered nor closed counts as hung."""

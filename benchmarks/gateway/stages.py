@@ -48,10 +48,10 @@ class StageClock:
 def watch_stages() -> StageClock:
     """Time the gateway of this process by stage; it gets a little slower by it."""
     from workers.agents.play import Decision
-    from workers.gateway.http import HttpConnection
     from workers.gateway.models import BatchedModel
     from workers.gateway.sessions import SessionTable
-    from workers.gateway.tcp import TcpConnection
+    from workers.gateway.transports.http import HttpConnection
+    from workers.gateway.transports.tcp import TcpConnection
 
     clock = StageClock()
     for connection in (HttpConnection, TcpConnection):

@@ -13,13 +13,13 @@ from typing import TYPE_CHECKING, Self
 from orchestrator.settings import SettingsError
 from workers.gateway.auth import Access, check_exposure, tls_context
 from workers.gateway.contract import Director, GameQueue, RunnerFactory, StepHandler
-from workers.gateway.http import HttpConnection
 from workers.gateway.limits import Clock
 from workers.gateway.metrics import GatewayMetrics
 from workers.gateway.options import GatewayOptions
 from workers.gateway.sessions import SessionTable
-from workers.gateway.tcp import TcpConnection
-from workers.gateway.transport import Front
+from workers.gateway.transports.front import Front
+from workers.gateway.transports.http import HttpConnection
+from workers.gateway.transports.tcp import TcpConnection
 
 if TYPE_CHECKING:
     from workers.gateway.rpc.registry import ModelRegistry

@@ -13,9 +13,9 @@ import numpy as np
 
 from workers.games.protocol import GameSpec
 from workers.gateway.contract import Cast, Episode, GameAnswer, Refused, Reply, SeatCast, SessionResult, Step, StepKind
-from workers.gateway.frames import HEAD, MAGIC, REPLY, VERSION
 from workers.gateway.limits import GatewayLimits
 from workers.gateway.process import Gateway, GatewayOptions
+from workers.gateway.transports.tcp_frames import HEAD, MAGIC, REPLY, VERSION
 
 Client = TypeVar("Client", bound="RawClient")
 

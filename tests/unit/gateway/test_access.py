@@ -16,9 +16,9 @@ from cryptography.hazmat.primitives.asymmetric import ec
 from orchestrator.settings import SettingsError
 from tests.unit.gateway.fakes import BrayClient, FrameClient, HttpClient, connected, open_gateway
 from workers.gateway.auth import Access, parse_networks
-from workers.gateway.frames import KEY, START
 from workers.gateway.process import Gateway, GatewayOptions
 from workers.gateway.settings import GatewaySettings
+from workers.gateway.transports.tcp_frames import KEY, START
 
 TOKEN = "a-token-of-some-length"
 

@@ -10,8 +10,8 @@ from collections.abc import AsyncIterator
 import pytest
 
 from tests.unit.gateway.fakes import BrayClient, FrameClient, RawClient, Table, connected, frame, open_gateway
-from workers.gateway.frames import AUTO, END, HEAD, MAGIC, NEXT, START, TICK, VERSION
 from workers.gateway.limits import GatewayLimits
+from workers.gateway.transports.tcp_frames import AUTO, END, HEAD, MAGIC, NEXT, START, TICK, VERSION
 
 
 @pytest.fixture

@@ -22,7 +22,7 @@ from workers.gateway.metrics import GatewayMetrics
 from workers.gateway.rpc.binding import RpcService
 from workers.gateway.rpc.registry import VersionRef
 from workers.gateway.rpc.server import RpcOptions, RpcServer
-from workers.gateway.transport import Front
+from workers.gateway.transports.front import Front
 
 
 class EchoTable:

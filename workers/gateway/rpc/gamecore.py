@@ -15,7 +15,7 @@ from workers.gateway.rpc.binding import Context, RpcService
 from workers.gateway.rpc.generated import gamecore_pb2 as pb
 from workers.gateway.rpc.statuses import code_number
 from workers.gateway.session_names import LONGEST_NAME, parse_session, parse_ticket
-from workers.gateway.transport import Front
+from workers.gateway.transports.front import Front
 
 MOST_STEPS = 1024
 """Steps in one message of a stream."""

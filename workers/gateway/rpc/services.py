@@ -15,7 +15,7 @@ from workers.gateway.rpc.policies import Policies
 from workers.gateway.rpc.policy import PolicyService
 from workers.gateway.rpc.registry import ModelRegistry
 from workers.gateway.rpc.replay import ReplayService
-from workers.gateway.transport import Front
+from workers.gateway.transports.front import Front
 
 
 @dataclass(kw_only=True)

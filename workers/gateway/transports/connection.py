@@ -8,7 +8,7 @@ from typing import Any, cast
 
 from workers.gateway.contract import Refused
 from workers.gateway.limits import WRITE_BUFFER
-from workers.gateway.transport import Front
+from workers.gateway.transports.front import Front
 
 LINGER_SECONDS = 2.0
 """How long what a refused peer still sends is thrown away: a reset would take the refusal from it."""

@@ -9,10 +9,10 @@ import httptools
 
 from workers.gateway.auth import bearer
 from workers.gateway.contract import Refused, Step, StepKind
-from workers.gateway.http_pages import PATHS, Page
 from workers.gateway.limits import SMALL_BODY
 from workers.gateway.session_names import parse_kind, parse_session, parse_ticket
-from workers.gateway.transport import Front
+from workers.gateway.transports.front import Front
+from workers.gateway.transports.http_pages import PATHS, Page
 
 KEPT_HEADERS = {
     b"session": "session",

@@ -7,12 +7,12 @@ from __future__ import annotations
 
 from collections import deque
 
-from workers.gateway.connection import GameConnection
 from workers.gateway.contract import Refused, Step
-from workers.gateway.http_pages import Cancel, answer_page
-from workers.gateway.http_replies import CONTINUE, OCTETS, any_reply, ok_reply, refusal_reply
-from workers.gateway.http_requests import Request, RequestReader
-from workers.gateway.transport import Front
+from workers.gateway.transports.connection import GameConnection
+from workers.gateway.transports.front import Front
+from workers.gateway.transports.http_pages import Cancel, answer_page
+from workers.gateway.transports.http_replies import CONTINUE, OCTETS, any_reply, ok_reply, refusal_reply
+from workers.gateway.transports.http_requests import Request, RequestReader
 
 
 class HttpConnection(GameConnection):

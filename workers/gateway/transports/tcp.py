@@ -13,14 +13,14 @@ from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any
 
-from workers.gateway.bray_frames import BrayFrames
-from workers.gateway.connection import GameConnection
 from workers.gateway.contract import Refused, Step
-from workers.gateway.frames import MAGIC, FrameCodec, Key, Next, OwnFrames, Request
-from workers.gateway.http_pages import next_game
-from workers.gateway.http_replies import refusal_reply
 from workers.gateway.limits import SMALL_BODY
-from workers.gateway.transport import Front
+from workers.gateway.transports.bray_frames import BrayFrames
+from workers.gateway.transports.connection import GameConnection
+from workers.gateway.transports.front import Front
+from workers.gateway.transports.http_pages import next_game
+from workers.gateway.transports.http_replies import refusal_reply
+from workers.gateway.transports.tcp_frames import MAGIC, FrameCodec, Key, Next, OwnFrames, Request
 
 log = logging.getLogger(__name__)
 

@@ -11,8 +11,8 @@ from __future__ import annotations
 import struct
 
 from workers.gateway.contract import Refused, Step, StepKind
-from workers.gateway.frames import REMEMBERED_NAMES, Request
 from workers.gateway.session_names import LONGEST_NAME, parse_kind, parse_session
+from workers.gateway.transports.tcp_frames import REMEMBERED_NAMES, Request
 
 HEAD = struct.Struct(">6q")
 REPLY = struct.Struct(">3q")

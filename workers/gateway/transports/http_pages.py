@@ -10,8 +10,8 @@ from typing import Any
 from urllib.parse import parse_qs
 
 from workers.gateway.contract import GameAnswer, Refused
-from workers.gateway.http_replies import JSON, TEXT
-from workers.gateway.transport import Front
+from workers.gateway.transports.front import Front
+from workers.gateway.transports.http_replies import JSON, TEXT
 
 LONGEST_WAIT = 60.0
 PROMETHEUS = b"text/plain; version=0.0.4; charset=utf-8"

@@ -1,0 +1,1 @@
+"""Transports of games that call in: HTTP, TCP with frames of our own or Bray's, and what their connections share."""
