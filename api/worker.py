@@ -11,13 +11,13 @@ from temporalio.worker.workflow_sandbox import SandboxedWorkflowRunner, SandboxR
 from api.activities import store_activities
 from api.settings import StoreSettings
 from api.store.core.engine import create_store_engine
-from orchestrator.artifacts import ArtifactStore
-from orchestrator.code_importing import serve
 from orchestrator.contracts import Queue
 from orchestrator.logs import LogContextInterceptor, configure_logs
 from orchestrator.sdk_metrics import serving_runtime
 from orchestrator.sealing import KeyUse
+from orchestrator.storage.artifacts import ArtifactStore
 from orchestrator.temporal import connect
+from orchestrator.user_code.code_importing import serve
 from orchestrator.worker_process import run_workers
 from orchestrator.workflows.gate import GateWorkflow
 from orchestrator.workflows.player import PlayerWorkflow

@@ -26,8 +26,8 @@ from benchmarks.algorithms.peers import ROOT, PeerFailed, ensure_python
 from benchmarks.continuous import task_of, train
 from benchmarks.peers.rates import say
 from league.types import CheckpointRef, VersionId
-from orchestrator.artifacts import ArtifactStore
 from orchestrator.catalog import Component
+from orchestrator.storage.artifacts import ArtifactStore
 from workers.matches.play import play_match
 from workers.matches.task import Entrant, MatchTask
 

@@ -22,10 +22,10 @@ import ray
 
 from benchmarks.peers.rates import say
 from league.types import CheckpointRef, VersionId
-from orchestrator.artifacts import ArtifactStore
 from orchestrator.catalog import Component
 from orchestrator.contracts.generations import GenerationTask, ProcessResources
-from orchestrator.spec.loading import load_trial_file
+from orchestrator.spec.reading.loading import load_trial_file
+from orchestrator.storage.artifacts import ArtifactStore
 from workers.crews.generation import run_generation
 from workers.crews.pool import CrewPool
 from workers.matches.play import play_match

@@ -26,9 +26,9 @@ from scipy.stats import t as student
 
 from benchmarks.peers.rates import say
 from league.types import VersionId
-from orchestrator.artifacts import ArtifactStore
 from orchestrator.catalog import Component
 from orchestrator.contracts.generations import GenerationTask
+from orchestrator.storage.artifacts import ArtifactStore
 from workers.crews.actors import FusedActor
 from workers.crews.plan import crew_plan
 from workers.matches.play import play_match

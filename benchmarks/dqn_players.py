@@ -20,9 +20,9 @@ from typing import Any
 import ray
 
 from league.types import CheckpointRef
-from orchestrator.artifacts import ArtifactStore
 from orchestrator.contracts.generations import GenerationTask
-from orchestrator.spec.loading import load_trial_file
+from orchestrator.spec.reading.loading import load_trial_file
+from orchestrator.storage.artifacts import ArtifactStore
 from workers.crews.generation import run_generation
 from workers.crews.pool import CrewPool
 

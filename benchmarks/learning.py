@@ -20,9 +20,9 @@ import torch
 from benchmarks.peers.rates import say
 from benchmarks.peers.strength import LanistaContestant
 from league.types import VersionId
-from orchestrator.artifacts import ArtifactStore
 from orchestrator.catalog import Component
 from orchestrator.contracts.generations import GenerationTask
+from orchestrator.storage.artifacts import ArtifactStore
 from workers.matches.play import play_match
 from workers.matches.task import Entrant, MatchTask, Randomness
 

@@ -17,9 +17,9 @@ import torch
 
 from benchmarks.peers.rates import say
 from league.types import CheckpointRef
-from orchestrator.artifacts import ArtifactStore
 from orchestrator.catalog import Component
 from orchestrator.contracts.generations import GenerationTask, PlannedOpponent
+from orchestrator.storage.artifacts import ArtifactStore
 from workers.checkpoints import Checkpoint, save
 from workers.crews.generation import run_generation
 from workers.crews.pool import CrewPool

@@ -73,10 +73,10 @@ def plain_loop(steps: int, generations: int) -> float:
     os.environ["RAY_AUTH_MODE"] = "disabled"  # a cluster of this process, which ends with it
     import ray
 
-    from orchestrator.artifacts import ArtifactStore
     from orchestrator.catalog import Component
     from orchestrator.contracts.generations import GenerationTask
-    from orchestrator.spec.checking import check_spec
+    from orchestrator.spec.reading.checking import check_spec
+    from orchestrator.storage.artifacts import ArtifactStore
     from workers.crews.generation import run_generation
     from workers.crews.pool import CrewPool
 

@@ -20,9 +20,9 @@ import ray
 from benchmarks.bare import BarePeer, BareSettings
 from benchmarks.peers.lanista import LanistaPeer
 from benchmarks.peers.rates import interleave, say
-from orchestrator.artifacts import ArtifactStore
 from orchestrator.catalog import Component
 from orchestrator.contracts.generations import GenerationTask, PlannedOpponent, Topology
+from orchestrator.storage.artifacts import ArtifactStore
 from workers.checkpoints import Checkpoint, save
 from workers.crews.rollout_context import build_game
 from workers.models.contract import build_model

@@ -22,7 +22,7 @@ import torch
 from benchmarks.peers.rates import say
 from benchmarks.peers.strength import measure_strength
 from benchmarks.peers.throughput import Throughput
-from orchestrator.artifacts import ArtifactStore
+from orchestrator.storage.artifacts import ArtifactStore
 
 PARTS = ("same", "best", "bare", "strength")
 _LOGICAL_CPUS = 8

@@ -15,8 +15,8 @@ from benchmarks.league import adaptive_saving
 from league.ratings import Ratings, bradley_terry
 from league.tournaments import Result, next_pairings
 from league.tournaments.adaptive import tallies_of
-from orchestrator.artifacts import ArtifactStore
 from orchestrator.catalog import Component
+from orchestrator.storage.artifacts import ArtifactStore
 from workers.bots.minimax import value
 from workers.games.builtin.tic_tac_toe import HAS_LINE
 from workers.matches.play import play_match

@@ -1,7 +1,8 @@
 """Names for checkpoints and the artifacts that hold them: `from lanista.checkpoints import ArtifactStore, load`."""
 
 from league.types import CheckpointRef
-from orchestrator.artifacts import (
+from orchestrator.catalog import Component
+from orchestrator.storage.artifacts import (
     ArtifactError,
     ArtifactStore,
     ArtifactStoreFull,
@@ -9,7 +10,6 @@ from orchestrator.artifacts import (
     DamagedArtifact,
     MissingArtifact,
 )
-from orchestrator.catalog import Component
 from workers.checkpoints import Checkpoint, CheckpointError, CheckpointMismatch, UnreadableCheckpoint, load, save
 
 __all__ = [

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from lanista.shadowing import PACKAGES
-from orchestrator.code_archives import BadArchive, archived_name, pack
+from orchestrator.user_code.code_archives import BadArchive, archived_name, pack
 
 LARGEST_FILE = 1 << 20
 """Larger files of a package are data, and are left out."""

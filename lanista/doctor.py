@@ -30,10 +30,10 @@ from lanista.stack.home import Home
 from lanista.stack.temporal_keys import TemporalKeys
 from lanista.stack.worker_user import AS_ROOT
 from lanista.system_check import check_system
-from orchestrator.artifacts import ArtifactStore
 from orchestrator.contracts import Queue
+from orchestrator.storage.artifacts import ArtifactStore
+from orchestrator.storage.uris import without_secrets
 from orchestrator.temporal import connect
-from orchestrator.uris import without_secrets
 
 MINIMUM_DISK_GB = 2.0
 MINIMUM_MEMORY_GB = 2.0

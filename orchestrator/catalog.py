@@ -20,7 +20,7 @@ from typing import Any
 
 from orchestrator import built_ins
 from orchestrator.built_ins import BuiltIn
-from orchestrator.makers import described, makes
+from orchestrator.user_code.makers import described, makes
 
 _IMPORT_PATH = re.compile(r"[A-Za-z_][\w.]*:[A-Za-z_][\w.]*")
 _PLACE = re.compile(r"<(\w+):(\w+)>")
@@ -177,7 +177,9 @@ def load(kind: Kind, name: str) -> Any:
         for part in attribute.split("."):
             target = getattr(target, part)
     except (Exception, SystemExit) as error:  # a user's module may raise anything
-        from orchestrator.artifacts import ArtifactStoreUnavailable  # here, since every command imports this module
+        from orchestrator.storage.artifacts import (
+            ArtifactStoreUnavailable,  # here, since every command imports this module
+        )
 
         if isinstance(error, ArtifactStoreUnavailable):
             raise  # the store of the code is away: the code may be fine

@@ -15,7 +15,7 @@ from pydantic_settings import (
     TomlConfigSettingsSource,
 )
 
-from orchestrator.import_folders import parse_folders
+from orchestrator.user_code.import_folders import parse_folders
 
 ENV_PREFIX = "LANISTA_"
 

@@ -25,9 +25,15 @@ from safetensors.torch import save as save_tensors
 from torch import Tensor
 
 from league.types import CheckpointRef
-from orchestrator.artifacts import ArtifactStore, unreadable
 from orchestrator.catalog import Component
-from orchestrator.safetensors_header import DEEPEST_METADATA, LARGEST_HEADER, InvalidHeader, read_header, read_json
+from orchestrator.storage.artifacts import ArtifactStore, unreadable
+from orchestrator.storage.safetensors_header import (
+    DEEPEST_METADATA,
+    LARGEST_HEADER,
+    InvalidHeader,
+    read_header,
+    read_json,
+)
 
 KIND = "checkpoint"
 FORMAT = 2

@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from league.types import CheckpointRef
-from orchestrator.artifacts import ArtifactStore
 from orchestrator.contracts.trials import InitialWeightsRequest
-from orchestrator.import_folders import find_import
 from orchestrator.spec.judgement import too_many_teams
+from orchestrator.storage.artifacts import ArtifactStore
+from orchestrator.user_code.import_folders import find_import
 from workers.algorithms.building import fresh_weights
 from workers.checkpoints import Checkpoint, check_weights, read_weights, save
 from workers.games.errors import BadGame

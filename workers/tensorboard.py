@@ -17,7 +17,7 @@ from tensorboard.compat.proto.event_pb2 import Event
 from tensorboard.compat.proto.summary_pb2 import Summary
 from tensorboard.summary.writer.record_writer import RecordWriter
 
-from orchestrator.artifacts import open_filesystem, write_whole
+from orchestrator.storage.artifacts import open_filesystem, write_whole
 
 _GROUPS: Mapping[str, str] = {
     "return_mean": "games",

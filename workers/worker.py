@@ -16,20 +16,20 @@ import structlog
 from temporalio.client import Client
 from temporalio.worker import Worker
 
-from orchestrator.artifacts import ArtifactStore
-from orchestrator.code_importing import serve
 from orchestrator.contracts import Queue
 from orchestrator.logs import LogContextInterceptor, configure_logs
 from orchestrator.sdk_metrics import serving_runtime
 from orchestrator.sealing import KeyUse
+from orchestrator.storage.artifacts import ArtifactStore
 from orchestrator.temporal import connect
+from orchestrator.user_code.code_importing import serve
 from orchestrator.worker_process import run_workers
 from workers.activities.charts import ChartActivities
 from workers.activities.interactive import InteractiveActivities
 from workers.activities.playing import PlayActivities
 from workers.activities.system import SystemCheckActivities
 from workers.activities.training import TrainingActivities, WeightsActivities
-from workers.crews.cpu_ledger import CpuLedger
+from workers.crews.hosts.cpu_ledger import CpuLedger
 from workers.crews.pool import CrewPool
 from workers.settings import WorkerSettings
 

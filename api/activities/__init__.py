@@ -14,7 +14,7 @@ from api.activities.generations import GenerationActivities
 from api.activities.system import SystemCheckActivities
 from api.activities.tournaments import TournamentActivities
 from api.activities.trials import TrialActivities
-from orchestrator.artifacts import ArtifactStore
+from orchestrator.storage.artifacts import ArtifactStore
 
 __all__ = [
     "EvaluationActivities",

@@ -12,11 +12,11 @@ from temporalio.exceptions import ApplicationError, ApplicationErrorCategory
 
 from api.store.core.errors import Conflict, NotFound, NotYet
 from league.errors import LeagueError
-from orchestrator.artifacts import ArtifactStoreFull, DamagedArtifact, MissingArtifact
 from orchestrator.catalog import CatalogError
 from orchestrator.contracts import Failure
-from orchestrator.played_games import GamesLost
 from orchestrator.spec import InvalidTrial
+from orchestrator.storage.artifacts import ArtifactStoreFull, DamagedArtifact, MissingArtifact
+from orchestrator.storage.played_games import GamesLost
 
 RETRY_DELAY = timedelta(seconds=0.5)
 

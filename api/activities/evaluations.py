@@ -14,9 +14,9 @@ from api.store.players.contenders import contender
 from api.store.ratings.bradley_terry import fit_after_tournament
 from api.store.ratings.online import rate_online_after_tournament
 from api.store.trials.spec import spec_of
-from orchestrator.artifacts import ArtifactStore
 from orchestrator.contracts import play as contracts
-from orchestrator.played_games import unpack_games
+from orchestrator.storage.artifacts import ArtifactStore
+from orchestrator.storage.played_games import unpack_games
 
 
 class EvaluationActivities:

@@ -11,9 +11,9 @@ from api.store.gates.results import GateState, gate_state, record_gate_batch, st
 from api.store.gates.unfinished import gates_opened_after, unfinished_gates
 from api.store.players.contenders import contender
 from api.store.trials.spec import spec_of
-from orchestrator.artifacts import ArtifactStore
 from orchestrator.contracts import play as contracts
-from orchestrator.played_games import unpack_games
+from orchestrator.storage.artifacts import ArtifactStore
+from orchestrator.storage.played_games import unpack_games
 
 
 class GateActivities:

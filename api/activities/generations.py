@@ -28,9 +28,9 @@ from api.store.tables import ModelVersion, Trial
 from api.store.trials.spec import model_of, spec_of
 from league.training_priority import Urgency, urgency
 from league.types import PlayerId
-from orchestrator.artifacts import ArtifactStore
 from orchestrator.contracts import generations as contracts
 from orchestrator.generation_task import generation_task
+from orchestrator.storage.artifacts import ArtifactStore
 
 
 class GenerationActivities:

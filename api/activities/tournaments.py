@@ -23,11 +23,11 @@ from api.store.tournaments.pairings import PlannedBatch, entrants_of_pairing, pl
 from api.store.tournaments.results import spec_of_tournament
 from api.store.tournaments.schedules import open_firing, record_failure
 from api.store.tournaments.withdrawals import withdraw_damaged
-from orchestrator.artifacts import ArtifactStore
 from orchestrator.contracts import tournaments as contracts
 from orchestrator.contracts.play import PlayRequest
-from orchestrator.played_games import unpack_games
 from orchestrator.spec.game import GameChoice
+from orchestrator.storage.artifacts import ArtifactStore
+from orchestrator.storage.played_games import unpack_games
 
 _GAME: TypeAdapter[GameChoice] = TypeAdapter(GameChoice)
 

@@ -24,11 +24,11 @@ from api.store.trials.reads import require_trial
 from api.store.trials.spec import model_of, own_algorithm, spec_of
 from api.store.trials.started import mark_started
 from api.store.trials.status import change_status
-from orchestrator.artifacts import ArtifactStore
 from orchestrator.contracts import trials as contracts
 from orchestrator.league_rules import starts_alike
 from orchestrator.spec import TrialSpec
 from orchestrator.spec.values import is_id
+from orchestrator.storage.artifacts import ArtifactStore
 
 
 class TrialActivities:

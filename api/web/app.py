@@ -43,11 +43,11 @@ from api.web.tensorboard import install_tensorboard
 from api.web.tensorboard_proxy import TensorBoardProxy
 from api.web.uploads import Uploads
 from api.web.validation.spec_reader import SpecReader
-from orchestrator.artifacts import ArtifactStore
 from orchestrator.logs import configure_logs
 from orchestrator.sdk_metrics import SdkMetrics
 from orchestrator.sealing import KeyUse
 from orchestrator.search_attributes import SearchAttributeCheck
+from orchestrator.storage.artifacts import ArtifactStore
 from orchestrator.temporal import connect
 
 SHUTDOWN_SECONDS = 3

@@ -17,8 +17,8 @@ from starlette.routing import Match
 
 from api.store.core.errors import Conflict, DataError, NotFound, OperationalError
 from orchestrator.spec import InvalidTrial
-from orchestrator.spec.problems import MOST_REPORTED, not_listed, path_text
-from orchestrator.spec.problems import Problem as SpecProblem
+from orchestrator.spec.reading.problems import MOST_REPORTED, not_listed, path_text
+from orchestrator.spec.reading.problems import Problem as SpecProblem
 
 log = structlog.get_logger()
 

@@ -23,7 +23,7 @@ from api.web.temporal.start_workflows import WorkflowStarter
 from api.web.tensorboard_proxy import TensorBoardProxy
 from api.web.uploads import Uploads
 from api.web.validation.spec_reader import SpecReader
-from orchestrator.artifacts import ArtifactStore
+from orchestrator.storage.artifacts import ArtifactStore
 
 
 @dataclass(frozen=True, kw_only=True)

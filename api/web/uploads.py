@@ -12,8 +12,8 @@ from threading import Lock
 
 from api.web.problems import ProblemError
 from league.types import CheckpointRef
-from orchestrator.artifacts import ArtifactStore
-from orchestrator.safetensors_header import InvalidHeader, read_header
+from orchestrator.storage.artifacts import ArtifactStore
+from orchestrator.storage.safetensors_header import InvalidHeader, read_header
 
 KIND = "upload"
 

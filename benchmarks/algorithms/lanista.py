@@ -11,9 +11,9 @@ from benchmarks.algorithms.cases import GAMES, Case
 from benchmarks.algorithms.rows import Key, Point, Row, settings_key
 from benchmarks.peers.rates import say
 from league.types import CheckpointRef, VersionId
-from orchestrator.artifacts import ArtifactStore
 from orchestrator.catalog import Component
 from orchestrator.contracts.generations import GenerationOutcome, GenerationTask
+from orchestrator.storage.artifacts import ArtifactStore
 from workers.algorithms.contract import parse_options
 from workers.crews.generation import run_generation
 from workers.crews.pool import CrewPool

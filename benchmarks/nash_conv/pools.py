@@ -22,7 +22,7 @@ from league.matchmaking.meta_strategies import META_STRATEGIES
 from league.matchmaking.psro import BY_RETURNS, meta_game
 from league.types import PlayerId, Role
 from league.validation import Floats
-from orchestrator.artifacts import ArtifactStore
+from orchestrator.storage.artifacts import ArtifactStore
 from workers.checkpoints import load
 from workers.games.exploitability import Policy as Probabilities
 from workers.games.exploitability import nash_conv

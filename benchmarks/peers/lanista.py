@@ -7,8 +7,8 @@ from dataclasses import replace
 
 from benchmarks.peers.rates import Slice
 from league.types import CheckpointRef
-from orchestrator.artifacts import ArtifactStore
 from orchestrator.contracts.generations import GenerationOutcome, GenerationTask
+from orchestrator.storage.artifacts import ArtifactStore
 from workers.crews.generation import run_generation
 from workers.crews.pool import CrewPool
 from workers.crews.task import Progress

@@ -18,9 +18,9 @@ from benchmarks.peers.lanista import LanistaPeer
 from benchmarks.peers.rates import Slice, say
 from benchmarks.peers.rllib.client import RllibPeer, RllibSettings
 from league.types import CheckpointRef, VersionId
-from orchestrator.artifacts import ArtifactStore
 from orchestrator.catalog import Component
 from orchestrator.contracts.generations import GenerationTask
+from orchestrator.storage.artifacts import ArtifactStore
 from workers.checkpoints import Checkpoint, save
 from workers.matches.play import play_match
 from workers.matches.task import Entrant, MatchTask, Randomness

@@ -12,9 +12,9 @@ from benchmarks.peers.lanista import LanistaPeer
 from benchmarks.peers.rates import Peer, interleave, say
 from benchmarks.peers.rllib.client import RllibPeer, RllibSettings
 from benchmarks.peers.strength import BUILT_IN, OPENSPIEL
-from orchestrator.artifacts import ArtifactStore
 from orchestrator.catalog import Component
 from orchestrator.contracts.generations import GenerationTask
+from orchestrator.storage.artifacts import ArtifactStore
 
 EPOCHS = 4
 HIDDEN = (64, 64)

@@ -28,7 +28,7 @@ def audit(home: HomeOption = None, as_json: JsonOption = False) -> None:
     # imports scipy, which would slow down the start of every other command
     from api.store.core.engine import create_store_engine
     from api.store.verify import audit as audit_store
-    from orchestrator.artifacts import ArtifactStore
+    from orchestrator.storage.artifacts import ArtifactStore
 
     url, artifacts = _locations(load_settings(home=home))
     engine = create_store_engine(url, pool_size=1, application="lanista-audit")

@@ -153,7 +153,7 @@ def buffer(
     from lanista.fakes.buffer import updates as train
     from lanista.fakes.made_up_game import FUNCTIONS
     from orchestrator.spec import InvalidTrial
-    from orchestrator.spec.loading import load_trial_file
+    from orchestrator.spec.reading.loading import load_trial_file
     from workers.algorithms.errors import BadAlgorithm
     from workers.games.errors import BadGame
 
@@ -224,7 +224,7 @@ def model(
     from lanista.fakes.model import FUNCTIONS, FakeCasting, remote_game, serve
     from orchestrator.catalog import CatalogError
     from orchestrator.spec import InvalidTrial
-    from orchestrator.spec.loading import load_trial_file
+    from orchestrator.spec.reading.loading import load_trial_file
     from workers.agents.errors import AgentError
     from workers.games.errors import BadGame
 

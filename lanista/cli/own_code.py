@@ -12,7 +12,7 @@ from lanista.cli.exit_codes import ExitCode
 from lanista.cli.terminal import errors
 from lanista.client import Client
 from lanista.code_packing import PackedCode, code_folders, pack_code, with_code
-from orchestrator.code_archives import BadArchive
+from orchestrator.user_code.code_archives import BadArchive
 
 MOST_LINES = 10
 """Lines about files that are not sent."""

@@ -17,7 +17,7 @@ from lanista.cli.options import HomeOption, JsonOption, LimitOption
 from lanista.cli.terminal import errors, out, print_json, print_line, uncut_table
 from lanista.client import Client
 from lanista.client.errors import NoSuchName
-from orchestrator.spec.problems import InvalidTrial
+from orchestrator.spec.reading.problems import InvalidTrial
 from orchestrator.spec.values import is_id
 
 tournament = typer.Typer(help="Tournaments: run, list, show, report, cancel.", no_args_is_help=True)
@@ -72,7 +72,7 @@ def spec_from(
     spec: dict[str, Any] = {}
     named = "default"
     if file is not None:
-        from orchestrator.spec.tournament_loading import load_tournament_file
+        from orchestrator.spec.reading.tournament_loading import load_tournament_file
 
         try:
             loaded = load_tournament_file(file)

@@ -18,8 +18,8 @@ from lanista.cli.terminal import errors, print_json
 from lanista.client import Client, LanistaError, Retries
 from lanista.client.errors import NotAllowed
 from lanista.code_packing import PackedCode, code_folders
-from orchestrator.code_archives import plain_name
-from orchestrator.spec.problems import InvalidTrial, Problem, path_text
+from orchestrator.spec.reading.problems import InvalidTrial, Problem, path_text
+from orchestrator.user_code.code_archives import plain_name
 
 if TYPE_CHECKING:
     from orchestrator.spec.trial import TrialFile
@@ -29,7 +29,7 @@ ONCE = Retries(attempts=1)
 
 def checked_file(file: Path, as_json: bool) -> TrialFile:
     """The trial of a file; exits with code 1 and lists the problems if it is invalid."""
-    from orchestrator.spec.loading import load_trial_file
+    from orchestrator.spec.reading.loading import load_trial_file
 
     try:
         return load_trial_file(file)
@@ -90,7 +90,7 @@ def _try_here(file: Path, checked: TrialFile, text: str, as_json: bool, why: str
 
 def _placed(problem: SpecProblem, text: str, file: Path) -> Problem:
     """The problem with its line and column in the file, and with the names that the file has."""
-    from orchestrator.spec.yaml_source import read_yaml
+    from orchestrator.spec.reading.yaml_source import read_yaml
 
     path = tuple(int(part) if part.isdigit() else part for part in re.findall(r"[^.\[\]]+", problem.path))
     line, column = read_yaml(text).place(path)

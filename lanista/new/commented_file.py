@@ -8,7 +8,7 @@ from typing import Any
 import yaml
 
 from orchestrator.spec import TrialFile
-from orchestrator.spec.checking import known_names
+from orchestrator.spec.reading.checking import known_names
 from orchestrator.spec.section import Section
 
 FIRST = ("project", "trial")

@@ -10,9 +10,9 @@ from pathlib import Path
 
 from lanista.client import Client
 from league.types import CheckpointRef
-from orchestrator.artifacts import ArtifactStore
-from orchestrator.code_archives import KIND, PACKAGE
-from orchestrator.code_importing import serve, served
+from orchestrator.storage.artifacts import ArtifactStore
+from orchestrator.user_code.code_archives import KIND, PACKAGE
+from orchestrator.user_code.code_importing import serve, served
 
 _NAMED = re.compile(rf"{PACKAGE}([0-9a-f]{{64}})\b".encode())
 

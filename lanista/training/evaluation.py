@@ -10,10 +10,10 @@ from lanista.training.memory_league import LeaguePlayer, MemoryLeague, Version
 from league.payoff import wilson
 from league.seeds import derived_seed
 from league.types import Earned, PlayerId, Role, Stream, Tally, VersionId
-from orchestrator.artifacts import ArtifactStore
 from orchestrator.catalog import game_opening_plies
 from orchestrator.contracts.play import team_results
 from orchestrator.league_rules import WHOLE_PAYOFF
+from orchestrator.storage.artifacts import ArtifactStore
 from workers.games.names import make_game
 from workers.inference.cache import PolicyCache
 from workers.matches.play import play_match

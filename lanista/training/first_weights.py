@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from lanista.training.source import Source
 from league.types import CheckpointRef
-from orchestrator.artifacts import ArtifactStore
 from orchestrator.contracts.trials import InitialWeightsRequest
 from orchestrator.league_rules import starts_alike
 from orchestrator.spec.components import Choice
+from orchestrator.storage.artifacts import ArtifactStore
 from workers.initial_weights import initial_weights
 
 

@@ -8,11 +8,11 @@ from pathlib import Path
 
 import ray
 
-from orchestrator.artifacts import ArtifactStore
 from orchestrator.contracts.generations import GenerationOutcome, GenerationTask
+from orchestrator.storage.artifacts import ArtifactStore
 from workers.crews.crew import OnProgress
 from workers.crews.generation import run_generation
-from workers.crews.hosting import ShouldStop
+from workers.crews.hosts.contract import ShouldStop
 from workers.crews.pool import CrewPool
 
 

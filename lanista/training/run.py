@@ -21,8 +21,8 @@ from lanista.training.runner import runner
 from lanista.training.source import Source, TrialSource, read_source
 from league.types import Role
 from league.win_rates import win_rates_by_name
-from orchestrator.artifacts import ArtifactStore
 from orchestrator.contracts.generations import GenerationOutcome
+from orchestrator.storage.artifacts import ArtifactStore
 from workers.crews.crew import OnProgress
 from workers.crews.errors import GenerationStopped
 from workers.crews.task import Progress

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from orchestrator.artifacts import ArtifactStore
 from orchestrator.contracts.generations import GenerationOutcome, GenerationTask
+from orchestrator.storage.artifacts import ArtifactStore
 from workers.crews.crew import OnProgress
-from workers.crews.hosting import ShouldStop
+from workers.crews.hosts.contract import ShouldStop
 from workers.crews.local_generation import LocalCrews
 
 RunGeneration = Callable[[GenerationTask, OnProgress, ShouldStop], GenerationOutcome]

@@ -11,9 +11,9 @@ from typing import Any
 from lanista.code_packing import code_folders
 from lanista.shadowing import shadowed
 from orchestrator.spec import InvalidTrial, Problem, TrialFile, TrialSpec
-from orchestrator.spec.changes import given_json, merge_changes
-from orchestrator.spec.checking import check_spec
-from orchestrator.spec.loading import load_trial_file
+from orchestrator.spec.reading.changes import given_json, merge_changes
+from orchestrator.spec.reading.checking import check_spec
+from orchestrator.spec.reading.loading import load_trial_file
 from orchestrator.spec.values import is_id
 
 TrialSource = str | Path | Mapping[str, Any] | TrialSpec

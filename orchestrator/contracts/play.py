@@ -80,7 +80,7 @@ def team_results(seating: Sequence[int], returns: Sequence[float], teams: Sequen
 
 @dataclass(frozen=True, kw_only=True)
 class PlayOutcome:
-    """All games of a batch, inline or in a file; `orchestrator.played_games` writes and reads it."""
+    """All games of a batch, inline or in a file; `orchestrator.storage.played_games` writes and reads it."""
 
     games: list[PlayedGame]
     stored: CheckpointRef | None = None

@@ -1,4 +1,4 @@
-"""The trial file as one typed tree. Reading YAML is in `orchestrator.spec.loading`, checks in `.checking`.
+"""The trial file as one typed tree. `orchestrator.spec.reading` reads and checks files of it.
 
 Pydantic and the standard library only: workflows import it.
 """
@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from orchestrator.spec.problems import InvalidTrial, Problem
+    from orchestrator.spec.reading.problems import InvalidTrial, Problem
     from orchestrator.spec.trial import TrialFile, TrialSpec, trial_json_schema
 
 __all__ = ["InvalidTrial", "Problem", "TrialFile", "TrialSpec", "trial_json_schema"]
@@ -17,7 +17,7 @@ __all__ = ["InvalidTrial", "Problem", "TrialFile", "TrialSpec", "trial_json_sche
 def __getattr__(name: str) -> Any:
     """Builds the tree on first use: most commands need only a module of values."""
     if name in ("InvalidTrial", "Problem"):
-        from orchestrator.spec import problems
+        from orchestrator.spec.reading import problems
 
         return getattr(problems, name)
     if name in __all__:

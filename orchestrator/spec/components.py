@@ -1,6 +1,6 @@
 """Names of the catalog in a trial file, and their check.
 
-Names are checked where a person's file comes in (`orchestrator.spec.checking` passes `KnownNames`), not where a
+Names are checked where a person's file comes in (`orchestrator.spec.reading.checking` passes `KnownNames`), not where a
 stored trial is read again: a plug-in that is gone must not make the record of a trial unreadable.
 """
 

@@ -16,7 +16,7 @@ from orchestrator.spec.components import Choice
 from orchestrator.spec.entrants import Rule, parse_entrant
 from orchestrator.spec.game import GameChoice, GymnasiumGame, OpenSpielGame, PettingZooGame
 from orchestrator.spec.players import PlayerSpec
-from orchestrator.spec.problems import path_text
+from orchestrator.spec.reading.problems import path_text
 from orchestrator.spec.tournament import TournamentSpec
 from orchestrator.spec.trial import TrialSpec
 

@@ -7,11 +7,11 @@ from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, Field, TypeAdapter, ValidationError, ValidationInfo
 
-from orchestrator.spec.checking import found_in, known_names
 from orchestrator.spec.components import KnownNames
 from orchestrator.spec.entrants import parse_entrant
 from orchestrator.spec.game import GameChoice
-from orchestrator.spec.problems import InvalidTrial
+from orchestrator.spec.reading.checking import found_in, known_names
+from orchestrator.spec.reading.problems import InvalidTrial
 from orchestrator.spec.section import Contradiction, Section
 from orchestrator.spec.values import LARGEST, WHOLE, ErrorRate, Flag, Name
 

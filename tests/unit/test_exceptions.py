@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from orchestrator.contracts.errors import Failure
-from orchestrator.spec.problems import Problem
+from orchestrator.spec.reading.problems import Problem
 from orchestrator.workflows.retries import FailedAttempt
 
 ROOT = Path(__file__).parents[2]
@@ -51,11 +51,11 @@ SAMPLES: dict[str, tuple[tuple[Any, ...], dict[str, Any]]] = {
     "lanista.simulator.exchange.Refused": ((503, "busy", 1.0), {}),
     "league.errors.UnknownPlayer": (("main", "the roster"), {}),
     "league.errors.UnknownRule": (("format", "x", ["swiss"]), {}),
-    "orchestrator.artifacts.ArtifactStoreUnavailable": (("file:///there", "full"), {}),
-    "orchestrator.artifacts.DamagedArtifact": (("file:///there", "aa", "bb", 3, 2), {}),
-    "orchestrator.artifacts.MissingArtifact": (("file:///there", "aa"), {}),
-    "orchestrator.spec.problems.InvalidTrial": (([Problem(path="game.id", message="missing", line=2)],), {}),
-    "orchestrator.spec.yaml_source.TextError": (("no YAML", (3, 4)), {}),
+    "orchestrator.storage.artifacts.ArtifactStoreUnavailable": (("file:///there", "full"), {}),
+    "orchestrator.storage.artifacts.DamagedArtifact": (("file:///there", "aa", "bb", 3, 2), {}),
+    "orchestrator.storage.artifacts.MissingArtifact": (("file:///there", "aa"), {}),
+    "orchestrator.spec.reading.problems.InvalidTrial": (([Problem(path="game.id", message="missing", line=2)],), {}),
+    "orchestrator.spec.reading.yaml_source.TextError": (("no YAML", (3, 4)), {}),
     "orchestrator.workflows.retries.RetriesExhausted": (
         (FailedAttempt(failure=Failure.UNKNOWN, problem="x", tries=1, delay=timedelta(0)),),
         {"final": True},

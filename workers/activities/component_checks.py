@@ -8,14 +8,14 @@ from pathlib import Path
 
 import numpy as np
 
-from orchestrator.artifacts import ArtifactStore
 from orchestrator.catalog import CatalogError, Component, Kind
 from orchestrator.catalog import load as load_component
 from orchestrator.contracts.interactive import ComponentCheck, ComponentVerdict
-from orchestrator.import_folders import find_import
 from orchestrator.matchmakers import load_matchmaker
 from orchestrator.spec.algorithms.imitation import DatasetOptions
 from orchestrator.spec.topology import NOT_ASYNCHRONOUS, resolve_topology
+from orchestrator.storage.artifacts import ArtifactStore
+from orchestrator.user_code.import_folders import find_import
 from workers.activities.buffer_sizes import full_buffer_bytes
 from workers.activities.failures import failure_message
 from workers.agents.agent_set import load_agents

@@ -8,11 +8,11 @@ from contextlib import contextmanager
 from ray.exceptions import RayError
 from temporalio.exceptions import ApplicationError, CancelledError
 
-from orchestrator.artifacts import ArtifactStoreFull, ArtifactStoreUnavailable, DamagedArtifact, MissingArtifact
 from orchestrator.catalog import CatalogError
-from orchestrator.code_archives import plain_name
 from orchestrator.contracts.errors import Failure
-from orchestrator.import_folders import NotImportable
+from orchestrator.storage.artifacts import ArtifactStoreFull, ArtifactStoreUnavailable, DamagedArtifact, MissingArtifact
+from orchestrator.user_code.code_archives import plain_name
+from orchestrator.user_code.import_folders import NotImportable
 from workers.algorithms.errors import BadAlgorithm
 from workers.bots.protocol import BadBot
 from workers.buffers.errors import BadData

@@ -14,7 +14,6 @@ from temporalio import activity
 from temporalio.exceptions import ApplicationError
 
 from league.types import CheckpointRef, VersionId
-from orchestrator.artifacts import ArtifactStore
 from orchestrator.catalog import Component
 from orchestrator.contracts.errors import Failure
 from orchestrator.contracts.interactive import (
@@ -37,7 +36,8 @@ from orchestrator.contracts.interactive import (
     render_replay,
 )
 from orchestrator.contracts.play import Contender
-from orchestrator.recorded_games import RecordedGames
+from orchestrator.storage.artifacts import ArtifactStore
+from orchestrator.storage.recorded_games import RecordedGames
 from workers.activities.component_checks import try_component
 from workers.activities.failures import map_errors
 from workers.algorithms.building import fresh_weights

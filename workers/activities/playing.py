@@ -13,13 +13,13 @@ import ray
 from ray.exceptions import RayActorError, RayTaskError
 from temporalio import activity
 
-from orchestrator.artifacts import ArtifactStore, ArtifactStoreUnavailable
 from orchestrator.contracts.play import PlayedGame, PlayOutcome, PlayRequest, play_games
-from orchestrator.played_games import pack_games
+from orchestrator.storage.artifacts import ArtifactStore, ArtifactStoreUnavailable
+from orchestrator.storage.played_games import pack_games
 from workers.activities.failures import map_errors
 from workers.activities.gamecores import GamecorePatience, GamecoreWatch
 from workers.activities.progress_watch import ProgressWatch
-from workers.crews.calls import raised_by
+from workers.crews.hosts.calls import raised_by
 from workers.gateway.league.access import GatewayAccess
 from workers.matches.host import match_actor
 from workers.matches.result import MatchResult

@@ -10,9 +10,9 @@ from pathlib import Path
 from temporalio import activity
 
 from league.types import CheckpointRef
-from orchestrator.artifacts import ArtifactStore
 from orchestrator.contracts.generations import GenerationOutcome, GenerationPlan, train_generation
 from orchestrator.contracts.trials import InitialWeightsRequest, make_initial_weights
+from orchestrator.storage.artifacts import ArtifactStore
 from workers.activities.failures import map_errors
 from workers.activities.gamecores import GamecorePatience, GamecoreWatch
 from workers.activities.progress_watch import ProgressWatch

@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from orchestrator.import_folders import find_imports
+from orchestrator.user_code.import_folders import find_imports
 from workers.buffers.dataset import from_columns
 from workers.buffers.errors import BadData
 from workers.games.protocol import GameSpec

@@ -13,8 +13,8 @@ from typing import Any
 
 import structlog
 
-from orchestrator.artifacts import ArtifactStore
 from orchestrator.catalog import Component
+from orchestrator.storage.artifacts import ArtifactStore
 from workers.buffers.contract import Buffer
 from workers.buffers.storing import fetch, store
 

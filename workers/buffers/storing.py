@@ -15,7 +15,7 @@ from safetensors.numpy import load as load_arrays
 from safetensors.numpy import save as save_arrays
 
 from league.types import CheckpointRef
-from orchestrator.artifacts import ArtifactStore
+from orchestrator.storage.artifacts import ArtifactStore
 from workers.buffers.contract import State
 
 KIND = "buffer"

@@ -13,10 +13,10 @@ import torch
 from numpy.typing import NDArray
 
 from league.types import CheckpointRef
-from orchestrator.artifacts import ArtifactError, ArtifactStore
 from orchestrator.catalog import CatalogError
-from orchestrator.code_importing import serve
 from orchestrator.contracts.generations import GenerationTask
+from orchestrator.storage.artifacts import ArtifactError, ArtifactStore
+from orchestrator.user_code.code_importing import serve
 from workers.algorithms.building import build_learner
 from workers.algorithms.contract import make_algorithm
 from workers.algorithms.errors import BadAlgorithm

@@ -14,7 +14,7 @@ from orchestrator.contracts.generations import GenerationTask
 from workers.algorithms.metrics import MetricMeans
 from workers.crews.call_timer import CallTimer
 from workers.crews.crew import EXACT, OnProgress
-from workers.crews.hosting import ActorHandle
+from workers.crews.hosts.contract import ActorHandle
 from workers.crews.messages import CallReport
 from workers.crews.split import SplitCrew
 from workers.crews.task import Progress

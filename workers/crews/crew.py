@@ -14,15 +14,15 @@ from typing import Any
 import structlog
 
 from league.types import CheckpointRef
-from orchestrator.artifacts import ArtifactStore
 from orchestrator.contracts.generations import GenerationOutcome, GenerationTask
+from orchestrator.storage.artifacts import ArtifactStore
 from workers.algorithms.contract import algorithm_class, parse_options
 from workers.algorithms.metrics import MetricMeans
 from workers.buffers.keeping import MovedBuffer
 from workers.crews.actors import CrewActor
 from workers.crews.call_timer import CallTimer
 from workers.crews.errors import GenerationStopped
-from workers.crews.hosting import ActorHandle, ActorHost, OnWaiting, ShouldStop
+from workers.crews.hosts.contract import ActorHandle, ActorHost, OnWaiting, ShouldStop
 from workers.crews.messages import StoredBuffer
 from workers.crews.plan import Bundle, CrewPlan
 from workers.crews.results import game_metrics, lineup_tallies, single_team_returns, tallies

@@ -10,7 +10,7 @@ from workers.algorithms.metrics import MetricMeans
 from workers.crews.actors import FusedActor
 from workers.crews.call_timer import CallTimer
 from workers.crews.crew import Crew, OnProgress
-from workers.crews.hosting import ActorHandle
+from workers.crews.hosts.contract import ActorHandle
 from workers.crews.messages import CallReport
 from workers.crews.task import Progress
 

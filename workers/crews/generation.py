@@ -9,11 +9,11 @@ import ray
 import torch
 
 from league.training_priority import Urgency
-from orchestrator.artifacts import ArtifactStore
 from orchestrator.contracts.generations import GenerationOutcome, GenerationTask
+from orchestrator.storage.artifacts import ArtifactStore
 from workers.algorithms.contract import parse_options
 from workers.crews.crew import OnProgress
-from workers.crews.hosting import OnWaiting, ShouldStop
+from workers.crews.hosts.contract import OnWaiting, ShouldStop
 from workers.crews.plan import crew_plan
 from workers.crews.pool import CrewPool
 from workers.crews.task import check_task

@@ -8,14 +8,14 @@ from pathlib import Path
 
 import torch
 
-from orchestrator.artifacts import ArtifactStore
 from orchestrator.contracts.generations import GenerationOutcome, GenerationTask
+from orchestrator.storage.artifacts import ArtifactStore
 from workers.algorithms.contract import parse_options
 from workers.crews.asynchronous import AsynchronousCrew
 from workers.crews.crew import Crew, OnProgress
 from workers.crews.fused import FusedCrew
-from workers.crews.hosting import ShouldStop
-from workers.crews.local_host import LocalHost
+from workers.crews.hosts.contract import ShouldStop
+from workers.crews.hosts.local_host import LocalHost
 from workers.crews.plan import CrewPlan, crew_plan
 from workers.crews.split import SplitCrew
 from workers.crews.task import check_task

@@ -14,17 +14,17 @@ from dataclasses import replace
 from pathlib import Path
 
 from league.training_priority import Urgency
-from orchestrator.artifacts import ArtifactStore
 from orchestrator.contracts.generations import GenerationPlan, GenerationTask
+from orchestrator.storage.artifacts import ArtifactStore
 from workers.buffers.keeping import MovedBuffer
 from workers.crews.asynchronous import AsynchronousCrew
-from workers.crews.cpu_ledger import CpuLedger
 from workers.crews.crew import Crew
 from workers.crews.errors import GenerationStopped
 from workers.crews.fused import FusedCrew
-from workers.crews.hosting import POLL_SECONDS, OnWaiting, ShouldStop
+from workers.crews.hosts.contract import POLL_SECONDS, OnWaiting, ShouldStop
+from workers.crews.hosts.cpu_ledger import CpuLedger
+from workers.crews.hosts.ray_host import RayHost
 from workers.crews.plan import DEFAULT_BUFFER_BYTES, CrewPlan
-from workers.crews.ray_host import RayHost
 from workers.crews.split import SplitCrew
 from workers.gateway.league.access import GatewayAccess
 

@@ -7,9 +7,9 @@ from collections.abc import Callable, Sequence
 import numpy as np
 from torch import nn
 
-from orchestrator.artifacts import ArtifactStore
 from orchestrator.catalog import Component
 from orchestrator.contracts.generations import GenerationTask, PlannedOpponent
+from orchestrator.storage.artifacts import ArtifactStore
 from workers.algorithms.contract import Algorithm
 from workers.bots.names import make_bot
 from workers.bots.protocol import Bot

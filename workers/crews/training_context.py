@@ -12,9 +12,9 @@ import torch
 from torch import nn
 
 from league.types import CheckpointRef
-from orchestrator.artifacts import ArtifactStore
 from orchestrator.catalog import Component
 from orchestrator.contracts.generations import GenerationTask
+from orchestrator.storage.artifacts import ArtifactStore
 from workers.algorithms.building import acts_by_itself, build_learner
 from workers.algorithms.contract import Algorithm, algorithm_class, make_algorithm, parse_options
 from workers.algorithms.learner import Learner

@@ -7,7 +7,7 @@ from collections import OrderedDict
 import torch
 
 from league.types import CheckpointRef
-from orchestrator.artifacts import ArtifactStore
+from orchestrator.storage.artifacts import ArtifactStore
 from workers.algorithms.building import actor_of
 from workers.checkpoints import load
 from workers.games.protocol import GameSpec

@@ -9,9 +9,9 @@ from typing import Any
 import ray
 import torch
 
-from orchestrator.artifacts import ArtifactStore
 from orchestrator.catalog import Component
-from orchestrator.code_importing import serve
+from orchestrator.storage.artifacts import ArtifactStore
+from orchestrator.user_code.code_importing import serve
 from workers.games.names import make_game
 from workers.games.remote import REMOTE
 from workers.gateway.league.access import NO_GATEWAY, GatewayAccess

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from orchestrator.artifacts import ArtifactStore
+from orchestrator.storage.artifacts import ArtifactStore
 from workers.bots.fixed_strategies import draw
 from workers.games.errors import BadGame
 from workers.games.names import make_game

@@ -28,8 +28,8 @@ import torch
 from numpy.typing import NDArray
 from ray.exceptions import RayActorError, RayError
 
-from orchestrator.artifacts import ArtifactStore
-from orchestrator.code_importing import serve
+from orchestrator.storage.artifacts import ArtifactStore
+from orchestrator.user_code.code_importing import serve
 from workers.games.spaces import ActionLayout
 from workers.inference.actor import Actor, Columns
 from workers.serving.batching import Arrays, DynamicBatcher, join, row_count, split

@@ -11,7 +11,7 @@ from contextlib import suppress
 from dataclasses import asdict
 from pathlib import Path
 
-from orchestrator.durable_files import write_durably
+from orchestrator.storage.durable_files import write_durably
 from workers.serving.comparison import Arm, CanaryReport
 from workers.serving.versions import VersionRecord
 

@@ -11,7 +11,7 @@ from sqlalchemy.orm import Session
 from api.store.players.weights import checkpoint_of
 from api.store.tables import Decision, ModelVersion
 from league.types import CheckpointRef, DecisionKind
-from orchestrator.artifacts import ArtifactStore, DamagedArtifact, MissingArtifact, is_called_unreadable
+from orchestrator.storage.artifacts import ArtifactStore, DamagedArtifact, MissingArtifact, is_called_unreadable
 
 
 def damaged_sha256(session: Session, trial_id: str) -> set[str]:

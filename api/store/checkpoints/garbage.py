@@ -16,9 +16,9 @@ from api.schemas.enums import GateStatus, TournamentStatus
 from api.store.core.installation import check_sole_installation, leave_mark
 from api.store.tables import Gate, ModelVersion, Tournament
 from league.types import CheckpointRef
-from orchestrator.artifacts import ArtifactStore, Collected, MissingArtifact, StoredFile
-from orchestrator.code_archives import KIND as CODE_KIND
-from orchestrator.played_games import GAMES_KIND
+from orchestrator.storage.artifacts import ArtifactStore, Collected, MissingArtifact, StoredFile
+from orchestrator.storage.played_games import GAMES_KIND
+from orchestrator.user_code.code_archives import KIND as CODE_KIND
 
 _LOCK = 113628506914819
 """Advisory lock: shared for recorders of checkpoints, exclusive for a collection, for a few files at a time."""

@@ -24,7 +24,7 @@ from api.store.players.versions import copy_version, origin_version, playing_ver
 from api.store.players.weights import checkpoint_of
 from api.store.tables import ModelVersion, Player, Trial
 from league.types import CheckpointRef, Decision, DecisionKind, Role
-from orchestrator.artifacts import ArtifactStore, is_called_unreadable
+from orchestrator.storage.artifacts import ArtifactStore, is_called_unreadable
 
 ROLLED_BACK, RETIRED, AVOIDED = "rolled back", "retired", "avoided"
 Heartbeat = Callable[[], None]

@@ -14,10 +14,10 @@ from sqlalchemy.orm import Session
 
 from api.store.core.errors import Conflict
 from api.store.tables import Installation
-from orchestrator import installation_marks
-from orchestrator.artifacts import ArtifactStore, ArtifactStoreFull
-from orchestrator.installation_marks import MARKS, marks_in
-from orchestrator.uris import without_secrets
+from orchestrator.storage import installation_marks
+from orchestrator.storage.artifacts import ArtifactStore, ArtifactStoreFull
+from orchestrator.storage.installation_marks import MARKS, marks_in
+from orchestrator.storage.uris import without_secrets
 
 _marked: WeakSet[ArtifactStore] = WeakSet()
 """Artifact stores that this process has marked already."""

@@ -27,9 +27,9 @@ from api.store.tables import Commit, ModelVersion, Player, RatingFit, Trial
 from api.store.trials.spec import spec_of
 from league.types import Role
 from orchestrator.spec import TrialSpec
-from orchestrator.spec.changes import merge_changes
-from orchestrator.spec.checking import check_spec
 from orchestrator.spec.players import EXPLOITERS, allows_exploiters
+from orchestrator.spec.reading.changes import merge_changes
+from orchestrator.spec.reading.checking import check_spec
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -27,7 +27,7 @@ from api.store.players.versions import present_version
 from api.store.tables import Decision, Generation, LineupTally, Metric, ModelVersion, Player, ReturnTally, Tally, Trial
 from league.types import LineupTally as LineupResults
 from league.types import Stream
-from orchestrator.artifacts import ArtifactStore
+from orchestrator.storage.artifacts import ArtifactStore
 
 
 def record_planned_generation(

@@ -6,7 +6,7 @@ from typing import Any
 
 from api.store.tables import Trial
 from orchestrator.catalog import game_opening_plies
-from orchestrator.spec.problems import InvalidTrial, Problem
+from orchestrator.spec.reading.problems import InvalidTrial, Problem
 from orchestrator.spec.tournament import TournamentSpec
 
 

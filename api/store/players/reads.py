@@ -15,7 +15,7 @@ from api.store.core.errors import NotFound
 from api.store.core.records import Record, fields_of, read_records
 from api.store.tables import Alias, ModelVersion, Player, ReturnTally
 from league.types import Role, Stream
-from orchestrator.uris import without_secrets
+from orchestrator.storage.uris import without_secrets
 
 VersionRow = Row[ModelVersion, str]
 LONGEST_LINEAGE = 1_000

@@ -21,8 +21,8 @@ from api.store.tables import Event, ModelVersion, Player, Trial
 from api.store.trials.spec import algorithm_of, spec_of
 from league.matchmaking import Member
 from league.types import CheckpointRef, PlayerId, Role
-from orchestrator.spec.checking import check_player
 from orchestrator.spec.players import EXPLOITERS, PlayerSpec, allows_exploiters
+from orchestrator.spec.reading.checking import check_player
 
 
 def players_of(session: Session, trial_id: str) -> Sequence[Player]:

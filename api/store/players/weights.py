@@ -12,10 +12,10 @@ from api.store.players.versions import origin_version, present_version
 from api.store.tables import ModelVersion, Player, Trial
 from api.store.trials.spec import model_of, spec_of
 from league.types import CheckpointRef
-from orchestrator.code_archives import plain_name
 from orchestrator.spec import TrialSpec
 from orchestrator.spec.components import Choice
 from orchestrator.spec.values import is_id
+from orchestrator.user_code.code_archives import plain_name
 
 
 def checkpoint_of(version: ModelVersion) -> CheckpointRef | None:

@@ -16,7 +16,7 @@ from api.store.core.events import NewEvent, append_events
 from api.store.tables import ModelVersion, Pairing, Tournament, TournamentEntrant
 from api.store.tournaments.lifecycle import lock_tournament, tournament_payload
 from api.store.tournaments.results import entrants_of
-from orchestrator.artifacts import ArtifactStore
+from orchestrator.storage.artifacts import ArtifactStore
 
 
 def withdraw_damaged(

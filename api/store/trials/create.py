@@ -15,8 +15,8 @@ from api.store.tables import Commit, ModelVersion, Player, Trial
 from api.store.trials.projects import ensure_project
 from api.store.trials.spec import game_key
 from league.types import Role
-from orchestrator.code_archives import plain_name
 from orchestrator.spec.trial import TrialSpec
+from orchestrator.user_code.code_archives import plain_name
 
 
 def create_trial(session: Session, *, project: str, name: str, spec: TrialSpec) -> Trial:

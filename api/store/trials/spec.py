@@ -9,13 +9,13 @@ from pydantic import TypeAdapter
 
 from api.store.tables import Player, Trial
 from orchestrator.catalog import Component
-from orchestrator.code_archives import plain_name
 from orchestrator.spec import InvalidTrial, TrialSpec
 from orchestrator.spec.algorithms.choice import AlgorithmChoice
-from orchestrator.spec.checking import check_algorithm
 from orchestrator.spec.components import Choice
 from orchestrator.spec.model import ModelChoice
-from orchestrator.spec.problems import Problem, shown
+from orchestrator.spec.reading.checking import check_algorithm
+from orchestrator.spec.reading.problems import Problem, shown
+from orchestrator.user_code.code_archives import plain_name
 
 _MODEL: TypeAdapter[Choice] = TypeAdapter(ModelChoice)
 _ALGORITHM: TypeAdapter[Choice] = TypeAdapter(AlgorithmChoice)

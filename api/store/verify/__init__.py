@@ -19,7 +19,7 @@ from api.store.verify.payoffs import wrong_payoffs
 from api.store.verify.ratings import wrong_ratings
 from api.store.verify.report import AuditReport, Finding, FindingKind
 from api.store.verify.rows import orphaned_rows
-from orchestrator.artifacts import ArtifactStore
+from orchestrator.storage.artifacts import ArtifactStore
 
 __all__ = ["AuditReport", "Finding", "FindingKind", "audit", "wrong_rows"]
 

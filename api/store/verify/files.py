@@ -10,7 +10,7 @@ from sqlalchemy.orm import Session
 from api.store.tables import ModelVersion
 from api.store.verify.report import Finding, FindingKind
 from league.types import CheckpointRef
-from orchestrator.artifacts import ArtifactStore, DamagedArtifact, MissingArtifact
+from orchestrator.storage.artifacts import ArtifactStore, DamagedArtifact, MissingArtifact
 
 
 def referenced_files(session: Session) -> dict[CheckpointRef, int]:

@@ -13,7 +13,7 @@ from api.web.auth.tokens import Principal
 from api.web.problems import ProblemError
 from orchestrator.spec import InvalidTrial, TrialSpec
 from orchestrator.spec.own_code import CodeName, is_code
-from orchestrator.spec.problems import Problem, shown
+from orchestrator.spec.reading.problems import Problem, shown
 
 
 def require_code(principal: Principal, named: Iterable[CodeName], place: str = "") -> dict[str, str]:

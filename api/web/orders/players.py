@@ -25,9 +25,9 @@ from orchestrator.contracts.workflows import NewPlayer as NewPlayerOrder
 from orchestrator.contracts.workflows import PlayerChange
 from orchestrator.league_rules import starts_alike
 from orchestrator.spec import TrialSpec
-from orchestrator.spec.checking import check_files, check_player
 from orchestrator.spec.own_code import code_in_choice, files_in_choice
 from orchestrator.spec.players import PlayerSpec
+from orchestrator.spec.reading.checking import check_files, check_player
 
 
 class AddPlayer(Order):

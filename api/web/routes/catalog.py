@@ -18,7 +18,7 @@ from api.web.responses.serialization import SerializingRoute, records_page
 from orchestrator.catalog import describe
 from orchestrator.spec import trial_json_schema
 from orchestrator.spec.algorithms.choice import BUILT_IN_ALGORITHMS
-from orchestrator.spec.loading import load_trial_file
+from orchestrator.spec.reading.loading import load_trial_file
 
 router = APIRouter(route_class=SerializingRoute, prefix="/api/v1", tags=["catalog"])
 

@@ -16,8 +16,8 @@ from api.web.problems import ProblemError
 from api.web.responses.serialization import SerializingRoute
 from api.web.services import Api
 from league.types import CheckpointRef
-from orchestrator.artifacts import ArtifactError, ArtifactStoreUnavailable
-from orchestrator.code_archives import KIND, BadArchive, check_archive
+from orchestrator.storage.artifacts import ArtifactError, ArtifactStoreUnavailable
+from orchestrator.user_code.code_archives import KIND, BadArchive, check_archive
 
 router = APIRouter(route_class=SerializingRoute, prefix="/api/v1/code", tags=["trials"])
 

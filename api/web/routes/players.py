@@ -21,8 +21,8 @@ from api.web.responses.paging import EntityId, IdCursor, Limit, text_of
 from api.web.responses.serialization import SerializingRoute, record_response, records_page
 from api.web.services import Api
 from league.types import Role
-from orchestrator.spec.checking import check_player
 from orchestrator.spec.own_code import CodeName, code_in_choice, is_code
+from orchestrator.spec.reading.checking import check_player
 
 router = APIRouter(route_class=SerializingRoute, prefix="/api/v1", tags=["players"])
 

@@ -20,10 +20,10 @@ from api.web.responses.paging import CURSOR, EntityId, Limit
 from api.web.responses.serialization import SerializingRoute, records_page
 from api.web.services import Api, Services
 from api.web.temporal.ask_worker import ask
-from orchestrator.artifacts import ArtifactStoreUnavailable
 from orchestrator.catalog import Component
 from orchestrator.contracts.interactive import DrawRecordedGame, draw_recorded_game
-from orchestrator.recorded_games import GAME, PICTURE, RecordedGames, RecordedSummary
+from orchestrator.storage.artifacts import ArtifactStoreUnavailable
+from orchestrator.storage.recorded_games import GAME, PICTURE, RecordedGames, RecordedSummary
 
 router = APIRouter(route_class=SerializingRoute, prefix="/api/v1", tags=["matches"])
 

@@ -31,12 +31,12 @@ from api.web.temporal.check_components import ComponentsChecked
 from api.web.temporal.try_components import try_trial
 from api.web.validation.reading import ToRead
 from orchestrator.spec import InvalidTrial, TrialSpec
-from orchestrator.spec.checking import check_files, check_spec
 from orchestrator.spec.own_code import code_in_trial, files_in_trial
-from orchestrator.spec.problems import Problem, path_text, shown
+from orchestrator.spec.reading.checking import check_files, check_spec
+from orchestrator.spec.reading.problems import Problem, path_text, shown
+from orchestrator.spec.reading.yaml_source import read_yaml
 from orchestrator.spec.trial import without_defaults
 from orchestrator.spec.values import is_id
-from orchestrator.spec.yaml_source import read_yaml
 
 router = APIRouter(route_class=SerializingRoute, prefix="/api/v1/trials", tags=["trials"])
 

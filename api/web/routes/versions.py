@@ -36,10 +36,10 @@ from api.web.responses.serialization import SerializingRoute, record_response, r
 from api.web.services import Api
 from api.web.temporal.ask_worker import ask
 from league.types import CheckpointRef
-from orchestrator.artifacts import ArtifactStoreUnavailable, DamagedArtifact, MissingArtifact
 from orchestrator.contracts.interactive import ImportWeights
 from orchestrator.contracts.interactive import import_weights as question
 from orchestrator.spec.values import NAME_PATTERN
+from orchestrator.storage.artifacts import ArtifactStoreUnavailable, DamagedArtifact, MissingArtifact
 
 
 async def _upload_slot(request: Request, services: Api) -> AsyncIterator[None]:

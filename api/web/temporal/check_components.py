@@ -20,7 +20,7 @@ from orchestrator.contracts.queues import Queue
 from orchestrator.spec import TrialSpec
 from orchestrator.spec.judgement import too_many_teams
 from orchestrator.spec.own_code import CodeName, code_in_trial
-from orchestrator.spec.problems import path_text
+from orchestrator.spec.reading.problems import path_text
 from orchestrator.spec.values import is_id
 
 Path = tuple[str | int, ...]

@@ -22,7 +22,7 @@ from api.web.temporal.check_components import (
 from league.types import CheckpointRef
 from orchestrator.catalog import CatalogError, Kind
 from orchestrator.spec import InvalidTrial, TrialSpec
-from orchestrator.spec.problems import Problem, path_text, shown
+from orchestrator.spec.reading.problems import Problem, path_text, shown
 
 
 async def try_trial(change: ChangeCall, spec: TrialSpec, purpose: str) -> ComponentsChecked:

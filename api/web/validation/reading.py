@@ -10,9 +10,9 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from orchestrator.spec import InvalidTrial, TrialSpec
-from orchestrator.spec.checking import check_spec
-from orchestrator.spec.loading import parse_trial
-from orchestrator.spec.problems import Problem
+from orchestrator.spec.reading.checking import check_spec
+from orchestrator.spec.reading.loading import parse_trial
+from orchestrator.spec.reading.problems import Problem
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -21,7 +21,7 @@ from api.web.problems import ProblemError
 from api.web.validation.process import LENGTH
 from api.web.validation.reading import Finding, ToRead, read
 from orchestrator.spec import InvalidTrial, TrialSpec
-from orchestrator.spec.problems import Problem
+from orchestrator.spec.reading.problems import Problem
 
 log = structlog.get_logger()
 

@@ -36,8 +36,8 @@ from api.web.temporal import ask_worker, schedules, start_workflows
 from api.web.temporal import messages as updates
 from api.worker import WORKFLOWS, sandbox
 from lanista.stack.ports import unused_port
-from orchestrator.artifacts import ArtifactStore
 from orchestrator.contracts.queues import Queue
+from orchestrator.storage.artifacts import ArtifactStore
 from tests.integration.api.stand_ins import interactive
 from tests.integration.temporal import TEMPORAL, UNBRAKED
 

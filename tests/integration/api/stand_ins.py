@@ -11,9 +11,7 @@ from temporalio import activity
 from temporalio.exceptions import ApplicationError
 
 from league.types import CheckpointRef
-from orchestrator.artifacts import ArtifactStore
 from orchestrator.catalog import Kind
-from orchestrator.code_archives import plain_name
 from orchestrator.contracts.interactive import (
     Candidate,
     ComponentCheck,
@@ -34,6 +32,8 @@ from orchestrator.contracts.interactive import (
     render_replay,
 )
 from orchestrator.contracts.trials import InitialWeightsRequest, make_initial_weights
+from orchestrator.storage.artifacts import ArtifactStore
+from orchestrator.user_code.code_archives import plain_name
 
 MEMORY = 100_000
 """Bytes for buffers."""

@@ -13,7 +13,7 @@ import pytest
 
 from api.schemas.enums import Scope
 from api.store.trials.create import create_trial
-from orchestrator.spec.checking import check_spec
+from orchestrator.spec.reading.checking import check_spec
 from tests.integration.api.server import Served
 from tests.wheel import ROOT
 

@@ -12,9 +12,9 @@ from api.settings import ApiSettings
 from api.store.core.ids import new_id
 from api.store.tables import Player, Trial
 from api.web.auth.own_code import check_matchmaker
-from orchestrator.code_archives import archived_name, pack
 from orchestrator.spec import InvalidTrial
-from orchestrator.spec.checking import check_spec
+from orchestrator.spec.reading.checking import check_spec
+from orchestrator.user_code.code_archives import archived_name, pack
 from tests.integration.api.server import Served
 from tests.integration.store.league import SPEC, League
 

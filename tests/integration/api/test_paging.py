@@ -10,7 +10,7 @@ from sqlalchemy import select
 from api.store.aliases.moves import AliasKey, Promotion, move_alias
 from api.store.tables import ModelVersion
 from api.store.trials.create import create_trial
-from orchestrator.spec.checking import check_spec
+from orchestrator.spec.reading.checking import check_spec
 from tests.integration.api.server import Served
 
 

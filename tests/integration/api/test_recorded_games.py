@@ -6,7 +6,7 @@ from pathlib import Path
 
 import httpx
 
-from orchestrator.recorded_games import RecordedGames, RecordedSummary
+from orchestrator.storage.recorded_games import RecordedGames, RecordedSummary
 from tests.integration.api.test_trials import make
 
 

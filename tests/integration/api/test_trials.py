@@ -13,7 +13,7 @@ import pytest
 from api.schemas.enums import Scope
 from api.store.core.ids import new_id
 from api.store.tables import Player
-from orchestrator.spec.checking import check_algorithm
+from orchestrator.spec.reading.checking import check_algorithm
 from tests.integration.api.server import Served, running_api
 from tests.integration.api.stand_ins import MEMORY
 from tests.integration.store.league import League

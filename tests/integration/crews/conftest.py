@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from orchestrator.artifacts import ArtifactStore
+from orchestrator.storage.artifacts import ArtifactStore
 
 
 @pytest.fixture(scope="session")

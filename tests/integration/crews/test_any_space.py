@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from orchestrator.artifacts import ArtifactStore
 from orchestrator.catalog import Component
 from orchestrator.contracts.generations import GenerationOutcome, GenerationTask, PlannedOpponent
+from orchestrator.storage.artifacts import ArtifactStore
 from tests.unit.training.generation_task import TASK
 from workers.crews.generation import run_generation
 from workers.games.names import make_game

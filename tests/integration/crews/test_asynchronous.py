@@ -4,9 +4,9 @@ from dataclasses import replace
 
 import pytest
 
-from orchestrator.artifacts import ArtifactStore
 from orchestrator.catalog import Component
 from orchestrator.contracts.generations import GenerationOutcome, GenerationTask, Topology
+from orchestrator.storage.artifacts import ArtifactStore
 from tests.unit.training.generation_task import TASK
 from workers.checkpoints import load
 from workers.crews.errors import GenerationStopped

@@ -5,9 +5,9 @@ from dataclasses import replace
 
 import pytest
 
-from orchestrator.artifacts import ArtifactStore
 from orchestrator.catalog import Component
 from orchestrator.contracts.generations import GenerationOutcome, GenerationTask
+from orchestrator.storage.artifacts import ArtifactStore
 from tests.unit.training.test_exact_resume import DQN
 from workers.crews import pool as pool_module
 from workers.crews.generation import run_generation

@@ -13,7 +13,6 @@ import ray
 import torch
 
 from league.types import CheckpointRef
-from orchestrator.artifacts import ArtifactStore, MissingArtifact
 from orchestrator.catalog import CatalogError, Component
 from orchestrator.contracts.errors import Failure
 from orchestrator.contracts.generations import (
@@ -23,13 +22,14 @@ from orchestrator.contracts.generations import (
     ProcessResources,
     Topology,
 )
+from orchestrator.storage.artifacts import ArtifactStore, MissingArtifact
 from tests.unit.training.generation_task import TASK
 from workers.activities.failures import failure_kind, failure_message
 from workers.checkpoints import load
 from workers.crews import crew as crew_module
-from workers.crews.cpu_ledger import CpuLedger
 from workers.crews.errors import BadTask, CrewLost, CrewUnavailable, GenerationStopped
 from workers.crews.generation import run_generation
+from workers.crews.hosts.cpu_ledger import CpuLedger
 from workers.crews.pool import CrewPool
 from workers.crews.task import Progress
 from workers.user_errors import UserCodeError

@@ -5,9 +5,9 @@ from dataclasses import replace
 import pytest
 
 import lanista
-from orchestrator.artifacts import ArtifactStore
 from orchestrator.catalog import Component
 from orchestrator.contracts.generations import GenerationTask, PlannedOpponent, Topology
+from orchestrator.storage.artifacts import ArtifactStore
 from tests.unit.one_process.trial_files import SMALL
 from tests.unit.training.generation_task import TASK
 from workers.crews.generation import run_generation

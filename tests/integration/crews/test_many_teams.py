@@ -18,13 +18,13 @@ from api.store.tables import Match, Pairing, Payoff, Project, Rating, RatingFit
 from api.store.tournaments.lifecycle import create_tournament
 from api.store.verify import audit
 from league.types import CheckpointRef, Stream
-from orchestrator.artifacts import ArtifactStore
 from orchestrator.catalog import Component
 from orchestrator.contracts.generations import GenerationReport
 from orchestrator.contracts.play import PlayOutcome
 from orchestrator.contracts.tournaments import PairingReport, TournamentPlan, TournamentRequest
 from orchestrator.contracts.trials import EnterPlayers, TrialRequest
 from orchestrator.spec.tournament import check_tournament
+from orchestrator.storage.artifacts import ArtifactStore
 from tests.integration.league_store.driver import League, Store
 from workers.activities.playing import games_of, match_task
 from workers.checkpoints import Checkpoint, save

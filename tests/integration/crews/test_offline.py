@@ -5,10 +5,10 @@ from pathlib import Path
 
 import pytest
 
-from orchestrator.artifacts import ArtifactStore
 from orchestrator.catalog import Component
 from orchestrator.contracts.generations import GenerationOutcome, GenerationTask, Topology
-from orchestrator.import_folders import NotImportable
+from orchestrator.storage.artifacts import ArtifactStore
+from orchestrator.user_code.import_folders import NotImportable
 from tests.unit.algorithms.imitation.samples import centre_games, write
 from tests.unit.training.generation_task import TASK
 from workers.crews.generation import run_generation

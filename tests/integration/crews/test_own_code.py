@@ -8,11 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from orchestrator import code_archives
-from orchestrator.artifacts import ArtifactStore
 from orchestrator.catalog import Component
-from orchestrator.code_importing import serve
 from orchestrator.contracts.generations import GenerationOutcome
+from orchestrator.storage.artifacts import ArtifactStore
+from orchestrator.user_code import code_archives
+from orchestrator.user_code.code_importing import serve
 from tests.unit.training.generation_task import TASK
 from workers.crews.generation import run_generation
 from workers.crews.pool import CrewPool

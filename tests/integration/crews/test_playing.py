@@ -14,11 +14,11 @@ import ray
 from temporalio.exceptions import ApplicationError, CancelledError
 from temporalio.testing import ActivityEnvironment
 
-from orchestrator.artifacts import ArtifactStore, ArtifactStoreFull
 from orchestrator.catalog import Component
 from orchestrator.contracts.errors import Failure
 from orchestrator.contracts.play import Contender, PlayedGame, PlayOutcome, PlayRequest
-from orchestrator.played_games import pack_games
+from orchestrator.storage.artifacts import ArtifactStore, ArtifactStoreFull
+from orchestrator.storage.played_games import pack_games
 from workers.activities import playing
 from workers.activities.playing import PlayActivities
 from workers.activities.progress_watch import ProgressWatch

@@ -18,10 +18,10 @@ import pytest
 import torch
 
 from league.types import CheckpointRef
-from orchestrator.artifacts import ArtifactStore
 from orchestrator.catalog import Component
 from orchestrator.contracts.generations import GenerationPlan, PlannedOpponent, Topology
 from orchestrator.contracts.trials import InitialWeightsRequest
+from orchestrator.storage.artifacts import ArtifactStore
 from workers.activities.training import WeightsActivities
 from workers.checkpoints import load
 from workers.crews.generation import run_generation

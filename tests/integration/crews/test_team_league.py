@@ -18,12 +18,12 @@ from api.store.core.engine import create_store_engine
 from api.store.tables import Match, Payoff
 from api.store.verify import audit
 from league.types import CheckpointRef, Stream
-from orchestrator.artifacts import ArtifactStore
 from orchestrator.catalog import Component
 from orchestrator.contracts.generations import GenerationPlan, GenerationReport
 from orchestrator.contracts.play import EvaluationKey, EvaluationReport, PlayOutcome, PlayRequest
 from orchestrator.contracts.trials import EnterPlayers, TrialRequest
-from orchestrator.spec.loading import load_trial_file
+from orchestrator.spec.reading.loading import load_trial_file
+from orchestrator.storage.artifacts import ArtifactStore
 from tests.integration.league_store.driver import League, Store
 from workers.activities.playing import games_of, match_task
 from workers.checkpoints import Checkpoint, save

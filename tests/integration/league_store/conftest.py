@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from api.store.core.engine import create_store_engine
-from orchestrator.artifacts import ArtifactStore
+from orchestrator.storage.artifacts import ArtifactStore
 from tests.integration.league_store.driver import League, Store
 
 

@@ -16,7 +16,6 @@ from api.store.core.ids import new_id
 from api.store.tables import Base, Decision, Event, ModelVersion, Player, Trial
 from api.store.trials.create import create_trial
 from league.types import CheckpointRef, DecisionKind, Earned, ReturnTally, Tally, VersionId
-from orchestrator.artifacts import ArtifactStore
 from orchestrator.contracts.generations import (
     GenerationKey,
     GenerationOutcome,
@@ -26,7 +25,8 @@ from orchestrator.contracts.generations import (
     Recorded,
 )
 from orchestrator.contracts.trials import EnterPlayers, TrialBrief, TrialRequest
-from orchestrator.spec.checking import check_spec
+from orchestrator.spec.reading.checking import check_spec
+from orchestrator.storage.artifacts import ArtifactStore
 
 Row = TypeVar("Row", bound=Base)
 Answer = TypeVar("Answer")

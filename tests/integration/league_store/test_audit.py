@@ -18,9 +18,9 @@ from api.store.forks.fork import fork_trial
 from api.store.tables import Alias, ModelVersion, Trial
 from api.store.verify import Finding, FindingKind, audit, wrong_rows
 from league.types import ReturnTally
-from orchestrator.artifacts import ArtifactStore
 from orchestrator.contracts.play import EvaluationKey, EvaluationReport, GateBatch, GateBrief, GateRequest
 from orchestrator.contracts.trials import EnterPlayers, TrialRequest
+from orchestrator.storage.artifacts import ArtifactStore
 from tests.integration.league_store.driver import EXPLOITER, MAIN, RANDOM, STEPS, League, Store, league_file
 from tests.integration.league_store.games import played
 

@@ -14,7 +14,7 @@ from api.store.core.clock import now
 from api.store.tables import Match, Tournament
 from league.types import CheckpointRef, Stream
 from orchestrator.contracts.play import EvaluationKey, EvaluationReport, GateBatch, PlayOutcome, PlayRequest
-from orchestrator.played_games import MOST_BYTES, pack_games, unpack_games
+from orchestrator.storage.played_games import MOST_BYTES, pack_games, unpack_games
 from tests.integration.league_store.driver import League, Store, league_file
 from tests.integration.league_store.games import played
 from tests.integration.league_store.test_gates import brief_of, found, opened

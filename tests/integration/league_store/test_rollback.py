@@ -22,11 +22,11 @@ from api.store.core.installation import check_sole_installation, installation_id
 from api.store.tables import Decision, ModelVersion
 from lanista import doctor
 from league.types import CheckpointRef, DecisionKind
-from orchestrator.artifacts import ArtifactStore, ArtifactStoreFull, MissingArtifact, StoredFile, unreadable
 from orchestrator.contracts.generations import GenerationPlan, Rollback, roll_back
 from orchestrator.contracts.trials import GarbageReport, TrialRequest
-from orchestrator.installation_marks import MARKS, leave_mark, marks_in
-from orchestrator.played_games import GAMES_KIND
+from orchestrator.storage.artifacts import ArtifactStore, ArtifactStoreFull, MissingArtifact, StoredFile, unreadable
+from orchestrator.storage.installation_marks import MARKS, leave_mark, marks_in
+from orchestrator.storage.played_games import GAMES_KIND
 from tests.integration.league_store.driver import EXPLOITER, MAIN, Store, league_file
 
 
@@ -248,8 +248,8 @@ def test_a_full_store_can_be_cleared(fresh_store: Store, monkeypatch: pytest.Mon
     def full(fs: object, path: str, data: bytes) -> None:
         raise ArtifactStoreFull(path, "No space left on device")
 
-    monkeypatch.setattr("orchestrator.artifacts.write_whole", full)
-    monkeypatch.setattr("orchestrator.installation_marks.write_whole", full)
+    monkeypatch.setattr("orchestrator.storage.artifacts.write_whole", full)
+    monkeypatch.setattr("orchestrator.storage.installation_marks.write_whole", full)
     collected = collect_garbage(fresh_store.sessions, fresh_store.artifacts, older_than=timedelta(seconds=-1))
     assert [Path(uri).name for uri in collected.uris] == [lost.sha256]
 

@@ -16,8 +16,8 @@ from api.web.problems import ProblemError
 from api.web.routes import versions
 from api.web.uploads import Uploads
 from lanista.stack.ports import unused_port
-from orchestrator.artifacts import ArtifactStore
-from orchestrator.safetensors_header import MOST_TENSORS, InvalidHeader, read_header
+from orchestrator.storage.artifacts import ArtifactStore
+from orchestrator.storage.safetensors_header import MOST_TENSORS, InvalidHeader, read_header
 from tests.integration.api.league import readable_league
 from tests.integration.api.server import Served, running_api
 from tests.integration.api.stand_ins import weights_file

@@ -9,7 +9,7 @@ import pytest_asyncio
 from temporalio.client import Client
 
 from api.store.core.engine import create_store_engine
-from orchestrator.artifacts import ArtifactStore
+from orchestrator.storage.artifacts import ArtifactStore
 from tests.integration.temporal import local_temporal
 from tests.integration.tournaments.hall import Hall
 

@@ -22,12 +22,12 @@ from api.store.core.ids import new_id
 from api.store.tables import Base, Match, Pairing, Tournament, TournamentEntrant
 from api.store.tournaments.lifecycle import create_tournament
 from api.worker import WORKFLOWS
-from orchestrator.artifacts import ArtifactStore
 from orchestrator.contracts import Queue
 from orchestrator.contracts.play import PlayOutcome, PlayRequest, play_games
 from orchestrator.contracts.tournaments import TournamentState, tournament_workflow_id
-from orchestrator.played_games import pack_games
 from orchestrator.spec.tournament import check_tournament
+from orchestrator.storage.artifacts import ArtifactStore
+from orchestrator.storage.played_games import pack_games
 from workers.activities.playing import games_of, match_task
 from workers.matches.host import MatchHost
 

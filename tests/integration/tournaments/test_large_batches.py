@@ -11,10 +11,10 @@ import pytest
 from temporalio.client import Client
 
 from api.store.tables import Event, Match
-from orchestrator.artifacts import ArtifactStore
 from orchestrator.contracts.play import PlayedGame, PlayOutcome, PlayRequest
 from orchestrator.contracts.tournaments import tournament_workflow_id
-from orchestrator.played_games import GAMES_KIND, pack_games
+from orchestrator.storage.artifacts import ArtifactStore
+from orchestrator.storage.played_games import GAMES_KIND, pack_games
 from tests.integration.tournaments import hall as hall_module
 from tests.integration.tournaments.hall import Hall, lost_worker
 

@@ -15,7 +15,7 @@ from api.store.tournaments.schedules import Timing, create_schedule, sync_trial_
 from api.store.trials.create import create_trial
 from api.store.trials.status import change_status
 from orchestrator.contracts.tournaments import Firing
-from orchestrator.spec.checking import check_spec
+from orchestrator.spec.reading.checking import check_spec
 from orchestrator.spec.tournament import check_tournament
 from tests.integration.league_store.driver import MAIN, RANDOM, Store, league_file
 from tests.integration.tournaments.hall import TIC_TAC_TOE, Hall, graded

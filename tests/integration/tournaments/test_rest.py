@@ -29,7 +29,7 @@ from api.web.auth.sessions import SessionSigner
 from api.web.temporal.reconcile import Reconciler
 from lanista.cli import app
 from orchestrator.contracts.tournaments import Firing, TournamentRequest, schedule_id
-from orchestrator.spec.checking import check_spec
+from orchestrator.spec.reading.checking import check_spec
 from orchestrator.spec.tournament import check_tournament
 from tests.integration.api.server import PLAIN, Served, patient_api, running_api
 from tests.integration.api.test_repetitions import dying_before_the_answer

@@ -13,7 +13,7 @@ from api.store.tables import Event, Match
 from api.store.tournaments.schedules import Timing, create_schedule
 from api.store.trials.create import create_trial
 from orchestrator.spec import InvalidTrial
-from orchestrator.spec.checking import check_spec
+from orchestrator.spec.reading.checking import check_spec
 from orchestrator.spec.tournament import check_tournament
 from tests.integration.tournaments.hall import Hall
 

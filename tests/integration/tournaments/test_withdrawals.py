@@ -20,7 +20,7 @@ from orchestrator.catalog import Component
 from orchestrator.contracts.play import PlayRequest
 from orchestrator.contracts.tournaments import DamagedPairing, FailedPairing, TournamentRequest
 from orchestrator.contracts.trials import EnterPlayers
-from orchestrator.spec.checking import check_spec
+from orchestrator.spec.reading.checking import check_spec
 from tests.integration.tournaments.hall import Hall
 from workers.checkpoints import Checkpoint, save
 from workers.games.names import make_game

@@ -13,7 +13,6 @@ import torch
 from safetensors.torch import save as save_tensors
 from temporalio.exceptions import ApplicationError
 
-from orchestrator.artifacts import ArtifactStore
 from orchestrator.catalog import Component, Kind
 from orchestrator.contracts.errors import Failure
 from orchestrator.contracts.interactive import (
@@ -26,6 +25,7 @@ from orchestrator.contracts.interactive import (
 )
 from orchestrator.contracts.play import Contender
 from orchestrator.contracts.trials import InitialWeightsRequest
+from orchestrator.storage.artifacts import ArtifactStore
 from workers.activities.interactive import InteractiveActivities
 from workers.activities.training import WeightsActivities
 from workers.algorithms.building import fresh_weights

@@ -10,11 +10,11 @@ from typing import Any
 
 import pytest
 
-from orchestrator.artifacts import ArtifactStore
 from orchestrator.catalog import Component
 from orchestrator.contracts.generations import GenerationTask
 from orchestrator.spec.algorithms.base import ReplayOptions
 from orchestrator.spec.algorithms.choice import BUILT_IN_ALGORITHMS
+from orchestrator.storage.artifacts import ArtifactStore
 from tests.unit.training.test_exact_resume import generation, new_process
 
 BOARD = Component(id="tic_tac_toe")

@@ -13,7 +13,7 @@ import fsspec
 import pytest
 
 from league.types import CheckpointRef
-from orchestrator.artifacts import (
+from orchestrator.storage.artifacts import (
     ArtifactStore,
     ArtifactStoreFull,
     ArtifactStoreUnavailable,

@@ -13,8 +13,8 @@ import pytest
 import torch
 from safetensors.torch import save as save_tensors
 
-from orchestrator.artifacts import ArtifactStore, DamagedArtifact, MissingArtifact, is_called_unreadable
 from orchestrator.catalog import Component
+from orchestrator.storage.artifacts import ArtifactStore, DamagedArtifact, MissingArtifact, is_called_unreadable
 from workers.checkpoints import (
     Checkpoint,
     CheckpointMismatch,

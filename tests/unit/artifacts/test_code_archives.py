@@ -13,12 +13,12 @@ from pathlib import Path
 import pytest
 from temporalio.exceptions import ApplicationError
 
-from orchestrator import code_archives, code_importing
-from orchestrator.artifacts import ArtifactStore, ArtifactStoreUnavailable
 from orchestrator.catalog import Kind, load
-from orchestrator.code_archives import BadArchive, archived_name, check_archive, pack, plain_name
-from orchestrator.code_importing import MissingArchive
 from orchestrator.contracts.errors import Failure
+from orchestrator.storage.artifacts import ArtifactStore, ArtifactStoreUnavailable
+from orchestrator.user_code import code_archives, code_importing
+from orchestrator.user_code.code_archives import BadArchive, archived_name, check_archive, pack, plain_name
+from orchestrator.user_code.code_importing import MissingArchive
 from workers.activities.failures import map_errors
 from workers.buffers.data_files import read_source
 from workers.games.adapters.environments import factory

@@ -7,11 +7,11 @@ from pathlib import Path
 import pytest
 from temporalio.exceptions import ApplicationError
 
-from orchestrator.artifacts import ArtifactStore
 from orchestrator.catalog import Component
 from orchestrator.contracts.errors import Failure
 from orchestrator.contracts.trials import InitialWeightsRequest
-from orchestrator.import_folders import NotImportable, check_named, find_import, parse_folders
+from orchestrator.storage.artifacts import ArtifactStore
+from orchestrator.user_code.import_folders import NotImportable, check_named, find_import, parse_folders
 from workers.activities.training import WeightsActivities
 
 SECRET = "kept elsewhere"

@@ -5,7 +5,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from api.store.checkpoints.garbage import BUFFER_KIND, is_kept_buffer
-from orchestrator.artifacts import StoredFile
+from orchestrator.storage.artifacts import StoredFile
 from workers.buffers.storing import KIND
 
 

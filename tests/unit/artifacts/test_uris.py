@@ -2,8 +2,8 @@
 
 import pytest
 
-from orchestrator.artifacts import ArtifactStoreUnavailable, DamagedArtifact, MissingArtifact, open_filesystem
-from orchestrator.uris import without_secrets
+from orchestrator.storage.artifacts import ArtifactStoreUnavailable, DamagedArtifact, MissingArtifact, open_filesystem
+from orchestrator.storage.uris import without_secrets
 
 
 @pytest.mark.parametrize(

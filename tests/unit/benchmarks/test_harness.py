@@ -13,8 +13,8 @@ from benchmarks.peers.rates import Slice, interleave
 from benchmarks.peers.rllib.venv import requirements
 from benchmarks.peers.strength import NOT_REACHED, GoalResult, summary, train_to_goal, translate
 from league.types import CheckpointRef
-from orchestrator.artifacts import ArtifactStore
 from orchestrator.catalog import Component
+from orchestrator.storage.artifacts import ArtifactStore
 from workers.models.mlp import Mlp
 
 

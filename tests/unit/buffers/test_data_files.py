@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 from orchestrator.contracts.errors import Failure
-from orchestrator.import_folders import NotImportable
 from orchestrator.spec.algorithms.imitation import DatasetOptions
+from orchestrator.user_code.import_folders import NotImportable
 from tests.unit.algorithms.imitation.samples import box_rows, centre_games, write
 from workers.activities.failures import failure_kind
 from workers.buffers.data_files import find_files, fit, hold_out, read_source, returns, rows_in

@@ -6,8 +6,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from orchestrator.artifacts import ArtifactStore
 from orchestrator.catalog import Component
+from orchestrator.storage.artifacts import ArtifactStore
 from tests.unit.buffers.samples import counting, drawn, filled
 from workers.buffers.contract import Buffer
 from workers.buffers.keeping import PlayerBuffers

@@ -11,8 +11,8 @@ import pettingzoo
 import pytest
 
 from orchestrator.catalog import CatalogError, Component
-from orchestrator.makers import described, makes
 from orchestrator.matchmakers import load_matchmaker
+from orchestrator.user_code.makers import described, makes
 from workers.algorithms.contract import BadAlgorithm, algorithm_class
 from workers.bots.names import make_bot
 from workers.bots.protocol import BadBot

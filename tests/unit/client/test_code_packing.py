@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from lanista.code_packing import LARGEST_FILE, code_folders, pack_code, with_code
-from orchestrator.code_archives import BadArchive
+from orchestrator.user_code.code_archives import BadArchive
 
 SPEC = {
     "game": {"id": "my_game:Nim", "most": 9},

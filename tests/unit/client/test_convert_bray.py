@@ -11,7 +11,7 @@ from typer.testing import CliRunner
 
 from lanista.bray_config import NotBray, convert_bray
 from lanista.cli import app
-from orchestrator.spec.loading import parse_trial
+from orchestrator.spec.reading.loading import parse_trial
 
 CONFIG: dict[str, Any] = {
     "project": "Arena_1",

@@ -36,7 +36,7 @@ catalog._BUILT_INS = {**catalog._BUILT_INS, Kind.GAME: games}
 from api.store.matches.openings import game_opening_plies
 from api.web.routes.catalog import _catalog
 from orchestrator.spec.game import BuiltInGame
-from orchestrator.spec.loading import parse_trial
+from orchestrator.spec.reading.loading import parse_trial
 from workers.games.names import make_game
 
 choice = parse_trial("game: {id: nim}").spec.game

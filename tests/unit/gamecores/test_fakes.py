@@ -21,7 +21,7 @@ from lanista.fakes.made_up_game import MadeUpGame
 from lanista.fakes.model import FakeActor
 from lanista.fakes.scripts import BadScript, load
 from lanista.simulator.wire import Address, BadAddress
-from orchestrator.spec.loading import parse_trial
+from orchestrator.spec.reading.loading import parse_trial
 from tests.unit.gamecores.conftest import Served, serving
 from workers.games.names import make_game
 from workers.gateway.options import GatewayOptions

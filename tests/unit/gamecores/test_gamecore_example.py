@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from lanista.fakes.model import FakeActor, FakeCasting, remote_game
-from orchestrator.spec.loading import load_trial_file
+from orchestrator.spec.reading.loading import load_trial_file
 from tests.unit.gamecores.conftest import ROOT, serving
 from workers.agents.runner import AgentRunner
 from workers.gateway.contract import Cast, SessionResult

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 from gymnasium import spaces
 
-from orchestrator.spec.checking import check_spec
 from orchestrator.spec.own_code import code_in_trial
-from orchestrator.spec.problems import InvalidTrial
+from orchestrator.spec.reading.checking import check_spec
+from orchestrator.spec.reading.problems import InvalidTrial
 from workers.games.errors import BadGame
 from workers.games.names import make_game
 

@@ -12,8 +12,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from orchestrator.artifacts import ArtifactStore
 from orchestrator.catalog import Component
+from orchestrator.storage.artifacts import ArtifactStore
 from workers.gateway.contract import Refused, Step, StepKind
 from workers.gateway.league.access import GatewayAccess
 from workers.gateway.league.building import LeagueBuilder, runner_factory

@@ -11,10 +11,10 @@ from typing import Any
 import pytest
 
 from lanista.agents import GenericAgent
-from orchestrator import code_archives, code_importing
-from orchestrator.artifacts import ArtifactStore
 from orchestrator.catalog import Component
-from orchestrator.code_archives import archived_name, pack
+from orchestrator.storage.artifacts import ArtifactStore
+from orchestrator.user_code import code_archives, code_importing
+from orchestrator.user_code.code_archives import archived_name, pack
 from tests.unit.gateway.league_games import GAME, GatewayThread
 from tests.unit.gateway.test_remote_sampler import Trainer, play_out, task
 from workers.rollout.remote import MOST_AGENT_METRICS

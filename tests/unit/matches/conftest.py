@@ -7,8 +7,8 @@ import pytest
 import ray
 
 from league.types import VersionId
-from orchestrator.artifacts import ArtifactStore
 from orchestrator.catalog import Component
+from orchestrator.storage.artifacts import ArtifactStore
 from workers.checkpoints import Checkpoint, save
 from workers.games.names import make_game
 from workers.matches.task import Entrant

@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 
 from league.types import Earned, VersionId
-from orchestrator.artifacts import ArtifactStore
 from orchestrator.catalog import Component, Kind, built_in_names, game_opening_plies
 from orchestrator.contracts.play import Contender, PlayRequest
+from orchestrator.storage.artifacts import ArtifactStore
 from workers.activities.playing import match_task
 from workers.checkpoints import load
 from workers.games.errors import BadGame

@@ -4,8 +4,8 @@ import pytest
 
 from api.store.matches.scoring import pentanomial, results_by_team, score_games
 from league.types import Earned, VersionId
-from orchestrator.artifacts import ArtifactStore
 from orchestrator.catalog import Component
+from orchestrator.storage.artifacts import ArtifactStore
 from workers.activities.playing import games_of
 from workers.matches.play import play_match
 from workers.matches.result import MatchResult

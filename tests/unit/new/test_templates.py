@@ -14,7 +14,7 @@ from typer.testing import CliRunner
 from lanista.cli import app
 from lanista.new.commented_file import commented_trial
 from lanista.new.project import TEMPLATES
-from orchestrator.spec.loading import parse_trial
+from orchestrator.spec.reading.loading import parse_trial
 from orchestrator.spec.section import Section
 
 ROOT = Path(__file__).parents[3]

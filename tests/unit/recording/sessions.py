@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from orchestrator.recorded_games import RecordedGames
+from orchestrator.storage.recorded_games import RecordedGames
 from workers.agents.agent import Agent
 from workers.agents.agent_set import load_agents
 from workers.agents.runner import AgentRunner

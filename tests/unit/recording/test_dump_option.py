@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from orchestrator.spec.loading import parse_trial
 from orchestrator.spec.own_code import code_in_trial
-from orchestrator.spec.problems import InvalidTrial
+from orchestrator.spec.reading.loading import parse_trial
+from orchestrator.spec.reading.problems import InvalidTrial
 from workers.games.names import make_game
 from workers.games.remote import RemoteGame
 from workers.gateway.recording.options import kept_games

@@ -90,7 +90,7 @@ async def test_a_store_that_fails_harms_no_session(tmp_path: Path, caplog: pytes
 
 
 def test_pages_of_recorded_games(tmp_path: Path) -> None:
-    from orchestrator.recorded_games import RecordedSummary
+    from orchestrator.storage.recorded_games import RecordedSummary
 
     store = games(tmp_path)
     for number in range(5):

@@ -14,9 +14,9 @@ import pytest
 import lanista
 from lanista.client.errors import NoSuchName
 from lanista.serving import loading
-from orchestrator import code_importing
-from orchestrator.artifacts import ArtifactStore
-from orchestrator.code_archives import archived_name, pack
+from orchestrator.storage.artifacts import ArtifactStore
+from orchestrator.user_code import code_importing
+from orchestrator.user_code.code_archives import archived_name, pack
 from tests.unit.serving.fake_league import FakeLeague
 from tests.unit.serving.made_versions import checkpoint_bytes
 from workers.games.names import make_game

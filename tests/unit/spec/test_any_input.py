@@ -6,8 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from orchestrator.spec import InvalidTrial, Problem, TrialFile, TrialSpec
-from orchestrator.spec.checking import check_spec
-from orchestrator.spec.loading import parse_trial
+from orchestrator.spec.reading.checking import check_spec
+from orchestrator.spec.reading.loading import parse_trial
 from orchestrator.spec.tournament import TournamentSpec, check_tournament
 
 KEYS = sorted(

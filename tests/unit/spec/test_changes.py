@@ -7,9 +7,9 @@ import pytest
 
 from lanista.training.source import read_source
 from orchestrator.spec import TrialSpec
-from orchestrator.spec.changes import given_json, merge_changes
-from orchestrator.spec.checking import check_spec
-from orchestrator.spec.loading import load_trial_file
+from orchestrator.spec.reading.changes import given_json, merge_changes
+from orchestrator.spec.reading.checking import check_spec
+from orchestrator.spec.reading.loading import load_trial_file
 
 EXAMPLES = Path(__file__).parents[3] / "examples"
 FILE = {"game": {"id": "tic_tac_toe"}, "algorithm": {"clip": 0.1, "rollout_steps": 8}, "seed": 3}

@@ -2,8 +2,8 @@
 
 import pytest
 
-from orchestrator.spec.loading import parse_trial
-from orchestrator.spec.problems import InvalidTrial
+from orchestrator.spec.reading.loading import parse_trial
+from orchestrator.spec.reading.problems import InvalidTrial
 from orchestrator.spec.trial import TrialSpec
 
 GAME = "game: {id: tic_tac_toe}\n"

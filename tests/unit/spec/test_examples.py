@@ -8,8 +8,8 @@ import pytest
 import yaml
 
 from orchestrator.spec import trial_json_schema
-from orchestrator.spec.loading import load_trial_file, parse_trial
 from orchestrator.spec.matchmaking import Preset
+from orchestrator.spec.reading.loading import load_trial_file, parse_trial
 
 EXAMPLES = Path(__file__).parents[3] / "examples"
 

@@ -18,14 +18,14 @@ def loaded_after(statement: str) -> set[str]:
 
 
 def test_the_tree_needs_nothing_heavy_and_no_yaml() -> None:
-    loaded = loaded_after("import orchestrator.spec, orchestrator.spec.checking")
+    loaded = loaded_after("import orchestrator.spec, orchestrator.spec.reading.checking")
     assert "pydantic" in loaded
     assert loaded & {*FORBIDDEN, "yaml"} == set()
 
 
 def test_reading_and_naming_built_ins_imports_none_of_them() -> None:
     loaded = loaded_after(
-        "from orchestrator.spec.loading import parse_trial\n"
+        "from orchestrator.spec.reading.loading import parse_trial\n"
         "parse_trial('game: {id: connect_four}\\nleague: {players: [{name: a}, {name: b, role: bot, bot: mcts-9}]}')"
     )
     assert "yaml" in loaded

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from orchestrator.spec.checking import check_spec
 from orchestrator.spec.own_code import code_in_trial, files_in_trial
+from orchestrator.spec.reading.checking import check_spec
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ import pytest
 
 from orchestrator.spec import InvalidTrial, TrialSpec
 from orchestrator.spec.budget import BudgetSpec
-from orchestrator.spec.checking import check_spec
+from orchestrator.spec.reading.checking import check_spec
 from orchestrator.spec.trial import without_defaults
 
 GAME = {"id": "tic_tac_toe"}

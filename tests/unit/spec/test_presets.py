@@ -4,8 +4,8 @@ import pytest
 
 from league.types import Role
 from orchestrator.spec import InvalidTrial, TrialSpec
-from orchestrator.spec.checking import check_spec
 from orchestrator.spec.matchmaking import Preset
+from orchestrator.spec.reading.checking import check_spec
 
 
 def league_of(**league: object) -> dict[str, object]:

@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 
 from orchestrator.spec import InvalidTrial, Problem
-from orchestrator.spec.checking import check_algorithm, check_player, check_spec
-from orchestrator.spec.loading import load_trial_file, parse_trial
+from orchestrator.spec.reading.checking import check_algorithm, check_player, check_spec
+from orchestrator.spec.reading.loading import load_trial_file, parse_trial
 
 GAME = "game: {id: connect_four}\n"
 

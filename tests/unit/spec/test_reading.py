@@ -9,7 +9,7 @@ from pydantic import ValidationError
 from league.types import Role
 from orchestrator.catalog import Component
 from orchestrator.spec import TrialFile, TrialSpec
-from orchestrator.spec.loading import load_trial_file, parse_trial
+from orchestrator.spec.reading.loading import load_trial_file, parse_trial
 
 FULL = """
 project: connect-four

@@ -4,8 +4,8 @@ import pytest
 
 from api.store.trials.spec import game_key
 from orchestrator.spec.entrants import parse_entrant
-from orchestrator.spec.loading import parse_trial
-from orchestrator.spec.problems import InvalidTrial
+from orchestrator.spec.reading.loading import parse_trial
+from orchestrator.spec.reading.problems import InvalidTrial
 from orchestrator.spec.trial import TrialSpec
 
 

@@ -9,8 +9,8 @@ import pytest
 
 from orchestrator.spec import InvalidTrial
 from orchestrator.spec.entrants import EntrantRule, Rule, parse_entrant
+from orchestrator.spec.reading.tournament_loading import load_tournament_file
 from orchestrator.spec.tournament import TournamentFile, TournamentSpec, check_tournament
-from orchestrator.spec.tournament_loading import load_tournament_file
 
 GUIDE = Path(__file__).parents[3] / "docs" / "guides" / "tournaments.md"
 GAME = {"id": "tic_tac_toe"}

@@ -14,13 +14,13 @@ from typing import Any
 import pytest
 
 from league.training_priority import Urgency
-from orchestrator.artifacts import ArtifactStore
+from orchestrator.storage.artifacts import ArtifactStore
 from tests.unit.training.generation_task import TASK
 from workers.crews import pool as pools
-from workers.crews import ray_host
-from workers.crews.cpu_ledger import CpuLedger
 from workers.crews.crew import Crew
 from workers.crews.errors import CrewUnavailable
+from workers.crews.hosts import ray_host
+from workers.crews.hosts.cpu_ledger import CpuLedger
 from workers.crews.plan import crew_plan
 from workers.crews.pool import CrewPool
 from workers.worker import wait_for_cpus

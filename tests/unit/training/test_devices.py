@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 import torch
 
-from orchestrator.artifacts import ArtifactStore
 from orchestrator.catalog import Component
 from orchestrator.contracts.generations import GenerationTask, ProcessResources
+from orchestrator.storage.artifacts import ArtifactStore
 from tests.unit.training.generation_task import TASK
 from workers.crews.actors import FusedActor
 from workers.crews.errors import BadTask

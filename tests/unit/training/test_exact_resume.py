@@ -8,9 +8,9 @@ import pytest
 import torch
 
 from league.types import CheckpointRef
-from orchestrator.artifacts import ArtifactStore
 from orchestrator.catalog import Component
 from orchestrator.contracts.generations import GenerationTask
+from orchestrator.storage.artifacts import ArtifactStore
 from workers.algorithms.metrics import MetricMeans
 from workers.checkpoints import Checkpoint, decode, load
 from workers.crews.actors import FusedActor

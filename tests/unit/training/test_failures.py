@@ -12,9 +12,9 @@ from ray.exceptions import ActorDiedError, RayTaskError
 from temporalio.exceptions import ApplicationError, CancelledError
 
 import workers
-from orchestrator.artifacts import ArtifactStore, ArtifactStoreFull, ArtifactStoreUnavailable, MissingArtifact
 from orchestrator.catalog import Component
 from orchestrator.contracts.errors import Failure
+from orchestrator.storage.artifacts import ArtifactStore, ArtifactStoreFull, ArtifactStoreUnavailable, MissingArtifact
 from tests.unit.training.generation_task import TASK
 from workers.activities import playing
 from workers.activities.failures import failure_message, map_errors
@@ -22,9 +22,9 @@ from workers.algorithms.contract import BadAlgorithm
 from workers.bots.names import make_bot
 from workers.bots.protocol import BadBot
 from workers.checkpoints import CheckpointMismatch
-from workers.crews.calls import raised_by
 from workers.crews.errors import BadTask
 from workers.crews.generation import run_generation
+from workers.crews.hosts.calls import raised_by
 from workers.games.errors import BadGame, IllegalAction
 from workers.games.names import make_game
 from workers.matches.task import BadMatch

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from orchestrator.artifacts import ArtifactStore
 from orchestrator.catalog import Component
 from orchestrator.contracts.generations import GenerationOutcome, GenerationTask, Topology
+from orchestrator.storage.artifacts import ArtifactStore
 from tests.unit.training.generation_task import TASK
 from workers.crews.errors import BadTask, GenerationStopped
 from workers.crews.local_generation import LocalCrews

@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from orchestrator.artifacts import ArtifactStore
 from orchestrator.contracts.generations import GenerationTask
-from orchestrator.spec.loading import load_trial_file
+from orchestrator.spec.reading.loading import load_trial_file
+from orchestrator.storage.artifacts import ArtifactStore
 from tests.unit.training.test_exact_resume import DQN, new_process
 from workers.algorithms.contract import parse_options
 from workers.algorithms.errors import BadAlgorithm

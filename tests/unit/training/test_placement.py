@@ -11,7 +11,7 @@ from orchestrator.contracts.generations import ProcessResources, Topology
 from orchestrator.spec.generation import GenerationSpec
 from tests.unit.training.generation_task import TASK
 from workers.crews.errors import CrewUnavailable
-from workers.crews.placement import check_capacity
+from workers.crews.hosts.placement import check_capacity
 from workers.crews.plan import CrewPlan, crew_plan
 
 MB = float(1 << 20)

@@ -9,8 +9,8 @@ import pytest
 import torch
 from torch import nn
 
-from orchestrator.artifacts import ArtifactStore
 from orchestrator.catalog import Component
+from orchestrator.storage.artifacts import ArtifactStore
 from workers.checkpoints import Checkpoint, CheckpointMismatch, save
 from workers.games.builtin.connect_four import ConnectFour
 from workers.inference.cache import PolicyCache

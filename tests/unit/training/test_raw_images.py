@@ -9,8 +9,8 @@ import torch
 from gymnasium import spaces
 
 from league.types import CheckpointRef
-from orchestrator.artifacts import ArtifactStore
 from orchestrator.catalog import Component
+from orchestrator.storage.artifacts import ArtifactStore
 from workers.checkpoints import Checkpoint, decode, encode, load, read_weights, save
 from workers.crews.actors import FusedActor, RolloutActor, TrainerActor
 from workers.crews.plan import crew_plan

@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 
-from orchestrator.artifacts import ArtifactStore
 from orchestrator.catalog import Component
 from orchestrator.contracts.errors import Failure
 from orchestrator.contracts.generations import GenerationTask, PlannedOpponent
+from orchestrator.storage.artifacts import ArtifactStore
 from tests.unit.training.generation_task import TASK
 from workers.activities.failures import failure_kind, failure_message
 from workers.crews.actors import FusedActor

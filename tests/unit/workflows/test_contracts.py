@@ -14,9 +14,9 @@ from temporalio import activity
 
 import orchestrator.contracts
 from api.activities import store_activities
-from orchestrator.artifacts import ArtifactStore
 from orchestrator.contracts import ActivityStub, Queue, interactive
 from orchestrator.contracts.interactive import Question
+from orchestrator.storage.artifacts import ArtifactStore
 from workers.settings import WorkerSettings
 from workers.worker import train_activities
 

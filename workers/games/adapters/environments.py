@@ -12,8 +12,8 @@ from typing import Any, Protocol, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from orchestrator.artifacts import ArtifactStoreUnavailable
-from orchestrator.makers import described, makes
+from orchestrator.storage.artifacts import ArtifactStoreUnavailable
+from orchestrator.user_code.makers import described, makes
 from workers.games.adapters.drivers import DrivenTables, TableSetup
 from workers.games.adapters.process_tables import ProcessTables
 from workers.games.adapters.table_arrays import Layout, TableArrays

@@ -14,7 +14,7 @@ from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Any
 
-from orchestrator.code_importing import served
+from orchestrator.user_code.code_importing import served
 from workers.games.adapters.drivers import TableSetup
 from workers.games.adapters.table_arrays import TableArrays
 from workers.games.errors import GameError

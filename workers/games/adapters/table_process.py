@@ -15,8 +15,8 @@ import traceback
 from multiprocessing.connection import Connection
 from typing import Any
 
-from orchestrator.artifacts import ArtifactStore
-from orchestrator.code_importing import serve
+from orchestrator.storage.artifacts import ArtifactStore
+from orchestrator.user_code.code_importing import serve
 from workers.games.adapters.drivers import DrivenTables
 from workers.games.adapters.table_arrays import TableArrays
 

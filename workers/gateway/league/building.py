@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from weakref import WeakValueDictionary
 
 from orchestrator.catalog import Component
-from orchestrator.code_importing import serve
+from orchestrator.user_code.code_importing import serve
 from workers.games.protocol import GameSpec
 from workers.games.remote import RemoteGame
 from workers.gateway.contract import Cast, Director, Refused, Reply, Runner, Step, StepKind
@@ -20,7 +20,7 @@ from workers.gateway.league.demand import Contestant, Demand, Order, Weights
 from workers.gateway.league.work import Assignment, Collection, OpenOrder, SeatedModels, Send
 
 if TYPE_CHECKING:
-    from orchestrator.artifacts import ArtifactStore
+    from orchestrator.storage.artifacts import ArtifactStore
     from workers.algorithms.learner import Learner
     from workers.gateway.models import BatchedModel
     from workers.inference.actor import Actor

@@ -7,8 +7,8 @@ import errno
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from orchestrator.artifacts import ArtifactStore
-from orchestrator.recorded_games import RecordedGames
+from orchestrator.storage.artifacts import ArtifactStore
+from orchestrator.storage.recorded_games import RecordedGames
 from workers.gateway.auth import tls_context
 from workers.gateway.league.building import LeagueBuilder, runner_factory
 from workers.gateway.league.director import LeagueDirector

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from orchestrator.contracts.interactive import DrawnGame, DrawRecordedGame
-from orchestrator.recorded_games import RecordedGames
+from orchestrator.storage.recorded_games import RecordedGames
 from workers.agents.agent_set import load_agents
 from workers.gateway.recording.errors import BadRecording, CannotRender
 from workers.gateway.recording.files import decode_game

@@ -16,7 +16,7 @@ from typing import cast as cast_to
 
 from numpy.typing import NDArray
 
-from orchestrator.recorded_games import RecordedGames, RecordedSummary, is_trial
+from orchestrator.storage.recorded_games import RecordedGames, RecordedSummary, is_trial
 from workers.gateway.contract import (
     Cast,
     Director,

@@ -6,8 +6,8 @@ import importlib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
-from orchestrator.makers import described, makes
 from orchestrator.settings import SettingsError
+from orchestrator.user_code.makers import described, makes
 from workers.gateway.rpc.binding import RpcService
 from workers.gateway.rpc.gamecore import GamecoreService
 from workers.gateway.rpc.parameters import ParametersService

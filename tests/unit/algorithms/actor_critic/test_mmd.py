@@ -6,9 +6,9 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from orchestrator.artifacts import ArtifactStore
 from orchestrator.catalog import Component
 from orchestrator.contracts.generations import GenerationTask
+from orchestrator.storage.artifacts import ArtifactStore
 from workers.crews.actors import FusedActor
 from workers.crews.plan import crew_plan
 from workers.games.exploitability import nash_conv

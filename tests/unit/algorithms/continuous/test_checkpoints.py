@@ -6,8 +6,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from orchestrator.artifacts import ArtifactStore
 from orchestrator.catalog import Component
+from orchestrator.storage.artifacts import ArtifactStore
 from tests.unit.training.test_exact_resume import generation, new_process
 from workers.algorithms.building import actor_of
 from workers.checkpoints import load

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from gymnasium import spaces
 
-from orchestrator.artifacts import ArtifactStore
 from orchestrator.catalog import Component
+from orchestrator.storage.artifacts import ArtifactStore
 from tests.unit.algorithms.cooperative.teams import task
 from tests.unit.training.test_exact_resume import new_process
 from workers.games.errors import BadGame

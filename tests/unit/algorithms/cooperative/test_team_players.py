@@ -8,11 +8,11 @@ import numpy as np
 import pytest
 
 from league.types import VersionId
-from orchestrator.artifacts import ArtifactStore
 from orchestrator.catalog import Component
 from orchestrator.contracts.generations import GenerationTask
 from orchestrator.contracts.trials import InitialWeightsRequest
-from orchestrator.spec.loading import load_trial_file
+from orchestrator.spec.reading.loading import load_trial_file
+from orchestrator.storage.artifacts import ArtifactStore
 from tests.unit.algorithms.cooperative.teams import MODEL, TWO_STEP, task, team_spec
 from tests.unit.training.test_exact_resume import generation, new_process
 from workers.activities.training import WeightsActivities

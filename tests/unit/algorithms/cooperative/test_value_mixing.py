@@ -9,9 +9,9 @@ import torch
 from torch import Tensor, nn
 
 from league.types import VersionId
-from orchestrator.artifacts import ArtifactStore
 from orchestrator.catalog import Component
 from orchestrator.contracts.generations import PlannedOpponent
+from orchestrator.storage.artifacts import ArtifactStore
 from tests.unit.algorithms.cooperative.teams import TWO_STEP, drawn, made, task, team_spec
 from tests.unit.training.test_exact_resume import new_process
 from workers.algorithms.contract import Algorithm, make_algorithm

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 import torch
 
-from orchestrator.artifacts import ArtifactStore
 from orchestrator.catalog import Component
+from orchestrator.storage.artifacts import ArtifactStore
 from tests.unit.training.test_exact_resume import generation, new_process
 from tests.unit.training.test_learner import Ring
 from workers.algorithms.building import actor_of, build_learner

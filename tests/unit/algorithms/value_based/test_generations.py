@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 import torch
 
-from orchestrator.artifacts import ArtifactStore
 from orchestrator.catalog import Component
 from orchestrator.contracts.generations import PlannedOpponent
+from orchestrator.storage.artifacts import ArtifactStore
 from tests.unit.training.test_exact_resume import new_process
 from workers.algorithms.building import actor_of, build_learner
 from workers.algorithms.contract import make_algorithm

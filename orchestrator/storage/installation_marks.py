@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import posixpath
 
-from orchestrator.artifacts import open_filesystem, write_whole
+from orchestrator.storage.artifacts import open_filesystem, write_whole
 
 MARKS = "installations"
 """The folder, below the store's root, of the marks."""

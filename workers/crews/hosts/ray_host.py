@@ -13,12 +13,12 @@ import ray
 from ray.util.placement_group import PlacementGroup, placement_group, placement_group_table, remove_placement_group
 from ray.util.scheduling_strategies import PlacementGroupSchedulingStrategy
 
-from orchestrator.artifacts import ArtifactStore
+from orchestrator.storage.artifacts import ArtifactStore
 from workers.crews.actors import CrewActor
-from workers.crews.calls import call_results
 from workers.crews.errors import GenerationStopped
-from workers.crews.hosting import POLL_SECONDS, ActorHandle, ActorHost, Call, OnWaiting, ShouldStop
-from workers.crews.placement import check_capacity
+from workers.crews.hosts.calls import call_results
+from workers.crews.hosts.contract import POLL_SECONDS, ActorHandle, ActorHost, Call, OnWaiting, ShouldStop
+from workers.crews.hosts.placement import check_capacity
 from workers.crews.plan import Bundle, CrewPlan
 
 CAPACITY_CHECK_SECONDS = 1.0

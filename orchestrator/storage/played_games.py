@@ -11,8 +11,8 @@ import json
 import zlib
 from collections.abc import Sequence
 
-from orchestrator.artifacts import ArtifactStore, DamagedArtifact, MissingArtifact
 from orchestrator.contracts.play import PlayedGame, PlayOutcome
+from orchestrator.storage.artifacts import ArtifactStore, DamagedArtifact, MissingArtifact
 
 GAMES_KIND = "games"
 MOST_BYTES = 32 * 1024

@@ -9,13 +9,13 @@ from typing import Any, TypeVar
 from pydantic import TypeAdapter, ValidationError
 from pydantic_core import ErrorDetails
 
-from orchestrator.import_folders import NotImportable, check_named
 from orchestrator.spec.algorithms.choice import AlgorithmChoice
 from orchestrator.spec.components import OTHER, KnownNames
 from orchestrator.spec.players import PlayerSpec
-from orchestrator.spec.problems import InvalidTrial, Problem, path_text, shown
+from orchestrator.spec.reading.problems import InvalidTrial, Problem, path_text, shown
 from orchestrator.spec.section import UNKNOWN_OPTION
 from orchestrator.spec.trial import TrialSpec
+from orchestrator.user_code.import_folders import NotImportable, check_named
 
 Checked = TypeVar("Checked")
 Place = tuple[str | int, ...]

@@ -12,7 +12,7 @@ from typing import Any
 
 import yaml
 
-from orchestrator.spec.problems import Problem, path_text
+from orchestrator.spec.reading.problems import Problem, path_text
 
 Path = tuple[str | int, ...]
 Place = tuple[int, int]

@@ -1,4 +1,4 @@
-"""Where the actors of a crew run: on Ray (`ray_host.py`), or in this process (`local_host.py`)."""
+"""The interface of a host of actors; Ray (`ray_host.py`) or this process (`local_host.py`) implements it."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from orchestrator.artifacts import ArtifactStore
+from orchestrator.storage.artifacts import ArtifactStore
 from workers.crews.actors import CrewActor
 from workers.crews.plan import Bundle, CrewPlan
 

@@ -7,10 +7,10 @@ from pathlib import Path
 
 from pydantic import ValidationError
 
-from orchestrator.spec.checking import found_in, known_names
-from orchestrator.spec.problems import InvalidTrial, Problem
+from orchestrator.spec.reading.checking import found_in, known_names
+from orchestrator.spec.reading.problems import InvalidTrial, Problem
+from orchestrator.spec.reading.yaml_source import TextError, read_yaml
 from orchestrator.spec.tournament import TournamentFile
-from orchestrator.spec.yaml_source import TextError, read_yaml
 
 
 def load_tournament_file(path: Path) -> TournamentFile:

@@ -30,8 +30,8 @@ from fsspec import AbstractFileSystem
 from fsspec.implementations.local import LocalFileSystem
 
 from league.types import CheckpointRef
-from orchestrator.durable_files import write_durably
-from orchestrator.uris import without_secrets
+from orchestrator.storage.durable_files import write_durably
+from orchestrator.storage.uris import without_secrets
 
 _KIND = re.compile(r"[a-z][a-z0-9_]*")
 _SHA256 = re.compile(r"[0-9a-f]{64}")

@@ -29,8 +29,8 @@ from types import ModuleType
 from typing import Any
 
 from league.types import CheckpointRef
-from orchestrator.artifacts import ArtifactError, ArtifactStore, ArtifactStoreUnavailable
-from orchestrator.code_archives import KIND, PACKAGE, check_archive, modules_of
+from orchestrator.storage.artifacts import ArtifactError, ArtifactStore, ArtifactStoreUnavailable
+from orchestrator.user_code.code_archives import KIND, PACKAGE, check_archive, modules_of
 
 
 class MissingArchive(ImportError):

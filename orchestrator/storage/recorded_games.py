@@ -17,7 +17,7 @@ from contextlib import suppress
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
-from orchestrator.artifacts import ArtifactStoreUnavailable, open_filesystem, write_whole
+from orchestrator.storage.artifacts import ArtifactStoreUnavailable, open_filesystem, write_whole
 
 FOLDER = "recorded_games"
 GAME, SUMMARY, PICTURE = ".game", ".json", ".gif"

@@ -8,11 +8,11 @@ from pathlib import Path
 
 from pydantic import ValidationError
 
-from orchestrator.spec.checking import found_in, known_names
-from orchestrator.spec.problems import InvalidTrial, Problem
+from orchestrator.spec.reading.checking import found_in, known_names
+from orchestrator.spec.reading.problems import InvalidTrial, Problem
+from orchestrator.spec.reading.yaml_source import Document, TextError, read_yaml
 from orchestrator.spec.trial import TrialFile
 from orchestrator.spec.values import NAME_PATTERN
-from orchestrator.spec.yaml_source import Document, TextError, read_yaml
 
 
 def load_trial_file(path: str | Path) -> TrialFile:

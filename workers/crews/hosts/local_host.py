@@ -13,10 +13,10 @@ from collections.abc import Callable, Sequence
 from copy import deepcopy
 from typing import Any
 
-from orchestrator.artifacts import ArtifactStore
+from orchestrator.storage.artifacts import ArtifactStore
 from workers.crews.actors import CrewActor
 from workers.crews.errors import BadTask
-from workers.crews.hosting import POLL_SECONDS, ActorHandle, ActorHost, OnWaiting, ShouldStop
+from workers.crews.hosts.contract import POLL_SECONDS, ActorHandle, ActorHost, OnWaiting, ShouldStop
 from workers.crews.plan import Bundle, CrewPlan
 
 

@@ -1,0 +1,1 @@
+"""Files of an installation: content-addressed artifacts, games as files, atomic writes, marks of installations."""
