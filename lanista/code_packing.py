@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from lanista.shadowing import PACKAGES
+from lanista.checks.shadowing import PACKAGES
 from orchestrator.user_code.code_archives import BadArchive, archived_name, pack
 
 LARGEST_FILE = 1 << 20

@@ -6,8 +6,8 @@ import sys
 
 import typer
 
+from lanista.checks.shadowing import refuse_shadowed
 from lanista.given_settings import any_given
-from lanista.shadowing import refuse_shadowed
 
 refuse_shadowed()  # before the packages that may be hidden are imported
 
@@ -16,108 +16,119 @@ from lanista.cli.lazy import LazyCommand, lazy_group
 
 COMMANDS = {
     "up": LazyCommand(
-        place="lanista.cli.stack:up",
+        place="lanista.cli.installation.stack:up",
         help="Start the local stack: Postgres, Temporal, Ray, the workers, the API and TensorBoard.",
         of_stack=True,
     ),
-    "down": LazyCommand(place="lanista.cli.stack:down", help="Stop the local stack and all its processes; data stays."),
+    "down": LazyCommand(
+        place="lanista.cli.installation.stack:down", help="Stop the local stack and all its processes; data stays."
+    ),
     "status": LazyCommand(
-        place="lanista.cli.stack:status",
+        place="lanista.cli.installation.stack:status",
         help="Show each part of the local stack, and the last log lines of a part that keeps failing.",
     ),
     "doctor": LazyCommand(
-        place="lanista.cli.doctor:doctor",
+        place="lanista.cli.installation.doctor:doctor",
         help="Check every part: version, reachability, disk, memory, Ray's resources. Exit code 0 if everything is "
         "well.",
         of_stack=True,
     ),
     "demo": LazyCommand(
-        place="lanista.cli.demo:demo",
+        place="lanista.cli.installation.demo:demo",
         help="Start the stack if it is not running, train a small league and show its champion. Ctrl-C ends it.",
         of_stack=True,
     ),
     "try": LazyCommand(
-        place="lanista.cli.try_trial:try_trial",
+        place="lanista.cli.local.try_trial:try_trial",
         help="Train a trial file in this process, without a stack, and evaluate what it learnt.",
     ),
     "new": LazyCommand(
-        place="lanista.cli.new:new",
+        place="lanista.cli.local.new:new",
         help="Make a project from a template: code, a trial file that explains every field, tests, README, Makefile.",
     ),
     "audit": LazyCommand(
-        place="lanista.cli.audit:audit",
+        place="lanista.cli.installation.audit:audit",
         help="Recompute payoffs, ratings and counts from the recorded games. Exit code 0 only if everything agrees.",
         of_stack=True,
     ),
-    "api": LazyCommand(place="lanista.cli.roles:api", help="Serve the REST API and the page.", of_stack=True),
+    "api": LazyCommand(
+        place="lanista.cli.installation.roles:api", help="Serve the REST API and the page.", of_stack=True
+    ),
     "serve": LazyCommand(
-        place="lanista.cli.serve:serve",
+        place="lanista.cli.outside_games.serve:serve",
         help="Serve the version that an alias names to games that call in.",
         of_stack=True,
     ),
     "gateway": LazyCommand(
-        place="lanista.cli.roles:gateway",
+        place="lanista.cli.installation.roles:gateway",
         help="Run a gateway: games call in there, to train, to be gated and rated in a league.",
         of_stack=True,
     ),
     "migrate": LazyCommand(
-        place="lanista.cli.roles:migrate",
+        place="lanista.cli.installation.roles:migrate",
         help="Migrate the database's schema and exit. Safe to repeat and to run concurrently.",
         of_stack=True,
     ),
     "rpc": LazyCommand(
-        place="lanista.cli.rpc:rpc",
+        place="lanista.cli.outside_games.rpc:rpc",
         help="Serve the gRPC services Policy, Parameters and Replay, and those of your own, in the foreground.",
         of_stack=True,
     ),
     "bench": LazyCommand(
-        place="lanista.cli.bench:bench",
+        place="lanista.cli.installation.bench:bench",
         help="List the measurements, or run one: lanista bench NAME [ITS OPTIONS]. Needs a source checkout.",
         context_settings={"allow_extra_args": True, "ignore_unknown_options": True},
     ),
     "worker": LazyCommand(
-        place="lanista.cli.roles:worker", help="Run one worker in the foreground, as on a cluster.", of_stack=True
+        place="lanista.cli.installation.roles:worker",
+        help="Run one worker in the foreground, as on a cluster.",
+        of_stack=True,
     ),
     "trial": LazyCommand(
-        place="lanista.cli.trial:trial", help="Trials: check, start, watch, pause, resume, stop, fork."
+        place="lanista.cli.leagues.trial:trial", help="Trials: check, start, watch, pause, resume, stop, fork."
     ),
-    "game": LazyCommand(place="lanista.cli.game:game", help="Games: check one's own."),
+    "game": LazyCommand(place="lanista.cli.local.game:game", help="Games: check one's own."),
     "league": LazyCommand(
-        place="lanista.cli.league:league", help="The league: payoff, ratings, decisions and their reasons."
+        place="lanista.cli.leagues.league:league", help="The league: payoff, ratings, decisions and their reasons."
     ),
-    "player": LazyCommand(place="lanista.cli.player:player", help="Players of a league: list, add, retune, retire."),
-    "match": LazyCommand(place="lanista.cli.match:match", help="Recorded games: list, show, replay."),
+    "player": LazyCommand(
+        place="lanista.cli.leagues.player:player", help="Players of a league: list, add, retune, retire."
+    ),
+    "match": LazyCommand(place="lanista.cli.leagues.match:match", help="Recorded games: list, show, replay."),
     "play": LazyCommand(
-        place="lanista.cli.play:play",
+        place="lanista.cli.leagues.play:play",
         help="Play a game against a version in the terminal. Type a move's name or number; Ctrl-C leaves the game.",
     ),
     "model": LazyCommand(
-        place="lanista.cli.model_export:model",
+        place="lanista.cli.leagues.model_export:model",
         help="Model versions: list, promote, roll back, download, export.",
     ),
-    "gate": LazyCommand(place="lanista.cli.gate:gate", help="Promotion gates: list, show, stop."),
-    "data": LazyCommand(place="lanista.cli.data:data", help="Data sets for imitation and offline learning."),
+    "gate": LazyCommand(place="lanista.cli.leagues.gate:gate", help="Promotion gates: list, show, stop."),
+    "data": LazyCommand(place="lanista.cli.leagues.data:data", help="Data sets for imitation and offline learning."),
     "gamecore": LazyCommand(
-        place="lanista.cli.gamecore:gamecore", help="Recorded games of outside processes: list, download, replay."
+        place="lanista.cli.outside_games.gamecore:gamecore",
+        help="Recorded games of outside processes: list, download, replay.",
     ),
     "simulator": LazyCommand(
-        place="lanista.cli.simulator:simulator",
+        place="lanista.cli.outside_games.simulator:simulator",
         help="Run a Gymnasium or PettingZoo environment as an outside process that calls a gateway.",
         of_stack=True,
     ),
-    "fake": LazyCommand(place="lanista.cli.fake:fake", help="Stand-ins for the parts of a game that calls in."),
+    "fake": LazyCommand(
+        place="lanista.cli.outside_games.fake:fake", help="Stand-ins for the parts of a game that calls in."
+    ),
     "convert": LazyCommand(
-        place="lanista.cli.convert:convert", help="Convert configurations of other systems to trial files."
+        place="lanista.cli.local.convert:convert", help="Convert configurations of other systems to trial files."
     ),
     "tournament": LazyCommand(
-        place="lanista.cli.tournament:tournament", help="Tournaments: run, list, show, report, cancel."
+        place="lanista.cli.leagues.tournament:tournament", help="Tournaments: run, list, show, report, cancel."
     ),
     "schedule": LazyCommand(
-        place="lanista.cli.schedule:schedule",
+        place="lanista.cli.leagues.schedule:schedule",
         help="Schedules of tournaments: create, pause, resume, trigger, delete.",
     ),
     "token": LazyCommand(
-        place="lanista.cli.token:token", help="API tokens: make, list and revoke them.", of_stack=True
+        place="lanista.cli.installation.token:token", help="API tokens: make, list and revoke them.", of_stack=True
     ),
 }
 """Every command and group of commands, in the order of `lanista --help`."""

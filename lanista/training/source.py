@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from lanista.checks.shadowing import shadowed
 from lanista.code_packing import code_folders
-from lanista.shadowing import shadowed
 from orchestrator.spec import InvalidTrial, Problem, TrialFile, TrialSpec
 from orchestrator.spec.reading.changes import given_json, merge_changes
 from orchestrator.spec.reading.checking import check_spec

@@ -8,7 +8,7 @@ from sqlalchemy import func, or_, select, text, update
 from sqlalchemy.orm import Session
 
 from api.schemas.enums import Scope
-from api.schemas.tokens import Token
+from api.schemas.installation.tokens import Token
 from api.store.core.errors import NotFound
 from api.store.core.ids import new_id
 from api.store.core.records import Record, fields_of, read_records

@@ -7,7 +7,7 @@ from typing import Any
 from sqlalchemy import insert, select
 from sqlalchemy.orm import Session
 
-from api.schemas.audit_log import Entry
+from api.schemas.installation.audit_log import Entry
 from api.store.core.records import Record, fields_of, read_records
 from api.store.tables import AuditEntry
 

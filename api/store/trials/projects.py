@@ -7,7 +7,7 @@ from sqlalchemy.dialects.postgresql import insert as upsert
 from sqlalchemy.orm import Session
 
 from api.schemas.enums import TrialKind, TrialStatus
-from api.schemas.projects import Project as ProjectAnswer
+from api.schemas.installation.projects import Project as ProjectAnswer
 from api.store.core.errors import NotFound
 from api.store.core.ids import new_id
 from api.store.core.records import Record, fields_of, read_records

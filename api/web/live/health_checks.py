@@ -8,7 +8,7 @@ from collections.abc import Awaitable, Callable
 from temporalio.client import Client
 from temporalio.service import RPCError
 
-from api.schemas.system import PartReadiness, Readiness
+from api.schemas.installation.system import PartReadiness, Readiness
 from api.store.core.engine import Engine, server_version
 from api.web.cache import Cache
 

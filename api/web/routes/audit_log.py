@@ -7,8 +7,8 @@ from uuid import UUID
 
 from fastapi import APIRouter, Query, Response
 
-from api.schemas.audit_log import Entry
 from api.schemas.base import Page
+from api.schemas.installation.audit_log import Entry
 from api.store.core.audit_log import list_audit_entries
 from api.web.auth.scopes import Admin
 from api.web.responses.paging import Limit, NumberCursor, text_of

@@ -10,7 +10,7 @@ from fastapi import APIRouter, Response
 
 import api
 from api.schemas.base import Page
-from api.schemas.catalog import Catalog, Example
+from api.schemas.installation.catalog import Catalog, Example
 from api.store.core.records import Record
 from api.web.auth.scopes import Viewer
 from api.web.responses.paging import Limit, NameCursor

@@ -8,7 +8,7 @@ from typing import Annotated
 from fastapi import APIRouter, Path, Request, Response
 from starlette.concurrency import run_in_threadpool
 
-from api.schemas.code import CodeArchive
+from api.schemas.installation.code import CodeArchive
 from api.store.core.engine import Session
 from api.web.auth.scopes import Coder, Operator
 from api.web.changes import AuditLine, Change, Reply

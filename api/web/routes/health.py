@@ -5,7 +5,7 @@ from __future__ import annotations
 from fastapi import APIRouter, Request, Response
 from prometheus_client import CONTENT_TYPE_LATEST, generate_latest
 
-from api.schemas.system import Liveness, Readiness
+from api.schemas.installation.system import Liveness, Readiness
 from api.web.responses.serialization import SerializingRoute
 
 router = APIRouter(route_class=SerializingRoute, tags=["health"])

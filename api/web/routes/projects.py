@@ -5,7 +5,7 @@ from __future__ import annotations
 from fastapi import APIRouter, Response
 
 from api.schemas.base import Page
-from api.schemas.projects import Project
+from api.schemas.installation.projects import Project
 from api.store.trials.projects import list_projects
 from api.web.auth.scopes import Viewer
 from api.web.responses.paging import Limit, NameCursor

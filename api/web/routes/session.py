@@ -7,7 +7,7 @@ from datetime import UTC, datetime, timedelta
 from fastapi import APIRouter, Request, Response
 from starlette.concurrency import run_in_threadpool
 
-from api.schemas.session import BrowserSession, CodeExpiry, OneTimeCode, SignIn
+from api.schemas.installation.session import BrowserSession, CodeExpiry, OneTimeCode, SignIn
 from api.store.access.browser_sessions import end_session, open_session
 from api.store.access.used_codes import use_code
 from api.store.core.audit_log import add_audit_entry

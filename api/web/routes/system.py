@@ -7,7 +7,7 @@ from dataclasses import asdict
 
 from fastapi import APIRouter, Request
 
-from api.schemas.system import QueueShown, RayShown, System, WorkerShown
+from api.schemas.installation.system import QueueShown, RayShown, System, WorkerShown
 from api.web.auth.chart_tickets import issue_ticket
 from api.web.auth.scopes import Viewer
 from api.web.auth.tokens import Principal

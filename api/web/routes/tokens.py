@@ -7,7 +7,7 @@ from datetime import UTC, datetime, timedelta
 from fastapi import APIRouter, Response
 
 from api.schemas.base import Page
-from api.schemas.tokens import MadeToken, NewToken, Token
+from api.schemas.installation.tokens import MadeToken, NewToken, Token
 from api.store.access.tokens import add_token, list_tokens, read_token, revoke_token
 from api.store.core.engine import Session
 from api.web.auth.scopes import Admin

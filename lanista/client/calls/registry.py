@@ -9,14 +9,14 @@ from typing import Any
 import httpx
 
 from api.schemas.aliases import Alias, Move
-from api.schemas.audit_log import Entry
 from api.schemas.canaries import Canary
-from api.schemas.catalog import Catalog, Example
 from api.schemas.enums import Scope
-from api.schemas.projects import Project
-from api.schemas.session import BrowserSession
-from api.schemas.system import System
-from api.schemas.tokens import MadeToken, Token
+from api.schemas.installation.audit_log import Entry
+from api.schemas.installation.catalog import Catalog, Example
+from api.schemas.installation.projects import Project
+from api.schemas.installation.session import BrowserSession
+from api.schemas.installation.system import System
+from api.schemas.installation.tokens import MadeToken, Token
 from api.schemas.versions import Version, VersionDetail
 from lanista.client.calls.call import Call, Listing, ReadJson, TrialRef, change, drop_none, get, path_to, trial_path
 from lanista.client.errors import UnexpectedAnswer

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, Literal
 
-from api.schemas.code import CodeArchive
 from api.schemas.enums import PlayerStatus
+from api.schemas.installation.code import CodeArchive
 from api.schemas.players import Player
 from api.schemas.progress import TrialProgress
 from api.schemas.trials import CheckedFile, Trial, TrialSummary

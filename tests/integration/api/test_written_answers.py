@@ -11,18 +11,18 @@ import pytest
 from pydantic import TypeAdapter
 
 from api.schemas.aliases import Alias, Move
-from api.schemas.audit_log import Entry
 from api.schemas.base import Page
-from api.schemas.catalog import Example
 from api.schemas.decisions import Decision
 from api.schemas.gates import Gate, GateSummary
+from api.schemas.installation.audit_log import Entry
+from api.schemas.installation.catalog import Example
+from api.schemas.installation.projects import Project
+from api.schemas.installation.tokens import Token
 from api.schemas.matches import Match, MatchSummary
 from api.schemas.metrics import Series
 from api.schemas.players import Player
-from api.schemas.projects import Project
 from api.schemas.ratings import Ratings
 from api.schemas.schedules import Schedule
-from api.schemas.tokens import Token
 from api.schemas.tournaments import Entrant, Pairing, Tournament
 from api.schemas.trials import Trial, TrialSummary
 from api.schemas.versions import Version, VersionDetail

@@ -20,7 +20,7 @@ from api.store.checkpoints.garbage import collect_garbage
 from api.store.core.errors import Conflict
 from api.store.core.installation import check_sole_installation, installation_id
 from api.store.tables import Decision, ModelVersion
-from lanista import doctor
+from lanista.checks import doctor
 from league.types import CheckpointRef, DecisionKind
 from orchestrator.contracts.generations import GenerationPlan, Rollback, roll_back
 from orchestrator.contracts.trials import GarbageReport, TrialRequest

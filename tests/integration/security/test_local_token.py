@@ -19,7 +19,7 @@ import pytest
 from typer.testing import CliRunner
 
 from lanista.cli import app, connection
-from lanista.cli.demo import own_api
+from lanista.cli.installation.demo import own_api
 from lanista.client import AsyncClient, Client, Retries
 from lanista.client.errors import TokenWithheld, Unreachable
 from lanista.client.local import ApiAddress, find_api

@@ -13,9 +13,11 @@ import typer
 from typer.testing import CliRunner
 
 import lanista.cli
-from lanista.cli import app, bench, connection, terminal, trial_checks
+from lanista.cli import app, connection, terminal
 from lanista.cli.connection import ExitCode
-from lanista.cli.trial_orders import parse_changes
+from lanista.cli.installation import bench
+from lanista.cli.leagues import trial_checks
+from lanista.cli.leagues.trial_orders import parse_changes
 from lanista.client import Client
 from lanista.client.local import ApiAddress, find_api
 from lanista.stack.home import Home, write_atomically

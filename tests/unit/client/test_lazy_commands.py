@@ -25,11 +25,11 @@ def loaded_by(code: str, modules: tuple[str, ...]) -> list[str]:
 
 def test_help_imports_no_command() -> None:
     code = "from lanista.cli import app\ntry: app(['--help'])\nexcept SystemExit: pass"
-    assert loaded_by(code, (*HEAVY, "lanista.cli.trial", "lanista.cli.stack")) == []
+    assert loaded_by(code, (*HEAVY, "lanista.cli.leagues.trial", "lanista.cli.installation.stack")) == []
 
 
 def test_commands_of_the_api_do_not_build_the_tree_of_the_trial_file() -> None:
-    code = "import lanista.cli.trial, lanista.cli.league, lanista.cli.model, lanista.cli.tournament"
+    code = "from lanista.cli.leagues import league, model, tournament, trial"
     assert loaded_by(code, ("orchestrator.spec.trial", "orchestrator.spec.tournament", "yaml", "fastapi")) == []
 
 

@@ -11,12 +11,12 @@ import pytest
 from rich.console import Console
 
 from api.schemas.events import Event, GenerationProgress, read_event
-from lanista import live_view
 from lanista.client import AsyncClient
 from lanista.client.errors import NotSignedIn
-from lanista.event_text import event_line
-from lanista.league_tables import league_view, players_table, players_to_show
-from lanista.live_view import LiveLeague, follow
+from lanista.league_view import live as live_view
+from lanista.league_view.event_text import event_line
+from lanista.league_view.live import LiveLeague, follow
+from lanista.league_view.tables import league_view, players_table, players_to_show
 from tests.unit.client.fake_api import (
     EVENT_STREAM,
     NO_WAITING,

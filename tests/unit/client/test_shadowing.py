@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from lanista.shadowing import shadowed
+from lanista.checks.shadowing import shadowed
 
 ROOT = Path(__file__).parents[3]
 

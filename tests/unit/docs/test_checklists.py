@@ -17,7 +17,7 @@ from api.schemas.base import Answer
 from api.schemas.events.base import KINDS, EventPayload
 from api.schemas.events.openapi import event_schemas
 from api.schemas.events.reading import read_event
-from api.schemas.tokens import Token
+from api.schemas.installation.tokens import Token
 from api.store.core.records import fields_of
 from api.store.tables import ApiToken
 from orchestrator.catalog import Kind, built_in_names

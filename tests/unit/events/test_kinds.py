@@ -17,7 +17,7 @@ from api.schemas.events.base import ID
 from api.settings import ApiSettings
 from api.web.app import create_app
 from api.web.live.feed import frame_of, progress_frame
-from lanista.event_text import event_line
+from lanista.league_view.event_text import event_line
 
 ROOT = Path(__file__).parents[3]
 HOLES = re.compile(r"undefined|\bNone\b|\bnull\b|\bNaN\b|\{|\}|  |: *$|, *$|\(\)")

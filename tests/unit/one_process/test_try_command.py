@@ -13,8 +13,8 @@ import yaml
 from typer.testing import CliRunner, Result
 
 from lanista.cli import app
-from lanista.cli.model import weights_file
-from lanista.cli.try_display import LiveView, display
+from lanista.cli.leagues.model import weights_file
+from lanista.cli.local.try_display import LiveView, display
 from lanista.training.run import train
 from tests.unit.one_process.trial_files import SMALL
 

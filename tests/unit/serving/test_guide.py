@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 import typer
 
-from lanista.cli import serve as serve_command
+from lanista.cli.outside_games import serve as serve_command
 from lanista.serving import loading
 from tests.unit.serving.fake_league import FakeLeague
 from workers.serving import metrics

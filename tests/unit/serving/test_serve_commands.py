@@ -10,8 +10,8 @@ import pytest
 from typer.testing import CliRunner
 
 from lanista.cli import app, connection, terminal
-from lanista.cli import serve as serve_command
 from lanista.cli.connection import ExitCode
+from lanista.cli.outside_games import serve as serve_command
 from lanista.client.local import ApiAddress
 from lanista.rpc.records import WithRecords
 from tests.unit.serving.fake_league import FakeLeague

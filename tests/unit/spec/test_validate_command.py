@@ -7,7 +7,8 @@ import pytest
 from typer.testing import CliRunner
 
 from api.schemas.trials import CheckedFile, SpecProblem
-from lanista.cli import app, trial_checks
+from lanista.cli import app
+from lanista.cli.leagues import trial_checks
 from orchestrator.spec import trial_json_schema
 
 EXAMPLES = Path(__file__).parents[3] / "examples"

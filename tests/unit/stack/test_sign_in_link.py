@@ -8,7 +8,7 @@ from pathlib import Path
 import httpx
 import pytest
 
-from lanista.cli import stack
+from lanista.cli.installation import stack
 from lanista.stack.home import Home, StackState
 from lanista.stack.sign_in_link import sign_in_link
 

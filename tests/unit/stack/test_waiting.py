@@ -9,7 +9,8 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from lanista.cli import app, stack
+from lanista.cli import app
+from lanista.cli.installation import stack
 from lanista.stack import control as remote
 from lanista.stack.errors import ChildFailed
 from lanista.stack.home import ChildState, Home, StackState

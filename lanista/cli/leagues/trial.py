@@ -12,16 +12,16 @@ from rich.table import Table
 
 from api.schemas.enums import TrialStatus
 from api.schemas.trials import Trial, TrialSummary
-from lanista.cli import trial_orders
 from lanista.cli.connection import ExitCode, TrialArgument, address, connected
+from lanista.cli.leagues import trial_orders
+from lanista.cli.leagues.own_code import packed, shipped
+from lanista.cli.leagues.trial_checks import checked_file, try_components
+from lanista.cli.leagues.trial_orders import watch_until_end
 from lanista.cli.options import HomeOption, JsonOption, LimitOption
-from lanista.cli.own_code import packed, shipped
 from lanista.cli.terminal import errors, out, print_json, print_line, uncut_table
-from lanista.cli.trial_checks import checked_file, try_components
-from lanista.cli.trial_orders import watch_until_end
 from lanista.client import Client
 from lanista.client.errors import Conflict
-from lanista.league_tables import duration, headline, players_table, players_to_show, status_text
+from lanista.league_view.tables import duration, headline, players_table, players_to_show, status_text
 from orchestrator.spec.values import duration_text
 
 if TYPE_CHECKING:

@@ -12,9 +12,7 @@ from rich.table import Table
 from api.schemas.enums import Overlap
 from api.schemas.schedules import Schedule
 from lanista.cli.connection import connected
-from lanista.cli.options import HomeOption, JsonOption, LimitOption
-from lanista.cli.terminal import out, print_json, print_line, uncut_table
-from lanista.cli.tournament import (
+from lanista.cli.leagues.tournament import (
     ChallengerOption,
     EntrantOption,
     FileOption,
@@ -25,6 +23,8 @@ from lanista.cli.tournament import (
     TrialOption,
     spec_from,
 )
+from lanista.cli.options import HomeOption, JsonOption, LimitOption
+from lanista.cli.terminal import out, print_json, print_line, uncut_table
 from lanista.client import Client
 from lanista.client.errors import NoSuchName
 from orchestrator.spec.values import is_id

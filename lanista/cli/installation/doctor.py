@@ -9,14 +9,14 @@ import typer
 from rich.markup import escape
 from rich.table import Table
 
+from lanista.cli.installation.stack import load_settings
 from lanista.cli.options import HomeOption, JsonOption
-from lanista.cli.stack import load_settings
 from lanista.cli.terminal import out, print_json
 
 
 def doctor(home: HomeOption = None, as_json: JsonOption = False) -> None:
     """Check every part: version, reachability, disk, memory, Ray's resources. Exit code 0 if everything is well."""
-    from lanista.doctor import examine
+    from lanista.checks.doctor import examine
 
     findings = asyncio.run(examine(load_settings(home=home)))
     if as_json:

@@ -12,7 +12,7 @@ from rich.markup import escape
 from api.schemas.trials import CheckedFile, SpecProblem
 from lanista.cli.connection import address
 from lanista.cli.exit_codes import ExitCode
-from lanista.cli.own_code import packed, shipped
+from lanista.cli.leagues.own_code import packed, shipped
 from lanista.cli.stack_extra import stack_is_installed
 from lanista.cli.terminal import errors, print_json
 from lanista.client import Client, LanistaError, Retries
@@ -73,7 +73,7 @@ def _try_here(file: Path, checked: TrialFile, text: str, as_json: bool, why: str
     not_checked = f"not checked: game, model and algorithm together, because {why}"
     if not stack_is_installed():
         return not_checked
-    from lanista.local_checks import try_here
+    from lanista.checks.local_checks import try_here
 
     unusable = try_here(checked.spec, code_folders(file))
     if unusable is None:

@@ -18,11 +18,11 @@ from api.schemas.players import Player
 from api.schemas.ratings import Rating
 from api.schemas.trials import TrialSummary
 from lanista.client import League
-from lanista.event_text import event_line
+from lanista.league_view.event_text import event_line
 
 if TYPE_CHECKING:
     from api.schemas.events import GenerationProgress
-    from lanista.live_view import LiveLeague
+    from lanista.league_view.live import LiveLeague
 
 STATUS_COLOURS = {
     "pending": "yellow",

@@ -12,7 +12,7 @@ from rich.markup import escape
 
 from api.schemas.canaries import Canary
 from lanista.cli.connection import ExitCode, connected
-from lanista.cli.model import AliasOption, VersionArgument, model
+from lanista.cli.leagues.model import AliasOption, VersionArgument, model
 from lanista.cli.options import HomeOption, JsonOption, LimitOption
 from lanista.cli.stack_extra import require_stack
 from lanista.cli.terminal import errors, out, print_json, print_line, uncut_table

@@ -13,9 +13,9 @@ import typer
 from rich.markup import escape
 
 from lanista.cli.connection import address
+from lanista.cli.installation.roles import api
+from lanista.cli.installation.stack import load_settings
 from lanista.cli.options import HomeOption
-from lanista.cli.roles import api
-from lanista.cli.stack import load_settings
 from lanista.cli.terminal import errors, print_line
 from lanista.client import Client, Retries
 

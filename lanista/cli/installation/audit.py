@@ -9,9 +9,9 @@ import typer
 from rich.markup import escape
 from rich.table import Table
 
-from lanista.cli.database import explain_connection_errors
+from lanista.cli.installation.database import explain_connection_errors
+from lanista.cli.installation.stack import load_settings
 from lanista.cli.options import HomeOption, JsonOption
-from lanista.cli.stack import load_settings
 from lanista.cli.terminal import out, print_json, print_line
 from lanista.settings import StackSettings
 from lanista.stack import control as remote

@@ -23,13 +23,13 @@ from temporalio.client import Client
 
 from api.store.core.engine import create_store_engine, database_url, session_factory
 from api.store.core.installation import check_no_other_installation
+from lanista.checks.system_check import check_system
 from lanista.settings import StackSettings
 from lanista.stack import control as remote
 from lanista.stack.errors import StackError
 from lanista.stack.home import Home
 from lanista.stack.temporal_keys import TemporalKeys
 from lanista.stack.worker_user import AS_ROOT
-from lanista.system_check import check_system
 from orchestrator.contracts import Queue
 from orchestrator.storage.artifacts import ArtifactStore
 from orchestrator.storage.uris import without_secrets

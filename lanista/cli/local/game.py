@@ -9,10 +9,10 @@ import typer
 from rich.markup import escape
 
 from lanista.cli.connection import ExitCode
+from lanista.cli.leagues.trial_orders import parse_changes
 from lanista.cli.options import JsonOption
 from lanista.cli.stack_extra import require_packages
 from lanista.cli.terminal import errors, out, print_json, print_line, uncut_table
-from lanista.cli.trial_orders import parse_changes
 
 game = typer.Typer(help="Games: check one's own.", no_args_is_help=True)
 

@@ -17,7 +17,7 @@ from lanista.cli.options import HomeOption, JsonOption
 from lanista.cli.terminal import errors, out, print_json, print_line
 from lanista.client import Client
 from lanista.client.local import ApiAddress
-from lanista.league_tables import status_text
+from lanista.league_view.tables import status_text
 
 if TYPE_CHECKING:
     from api.schemas.events import Event
@@ -39,7 +39,7 @@ def watch(trial: TrialArgument, home: HomeOption = None, as_json: JsonOption = F
 
 def watch_until_end(trial: TrialSummary, where: ApiAddress, as_json: bool) -> None:
     """Follow a trial to its end; the exit code says how it ended."""
-    from lanista.live_view import watch_trial
+    from lanista.league_view.live import watch_trial
 
     live = watch_trial(trial.id, out, where=where, on_event=_print_event if as_json else None)
     last = trial if live is None else live.league.trial

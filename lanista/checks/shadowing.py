@@ -12,7 +12,7 @@ PACKAGES = ("orchestrator", "workers", "league", "api", "migrations")
 
 def shadowed(path: Sequence[str] | None = None) -> str | None:
     """One line that says what hides a package of Lanista and what to do; None where nothing does."""
-    home = Path(__file__).resolve().parents[1]
+    home = Path(__file__).resolve().parents[2]
     for name in PACKAGES:
         spec = PathFinder.find_spec(name, path)
         if spec is None or not (home / name).is_dir():

@@ -9,7 +9,7 @@ from rich.markup import escape
 
 from api.schemas.games import Game, Position
 from lanista.cli.connection import connected
-from lanista.cli.match import print_position
+from lanista.cli.leagues.match import print_position
 from lanista.cli.options import HomeOption, JsonOption
 from lanista.cli.terminal import errors, out, print_json, print_line
 from lanista.client import Client

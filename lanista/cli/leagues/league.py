@@ -21,7 +21,7 @@ from lanista.cli.terminal import errors, out, print_json, print_line
 from lanista.client import Client
 from lanista.client.calls.composed import is_id
 from lanista.client.calls.league import Table as Export
-from lanista.league_tables import difference_text, payoff_table, players_to_show, rating_text
+from lanista.league_view.tables import difference_text, payoff_table, players_to_show, rating_text
 from league.types import DecisionKind
 
 league = typer.Typer(help="The league: payoff, ratings, decisions and their reasons.", no_args_is_help=True)

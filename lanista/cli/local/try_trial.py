@@ -9,11 +9,11 @@ import typer
 from rich.markup import escape
 
 from lanista.cli.connection import ExitCode
+from lanista.cli.leagues.trial import FileArgument
+from lanista.cli.leagues.trial_orders import parse_changes
 from lanista.cli.options import JsonOption
 from lanista.cli.stack_extra import require_packages
 from lanista.cli.terminal import errors, out, print_json, print_line, uncut_table
-from lanista.cli.trial import FileArgument
-from lanista.cli.trial_orders import parse_changes
 from orchestrator.spec import InvalidTrial
 
 if TYPE_CHECKING:
@@ -52,8 +52,8 @@ def try_trial(
     """Train a trial file in this process, without a stack, and evaluate what it learnt."""
     require_packages(PACKAGES)
     # torch is imported here, not at the top: other commands start without it
-    from lanista.cli.try_display import display
-    from lanista.cli.user_errors import report_errors
+    from lanista.cli.local.try_display import display
+    from lanista.cli.local.user_errors import report_errors
 
     if minutes is None and steps is None and generations is None:
         minutes = DEFAULT_MINUTES

@@ -18,8 +18,8 @@ from rich.live import Live
 from api.schemas.events import Event, GenerationProgress
 from lanista.client import AsyncClient, League, Retries
 from lanista.client.local import ApiAddress
-from lanista.event_text import event_line
-from lanista.league_tables import league_view
+from lanista.league_view.event_text import event_line
+from lanista.league_view.tables import league_view
 
 MOST_EVENTS = 6
 TICK_SECONDS = 0.5

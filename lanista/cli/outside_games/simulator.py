@@ -11,8 +11,8 @@ import yaml
 from rich.live import Live
 from rich.text import Text
 
-from lanista.cli.fake import TokenOption, fail, run_loop
 from lanista.cli.options import JsonOption
+from lanista.cli.outside_games.fake import TokenOption, fail, run_loop
 from lanista.cli.stack_extra import require_stack
 from lanista.cli.terminal import errors, out, print_json, print_line
 from lanista.simulator.wire import Address, BadAddress

@@ -17,7 +17,7 @@ from lanista.cli.terminal import out, print_json, print_line, uncut_table
 from lanista.client import Client
 from lanista.client.calls.composed import is_id
 from lanista.client.errors import NoSuchName, NotFound
-from lanista.league_tables import status_text
+from lanista.league_view.tables import status_text
 
 gate = typer.Typer(help="Promotion gates: list, show, stop.", no_args_is_help=True)
 

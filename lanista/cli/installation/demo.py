@@ -11,13 +11,13 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from rich.table import Table
 
+from lanista.cli.installation.stack import load_settings, print_sign_in_link, up_detached
 from lanista.cli.options import HomeOption
-from lanista.cli.stack import load_settings, print_sign_in_link, up_detached
 from lanista.cli.terminal import errors, out
 from lanista.client import Client
 from lanista.client.local import ApiAddress, find_api
-from lanista.league_tables import players_table, players_to_show
-from lanista.live_view import watch_trial
+from lanista.league_view.live import watch_trial
+from lanista.league_view.tables import players_table, players_to_show
 from lanista.settings import StackSettings
 from lanista.stack import control as remote
 from lanista.stack.home import Home
@@ -104,7 +104,7 @@ def _run_league(client: Client, api: ApiAddress, minutes: float) -> None:
 
 
 async def _check(settings: StackSettings) -> SystemReport:
-    from lanista.system_check import check_system
+    from lanista.checks.system_check import check_system
     from orchestrator.temporal import connect
 
     home = Home(settings.home)

@@ -10,9 +10,9 @@ from rich.markup import escape
 
 from api.schemas.players import Player
 from lanista.cli.connection import TrialArgument, connected
+from lanista.cli.leagues.trial_orders import parse_changes
 from lanista.cli.options import HomeOption, JsonOption, LimitOption
 from lanista.cli.terminal import out, print_json, print_line, uncut_table
-from lanista.cli.trial_orders import parse_changes
 from league.types import Role
 
 player = typer.Typer(help="Players of a league: list, add, retune, retire.", no_args_is_help=True)

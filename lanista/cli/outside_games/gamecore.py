@@ -12,7 +12,7 @@ import typer
 from rich.markup import escape
 
 from lanista.cli.connection import ExitCode, TrialArgument, connected
-from lanista.cli.model import write_whole
+from lanista.cli.leagues.model import write_whole
 from lanista.cli.options import HomeOption, JsonOption, LimitOption
 from lanista.cli.stack_extra import require_stack
 from lanista.cli.terminal import errors, out, print_json, print_line, uncut_table

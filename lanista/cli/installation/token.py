@@ -12,9 +12,9 @@ import typer
 from rich.markup import escape
 
 from api.schemas.enums import Scope
-from lanista.cli.database import explain_connection_errors
+from lanista.cli.installation.database import explain_connection_errors
+from lanista.cli.installation.stack import load_settings
 from lanista.cli.options import HomeOption, JsonOption
-from lanista.cli.stack import load_settings
 from lanista.cli.terminal import errors, out, print_json, print_line, uncut_table
 from lanista.client.errors import NoSuchName
 from lanista.settings import StackSettings

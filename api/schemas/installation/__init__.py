@@ -1,0 +1,1 @@
+"""Answers about the installation: projects, tokens, sessions, archives of code, catalog, audit log, health."""

@@ -1,0 +1,1 @@
+"""Checks of the machine, of a running system, and of users' own components. Imports nothing."""

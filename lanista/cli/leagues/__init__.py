@@ -1,0 +1,1 @@
+"""Commands about leagues, by the REST API: trials, players, versions, gates, games and tournaments."""

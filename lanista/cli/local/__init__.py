@@ -1,0 +1,1 @@
+"""Commands that run in this process and need no stack: `try`, `new`, `game`, `convert`."""

@@ -1,0 +1,1 @@
+"""A league in the terminal: tables, events as lines, and a live view."""
