@@ -16,9 +16,9 @@ import yaml
 from benchmarks.documentation.blocks import Block, blocks_of, prose_of
 from benchmarks.documentation.commands import problems_of_mention, problems_of_script
 from lanista.settings import ALL_SETTINGS
-from orchestrator.spec.loading import parse_trial
-from orchestrator.spec.problems import InvalidTrial
-from orchestrator.spec.tournament_loading import load_tournament_file
+from orchestrator.spec.reading.loading import parse_trial
+from orchestrator.spec.reading.problems import InvalidTrial
+from orchestrator.spec.reading.tournament_loading import load_tournament_file
 from orchestrator.spec.trial import TrialFile
 
 OURS = ("lanista",)
