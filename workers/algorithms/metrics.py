@@ -22,7 +22,7 @@ def minibatch_means(names: Sequence[str], measured: Measured) -> dict[str, float
     """
     if not measured:
         return {}
-    means = torch.stack([values for values, _ in measured]).double()
+    means = torch.stack([values for values, _ in measured]).double().cpu()  # read at once, not number by number
     if not math.isfinite(float(means.sum())) and not bool(torch.isfinite(means).all()):
         step = int(torch.isfinite(means).all(1).logical_not().nonzero()[0])
         found = ", ".join(f"{name} {value:g}" for name, value in zip(names, means[step].tolist(), strict=True))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -11,6 +13,7 @@ import torch
 
 from orchestrator.catalog import Component
 from orchestrator.contracts.generations import GenerationTask, ProcessResources
+from orchestrator.spec.algorithms.choice import BUILT_IN_ALGORITHMS
 from orchestrator.storage.artifacts import ArtifactStore
 from tests.unit.training.generation_task import TASK
 from workers.crews.actors import FusedActor
@@ -66,3 +69,22 @@ def test_a_copy_for_another_device_follows_every_update(model: Component, tmp_pa
 def test_cuda_without_a_gpu_is_refused_in_words(resources: dict[str, str], tmp_path: Path) -> None:
     with pytest.raises(BadTask, match=r"device cuda: torch .* sees no GPU"):
         trained(on(MODELS["perceptron"], **resources), tmp_path)
+
+
+NOT_PRETENDED = {"es", "atoc", "r2d2"}
+"""Their updates need real numbers, indices from lists, or the fused GRU, which the pretended device has not."""
+
+
+def test_no_update_mixes_devices() -> None:
+    """Updates with the networks on a device that is not the CPU, under FakeTensorMode: see pretended_device.py."""
+    names = ["mixed", *(name for name in BUILT_IN_ALGORITHMS if name not in NOT_PRETENDED)]
+    done = subprocess.run(
+        [sys.executable, "-m", "tests.unit.training.pretended_device", *names],
+        cwd=Path(__file__).parents[3],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    found = dict(line.split(": ", 1) for line in done.stdout.splitlines() if line.split(":")[0] in names)
+    assert found.pop("mixed", "").startswith("FakeTensorDeviceMismatchError"), done.stderr
+    assert found == dict.fromkeys(names[1:], "ok"), done.stderr
