@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
 import torch
@@ -35,10 +36,15 @@ class Evaluation(ABC):
         self.observations: Observed = to_device(to_tensors(batch.observations), learner.device)
         mask = batch.columns.get("legal")
         self.legal = None if mask is None else learner.tensor(mask)
+        self._prefetched: tuple[Rows, tuple[Any, Tensor | None]] | None = None
 
     def minibatches(self, count: int, rng: np.random.Generator) -> Iterator[Rows]:
         """The trainable rows, shuffled, in `count` parts (some empty where rows are fewer)."""
         yield from np.array_split(rng.permutation(self.batch.trainable), count)
+
+    def prefetch(self, rows: Rows) -> None:
+        """Read what `forward` of these rows needs, before the weights for it are known."""
+        self._prefetched = rows, self._gather(rows)
 
     @abstractmethod
     def forward(self, rows: Rows) -> tuple[Tensor, Tensor]:
@@ -47,6 +53,14 @@ class Evaluation(ABC):
     @abstractmethod
     def backward(self, logits: Tensor, values: Tensor) -> None:
         """Set the learner's gradient from those at the outputs and values of the last `forward`."""
+
+    def _seen(self, rows: Rows) -> tuple[Any, Tensor | None]:
+        """What the network is shown of these rows, read now unless it was prefetched."""
+        prefetched, self._prefetched = self._prefetched, None
+        return prefetched[1] if prefetched is not None and prefetched[0] is rows else self._gather(rows)
+
+    def _gather(self, rows: Rows) -> tuple[Any, Tensor | None]:
+        return self._shown(self.learner.tensor(rows))
 
     def _shown(self, index: Tensor) -> tuple[Observed, Tensor | None]:
         return take_rows(self.observations, index), None if self.legal is None else self.legal.index_select(0, index)
@@ -80,9 +94,9 @@ class AutogradEvaluation(Evaluation):
     """Any feed-forward model."""
 
     def forward(self, rows: Rows) -> tuple[Tensor, Tensor]:
-        index = self.learner.tensor(rows)
+        seen = self._seen(rows)
         with self.learner.autocast():
-            outputs = self.model(*self._shown(index))
+            outputs = self.model(*seen)
         self._outputs = tuple(part.float() for part in outputs)
         logits, values = self._outputs
         return logits.detach().t().contiguous(), values.detach()
@@ -113,6 +127,9 @@ class RecurrentEvaluation(Evaluation):
                 following = self._next[levels[-1]]
                 levels.append(following[following >= 0])
             yield np.concatenate(levels)
+
+    def prefetch(self, rows: Rows) -> None:
+        """Reads nothing: a sequence is read step by step."""
 
     def forward(self, rows: Rows) -> tuple[Tensor, Tensor]:
         outputs: list[tuple[Tensor, Tensor]] = []
@@ -149,22 +166,26 @@ class DirectEvaluation(Evaluation):
         self._gradients = [(layer.weight.grad, layer.bias.grad) for layer in linears]
         self._relu = self.model.activation == "relu"
 
+    def _gather(self, rows: Rows) -> tuple[Tensor, Tensor | None]:
+        """The rows' observations, and their legal actions [actions, rows]."""
+        index = self.learner.tensor(rows)
+        legal = None if self.legal is None else self.legal.index_select(0, index).t()
+        return self._rows.index_select(0, index), legal
+
     # Nothing here needs `no_grad`, which is slow to enter: no tensor requires a gradient.
 
     def forward(self, rows: Rows) -> tuple[Tensor, Tensor]:
-        index = self.learner.tensor(rows)
-        rows_seen = self._rows.index_select(0, index)
-        self._inputs = hidden_layers(rows_seen, self._weights, self._biases, relu=self._relu)
+        seen, self._legal = self._seen(rows)
+        self._inputs = hidden_layers(seen, self._weights, self._biases, relu=self._relu)
         out = torch.addmm(self._biases[-1].unsqueeze(1), self._weights[-1], self._inputs[-1].t())
         actions = self.model.actions
-        if self.legal is None:
+        if self._legal is None:
             return out[:actions], out[actions]
-        self._legal = self.legal.index_select(0, index).t()
         return torch.where(self._legal, out[:actions], ILLEGAL), out[actions]
 
     def backward(self, logits: Tensor, values: Tensor) -> None:
         error = torch.empty(self.model.actions + 1, len(values), device=values.device)
-        if self.legal is None:
+        if self._legal is None:
             error[:-1] = logits
         else:
             torch.mul(logits, self._legal, out=error[:-1])

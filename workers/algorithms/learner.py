@@ -6,7 +6,7 @@ import copy
 import math
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
-from typing import Any
+from typing import Any, Protocol
 
 import torch
 from numpy.typing import NDArray
@@ -18,8 +18,14 @@ from workers.algorithms.optimiser import FlatAdam
 from workers.checkpoints import State, check_weights
 from workers.user_errors import NotFinite
 
-Reduce = Callable[[Tensor], None]
-"""Averages a tensor over all training processes, in place."""
+
+class Reduce(Protocol):
+    """Averages a tensor over all training processes, in place."""
+
+    def __call__(self, tensor: Tensor, meanwhile: Callable[[], object] | None = None, /) -> None:
+        """`meanwhile` is called once, before this process waits for the others."""
+
+
 ShouldStop = Callable[[], bool]
 """Whether this process has been asked to stop."""
 
@@ -148,12 +154,21 @@ class Learner:
         loss.backward()  # type: ignore[no-untyped-call]
         self.step(optimiser)
 
-    def step(self, optimiser: str = POLICY, reduced_scalar: float = 0.0) -> float:
-        """Apply the gradient that the parameters hold; returns `reduced_scalar` averaged over all processes."""
+    def step(
+        self,
+        optimiser: str = POLICY,
+        reduced_scalar: float = 0.0,
+        meanwhile: Callable[[], object] | None = None,
+    ) -> float:
+        """Apply the gradient that the parameters hold; returns `reduced_scalar` averaged over all processes.
+
+        `meanwhile` is work that does not depend on the weights. It is called while the gradients of other processes
+        are waited for, so that a process that is a little ahead loses nothing; one that trains alone does not call it.
+        """
         mine = self.optimisers[optimiser]
         mine.collect()
         if self._reduce is not None:
-            reduced_scalar = self._exchange(optimiser, reduced_scalar)
+            reduced_scalar = self._exchange(optimiser, reduced_scalar, meanwhile=meanwhile)
         mine.step()
         self._follow(optimiser)
         return reduced_scalar
@@ -245,7 +260,14 @@ class Learner:
         for name, lagged in self._lagged.items():
             lagged.lay_out(self.nets[name], self.optimisers.values())
 
-    def _exchange(self, stepping: str | None, scalar: float, *, running: bool = True) -> float:
+    def _exchange(
+        self,
+        stepping: str | None,
+        scalar: float,
+        *,
+        running: bool = True,
+        meanwhile: Callable[[], object] | None = None,
+    ) -> float:
         """Average gradients, the scalar, and shares of processes: those still updating, those asked to stop, and those
         that step each optimiser.
         """
@@ -258,7 +280,7 @@ class Learner:
         for name, optimiser in self.optimisers.items():
             if name != stepping:
                 optimiser.gradient.zero_()
-        self._reduce(self._message)
+        self._reduce(self._message, meanwhile)
         if tail[2]:
             raise UpdateStopped("the processes of the crew were asked to stop")
         others = [name for name, share in zip(names, tail[_TAIL:].tolist(), strict=True) if share and name != stepping]

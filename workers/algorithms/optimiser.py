@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+import numpy as np
 import torch
 from torch import Tensor, nn
 
@@ -89,14 +90,23 @@ class FlatAdam:
     def step(self) -> None:
         """Apply the gradient."""
         if self.gradient_clip:
-            norm = self.gradient.norm()
-            self.gradient.mul_((self.gradient_clip / (norm + 1e-6)).clamp_(max=1.0))
+            self._clip()
         self.updates += 1
         self._mean.lerp_(self.gradient, 1.0 - _BETA1)
         self._square.mul_(_BETA2).addcmul_(self.gradient, self.gradient, value=1.0 - _BETA2)
         scale = (1.0 - _BETA2**self.updates) ** 0.5
         size = self.learning_rate * scale / (1.0 - _BETA1**self.updates)
         self.flat.addcdiv_(self._mean, self._square.sqrt().add_(_EPSILON * scale), value=-size)
+
+    def _clip(self) -> None:
+        norm = self.gradient.norm()
+        if norm.device.type != "cpu":
+            self.gradient.mul_((self.gradient_clip / (norm + 1e-6)).clamp_(max=1.0))
+            return
+        # the same operations on numpy's scalars, which are many times faster than tensors of one number
+        factor = np.float32(1.0) / (np.float32(norm.item()) + np.float32(1e-6)) * np.float32(self.gradient_clip)
+        if not factor >= 1.0:  # NaN too: it must reach the weights, where it is noticed
+            self.gradient.mul_(float(factor))
 
     def state(self) -> dict[str, Any]:
         """Adam's moments and the number of steps."""

@@ -1,5 +1,7 @@
 """The gradients written in closed form equal those of autograd on the written-out losses."""
 
+from collections.abc import Callable
+
 import numpy as np
 import pytest
 import torch
@@ -155,3 +157,27 @@ def test_a_large_step_ends_the_update_early() -> None:
     options = PpoOptions(learning_rate=0.1, epochs=10, target_kl=0.01)
     learner = learner_of(Mlp(observation_shape=(6,), actions=5), options)
     assert updated(Ppo(options, 48), learner, random_batch())["epochs"] < 10
+
+
+def test_reading_ahead_while_other_processes_are_waited_for_changes_no_bit() -> None:
+    options = PpoOptions(epochs=3, minibatch=10, target_kl=0.0)
+    ppo = Ppo(options, 48)
+    calls: list[int] = []
+
+    def alone(_: torch.Tensor, meanwhile: Callable[[], object] | None = None, /) -> None:
+        """The average of one process that never reads ahead."""
+
+    def ahead(_: torch.Tensor, meanwhile: Callable[[], object] | None = None, /) -> None:
+        if meanwhile is not None:
+            meanwhile()
+            calls.append(1)
+
+    weights = []
+    for reduce in (alone, ahead):
+        torch.manual_seed(1)
+        learner = learner_of(Mlp(observation_shape=(6,), actions=5, hidden=[8, 7]), options)
+        learner.connect(reduce)
+        updated(ppo, learner, random_batch())
+        weights.append(learner.optimisers[POLICY].flat.clone())
+    assert len(calls) == 3 * (ppo.minibatches - 1) > 0, "before each minibatch but the first of an epoch"
+    assert torch.equal(*weights)

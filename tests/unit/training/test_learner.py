@@ -154,9 +154,11 @@ class Ring:
         self._parts: list[torch.Tensor] = []
         self._lock = threading.Lock()
 
-    def average(self, tensor: torch.Tensor) -> None:
+    def average(self, tensor: torch.Tensor, meanwhile: Callable[[], object] | None = None, /) -> None:
         with self._lock:
             self._parts.append(tensor.clone())
+        if meanwhile is not None:
+            meanwhile()
         self._barrier.wait()
         total = torch.stack(self._parts).sum(0) / self._size
         self._barrier.wait()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 import torch
@@ -138,7 +139,9 @@ class Ppo(ActorCritic):
                 else:
                     learner.optimisers[POLICY].clear()
                 self._add_gradient(learner, rng)
-                reduced = learner.step(reduced_scalar=kl if last else 0.0)
+                # a process that waits for the others reads the rows of its next minibatch
+                meanwhile = None if last else partial(evaluation.prefetch, parts[number])
+                reduced = learner.step(reduced_scalar=kl if last else 0.0, meanwhile=meanwhile)
                 kl = reduced if last else kl
                 yield epochs
             measured += _measure(seen)

@@ -8,7 +8,7 @@ its gradient.
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -81,10 +81,10 @@ class GradientAllReduce:
             self._joined = self._process_group
         return None
 
-    def average(self, tensor: Tensor) -> None:
-        """Average the tensor over all ranks, in place."""
+    def average(self, tensor: Tensor, meanwhile: Callable[[], object] | None = None) -> None:
+        """Average the tensor over all ranks, in place; `meanwhile` is called once before this rank waits for others."""
         assert self._joined is not None, "a process joins its group before it averages"
-        self._joined.average(tensor)
+        self._joined.average(tensor, meanwhile)
 
 
 def _machine() -> str:

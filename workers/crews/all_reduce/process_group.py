@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import threading
 import time
+from collections.abc import Callable
 from datetime import timedelta
 from typing import Literal
 
@@ -50,12 +51,17 @@ class ProcessGroupAllReduce:
         beats = TCPStore(address, port, self._size, is_master=False, wait_for_workers=False)
         self._heartbeats = _Heartbeats(beats, self._rank, self._size, self._stalled)
 
-    def average(self, tensor: Tensor) -> None:
-        """Average the tensor over all ranks, in place. Raises CrewLost if a rank has died or stalled."""
+    def average(self, tensor: Tensor, meanwhile: Callable[[], object] | None = None) -> None:
+        """Average the tensor over all ranks, in place. Raises CrewLost if a rank has died or stalled.
+
+        `meanwhile` is called once, while the tensors travel.
+        """
         assert self._heartbeats is not None, "a process joins its group before it averages"
         try:
             work = dist.all_reduce(tensor, async_op=True)
             assert work is not None
+            if meanwhile is not None:
+                meanwhile()
             self._wait(work, self._heartbeats)
             work.wait()  # raises what went wrong
         except (RuntimeError, ConnectionError) as error:

@@ -1,9 +1,9 @@
 """All-reduce between processes of one machine, through shared memory.
 
-Each process copies its tensor into a slot of its own, publishes a step number in a cache line of its own, waits until
-all others have published the same step, and adds the slots in rank order: every process computes the same bits. Two
-sets of slots alternate, so that a fast process never overwrites what a slow one still reads: it cannot pass the next
-step before the slow one has published it, and by then the slow one has read the last.
+Each process writes its share of the mean into a slot of its own, publishes a step number in a cache line of its own,
+waits until all others have published the same step, and adds the slots in rank order: every process computes the same
+bits. Two sets of slots alternate, so that a fast process never overwrites what a slow one still reads: it cannot pass
+the next step before the slow one has published it, and by then the slow one has read the last.
 
 The memory is an anonymous file (memfd) of the first process. The others open it through /proc, so that the kernel
 frees it when its processes have ended.
@@ -16,7 +16,7 @@ import os
 import platform
 import threading
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 import torch
 from torch import Tensor
@@ -47,6 +47,7 @@ class SharedMemoryAllReduce:
 
     def __init__(self, rank: int, size: int) -> None:
         self._rank, self._size = rank, size
+        self._share = 1.0 / size
         self._step = 0
         self._fd = -1
         self._pids: Sequence[int] = ()
@@ -72,18 +73,26 @@ class SharedMemoryAllReduce:
     def _bytes(self) -> int:
         return self._size * (CACHE_LINE + 2 * SLOT_BYTES)
 
-    def average(self, tensor: Tensor) -> None:
-        """Average the tensor over all ranks, in place; every rank gets the same bits."""
-        flat = tensor.view(-1)
-        for part in [flat] if flat.nbytes <= SLOT_BYTES else torch.split(flat, SLOT_BYTES // flat.element_size()):
-            self._sum(part)
-        tensor /= self._size
+    def average(self, tensor: Tensor, meanwhile: Callable[[], object] | None = None) -> None:
+        """Average the tensor over all ranks, in place; every rank gets the same bits.
 
-    def _sum(self, part: Tensor) -> None:
+        `meanwhile` is called once, after this rank has published its tensor and before it waits for the others.
+        """
+        flat = tensor.view(-1)
+        if flat.nbytes <= SLOT_BYTES:
+            self._average(flat, meanwhile)
+            return
+        for part in torch.split(flat, SLOT_BYTES // flat.element_size()):
+            self._average(part, meanwhile)
+            meanwhile = None
+
+    def _average(self, part: Tensor, meanwhile: Callable[[], object] | None) -> None:
         self._step += 1
         slots = self._slots(part)
-        slots[self._rank].copy_(part)
+        torch.mul(part, self._share, out=slots[self._rank])
         self._publish()
+        if meanwhile is not None:
+            meanwhile()
         self._wait()
         torch.add(slots[0], slots[1], out=part)
         for slot in slots[2:]:
