@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+import shutil
+import sys
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from importlib.resources import files
@@ -32,6 +34,8 @@ class Template:
     trial: Trial
     modules: Mapping[str, str] = field(default_factory=dict)
     """What each module is for, for the README."""
+    next_target: str = "try"
+    """The target of its Makefile to go on with after the tests."""
 
 
 def _board_trial(package: str, algorithm: dict[str, Any], **league: Any) -> dict[str, Any]:
@@ -115,7 +119,37 @@ def _cooperative(package: str) -> dict[str, Any]:
     }
 
 
+def _gamecore(package: str) -> dict[str, Any]:
+    box = {"type": "box", "shape": [3, 6], "low": 0, "high": 1}
+    spec = {"seats": 2, "observation": box, "action": {"type": "discrete", "n": 9}, "max_steps": 15}
+    return {
+        "seed": 1,
+        "game": {"id": "remote", "agent": f"{package}.agent:Nim", "spec": spec},
+        "model": {"id": "mlp", "hidden": [64, 64]},
+        "algorithm": {"id": "ppo", "learning_rate": 0.003, "rollout_steps": 16, "minibatch": 256, "entropy": 0.02},
+        "league": {
+            "preset": "pfsp",
+            "players": [
+                {"name": "main", "role": "main"},
+                {"name": "random", "role": "bot", "bot": "random"},
+                {"name": "house", "role": "bot", "bot": "outside-house"},
+            ],
+            "matchmaking": {"include_bots": True},
+            "snapshot": {"min_steps": 20_000, "win_rate": 0.7, "max_steps": 40_000},
+        },
+        "generation": {"steps": 4_000, "tables": 64},
+        "evaluation": {"every_generations": 2, "games": 80},
+        "budget": {"steps": 1_000_000},
+    }
+
+
+def _serve(package: str) -> dict[str, Any]:
+    ppo = {"id": "ppo", "learning_rate": 0.003, "rollout_steps": 16, "minibatch": 1024, "entropy": 0.02}
+    return _board_trial(package, ppo, preset="pfsp", snapshot={"min_steps": 40_000, "max_steps": 80_000})
+
+
 _SHARED = {
+    "README.md": "shared/README.md",
     "Makefile": "shared/Makefile",
     "PACKAGE/__init__.py": "shared/package.py",
 }
@@ -174,6 +208,42 @@ TEMPLATES: Mapping[str, Template] = {
         trial=_cooperative,
         modules={"game.py": "the game: two mates meet on a ring, which they see in part"},
     ),
+    "gamecore": Template(
+        about="A game in a process of its own that calls in, in whatever language; an agent speaks with it.",
+        sources={
+            "README.md": "gamecore/README.md",
+            "Makefile": "gamecore/Makefile",
+            "PACKAGE/__init__.py": "shared/package.py",
+            "PACKAGE/game.py": "gamecore/game.py",
+            "PACKAGE/lanista_gamecore.py": "gamecore/lanista_gamecore.py",
+            "PACKAGE/agent.py": "gamecore/agent.py",
+            "tests/test_project.py": "gamecore/test_project.py",
+        },
+        trial=_gamecore,
+        next_target="start",
+        modules={
+            "game.py": "the game: Nim, as a program that asks for moves, with a perfect player of its own",
+            "lanista_gamecore.py": "the client: the only file that a game in Python needs",
+            "agent.py": "the agent: bytes to observations, actions to bytes, and the result",
+        },
+    ),
+    "serve": Template(
+        about="A trained player behind a server: another program asks it for moves over HTTP.",
+        sources={
+            **{path: source for path, source in _BOARD.items() if not path.startswith("tests/")},
+            "README.md": "serve/README.md",
+            "Makefile": "serve/Makefile",
+            "PACKAGE/agent.py": "serve/agent.py",
+            "PACKAGE/client.py": "serve/client.py",
+            "tests/test_project.py": "serve/test_project.py",
+        },
+        trial=_serve,
+        modules={
+            **_BOARD_MODULES,
+            "agent.py": "the agent: what the program sends to observations, actions to what it understands",
+            "client.py": "the program: asks for moves over HTTP",
+        },
+    ),
 }
 
 
@@ -201,18 +271,22 @@ def _texts(name: str, package: str, template: str) -> dict[str, str]:
     chosen = TEMPLATES[template]
     folder = files("lanista.new") / "templates"
 
-    def filled(source: str) -> str:
-        text = (folder / f"{source}.txt").read_text(encoding="utf-8")
-        return text.replace("PACKAGE", package).replace("PROJECT", name)
-
     trial = {"project": name, "trial": template.replace("_", "-"), **chosen.trial(package)}
     modules = "\n".join(f"| `{package}/{module}` | {what} |" for module, what in chosen.modules.items())
     words = {"ABOUT": chosen.about, "MODULES": modules, "TRIALNAME": str(trial["trial"])}
-    readme = filled("shared/README.md")
-    for word, meaning in words.items():
-        readme = readme.replace(word, meaning)
+
+    def filled(path: str, source: str) -> str:
+        text = (folder / f"{source}.txt").read_text(encoding="utf-8")
+        for word, meaning in (words if path == "README.md" else {}).items():
+            text = text.replace(word, meaning)
+        return text.replace("PACKAGE", package).replace("PROJECT", name).replace("INTERPRETER", _interpreter())
+
     return {
-        "README.md": readme,
         "trial.yaml": commented_trial(trial, chosen.about),
-        **{path: filled(source) for path, source in chosen.sources.items()},
+        **{path: filled(path, source) for path, source in chosen.sources.items()},
     }
+
+
+def _interpreter() -> str:
+    """The Python that the project's Makefile runs: `python` where that is this one, as in an active environment."""
+    return "python" if shutil.which("python") == sys.executable else sys.executable

@@ -17,6 +17,7 @@ class Followed:
     """The alias, and the canary beside it."""
 
     project: str
+    """Empty where a file is served: then the alias is its name."""
     alias: str
     game: str | None = None
     canary: str | None = None
@@ -24,7 +25,7 @@ class Followed:
 
     @property
     def label(self) -> str:
-        return f"{self.project}@{self.alias}"
+        return f"{self.project}@{self.alias}" if self.project else self.alias
 
     @property
     def folder(self) -> str:

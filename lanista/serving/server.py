@@ -77,7 +77,7 @@ class ServeBuild:
             code=CodeArchives(options.cache.parent / "code"),
         )
         await asyncio.to_thread(follower.begin)
-        agents = _agents(options, director)
+        agents = serving_agents(options, director)
 
         def make_runner(session: str, cast: Cast) -> Runner:
             return AgentRunner(session, cast, agents, director, loop)
@@ -176,9 +176,10 @@ class InLoop:
         return asyncio.run_coroutine_threadsafe(call(), self._loop).result()
 
 
-def _agents(options: ServeOptions, director: ServingDirector) -> AgentSet:
+def serving_agents(options: ServeOptions, director: ServingDirector) -> AgentSet:
+    """The agents of sessions: those that the options or the game of the served version name."""
     version = director.champion
-    assert version is not None, "the follower has begun"
+    assert version is not None, "a version is served"
     return load_agents(options.agent or version.game.options.get("agent") or GenericAgent)
 
 

@@ -12,7 +12,7 @@ from lanista.cli.connection import ExitCode
 from lanista.cli.options import JsonOption
 from lanista.cli.terminal import errors, print_json, print_line
 
-TEMPLATES = "league, rl, sl, sl_rl or cooperative"
+TEMPLATES = "league, rl, sl, sl_rl, gamecore, cooperative or serve"
 
 
 def new(
@@ -35,4 +35,4 @@ def new(
     print_line(f"[bold]{escape(name)}[/]: {escape(TEMPLATES[template].about)}")
     for path in written:
         print_line(f"  {escape(str(path))}")
-    print_line(f"\nNext: cd {escape(str(into / name))} && make test && make try")
+    print_line(f"\nNext: cd {escape(str(into / name))} && make test && make {TEMPLATES[template].next_target}")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from enum import StrEnum
 from functools import partial
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from lanista.client.local import ApiAddress
     from lanista.serving.server import ServeOptions
     from workers.gateway.options import GatewayOptions
+    from workers.gateway.process import Build
     from workers.serving.inference_service import ServiceOptions
 
 OLD_MEANING = (
@@ -56,6 +57,10 @@ def serve(
     alias: Annotated[
         str | None, typer.Option("--alias", help="Alias to follow: champion, or project@champion.", show_default=False)
     ] = None,
+    weights: Annotated[
+        Path | None,
+        typer.Option("--weights", help="A file of weights instead, as of lanista try.", show_default=False),
+    ] = None,
     game: Annotated[str | None, typer.Option("--game", help="The game, if the project has several.")] = None,
     canary: Annotated[
         str | None, typer.Option("--canary", help="Version, or project@alias, that gets a share of sessions.")
@@ -83,17 +88,23 @@ def serve(
     interval: Annotated[float, typer.Option("--interval", min=0.1, help="Seconds between looks at the alias.")] = 2.0,
     home: HomeOption = None,
 ) -> None:
-    """Serve the version that an alias names to games that call in."""
-    if alias is None:
+    """Serve the version that an alias names, or a file of weights, to games that call in."""
+    if weights is not None:
+        _check_file(weights, {"--alias": alias, "--game": game, "--canary": canary})
+    elif alias is None:
         errors.print(f"[yellow]{escape(OLD_MEANING)}[/]", highlight=False, soft_wrap=True)
         api()
         return
-    from lanista.serving.followed import find_followed
+    from lanista.serving.followed import Followed, find_followed
     from lanista.serving.server import ServeOptions
 
     root = cache or load_settings(home=home).home / "serving"
     connect = partial(_connect, home)
-    followed = find_followed(connect, alias, game, canary, root)
+    if weights is not None:
+        followed = Followed(project="", alias=weights.name)
+    else:
+        assert alias is not None
+        followed = find_followed(connect, alias, game, canary, root)
     options = ServeOptions(
         followed=followed,
         cache=root / followed.folder,
@@ -107,15 +118,35 @@ def serve(
         interval=interval,
         service=_service(replicas, gpus) if inference is Inference.RAY else None,
     )
-    _run(connect, partial(address, home), options, _listening(host, (port, tcp_port, grpc_port), processes))
+    listening = _listening(host, (port, tcp_port, grpc_port), processes)
+    _run(partial(_build, connect, partial(address, home), weights), options, listening)
 
 
-def _run(
-    connect: Callable[[], Client], where: Callable[[], ApiAddress], options: ServeOptions, listening: GatewayOptions
-) -> None:
+def _build(
+    connect: Callable[[], Client], where: Callable[[], ApiAddress], weights: Path | None, options: ServeOptions
+) -> Build:
+    """What plays in the gateway: a file's version, or the one that the alias names."""
     from lanista.rpc.records import WithRecords
-    from lanista.serving.inference import shared_service
+    from lanista.serving.file import ServeFile
     from lanista.serving.server import ServeBuild
+
+    if weights is not None:
+        return ServeFile(weights, options)
+    return WithRecords(ServeBuild(connect, options), where, options.followed)
+
+
+def _check_file(weights: Path, others: Mapping[str, str | None]) -> None:
+    named = [option for option, value in others.items() if value is not None]
+    if named:
+        raise typer.BadParameter(f"a file is served alone; leave out {' and '.join(named)}", param_hint="--weights")
+    if not weights.is_file():
+        raise typer.BadParameter(
+            f"{weights} does not exist; lanista try writes one for each player", param_hint="--weights"
+        )
+
+
+def _run(build: Callable[[ServeOptions], Build], options: ServeOptions, listening: GatewayOptions) -> None:
+    from lanista.serving.inference import shared_service
     from orchestrator.logs import configure_logs
     from workers.gateway.process import run_gateway
     from workers.gateway.settings import GatewaySettings
@@ -131,8 +162,7 @@ def _run(
         print_line(f"Serving {escape(options.followed.label)} at {escape(where)}. Ctrl-C ends it.")
 
     with shared_service(options, listening.processes) as prepared:
-        build = WithRecords(ServeBuild(connect, prepared), where, options.followed)
-        run_gateway(listening, build, on_ready=ready)
+        run_gateway(listening, build(prepared), on_ready=ready)
 
 
 def _listening(host: str | None, ports: tuple[int, int | None, int | None], processes: int | None) -> GatewayOptions:

@@ -38,7 +38,7 @@ def test_projects_pass_their_own_tests(tmp_path: Path) -> None:
     words = ("-m", "pytest", "-q", "--import-mode=importlib", *(f"{folder}/tests" for folder in folders))
     tested = run(tmp_path, sys.executable, *words, path=os.pathsep.join(map(str, folders)))
     assert tested.returncode == 0, tested.stdout + tested.stderr
-    assert "14 passed" in tested.stdout
+    assert "21 passed" in tested.stdout
 
 
 def test_a_project_is_tested_and_tried_by_its_makefile(tmp_path: Path) -> None:
@@ -82,7 +82,7 @@ def test_a_commented_field_can_be_switched_on() -> None:
     [
         (["new", "Chess"], "cannot be the name of a project"),
         (["new", "workers"], "cannot be the name of a project"),
-        (["new", "chess", "--template", "lega"], "allowed: league, rl, sl, sl_rl, cooperative"),
+        (["new", "chess", "--template", "lega"], "allowed: league, rl, sl, sl_rl, cooperative, gamecore, serve"),
         (["new", "there"], "exists already"),
     ],
 )
