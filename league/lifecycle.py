@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 import numpy as np
 
 from league.errors import InvalidInput
-from league.gates import GateVerdict, SprtStatus
+from league.gates import GateVerdict, MemberStatus, MemberVerdict, SprtStatus
 from league.matchmaking.roster import Member, Roster
 from league.payoff import PayoffView
 from league.types import Decision, DecisionKind, PlayerId, Role, VersionId
@@ -142,6 +142,34 @@ def _reset_target(rule: ResetRule, players: Roster, trial_steps: int, rng: np.ra
         return None
     past = players.snapshots_of_role(Role.MAIN)
     return players.ids[int(rng.choice(past))] if past.size else None
+
+
+@dataclass(frozen=True, kw_only=True)
+class PanelMember:
+    """What a gate's panel found against one member."""
+
+    name: str
+    verdict: MemberVerdict
+    counts: tuple[int, ...]
+    """Pairs by the candidate's score in the comparison with the champion."""
+
+
+def decide_by_panel(decision: Decision, panel: Sequence[PanelMember]) -> Decision:
+    """The decision on a candidate that beat the champion, after its games against the panel: one rejection fails it."""
+    seen = [
+        {"name": each.name, "counts": list(each.counts), **asdict(each.verdict), "status": each.verdict.status.value}
+        for each in panel
+    ]
+    evidence = {**decision.evidence, "panel": seen}
+    worse = next((each for each in panel if each.verdict.status == MemberStatus.WORSE), None)
+    if worse is not None:
+        numbers = f"LLR {worse.verdict.llr:.2f} reached {worse.verdict.upper:.2f}"
+        against = f"the candidate is worse than the champion against {worse.name} of the panel"
+        reason = f"the gate failed: {against}, {numbers}"
+        return replace(decision, verdict=KEEP, reason=reason, evidence={**evidence, "failed_against": worse.name})
+    names = ", ".join(each.name for each in panel)
+    reason = f"{decision.reason}; the panel found it no worse than the champion against {names}"
+    return replace(decision, reason=reason, evidence=evidence)
 
 
 def decide_promotion(*, candidate: VersionId, champion: VersionId | None, verdict: GateVerdict | None) -> Decision:

@@ -36,7 +36,10 @@ class GateSummary(Answer):
     pairs: int = Field(description="pairs of games played", examples=[120])
     pentanomial: list[int] = Field(description="pairs by score 0, 1/4, 1/2, 3/4, 1", examples=[[4, 20, 50, 30, 16]])
     llr: float = Field(description="the log-likelihood ratio now", examples=[1.2])
-    settings: dict[str, Any] = Field(description="other options of the gate")
+    settings: dict[str, Any] = Field(
+        description="other options of the gate; `panel` has its members, each with counts, ratio, bounds and status, "
+        "and `after_batch`, the last batch against the champion"
+    )
     created_at: Utc = Field(description="when it was opened")
     started_at: Utc | None = Field(description="when its first game began")
     finished_at: Utc | None = Field(description="when it was decided")
@@ -55,7 +58,10 @@ class PathPoint(Answer):
 class Gate(GateSummary):
     """A gate with the path of its test."""
 
-    path: list[PathPoint] = Field(description="the log-likelihood ratio, batch by batch")
+    path: list[PathPoint] = Field(
+        description="the log-likelihood ratio, batch by batch; after the batches against the champion those of the "
+        "panel, with the ratio of the member's own test"
+    )
 
 
 class StopGate(Body):

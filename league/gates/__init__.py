@@ -3,17 +3,24 @@
 from league.gates.alpha_spending import alpha_for_candidate
 from league.gates.forecast import Forecast, forecast, pair_distribution
 from league.gates.likelihood_ratio import elo_of_score, log_likelihood_ratio, score_of_elo
+from league.gates.panel import MemberStatus, MemberVerdict, compare_games, judge_member, member_test, share_pairs
 from league.gates.sprt import GateVerdict, Sprt, SprtStatus
 
 __all__ = [
     "Forecast",
     "GateVerdict",
+    "MemberStatus",
+    "MemberVerdict",
     "Sprt",
     "SprtStatus",
     "alpha_for_candidate",
+    "compare_games",
     "elo_of_score",
     "forecast",
+    "judge_member",
     "log_likelihood_ratio",
+    "member_test",
     "pair_distribution",
     "score_of_elo",
+    "share_pairs",
 ]

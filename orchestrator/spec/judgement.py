@@ -5,11 +5,12 @@ The rules themselves are in `league`.
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from collections.abc import Iterable, Mapping
+from typing import Annotated, Any, Literal
 
 from pydantic import Field, ValidationInfo, field_validator
 
-from orchestrator.spec.section import Section
+from orchestrator.spec.section import Contradiction, Section
 from orchestrator.spec.values import LARGEST, WHOLE, Count, ErrorRate, Flag, Name, Positive, Share
 
 
@@ -60,6 +61,22 @@ class ResetSpec(Section):
 Elo = Annotated[float, Field(strict=True, ge=-2000, le=2000)]
 
 
+class PanelSpec(Section):
+    """Whom a candidate that beat the champion meets too: it must not be worse against them than the champion is."""
+
+    past_holders: Annotated[int, Field(strict=True, ge=0, le=16), WHOLE] = Field(
+        default=3, description="how many of the alias's last holders before the champion"
+    )
+    mixture: Flag = Field(default=True, description="the Nash mixture of the trial's snapshots, as one member")
+
+    @classmethod
+    def contradictions(cls, given: Mapping[str, Any]) -> Iterable[Contradiction]:
+        if given.get("past_holders") == 0 and given.get("mixture") is False:
+            yield Contradiction(
+                path=("past_holders",), value=0, reason="leaves the panel empty without a mixture; say panel: null"
+            )
+
+
 class GateSpec(Section):
     """How a candidate becomes champion: a sequential test on paired games."""
 
@@ -81,6 +98,10 @@ class GateSpec(Section):
         default="logistic", description="what elo0 and elo1 are: usual Elo, or Elo normalised by the spread of scores"
     )
 
+    panel: PanelSpec | None = Field(
+        default=None, description="others that a candidate must not be worse against than the champion; null: none"
+    )
+
     @field_validator("elo1")
     @classmethod
     def _above_elo0(cls, elo1: float, info: ValidationInfo) -> float:
@@ -92,3 +113,8 @@ class GateSpec(Section):
 def too_many_teams(game: str, count: int) -> str:
     """Why a game of this many teams has no gate, and what to do instead."""
     return f"a gate compares two teams, {game} has {count}; say champion_gate: null, promote by a tournament"
+
+
+def needless_panel(game: str) -> str:
+    """Why a gate in a game of one team has no panel."""
+    return f"nobody meets an opponent in {game}: its gate compares returns; say panel: null"

@@ -47,9 +47,12 @@ class GateProgress(GatePayload, kind="gate.progress", transient=True):
     """A batch of a gate's games was counted."""
 
     batch: int | None = Field(None, examples=[2])
+    member: str | None = Field(None, description="the member of the panel that was met", examples=["main-1"])
 
     @property
     def text(self) -> str:
+        if self.member is not None:
+            return f"{self.gate}: beat {self.champion or 'the champion'}, now compared with it against {self.member}"
         return f"{self.gate}: {counted(self.pairs, 'pair')}, LLR {self.llr:.2f}"
 
 

@@ -204,6 +204,7 @@ def _new_gate(session: Session, trial: Trial, version: ModelVersion, rule: GateS
             "model": rule.model,
             "batch_pairs": BATCH_PAIRS,
             "opening_plies": opening_plies(trial),
+            "panel": None if rule.panel is None else rule.panel.to_json(),
         },
         pairs=0,
         pentanomial=[0, 0, 0, 0, 0],
@@ -221,12 +222,18 @@ def _copy(gate: Gate) -> Gate:
         lower_bound=gate.lower_bound,
         upper_bound=gate.upper_bound,
         seed=derived_seed(gate.seed, "again"),
-        settings={"model": gate.model}
+        settings={"model": gate.model, "panel": _panel_rule(gate)}
         | {name: gate.settings[name] for name in ("alpha", "batch_pairs", "opening_plies")},
         pairs=0,
         pentanomial=[0, 0, 0, 0, 0],
         llr=0.0,
     )
+
+
+def _panel_rule(gate: Gate) -> dict[str, Any] | None:
+    """The panel as the trial file asks for it, without the members that this gate met."""
+    panel = gate.settings.get("panel")
+    return None if panel is None else {name: panel[name] for name in ("past_holders", "mixture")}
 
 
 def _promote_unopposed(session: Session, gate: Gate) -> list[NewEvent]:

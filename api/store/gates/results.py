@@ -24,11 +24,12 @@ from api.store.gates.lifecycle import (
     sprt_of,
     start_waiting_gate,
 )
+from api.store.gates.panel import contenders, count_batch, members_of, next_batch, open_panel, panel_verdicts
 from api.store.matches.openings import with_openings_played
 from api.store.matches.scoring import Contest, longest_opening, match_row, pentanomial, score_games
 from api.store.tables import Gate, GateBatch, Match, ModelVersion, Player, Trial
-from league.gates import GateVerdict, SprtStatus
-from league.lifecycle import KEEP, decide_promotion
+from league.gates import SprtStatus
+from league.lifecycle import KEEP, PROMOTE, decide_by_panel, decide_promotion
 from league.seeds import derived_seed
 from league.types import Decision, DecisionKind, VersionId
 from orchestrator.contracts.play import PlayedGame
@@ -69,12 +70,18 @@ def record_gate_batch(session: Session, gate_id: str, batch: int, games: Sequenc
     if alias_holder(session, alias_key(gate)) != gate.champion_version_id:
         append_events(session, _champion_changed(session, gate))
         return _state(session, gate)
+    plan = next_batch(gate)
     found = score_games(games, _pairs_of_next(gate))
-    verdict = _count(session, gate, batch, found)
-    progress = GateProgress(**gate_payload(session, gate), batch=batch)
+    if plan is None:
+        over = _count(session, gate, batch, found)
+    else:
+        count_batch(session, gate, batch, plan, found)
+        over = next_batch(gate) is None
+    member = None if plan is None else members_of(gate)[plan.member]["name"]
+    progress = GateProgress(**gate_payload(session, gate), batch=batch, member=member)
     events = [NewEvent(trial_id=gate.trial_id, payload=progress)]
-    if verdict.status is not SprtStatus.RUNNING:
-        events += _conclude(session, gate, verdict)
+    if over:
+        events += _conclude(session, gate)
     append_events(session, events)
     return _state(session, gate)
 
@@ -105,10 +112,14 @@ def _batches(session: Session, gate: Gate) -> int:
 
 
 def _pairs_of_next(gate: Gate) -> int:
+    plan = next_batch(gate)
+    if plan is not None:
+        return plan.pairs
     return int(min(gate.settings["batch_pairs"], gate.max_pairs - gate.pairs))
 
 
-def _count(session: Session, gate: Gate, batch: int, found: list[Contest]) -> GateVerdict:
+def _count(session: Session, gate: Gate, batch: int, found: list[Contest]) -> bool:
+    """Record a batch against the champion; True if the gate is over, False if it goes on, perhaps with its panel."""
     counts = [before + more for before, more in zip(gate.pentanomial, pentanomial(found), strict=True)]
     verdict = sprt_of(gate).judge(counts)
     pairs = sum(counts) - gate.pairs
@@ -135,17 +146,25 @@ def _count(session: Session, gate: Gate, batch: int, found: list[Contest]) -> Ga
             for contest in found
         ],
     )
-    return verdict
+    if verdict.status is SprtStatus.PASSED:
+        return not open_panel(session, gate, alias_key(gate))
+    return verdict.status is not SprtStatus.RUNNING
 
 
-def _conclude(session: Session, gate: Gate, verdict: GateVerdict) -> list[NewEvent]:
+def _conclude(session: Session, gate: Gate) -> list[NewEvent]:
     """Record the decision, move the alias on a pass, and start the waiting candidate's gate."""
+    verdict = sprt_of(gate).judge(gate.pentanomial)
     decision = decide_promotion(
         candidate=VersionId(gate.candidate_version_id),
         champion=None if gate.champion_version_id is None else VersionId(gate.champion_version_id),
         verdict=verdict,
     )
+    panel = panel_verdicts(gate)
+    if panel:
+        decision = decide_by_panel(decision, panel)
     status = _ENDS[verdict.status]
+    if status is GateStatus.PASSED and decision.verdict != PROMOTE:
+        status = GateStatus.FAILED
     events = [end_gate(session, gate, status, decision.reason)]
     record_promotion(session, gate, decision)
     if status is GateStatus.PASSED:
@@ -181,13 +200,14 @@ def _invalidate(session: Session, gate: Gate, reason: str) -> NewEvent:
 
 def _state(session: Session, gate: Gate) -> GateState:
     batch = _batches(session, gate) + 1
+    plan = next_batch(gate) if gate.status is GateStatus.RUNNING else None
     return GateState(
         gate=gate,
         trial=session.get_one(Trial, gate.trial_id),
         next_batch=batch,
         pairs=_pairs_of_next(gate) if gate.status is GateStatus.RUNNING else 0,
-        seed=derived_seed(gate.seed, batch),
-        contenders=_contenders(session, gate),
+        seed=derived_seed(gate.seed, batch) if plan is None else plan.seed,
+        contenders=_contenders(session, gate) if plan is None else contenders(session, gate, plan),
         successor=_successor(session, gate),
     )
 

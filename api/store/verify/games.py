@@ -11,9 +11,10 @@ from sqlalchemy.orm import Session
 
 from api.schemas.enums import GateStatus, MatchResult
 from api.store.gates.lifecycle import sprt_of
+from api.store.gates.panel import PANEL, members_of, recount
 from api.store.tables import Gate, GateBatch, Match, Pairing, Tournament
 from api.store.verify.report import Finding, FindingKind
-from league.gates import SprtStatus
+from league.gates import MemberStatus, SprtStatus
 
 _ENDS = {
     GateStatus.PASSED: SprtStatus.PASSED,
@@ -61,9 +62,10 @@ def _wrong_pairing(pairing: Pairing, tournament: str, found: tuple[int, int, int
 
 def _wrong_gate(session: Session, gate: Gate) -> Iterator[Finding]:
     subject = f"gate {gate.id}"
-    batches = session.scalars(select(GateBatch).where(GateBatch.gate_id == gate.id).order_by(GateBatch.number)).all()
-    if [batch.number for batch in batches] != list(range(1, len(batches) + 1)):
+    recorded = session.scalars(select(GateBatch).where(GateBatch.gate_id == gate.id).order_by(GateBatch.number)).all()
+    if [batch.number for batch in recorded] != list(range(1, len(recorded) + 1)):
         yield Finding(wrong=FindingKind.LOST, subject=subject, detail="its batches have a gap")
+    batches = recorded[: (gate.settings.get(PANEL) or {}).get("after_batch", len(recorded))]
     yield from _wrong_batches(session, batches, gate, subject)
     newest = list(batches[-1].pentanomial) if batches else [0, 0, 0, 0, 0]
     if list(gate.pentanomial) != newest or gate.pairs != sum(batch.pairs for batch in batches):
@@ -74,13 +76,25 @@ def _wrong_gate(session: Session, gate: Gate) -> Iterator[Finding]:
         if not math.isclose(llr, batch.llr, rel_tol=1e-9, abs_tol=1e-9):
             detail = f"the ratio after batch {batch.number} is stored as {batch.llr!r}, recomputed as {llr!r}"
             yield Finding(wrong=FindingKind.DISAGREEING, subject=subject, detail=detail)
+    yield from _wrong_panel(session, gate, subject)
     yield from _wrong_verdict(gate, subject)
+
+
+def _wrong_panel(session: Session, gate: Gate, subject: str) -> Iterator[Finding]:
+    """Members of the gate's panel whose counts or verdicts are not those of their games."""
+    for member, counts, verdict in recount(session, gate):
+        kept = (member["counts"], MemberStatus(member["status"]))
+        decided = kept[1] not in (MemberStatus.WAITING, MemberStatus.RUNNING)
+        if counts != kept[0] or (decided and verdict.status is not kept[1]):
+            detail = f"{member['name']} of its panel is stored as {kept}, its games give {(counts, verdict.status)}"
+            yield Finding(wrong=FindingKind.DISAGREEING, subject=subject, detail=detail)
 
 
 def _wrong_batches(session: Session, batches: Sequence[GateBatch], gate: Gate, subject: str) -> Iterator[Finding]:
     """Recompute the counts of each batch from its games; not possible in games of more than two seats."""
     pairs: dict[tuple[int, int], list[float]] = {}
-    games = select(Match.round, Match.pair, Match.result).where(Match.gate_id == gate.id)
+    played = [batch.number for batch in batches]
+    games = select(Match.round, Match.pair, Match.result).where(Match.gate_id == gate.id, Match.round.in_(played))
     for number, pair, result in session.execute(games):
         pairs.setdefault((number, pair), []).append(_SCORES[result])
     whole = max((len(scores) for scores in pairs.values()), default=0)
@@ -103,6 +117,8 @@ def _wrong_verdict(gate: Gate, subject: str) -> Iterator[Finding]:
     if gate.status not in _ENDS or gate.champion_version_id is None:
         return
     found = sprt_of(gate).judge(gate.pentanomial).status
+    if found is SprtStatus.PASSED and any(each["status"] == MemberStatus.WORSE for each in members_of(gate)):
+        found = SprtStatus.FAILED
     if found is not _ENDS[gate.status]:
         detail = f"it ended as {gate.status}, its counts say {found}"
         yield Finding(wrong=FindingKind.DISAGREEING, subject=subject, detail=detail)

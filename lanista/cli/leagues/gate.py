@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from itertools import islice
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 from rich.markup import escape
@@ -72,6 +73,9 @@ def show(gate: GateArgument, home: HomeOption = None, as_json: JsonOption = Fals
     print_line(f"pairs by score 0, ¼, ½, ¾, 1: {', '.join(str(count) for count in found.pentanomial)}")
     if found.path:
         out.print(_path(found))
+    panel = found.settings.get("panel") or {}
+    if panel.get("members"):
+        out.print(_panel(panel["members"]))
 
 
 @gate.command()
@@ -115,9 +119,21 @@ def _path(found: Gate) -> Table:
     """The log-likelihood ratio after each batch, drawn between the bounds."""
     table = Table("pairs", "LLR", f"{found.lower_bound:.2f} … {found.upper_bound:.2f}", box=None)
     pairs = 0
-    for point in found.path:
+    panel = found.settings.get("panel") or {}
+    for point in found.path[: panel.get("after_batch", len(found.path))]:
         pairs += point.pairs
         table.add_row(f"{pairs:,}", f"{point.llr:+.2f}", _mark(point.llr, found))
+    return table
+
+
+def _panel(members: Sequence[Mapping[str, Any]]) -> Table:
+    """What the games against the panel say: at the upper bound the candidate is worse than the champion."""
+    table = uncut_table("panel", "status", "pairs by score", "LLR", "bounds")
+    for member in members:
+        counts = ", ".join(str(count) for count in member["counts"])
+        bounds = f"{member['lower']:.2f} not worse … {member['upper']:.2f} worse"
+        status = str(member["status"]).replace("_", " ")
+        table.add_row(escape(member["name"]), status, counts, f"{member['llr']:+.2f}", bounds)
     return table
 
 

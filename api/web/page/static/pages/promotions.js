@@ -102,6 +102,7 @@ export function view(data, context) {
           h("button", { class: "plain", onclick: () => promote(trial, { name: "champion", version_id: "" }, context) }, "Promote manually"),
       ),
     gate ? h("div", { class: "beside", key: "gate" }, card("Log-likelihood ratio", llrPath(gate)), gateFacts(gate, name, context)) : null,
+    gate?.settings.panel?.members ? h("div", { key: "panel" }, card("Panel", panelTable(gate.settings.panel.members))) : null,
     gates.length
       ? h(
           "div",
@@ -139,7 +140,8 @@ export function view(data, context) {
 
 function llrPath(gate) {
   let pairs = 0;
-  const points = gate.path.map((point) => [(pairs += point.pairs), point.llr]);
+  const championBatches = gate.path.slice(0, gate.settings.panel?.after_batch ?? gate.path.length);
+  const points = championBatches.map((point) => [(pairs += point.pairs), point.llr]);
   if (!points.length)
     return h(
       "p",
@@ -206,6 +208,22 @@ function gateFacts(gate, name, context) {
       ["Error rates", `α ${fixed(gate.alpha, 3)}, β ${fixed(gate.beta, 3)}`],
       ["Games", h("a", { href: `/trials/${gate.trial_id}/matches?gate=${gate.id}` }, "recorded games")],
     ]),
+  );
+}
+
+/** Whether the candidate is worse than the champion against each member of the gate's panel. */
+function panelTable(members) {
+  return table(
+    "Panel: candidate and champion against the same opponents",
+    [
+      ["Opponent", (member) => member.name, "long"],
+      ["Candidate", (member) => humanize(member.status)],
+      ["Pairs by score", (member) => member.counts.map(whole).join(", ")],
+      ["LLR", (member) => fixed(member.llr), "number"],
+      ["Bounds", (member) => `${fixed(member.lower)} not worse, ${fixed(member.upper)} worse`],
+    ],
+    members,
+    (member) => member.name,
   );
 }
 
