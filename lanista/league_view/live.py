@@ -19,9 +19,12 @@ from api.schemas.events import Event, GenerationProgress
 from lanista.client import AsyncClient, League, Retries
 from lanista.client.local import ApiAddress
 from lanista.league_view.event_text import event_line
+from lanista.league_view.story import look_at
 from lanista.league_view.tables import league_view
+from league.commentary import Story, comment
 
 MOST_EVENTS = 6
+MOST_SENTENCES = 4
 TICK_SECONDS = 0.5
 RELOAD_SECONDS = 1.0
 IDLE_RELOAD_SECONDS = 5.0
@@ -41,6 +44,21 @@ class LiveLeague:
     events: deque[Event] = field(default_factory=lambda: deque(maxlen=MOST_EVENTS))
     recorded: deque[tuple[float, int]] = field(default_factory=lambda: deque(maxlen=12))
     """Time and steps of recorded generations, for the steps per second."""
+    told: deque[str] = field(default_factory=lambda: deque(maxlen=MOST_SENTENCES))
+    """What happened last, in words."""
+    untold: list[str] = field(default_factory=list)
+    """The same, since somebody took them."""
+    _story: Story = field(default_factory=Story)
+    _revision: int = -1
+
+    def look(self) -> None:
+        """Compare the league as it was loaded with how it was before, and put what is new into words."""
+        if self.league.payoff.revision == self._revision:
+            return
+        self._revision = self.league.payoff.revision
+        self._story, sentences = comment(self._story, look_at(self.league))
+        self.told.extend(sentences)
+        self.untold += sentences
 
     def take(self, event: Event) -> None:
         """Update the state from an event."""
@@ -104,6 +122,8 @@ def watch_trial(
             on_event(event)
         elif event is not None and event.id is not None:
             console.print(event_line(event), highlight=False, soft_wrap=True)
+        if on_event is None:
+            _say_untold(live, console)
 
     with suppress(KeyboardInterrupt):
         if on_event is not None or not console.is_terminal:
@@ -117,6 +137,12 @@ def watch_trial(
 
             asyncio.run(run(draw))
     return seen[-1] if seen else None
+
+
+def _say_untold(live: LiveLeague, console: Console) -> None:
+    for sentence in live.untold:
+        console.print(f"          {sentence}.", style="bold", markup=False, highlight=False, soft_wrap=True)
+    live.untold.clear()
 
 
 async def follow(
@@ -133,6 +159,7 @@ async def follow(
     try:
         loader = _Loader(client, trial_id)
         live = LiveLeague(await loader.load())
+        live.look()
         show(live, None)
         while not (live.league.trial.is_over or should_stop(live)):
             event = await _next(arrived, listening)
@@ -141,6 +168,7 @@ async def follow(
                 loader.stale |= event.id is not None
             if loader.due:
                 live.league = await loader.load()
+                live.look()
             show(live, event)
         while not arrived.empty():  # events that arrived before the end
             event = arrived.get_nowait()

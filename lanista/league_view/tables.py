@@ -43,7 +43,7 @@ STATUS_COLOURS = {
 }
 CELL_WIDTH = 9
 NAME_WIDTH = 18
-FIXED_LINES = 14
+FIXED_LINES = 20
 """Lines of the live view besides players and payoff."""
 
 
@@ -62,6 +62,9 @@ def league_view(live: LiveLeague, *, width: int = 120, height: int = 40) -> Rend
         players_table(league, shown, live.progress),
         payoff_table(league.payoff, [player.id for player in shown][:columns]),
     ]
+    if live.told:
+        sentences = Text("\n").join(Text(f"{sentence}.", style="bold") for sentence in live.told)
+        parts.append(Panel(sentences, title="what happens", title_align="left", border_style="dim"))
     if live.events:
         lines = Text("\n").join(event_line(event) for event in live.events)
         parts.append(Panel(lines, title="last events", title_align="left", border_style="dim"))

@@ -67,6 +67,7 @@ def test_demo_goes_through_every_queue(stack: LocalStack) -> None:
     for queue in ("store", "train", "play", "interactive"):
         assert queue in answer.stdout
     assert stack.page in answer.stdout
+    assert "Your own game, in three commands" in answer.stdout and "trial start my-game/trial.yaml" in answer.stdout
     assert stack.status()["ready"], "a demonstration on a stack that ran before must leave it running"
 
 

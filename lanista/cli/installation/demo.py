@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 import asyncio
+import os
+import shutil
 import signal
+import sys
 import threading
 from datetime import datetime
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
+from rich.markup import escape
 from rich.table import Table
 
 from lanista.cli.installation.stack import load_settings, print_sign_in_link, up_detached
@@ -29,6 +34,10 @@ if TYPE_CHECKING:
 PROJECT = "demo"
 ALIAS = "champion"
 MOST_SHOWN = 16
+WHAT_TO_SEE = (
+    "[bold]main[/] learns by playing itself and the past. [bold]main-exploiter[/] looks for holes in it, "
+    "[bold]league-exploiter[/] for holes in everybody. Each is frozen now and then; the best frozen main is champion."
+)
 
 
 def demo_spec(minutes: float) -> dict[str, Any]:
@@ -43,9 +52,9 @@ def demo_spec(minutes: float) -> dict[str, Any]:
                 {"name": "league-exploiter", "role": "league_exploiter"},
                 {"name": "random", "role": "bot", "bot": "random"},
             ],
-            "snapshot": {"min_steps": 400_000, "win_rate": 0.7, "max_steps": 800_000},
+            "snapshot": {"min_steps": 200_000, "win_rate": 0.7, "max_steps": 400_000},
         },
-        "generation": {"steps": 400_000, "tables": 512},
+        "generation": {"steps": 200_000, "tables": 512},
         "evaluation": {"every_generations": 2, "games": 100},
         "budget": {"wall_clock": f"{max(1, round(minutes * 60))}s"},
     }
@@ -64,10 +73,14 @@ def demo(
     state = up_detached(settings)
     try:
         _show_parts(asyncio.run(_check(settings)))
-        out.print(f"The page: [bold]{state.page}[/]\n", highlight=False)
+        out.print(f"The page: [bold]{state.page}[/]", highlight=False)
+        print_sign_in_link(state, where)  # to look at the league while it learns
         api = own_api(where)
         with Client(api) as client:
-            _run_league(client, api, minutes)
+            champion = _run_league(client, api, minutes)
+        if champion is not None:
+            out.print(f"Play against it in the browser: [bold]{state.page}/play/{champion}[/]", highlight=False)
+        out.print(next_steps(), highlight=False)
         if not leave:
             print_sign_in_link(state, where)
             out.print("Press Ctrl-C to end the demo.")
@@ -83,17 +96,31 @@ def own_api(home: Home) -> ApiAddress:
     return find_api(home=home.root, token=home.own_token().text)
 
 
-def _run_league(client: Client, api: ApiAddress, minutes: float) -> None:
+def next_steps() -> str:
+    """The three commands to go on with a game of one's own."""
+    found = shutil.which("lanista")
+    command = "lanista" if found is not None else escape(os.path.relpath(Path(sys.executable).with_name("lanista")))
+    return (
+        "\nYour own game, in three commands:\n"
+        f"  [bold]{command} new my-game[/]                      a project that works: game, model, trial file, tests\n"
+        f"  [bold]{command} try my-game/trial.yaml[/]           a learning curve within seconds, in one process\n"
+        f"  [bold]{command} trial start my-game/trial.yaml[/]   the same file as a league, while the stack is up"
+    )
+
+
+def _run_league(client: Client, api: ApiAddress, minutes: float) -> str | None:
+    """Train and show the league; returns the version that is champion."""
     name = f"league-{datetime.now().astimezone():%Y%m%d-%H%M%S}"
     trial = client.create_trial(project=PROJECT, name=name, spec=demo_spec(minutes))
     out.print(f"Training the league [bold]{PROJECT}/{name}[/] for {minutes:g} minutes.", highlight=False)
+    out.print(WHAT_TO_SEE + "\n", highlight=False)
     watch_trial(trial.id, out, where=api)
     league = client.league(trial.id)
     out.print(players_table(league, players_to_show(league, MOST_SHOWN)))
     champion = next((alias for alias in client.aliases(PROJECT) if alias.name == ALIAS), None)
     if champion is None:
         out.print("No champion yet: the league did not reach its first snapshot.")
-        return
+        return None
     version = client.version(champion.version_id)
     player = client.player(version.player_id)
     out.print(
@@ -101,6 +128,7 @@ def _run_league(client: Client, api: ApiAddress, minutes: float) -> None:
         f"promoted {champion.revision} times.",
         highlight=False,
     )
+    return champion.version_id
 
 
 async def _check(settings: StackSettings) -> SystemReport:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+from dataclasses import replace
 from typing import Any
 
 import httpx
@@ -198,3 +199,19 @@ def test_should_stop_ends_the_live_view() -> None:
             return await follow(client, an_id(1), lambda live, event: None, should_stop=lambda live: True)
 
     assert asyncio.run(run()).league.trial.status == "running"
+
+
+def test_what_happens_is_told_in_words() -> None:
+    shown = live()
+    shown.look()
+    names = [player.name for player in shown.league.payoff.players]
+    main, bot = names.index("main"), names.index("random")
+    wins = [list(row) for row in shown.league.payoff.wins]
+    wins[main][bot] += 100
+    changed = shown.league.payoff.model_copy(update={"wins": wins, "revision": shown.league.payoff.revision + 1})
+    shown.league = replace(shown.league, payoff=changed)
+    shown.look()
+    assert list(shown.told) == shown.untold == ["main beats random: it wins 100%"]
+    assert "main beats random: it wins 100%." in drawn(league_view(shown))
+    shown.look()
+    assert len(shown.told) == 1, "the same payoff says nothing new"
