@@ -8,7 +8,7 @@ PROCESSES ?= 2
 # JavaScript and CSS of the page
 SCRIPTS := api/web/page/static
 
-.PHONY: help install demo test check format docs-check bench screenshots pins audit-deps clean
+.PHONY: help install demo test check format docs docs-check bench screenshots pins audit-deps clean
 
 help:  ## list the commands
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -36,6 +36,10 @@ format: .venv/.installed-test  ## put the code into the house's form
 	$(BIN)/oxlint --quiet --fix $(SCRIPTS)
 	$(BIN)/oxfmt $(SCRIPTS)
 
+docs: .venv/.installed-docs  ## build the documentation as a site in build/site, with a search that works offline
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
+	@echo "Open build/site/index.html"
+
 docs-check: .venv/.installed-test  ## read every code block, command and link of the documentation; run the marked ones
 	$(BIN)/python -m benchmarks.documentation.check $(ARGS)
 
@@ -45,7 +49,7 @@ bench: .venv/.installed-test  ## list the measurements in benchmarks/ and how to
 screenshots: .venv/.installed-test tools  ## draw the pictures of the page in docs/images
 	$(BIN)/python -m benchmarks.screenshots $(ARGS)
 
-pins: .venv/.installed-test  ## write constraints.txt anew from what is installed
+pins: .venv/.installed-docs  ## write constraints.txt anew from what is installed
 	$(PIP) freeze --exclude-editable | sed -E 's/^(torch==[0-9.]+).*/\1/' > constraints.txt
 
 audit-deps: .venv/.installed-test  ## look for known vulnerabilities in the pinned packages; says so when it has no data
@@ -67,6 +71,10 @@ clean:  ## remove the virtual environment and caches; data stays
 .venv/.installed-test: pyproject.toml constraints.txt | .venv/bin/python
 	$(PIP) install --quiet --constraint constraints.txt --editable '.[test]'
 	@touch .venv/.installed $@
+
+.venv/.installed-docs: .venv/.installed-test
+	$(PIP) install --quiet --constraint constraints.txt --editable '.[docs]'
+	@touch $@
 
 # The browser tests need Chromium, and the cluster test reads docker-compose.yml with the real tool.
 .PHONY: tools

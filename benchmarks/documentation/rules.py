@@ -10,11 +10,13 @@ import tomllib
 from collections.abc import Callable, Iterator
 from importlib import import_module
 from pathlib import Path
+from typing import Any
 
 import yaml
 
 from benchmarks.documentation.blocks import Block, blocks_of, prose_of
 from benchmarks.documentation.commands import problems_of_mention, problems_of_script
+from lanista.bray_config import NotBray, convert_bray
 from lanista.settings import ALL_SETTINGS
 from orchestrator.spec.reading.loading import parse_trial
 from orchestrator.spec.reading.problems import InvalidTrial
@@ -96,11 +98,19 @@ def _yaml(block: Block) -> list[str]:
     keys = set(data) if isinstance(data, dict) else set()
     if "entrants" in keys:
         return _tournament(block.text)
-    if keys & {"gamecore", "components"} and "game" not in keys:
-        return []  # another system's configuration, beside ours
+    if keys and any(isinstance(part, dict) and "kind" in part for part in data.values()):
+        return _bray(data)
     if keys and keys <= set(TrialFile.model_fields):
         return _trial(block.text if "game" in keys else f"{block.text}\ngame: {{id: connect_four}}\n")
     return [f"neither a trial file nor a tournament file: {sorted(keys)}"]
+
+
+def _bray(config: dict[str, Any]) -> list[str]:
+    """A configuration of Bray's: what the converter makes of it is a trial file."""
+    try:
+        return _trial(convert_bray(config).text)
+    except NotBray as error:
+        return [str(error)]
 
 
 def _trial(text: str) -> list[str]:

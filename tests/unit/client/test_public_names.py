@@ -34,7 +34,9 @@ def test_every_public_name_exists(name: str) -> None:
 
 def users_code() -> Iterator[tuple[str, str]]:
     """Every piece of Python that a user is shown: code blocks of guides and of the README, and the examples."""
-    guides = [path for path in (ROOT / "docs/guides").glob("*.md") if path.name not in FOR_CONTRIBUTORS]
+    folders = ("docs/guides", "docs/start", "docs/moving")
+    pages = [path for folder in folders for path in (ROOT / folder).glob("*.md")]
+    guides = [path for path in pages if path.name not in FOR_CONTRIBUTORS]
     for guide in [ROOT / "README.md", *guides]:
         for number, block in enumerate(re.findall(r"```python\n(.*?)```", guide.read_text(), re.DOTALL), start=1):
             yield f"{guide.name} block {number}", block

@@ -16,6 +16,7 @@ from api.schemas.events import KINDS
 from api.settings import ApiSettings
 from api.web.app import create_app
 from benchmarks.__main__ import measurements
+from benchmarks.documentation.blocks import prose_of
 from lanista.cli import app
 from lanista.settings import ALL_SETTINGS, INTERNAL
 from orchestrator.settings import LanistaSettings, environment_name
@@ -121,7 +122,7 @@ def test_every_make_target_is_documented() -> None:
 
 @pytest.mark.parametrize("path", PAGES, ids=lambda path: str(path.relative_to(ROOT)))
 def test_links_between_pages_lead_somewhere(path: Path) -> None:
-    links = re.findall(r"\]\((?!https?:)([^)#\s]+)", path.read_text(encoding="utf-8"))
+    links = re.findall(r"\]\((?!https?:)([^)#\s]+)", prose_of(path))
     assert [link for link in links if not (path.parent / link).exists()] == []
 
 
