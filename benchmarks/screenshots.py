@@ -11,7 +11,7 @@ from typing import Any, Literal
 from PIL import Image
 from playwright.sync_api import Page, ViewportSize
 
-from benchmarks.page_paint import signed_in
+from benchmarks.speed.page_paint import signed_in
 from benchmarks.stacks.local_stack import LocalStack, local_stack
 
 IMAGES = Path(__file__).parent.parent / "docs" / "images"

@@ -7,11 +7,11 @@ from contextlib import ExitStack, closing
 from dataclasses import dataclass
 from typing import TypeVar
 
-from benchmarks.bare import BarePeer, BareSettings
 from benchmarks.peers.lanista import LanistaPeer
 from benchmarks.peers.rates import Peer, interleave, say
 from benchmarks.peers.rllib.client import RllibPeer, RllibSettings
 from benchmarks.peers.strength import BUILT_IN, OPENSPIEL
+from benchmarks.speed.bare import BarePeer, BareSettings
 from orchestrator.catalog import Component
 from orchestrator.contracts.generations import GenerationTask
 from orchestrator.storage.artifacts import ArtifactStore

@@ -1,9 +1,9 @@
-"""A short fuzzing of every call by its OpenAPI document; benchmarks/api_schemathesis.py does 20,000 requests."""
+"""A short fuzzing of every call by its OpenAPI document; benchmarks/faults/api_schemathesis.py does 20,000 requests."""
 
 from __future__ import annotations
 
 from api.schemas.enums import Scope
-from benchmarks.api_schemathesis import ENDLESS, REVOKING, fuzz
+from benchmarks.faults.api_schemathesis import ENDLESS, REVOKING, fuzz
 from tests.integration.api.league import readable_league
 from tests.integration.api.server import Served
 

@@ -6,7 +6,7 @@ import asyncio
 
 import pytest
 
-from benchmarks.gateway_fuzz import fuzz, judge
+from benchmarks.faults.gateway_fuzz import fuzz, judge
 from tests.unit.gateway.fakes import HttpClient, Table, connected, open_gateway
 from workers.gateway.limits import GatewayLimits
 

@@ -23,15 +23,15 @@ from typing import Any
 import ray
 
 from benchmarks.algorithms.peers import ROOT, PeerFailed, ensure_python
-from benchmarks.continuous import task_of, train
 from benchmarks.peers.rates import say
+from benchmarks.strength.continuous import task_of, train
 from league.types import CheckpointRef, VersionId
 from orchestrator.catalog import Component
 from orchestrator.storage.artifacts import ArtifactStore
 from workers.matches.play import play_match
 from workers.matches.task import Entrant, MatchTask
 
-RESULTS = Path(__file__).parent / "results" / "breakout.json"
+RESULTS = Path(__file__).parents[1] / "results" / "breakout.json"
 GAMES = 40
 _NEEDS = ("ale-py", "opencv-python-headless")
 

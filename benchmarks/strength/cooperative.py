@@ -34,7 +34,7 @@ from workers.crews.plan import crew_plan
 from workers.matches.play import play_match
 from workers.matches.task import Entrant, MatchTask, Randomness
 
-FILE = Path(__file__).with_suffix(".json")
+FILE = Path(__file__).parents[1] / "results" / "cooperative.json"
 BASELINE = "ppo"
 _EXPLORED = {"explore_least": 1.0, "learning_rate": 0.005, "target_every": 20, "warm_up": 100, "replay_ratio": 8.0}
 _ON_POLICY = {"rollout_steps": 25, "learning_rate": 0.002, "gamma": 0.95}

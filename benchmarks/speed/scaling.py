@@ -17,9 +17,9 @@ from typing import Any
 
 import ray
 
-from benchmarks.bare import BarePeer, BareSettings
 from benchmarks.peers.lanista import LanistaPeer
 from benchmarks.peers.rates import interleave, say
+from benchmarks.speed.bare import BarePeer, BareSettings
 from orchestrator.catalog import Component
 from orchestrator.contracts.generations import GenerationTask, PlannedOpponent, Topology
 from orchestrator.storage.artifacts import ArtifactStore

@@ -26,7 +26,7 @@ from orchestrator.storage.artifacts import ArtifactStore
 from workers.crews.generation import run_generation
 from workers.crews.pool import CrewPool
 
-EXAMPLES = Path(__file__).parents[1] / "examples"
+EXAMPLES = Path(__file__).parents[2] / "examples"
 GOAL, MOST_GENERATIONS, PLAYERS = 475.0, 40, 3
 
 

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.league import adaptive_saving
+from benchmarks.rules.league import adaptive_saving
 from league.ratings import Ratings, bradley_terry
 from league.tournaments import Result, next_pairings
 from league.tournaments.adaptive import tallies_of

@@ -10,7 +10,7 @@ import time
 from collections import Counter
 from typing import Any
 
-from benchmarks.chaos import Chaos, say
+from benchmarks.faults.chaos import Chaos, say
 from benchmarks.stacks.gamecores import SPEC, Gamecores
 from benchmarks.stacks.local_stack import LocalStack, local_stack
 

@@ -31,7 +31,7 @@ from workers.crews.pool import CrewPool
 from workers.matches.play import play_match
 from workers.matches.task import Entrant, MatchTask
 
-EXAMPLES = Path(__file__).parents[1] / "examples"
+EXAMPLES = Path(__file__).parents[2] / "examples"
 
 
 def task_of(example: str, env: str | None) -> GenerationTask:

@@ -1,0 +1,1 @@
+"""What takes how long and how much: sampling and training, reads of the API, pages, memory."""

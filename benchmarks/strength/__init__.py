@@ -1,0 +1,1 @@
+"""How well players learn: returns, NashConv, play against exact opponents."""
