@@ -16,11 +16,11 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from benchmarks import breakout, cooperative
 from benchmarks.algorithms import lanista, peers
 from benchmarks.algorithms.cases import CASES, Case
 from benchmarks.algorithms.rows import RESULTS, Results, Row, summary
 from benchmarks.peers.rates import say
+from benchmarks.strength import breakout, cooperative
 
 GUIDE = Path(__file__).parents[1] / "docs" / "guides" / "algorithms.md"
 SEEDS = (21, 22, 23)
