@@ -79,6 +79,8 @@ class _Conversion:
 
     def __init__(self, config: dict[str, Any], parts: dict[str, dict[str, Any]], off: Mapping[str, Any]) -> None:
         self._config, self._parts = config, parts
+        self._trained: set[str] = set()
+        """Models that are players of their own."""
         self._left = [f"{name}: left out, since it says enable: {_yaml(enable)}" for name, enable in off.items()]
 
     def run(self) -> Converted:
@@ -87,17 +89,40 @@ class _Conversion:
             "project": _name(self._config.get("project", "default")),
             "trial": _name(self._config.get("trial", "trial")),
             "game": self._game(),
-            "model": self._model(),
         }
         trainer_name, trainer = self._first("trainer")
         rows = self._rows(trainer)
         trial["algorithm"] = self._algorithm(trainer_name, trainer, rows)
-        trial["league"] = {"preset": "self_play", "champion_gate": None}
+        trial["league"] = {"preset": "self_play", "champion_gate": None, **self._players(trainer)}
+        trial["model"] = self._model()
         trial["generation"] = self._generation(trainer, rows)
         trial["budget"] = {"steps": max(rows, round(float(trainer.pop("num_steps", 0) or 10_000) * rows))}
+        trial |= {"mode": "serve"} if self._config.get("mode") == "serve" else {}
         self._top_level()
         self._others()
         return Converted(trial, self._left)
+
+    def _players(self, first: Mapping[str, Any]) -> dict[str, Any]:
+        """A player for each trainer, where there are several: each has its own model and algorithm."""
+        trainers = list(self._of("trainer"))
+        if len(trainers) < 2:
+            return {}
+        players: list[dict[str, Any]] = [{"name": _name(first.get("model") or trainers[0][0]), "role": "main"}]
+        for name, trainer in trainers[1:]:
+            model = str(trainer.get("model") or name)
+            module = self._parts.get(model, {}).pop("module", model)
+            self._trained.add(model)
+            players.append(
+                {
+                    "name": _name(model),
+                    "role": "main",
+                    "model": {"id": f"{module}:build_model"},
+                    "algorithm": self._algorithm(name, trainer, self._rows(trainer)),
+                }
+            )
+            for option in ("num_steps", "num_workers", "use_gpu", "weights_publish_interval"):
+                trainer.pop(option, None)  # of the trial, as the first trainer has it
+        return {"players": players}
 
     def _of(self, kind: str) -> Iterator[tuple[str, dict[str, Any]]]:
         return ((name, part) for name, part in self._parts.items() if part["kind"] == kind)
@@ -143,9 +168,9 @@ class _Conversion:
         self._leave("game.spec.seats", "1 seat is assumed; say how many players of yours one game has")
         return spec
 
-    def _render(self) -> dict[str, str]:
-        name, render = self._first("render")
-        return {"render": f"{render.pop('module', name)}:{render.pop('func', 'render')}"} if name else {}
+    def _render(self) -> dict[str, Any]:
+        found = [f"{part.pop('module', name)}:{part.pop('func', 'render')}" for name, part in self._of("render")]
+        return {"render": found[0] if len(found) == 1 else found} if found else {}
 
     def _model(self) -> dict[str, Any]:
         models = list(self._of("model"))
@@ -155,6 +180,8 @@ class _Conversion:
         if (checkpoint := model.pop("checkpoint", None)) is not None:
             self._leave(f"{name}.checkpoint", f"{checkpoint}: save its state_dict as safetensors, say initial_weights")
         for other, part in models[1:]:
+            if other in self._trained:
+                continue
             target = f"{part.get('module', other)}:build_model"
             self._leave(other, f"a second model: a player of its own, as model: {{id: '{target}'}} in league.players")
         return {"id": f"{model.pop('module', name)}:build_model"}
@@ -166,7 +193,7 @@ class _Conversion:
         return max(1, max(sizes) * int(trainer.get("batch_size") or 1))
 
     def _algorithm(self, name: str, trainer: dict[str, Any], rows: int) -> dict[str, Any]:
-        sources, weight = self._sources(trainer)
+        sources, weight, weights = self._sources(trainer)
         plays = any(
             not self._parts[buffer].get("sources") for buffer in trainer.get("buffers", ()) if buffer in self._parts
         )
@@ -181,6 +208,10 @@ class _Conversion:
             options |= {"epochs": int(trainer.pop("max_reuse", None) or 1), "rollout_steps": ROLLOUT_STEPS}
         if sources:
             options["dataset"] = sources
+        if len(set(weights)) > 1:
+            options["dataset_weights"] = weights
+        if kind == "bc" and (ahead := trainer.pop("prefetch_size", None)):
+            options["prefetch"] = int(ahead)
         if kind == "sl_rl" and weight is not None:
             options["imitation"] = weight
         if (evaluation := trainer.pop("eval", None)) and sources:
@@ -191,17 +222,19 @@ class _Conversion:
             self._leave(f"{name}.class", words)
         return options
 
-    def _sources(self, trainer: Mapping[str, Any]) -> tuple[list[str], float | None]:
-        """The sources that the trainer learns from, and their share of its samples."""
+    def _sources(self, trainer: Mapping[str, Any]) -> tuple[list[str], float | None, list[float]]:
+        """The sources that the trainer learns from, their share of its samples, and the weight of each."""
         buffers = list(trainer.get("buffers", ()))
         weights = [float(weight) for weight in trainer.get("buffer_weights") or [1.0] * len(buffers)]
         found: list[str] = []
+        each: list[float] = []
         share = 0.0
         for buffer, weight in zip(buffers, weights, strict=False):
             named = self._parts.get(buffer, {}).get("sources") or ()
             found += [self._source(name) for name in named]
+            each += [weight / len(named) for _ in named]
             share += weight if named else 0.0
-        return found, round(share / sum(weights), 4) if weights and sum(weights) else None
+        return found, round(share / sum(weights), 4) if weights and sum(weights) else None, each
 
     def _source(self, name: str) -> str:
         part = self._parts.get(name, {})
@@ -210,6 +243,7 @@ class _Conversion:
     def _validation(self, evaluation: Mapping[str, Any]) -> dict[str, Any]:
         named = self._parts.get(str(evaluation.get("buffer")), {}).get("sources") or ()
         every = {"validation_every": int(evaluation["interval"])} if evaluation.get("interval") else {}
+        every |= {"validation_batches": int(evaluation["steps"])} if evaluation.get("steps") else {}
         return {**({"validation_dataset": [self._source(name) for name in named]} if named else {}), **every}
 
     def _generation(self, trainer: dict[str, Any], rows: int) -> dict[str, Any]:
@@ -225,6 +259,8 @@ class _Conversion:
             generation |= {"trainers": int(trainers), "topology": "split"}
         if trainer.pop("use_gpu", None):
             generation["device"] = "cuda"
+        if (interval := trainer.pop("weights_publish_interval", None)) and int(interval) > 1:
+            generation |= {"publish_every": int(interval), "topology": "asynchronous"}
         if cpus := actor.pop("cpus_per_worker", None):
             generation["cpus"] = float(cpus)
         if memory := actor.pop("memory_per_worker", None):
@@ -232,8 +268,8 @@ class _Conversion:
         return generation
 
     def _top_level(self) -> None:
-        if self._config.get("mode", "train") != "train":
-            self._leave("mode", f"{self._config['mode']}: a trial file trains; `lanista serve --alias champion` serves")
+        if (mode := self._config.get("mode", "train")) not in ("train", "serve"):
+            self._leave("mode", f"{mode}: a trial file has mode: train, or mode: serve for `lanista serve --trial`")
         if self._config.get("dump_state"):
             self._leave("dump_state", "game.dump keeps games tick by tick")
 
@@ -274,11 +310,10 @@ _ADVICE = {
     ("actor", "serialize"): "an agent names its serializer",
     ("actor", "tick_input_proto"): "an agent names its messages",
     ("actor", "tick_output_proto"): "an agent names its messages",
-    ("render", "module"): "one function draws the games that are kept: game.dump.render",
+    ("render", "module"): "functions draw the games that are kept, which needs actor.episode_save_interval",
     ("trainer", "batch_kind"): "rows of a batch are concatenated; recurrent models get sequences",
-    ("trainer", "prefetch_size"): "batches are prefetched where they arrive asynchronously",
+    ("trainer", "prefetch_size"): "own games are learnt from as they come; bc and iql have prefetch",
     ("trainer", "cpus_per_worker"): "generation.cpus is for all processes of a crew",
-    ("trainer", "weights_publish_interval"): "weights go out after every update, or by topology: asynchronous",
 }
 
 

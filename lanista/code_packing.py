@@ -24,8 +24,8 @@ LARGEST_FILE = 1 << 20
 _NOT_OWN = frozenset({*sys.stdlib_module_names, *PACKAGES, "lanista"})
 _NAMES = {"game": ("id", "env"), "model": ("id",), "algorithm": ("id",)}
 """Sections, and their options that are names of code."""
-_DATA = ("dataset", "validation_dataset")
-"""Options of algorithms that list files, or code that gives data."""
+_LISTS = ("dataset", "validation_dataset", "render")
+"""Options that list files, or names of code: what gives data, and what draws games."""
 _LEFT_OUT = frozenset({"__pycache__", "node_modules"})
 
 
@@ -105,7 +105,7 @@ def _renamed(spec: Mapping[str, Any], rename: Callable[[str], str]) -> dict[str,
             key: rename(value)
             if key in keys and isinstance(value, str)
             else [rename(each) for each in value]
-            if key in _DATA and isinstance(value, list | tuple)
+            if key in _LISTS and isinstance(value, list | tuple)
             else value
             for key, value in section.items()
         }

@@ -38,6 +38,7 @@ def generation_task(
         rollout_actors=size.rollout_actors,
         trainers=size.trainers,
         topology=Topology(size.topology),
+        publish_every=size.publish_every,
         threads=size.threads,
         resources=ProcessResources(
             device=size.device,

@@ -16,6 +16,8 @@ from orchestrator.spec.reading.checking import check_spec
 from orchestrator.spec.reading.loading import load_trial_file
 from orchestrator.spec.values import is_id
 
+SERVED = "a trial trains with mode: train; lanista serve --trial FILE serves one that says mode: serve"
+
 TrialSource = str | Path | Mapping[str, Any] | TrialSpec
 """A trial file by its path, or its content."""
 
@@ -39,10 +41,11 @@ def read_source(source: TrialSource, changes: Mapping[str, Any] | None = None, *
     folders = code_folders(file)
     if isinstance(source, str | Path):
         source = load_trial_file(source)
+    _refuse_serving(source)
     name = source.trial if isinstance(source, TrialFile) else "trial"
     if isinstance(source, Mapping):
         name = str(source.get("trial", name))
-        spec = check_spec({key: value for key, value in source.items() if key not in ("project", "trial")})
+        spec = check_spec({key: value for key, value in source.items() if key not in ("project", "trial", "mode")})
     else:
         spec = source.spec if isinstance(source, TrialFile) else source
     changes = merge_changes(changes or {}, {} if steps is None else {"budget": {"steps": steps}})
@@ -61,6 +64,13 @@ def make_importable(folders: Sequence[Path]) -> None:
     problem = shadowed()
     if problem is not None:
         raise ImportError(problem)
+
+
+def _refuse_serving(source: TrialSource) -> None:
+    """A file that says `mode: serve` is there to be served."""
+    mode = source.mode if isinstance(source, TrialFile) else source.get("mode") if isinstance(source, Mapping) else None
+    if mode not in (None, "train"):
+        raise InvalidTrial([Problem(path="mode", message=SERVED, value=mode)])
 
 
 def _refuse_versions(spec: TrialSpec) -> None:

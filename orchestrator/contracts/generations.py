@@ -103,6 +103,8 @@ class GenerationTask:
     trainers: int = 1
     """Training processes of a split or asynchronous crew; a fused one trains in every actor."""
     topology: Topology = Topology.AUTO
+    publish_every: int = 1
+    """Updates of an asynchronous crew between two publications of weights to its rollout actors."""
     threads: int = 1
     """Threads of each process; results are exact for a fixed number only."""
     resources: ProcessResources = field(default_factory=ProcessResources)

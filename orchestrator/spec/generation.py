@@ -43,6 +43,11 @@ class GenerationSpec(Section):
         description="fused: each process plays and learns; split: some play, some learn; asynchronous: split, and "
         "neither waits for the other; auto: asynchronous for impala, else split if trainers > 1, else fused",
     )
+    publish_every: Positive = Field(
+        default=1,
+        description="updates between two publications of weights to the processes that play; only of the topology "
+        "asynchronous, others publish each update",
+    )
     threads: Processes = Field(
         default=1, description="threads of each process; results are reproducible only for the same number"
     )
@@ -79,6 +84,9 @@ class GenerationSpec(Section):
     def _splits(self, algorithm: Choice) -> bool:
         return resolve_topology(self.topology, self.trainers, asynchronous=algorithm.asynchronous) != "fused"
 
+    def _is_asynchronous(self, algorithm: Choice) -> bool:
+        return resolve_topology(self.topology, self.trainers, asynchronous=algorithm.asynchronous) == "asynchronous"
+
     def needed_gpus(self, algorithm: Choice) -> float:
         """The GPUs that a crew of this algorithm cannot do without; `auto` needs none."""
         split = self._splits(algorithm)
@@ -94,6 +102,11 @@ class GenerationSpec(Section):
             yield (
                 f"algorithm {algorithm.id} needs {algorithm.least_tables:,} tables, one for each member of its "
                 f"population; {self.tables:,} tables of {self.rollout_actors:,} rollout_actors are {tables:,}"
+            )
+        if self.publish_every > 1 and not self._is_asynchronous(algorithm):
+            yield (
+                f"publish_every {self.publish_every} needs topology: asynchronous; with algorithm {algorithm.id} every "
+                "update is published"
             )
         if self.topology == "asynchronous" and algorithm.restarts:
             yield f"algorithm {algorithm.id}: {NOT_ASYNCHRONOUS}"

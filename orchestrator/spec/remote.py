@@ -162,13 +162,18 @@ class Dump(Section):
 
     every: Positive = Field(description="the first game of a gateway process and then each n-th one is kept")
     keep: Positive = Field(default=100, description="so many games of the trial stay; older ones are removed")
-    render: str | None = Field(default=None, description="module:function that draws a tick, for the page; null: none")
+    render: str | list[str] | None = Field(
+        default=None,
+        description="module:function that draws a tick, for the page; a list: their pictures one below the other; "
+        "null: none",
+    )
 
     @field_validator("render")
     @classmethod
-    def _names_a_function(cls, render: str | None) -> str | None:
-        if render is not None and _FUNCTION.fullmatch(render) is None:
-            raise ValueError("must be an import path module:function, as my_game.agent:draw")
+    def _names_functions(cls, render: str | list[str] | None) -> str | list[str] | None:
+        for name in [render] if isinstance(render, str) else render or []:
+            if _FUNCTION.fullmatch(name) is None:
+                raise ValueError("must be an import path module:function, as my_game.agent:draw, or a list of them")
         return render
 
 

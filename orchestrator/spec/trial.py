@@ -22,7 +22,7 @@ from orchestrator.spec.values import LARGEST, WHOLE, Name
 
 
 class TrialSpec(Section):
-    """A trial in REST requests and in the store: the file without `project` and `trial`."""
+    """A trial in REST requests and in the store: the file without `project`, `trial` and `mode`."""
 
     seed: Annotated[int, Field(strict=True, ge=0, le=LARGEST), WHOLE] = Field(
         default=0, description="source of everything random in the trial"
@@ -91,10 +91,14 @@ class TrialFile(TrialSpec):
 
     project: Name = Field(default="default", description="namespace of the trial")
     trial: Name = Field(default="trial", description="name of the trial; without one, the file's name is taken")
+    mode: Literal["train", "serve"] = Field(
+        default="train",
+        description="what the file is for: training, or lanista serve --trial, which serves its champion",
+    )
 
     @property
     def spec(self) -> TrialSpec:
-        """The trial without `project` and `trial`."""
+        """The trial without `project`, `trial` and `mode`."""
         return TrialSpec(**{name: getattr(self, name) for name in TrialSpec.model_fields})
 
 

@@ -28,7 +28,10 @@ class _Flow:
     """What is under way in a generation. Lists are by trainer, except `queued`, which is by rollout actor."""
 
     weights: Any
-    """The newest weights that a finished update has published."""
+    """The weights that rollout actors get."""
+    newest: Any
+    """Those of the last finished update."""
+    publish_every: int
     left: list[int]
     """Batches that are still to be asked for."""
     arrived: list[deque[tuple[int, Any]]]
@@ -40,7 +43,8 @@ class _Flow:
     """Calls under way: the actor and the batch of each."""
     training: set[Any] = field(default_factory=set)
     following: Any = None
-    """The weights that the update under way will publish."""
+    """The weights that the update under way will make."""
+    updates: int = 0
     steps: int = 0
     means: MetricMeans = field(default_factory=MetricMeans)
     oldest: float = 0.0
@@ -59,6 +63,8 @@ class AsynchronousCrew(SplitCrew):
         trainers, actors = len(self._trainers), len(self._rollouts)
         flow = _Flow(
             weights,
+            newest=weights,
+            publish_every=task.publish_every,
             left=[self._updates(task) * actors // trainers] * trainers,
             arrived=[deque() for _ in range(trainers)],
             queued=[0] * actors,
@@ -75,7 +81,7 @@ class AsynchronousCrew(SplitCrew):
             self._publish(flow, done)
             progress = Progress(steps=flow.steps, target=task.steps, seconds=timer.seconds, metrics=flow.means.values())
             on_progress(progress)
-        return flow.weights, flow.steps, flow.means.values() | {"sample_age_max": flow.oldest, EXACT: 0.0}
+        return flow.newest, flow.steps, flow.means.values() | {"sample_age_max": flow.oldest, EXACT: 0.0}
 
     def _ask(self, flow: _Flow) -> None:
         """Keep every rollout actor busy, with the newest weights there are."""
@@ -115,13 +121,15 @@ class AsynchronousCrew(SplitCrew):
         return calls
 
     def _publish(self, flow: _Flow, call: Any) -> None:
-        """Take in a trainer's report; the weights are published when all trainers have ended the update."""
+        """Take in a trainer's report. Weights are published when all trainers have ended the update, if it is due."""
         flow.training.remove(call)
         report: CallReport = self._host.results([call])[0]
         flow.means.merge(report.metrics)
         flow.oldest = max(flow.oldest, report.oldest)
         if not flow.training:
-            flow.weights = flow.following
+            flow.newest, flow.updates = flow.following, flow.updates + 1
+            if flow.updates % flow.publish_every == 0:
+                flow.weights = flow.newest
 
     def _wait_any(self, calls: Sequence[Any]) -> Any:
         """One of these calls that has ended; polls for a stop meanwhile."""

@@ -15,7 +15,7 @@ from api.schemas.trials import Trial, TrialSummary
 from lanista.cli.connection import ExitCode, TrialArgument, address, connected
 from lanista.cli.leagues import trial_orders
 from lanista.cli.leagues.own_code import packed, shipped
-from lanista.cli.leagues.trial_checks import checked_file, try_components
+from lanista.cli.leagues.trial_checks import checked_file, file_to_train, try_components
 from lanista.cli.leagues.trial_orders import watch_until_end
 from lanista.cli.options import HomeOption, JsonOption, LimitOption
 from lanista.cli.terminal import errors, out, print_json, print_line, uncut_table
@@ -75,7 +75,7 @@ def start(
     as_json: JsonOption = False,
 ) -> None:
     """Check a trial file and start its trial."""
-    checked = checked_file(file, as_json)
+    checked = file_to_train(file, as_json)
     spec = checked.spec.to_json() | ({"start": "paused"} if paused else {})
     code = packed(file, spec)
     with connected(home) as client:

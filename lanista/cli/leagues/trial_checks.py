@@ -38,6 +38,16 @@ def checked_file(file: Path, as_json: bool) -> TrialFile:
         raise typer.Exit(ExitCode.FAILED) from None
 
 
+def file_to_train(file: Path, as_json: bool) -> TrialFile:
+    """The same, of a file that is there to be trained."""
+    checked = checked_file(file, as_json)
+    if checked.mode != "train":
+        words = "must be train; lanista serve --trial FILE serves a file that says mode: serve"
+        _refuse(file, InvalidTrial([Problem(path="mode", message=words, value=checked.mode)]), as_json)
+        raise typer.Exit(ExitCode.FAILED)
+    return checked
+
+
 def try_components(file: Path, checked: TrialFile, home: Path | None, as_json: bool) -> str | None:
     """Have a worker try the components; returns why it did not. Exits with code 1 if they cannot be used."""
     text = file.read_text()

@@ -18,6 +18,7 @@ from lanista.cli.installation.stack import load_settings
 from lanista.cli.options import HomeOption
 from lanista.cli.terminal import errors, print_line
 from lanista.client import Client, Retries
+from orchestrator.spec.reading.problems import InvalidTrial
 
 if TYPE_CHECKING:
     from lanista.client.local import ApiAddress
@@ -61,6 +62,10 @@ def serve(
         Path | None,
         typer.Option("--weights", help="A file of weights instead, as of lanista try.", show_default=False),
     ] = None,
+    trial: Annotated[
+        Path | None,
+        typer.Option("--trial", help="A trial file with mode: serve, whose alias is followed.", show_default=False),
+    ] = None,
     game: Annotated[str | None, typer.Option("--game", help="The game, if the project has several.")] = None,
     canary: Annotated[
         str | None, typer.Option("--canary", help="Version, or project@alias, that gets a share of sessions.")
@@ -89,8 +94,9 @@ def serve(
     home: HomeOption = None,
 ) -> None:
     """Serve the version that an alias names, or a file of weights, to games that call in."""
+    alias = _alias_of(trial, alias) if trial is not None else alias
     if weights is not None:
-        _check_file(weights, {"--alias": alias, "--game": game, "--canary": canary})
+        _check_file(weights, {"--alias or --trial": alias, "--game": game, "--canary": canary})
     elif alias is None:
         errors.print(f"[yellow]{escape(OLD_MEANING)}[/]", highlight=False, soft_wrap=True)
         api()
@@ -133,6 +139,22 @@ def _build(
     if weights is not None:
         return ServeFile(weights, options)
     return WithRecords(ServeBuild(connect, options), where, options.followed)
+
+
+def _alias_of(trial: Path, alias: str | None) -> str:
+    """The alias of a trial file that is there to be served."""
+    from orchestrator.spec.reading.loading import load_trial_file
+
+    if alias is not None:
+        raise typer.BadParameter("the file names the alias; leave out --alias", param_hint="--trial")
+    try:
+        file = load_trial_file(trial)
+    except InvalidTrial as error:
+        raise typer.BadParameter("; ".join(map(str, error.problems)), param_hint="--trial") from None
+    if file.mode != "serve":
+        raise typer.BadParameter(f"{trial} says mode: {file.mode}; write mode: serve, or --alias", param_hint="--trial")
+    gate = file.league.champion_gate
+    return f"{file.project}@{'champion' if gate is None else gate.alias}"
 
 
 def _check_file(weights: Path, others: Mapping[str, str | None]) -> None:

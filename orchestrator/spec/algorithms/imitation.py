@@ -4,16 +4,17 @@ from __future__ import annotations
 
 from typing import Annotated, ClassVar, Literal
 
-from pydantic import Field
+from pydantic import Field, ValidationInfo, field_validator
 
 from orchestrator.catalog import Kind
 from orchestrator.spec.algorithms.actor_critic import PpoOptions
 from orchestrator.spec.algorithms.base import AlgorithmOptions
 from orchestrator.spec.components import Choice
 from orchestrator.spec.section import Section
-from orchestrator.spec.values import Count, NotNegative, Positive, Share
+from orchestrator.spec.values import WHOLE, Count, NotNegative, Positive, Share
 
 Source = Annotated[str, Field(min_length=1, max_length=1000)]
+Positives = Annotated[float, Field(strict=True, gt=0, le=1e6)]
 
 
 class DatasetOptions(Section):
@@ -25,6 +26,11 @@ class DatasetOptions(Section):
         description="files of decisions (.npz or .parquet, patterns too) in the import folders, or module:attr",
         examples=[["games/train-*.npz"]],
     )
+    dataset_weights: tuple[Positives, ...] = Field(
+        default=(),
+        max_length=1000,
+        description="how often rows of each entry of dataset are drawn, as [3, 1]; none: by their number of rows",
+    )
     validation_dataset: tuple[Source, ...] = Field(
         default=(), max_length=1000, description="the same, of decisions that are only measured on"
     )
@@ -32,12 +38,24 @@ class DatasetOptions(Section):
         default=0.1, description="share of the games to measure on where validation_dataset names none"
     )
     validation_every: Positive = Field(default=50, description="gradient steps between two measurements")
+    validation_batches: Positive = Field(default=1, description="minibatches of one measurement")
+
+    @field_validator("dataset_weights")
+    @classmethod
+    def _one_for_each_entry(cls, weights: tuple[float, ...], info: ValidationInfo) -> tuple[float, ...]:
+        entries = len(info.data.get("dataset", weights))
+        if weights and len(weights) != entries:
+            raise ValueError(f"has {len(weights)} weights for {entries} entries of dataset")
+        return weights
 
 
 class OfflineOptions(DatasetOptions, AlgorithmOptions):
     """Options of algorithms that learn from data sets alone, without playing."""
 
     minibatch: Positive = Field(default=1024, description="rows of one gradient step, over all processes")
+    prefetch: Annotated[int, Field(strict=True, ge=0, le=64), WHOLE] = Field(
+        default=0, description="minibatches that a thread prepares while the network learns; 0: none"
+    )
 
 
 class BcOptions(OfflineOptions):

@@ -41,6 +41,13 @@ def test_a_generation_is_sampled_whole_and_says_that_it_is_not_exact(store: Arti
     assert checkpoint.steps == result.steps
 
 
+def test_weights_are_published_as_often_as_asked_and_the_last_ones_are_kept(store: ArtifactStore) -> None:
+    result = run(replace(IMPALA, publish_every=1_000), store)
+    updates = load(store, result.checkpoint).learner["optimisers/policy/updates"]
+    assert updates >= 16, "the checkpoint has every update"
+    assert result.metrics["sample_age_max"] >= updates - 1, "all games were played with the first weights"
+
+
 def test_actors_do_not_wait_for_a_slow_trainer(store: ArtifactStore) -> None:
     """Its updates take longer than the whole sampling: it takes the newest batches and drops the others."""
     slow = replace(IMPALA, algorithm=Component(id=UPDATES_LATE, options={"rollout_steps": 8}))

@@ -14,6 +14,7 @@ from orchestrator.spec.algorithms.imitation import DatasetOptions
 from orchestrator.user_code.import_folders import NotImportable
 from tests.unit.algorithms.imitation.samples import box_rows, centre_games, write
 from workers.activities.failures import failure_kind
+from workers.algorithms.imitation.offline import drawn_ahead
 from workers.buffers.data_files import find_files, fit, hold_out, read_source, returns, rows_in
 from workers.buffers.dataset import from_columns
 from workers.buffers.demonstrations import RETURN, Demonstrations, check_first
@@ -227,3 +228,27 @@ def test_parquet_columns_of_lists_within_lists_keep_their_shape(tmp_path: Path) 
     parquet.write_table(pyarrow.table(columns), tmp_path / "games.parquet")
     ((_, batch),) = read_source(str(tmp_path / "games.parquet"), None)
     assert (batch.columns["obs"] == seen).all()
+
+
+def test_weights_say_how_often_each_entry_is_drawn(tmp_path: Path) -> None:
+    few, many = centre_games(2), centre_games(60)
+    few["reward"] = np.full(len(few["action"]), 7.0, np.float32)
+    files = (write(tmp_path / "few.npz", few), write(tmp_path / "many.npz", many))
+    options = DatasetOptions(dataset=files, dataset_weights=(3.0, 1.0), validation_share=0.0)
+    drawn = Demonstrations(options, SPEC, gamma=1.0).draw(4000, np.random.default_rng(0))
+    assert drawn is not None
+    share = float(np.mean(np.asarray(drawn.columns["reward"]) == 7.0))
+    assert 0.7 < share < 0.8, "three of four rows are of the small file"
+    with pytest.raises(ValueError, match="1 weights for 2 entries"):
+        DatasetOptions(dataset=files, dataset_weights=(1.0,))
+
+
+@pytest.mark.parametrize("ahead", [1, 3, 50])
+def test_batches_that_are_drawn_ahead_do_not_depend_on_who_is_faster(tmp_path: Path, ahead: int) -> None:
+    options = DatasetOptions(dataset=(write(tmp_path / "games.npz", centre_games(20)),))
+    data = Demonstrations(options, SPEC, gamma=1.0)
+    runs = [
+        [draw.ids.tolist() for draw in drawn_ahead(data, 8, np.random.default_rng(1), count=7, ahead=ahead)]
+        for _ in range(2)
+    ]
+    assert runs[0] == runs[1] and len(runs[0]) == 7 and runs[0][0] != runs[0][1]

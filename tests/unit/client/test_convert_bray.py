@@ -140,3 +140,34 @@ def test_the_command_writes_the_file_and_lists_the_rest(tmp_path: Path) -> None:
     assert made.read_text().startswith("# Converted from a configuration of Bray")
     config.write_text("game: {id: x}")
     assert CliRunner().invoke(app, ["convert", "bray", str(config)]).exit_code == 1
+
+
+def test_buffers_renders_and_publication_have_equals() -> None:
+    teacher = {**CONFIG["teacher"], "buffers": ["demo_buffer", "other"], "buffer_weights": [3, 1], "prefetch_size": 2}
+    teacher |= {"weights_publish_interval": 4, "eval": {"buffer": "eval_buffer", "interval": 200, "steps": 10}}
+    other = {"kind": "buffer", "sources": ["held_out"], "batch_size": 64}
+    second = {"kind": "render", "module": "arena.pictures", "func": "graph"}
+    made = convert_bray(changed(teacher=teacher, other=other, second=second))
+    algorithm = made.trial["algorithm"]
+    assert (algorithm["id"], algorithm["dataset_weights"], algorithm["prefetch"]) == ("bc", [3.0, 1.0], 2)
+    assert algorithm["validation_batches"] == 10
+    assert made.trial["game"]["dump"]["render"] == ["arena.pictures:draw", "arena.pictures:graph"]
+    assert made.trial["generation"]["publish_every"] == 4 and made.trial["generation"]["topology"] == "asynchronous"
+
+
+def test_every_trainer_is_a_player_with_its_own_model() -> None:
+    rival = {"kind": "model", "module": "arena.rivals"}
+    pupil = {"kind": "trainer", "model": "rival", "buffers": ["replay"], "learning_rate": 1e-3}
+    made = convert_bray(changed(rival=rival, pupil=pupil))
+    first, second = made.trial["league"]["players"]
+    assert first == {"name": "net", "role": "main"}
+    assert (second["name"], second["model"]) == ("rival", {"id": "arena.rivals:build_model"})
+    assert (second["algorithm"]["id"], second["algorithm"]["learning_rate"]) == ("ppo", 1e-3)
+    assert not [line for line in made.left if line.startswith("rival")]
+    assert [player.name for player in parse_trial(made.text).league.players] == ["net", "rival"]
+
+
+def test_a_configuration_that_serves_is_served() -> None:
+    made = convert_bray(changed(mode="serve"))
+    assert parse_trial(made.text).mode == "serve" and not [line for line in made.left if line.startswith("mode")]
+    assert [line for line in convert_bray(changed(mode="test")).left if line.startswith("mode: test")]

@@ -16,7 +16,7 @@ from workers.agents.agent_set import load_agents
 from workers.gateway.recording.drawing import draw_game
 from workers.gateway.recording.errors import CannotRender
 from workers.gateway.recording.files import decode_game
-from workers.gateway.recording.rendering import gif, load_render, render_frames, write_frames
+from workers.gateway.recording.rendering import gif, load_render, load_renders, render_frames, write_frames
 
 MODULE = "tests.unit.recording.sessions"
 
@@ -25,6 +25,13 @@ async def test_frames_are_what_the_function_drew(tmp_path: Path) -> None:
     frames = render_frames(decode_game(await record(tmp_path)), draw, load_agents(Walker))
     assert [frame.shape for frame in frames] == [(1, 2, 3)] * 5
     assert [int(frame[0, 0, 0]) for frame in frames] == [0, 1, 2, 3, 4]
+
+
+async def test_several_functions_draw_one_below_the_other(tmp_path: Path) -> None:
+    together = load_renders([f"{MODULE}:draw", f"{MODULE}:draw"])
+    frames = render_frames(decode_game(await record(tmp_path)), together, load_agents(Walker))
+    assert [frame.shape for frame in frames] == [(2, 2, 3)] * 5
+    assert [frame[:, 0, 0].tolist() for frame in frames[:2]] == [[0, 0], [1, 1]]
 
 
 def test_png_gif_and_mp4(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

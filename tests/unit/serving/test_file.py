@@ -32,6 +32,27 @@ async def test_a_file_is_served_without_an_api(tmp_path: Path) -> None:
         assert told["versions"] == {"champion": "main.safetensors"} and told["problem"] == NOT_FOLLOWED
 
 
+def test_a_trial_file_names_the_alias(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    served: list[str] = []
+    monkeypatch.setattr("lanista.serving.followed.find_followed", lambda connect, alias, *rest: served.append(alias))
+    file = tmp_path / "trial.yaml"
+    gate = "league: {champion_gate: {alias: best}}"
+    file.write_text(f"project: games\nmode: serve\ngame: {{id: tic_tac_toe}}\n{gate}\n")
+    CliRunner().invoke(app, ["serve", "--trial", str(file), "--cache", str(tmp_path)])
+    assert served == ["games@best"]
+    file.write_text("game: {id: tic_tac_toe}\n")
+    refused = CliRunner().invoke(app, ["serve", "--trial", str(file)])
+    assert refused.exit_code != 0 and "mode: train" in refused.output
+
+
+def test_a_trial_that_serves_is_not_trained(tmp_path: Path) -> None:
+    file = tmp_path / "trial.yaml"
+    file.write_text("mode: serve\ngame: {id: tic_tac_toe}\n")
+    for words in (["trial", "start", str(file)], ["try", str(file)]):
+        refused = CliRunner().invoke(app, words)
+        assert refused.exit_code == 1 and "lanista serve --trial FILE" in " ".join(refused.output.split()), words
+
+
 @pytest.mark.parametrize(
     ("words", "message"),
     [

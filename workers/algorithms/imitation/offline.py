@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from abc import abstractmethod
+from collections import deque
 from collections.abc import Callable, Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import torch
@@ -13,7 +15,7 @@ from orchestrator.spec.algorithms.imitation import OfflineOptions
 from workers.algorithms.contract import Algorithm, Metrics
 from workers.algorithms.imitation.likelihood import agreement
 from workers.algorithms.learner import Learner
-from workers.buffers.contract import Batch, Buffer
+from workers.buffers.contract import Batch, Buffer, Draw
 from workers.buffers.demonstrations import Demonstrations
 from workers.games.protocol import GameSpec
 from workers.models.contract import encode
@@ -49,9 +51,7 @@ class Offline(Algorithm):
         nets = learner.all_nets()
         assert isinstance(buffer, Demonstrations)
         self._normalise(learner, buffer)
-        for _ in range(self.gradient_steps):
-            drawn = buffer.draw(rows, rng)
-            assert drawn is not None, "a data set has rows"
+        for drawn in drawn_ahead(buffer, rows, rng, count=self.gradient_steps, ahead=self.options.prefetch):
             with learner.autocast():
                 losses = self.losses(drawn.tensors(learner.device), nets)
             learner.descend(losses["loss"].float())
@@ -77,7 +77,35 @@ class Offline(Algorithm):
         if learner.updates % self.options.validation_every:
             return {}
         rows = max(1, round(self.options.minibatch / self.processes))
+        rows *= self.options.validation_batches
         return validated(learner, buffer, rows, rng, lambda batch: self.loss(batch, learner.all_nets()))
+
+
+def drawn_ahead(
+    buffer: Demonstrations, rows: int, rng: np.random.Generator, *, count: int, ahead: int
+) -> Iterator[Draw]:
+    """So many draws; with `ahead`, a thread prepares that many while the network learns from the one before.
+
+    The thread has random numbers of its own, so that what is drawn does not depend on who is faster.
+    """
+    if not ahead:
+        for _ in range(count):
+            yield _draw(buffer, rows, rng)
+        return
+    own = np.random.default_rng(rng.integers(1 << 63))
+    with ThreadPoolExecutor(1, "prefetch") as thread:
+        waiting = deque(thread.submit(_draw, buffer, rows, own) for _ in range(min(ahead, count)))
+        for number in range(count):
+            drawn = waiting.popleft().result()
+            if number + ahead < count:
+                waiting.append(thread.submit(_draw, buffer, rows, own))
+            yield drawn
+
+
+def _draw(buffer: Demonstrations, rows: int, rng: np.random.Generator) -> Draw:
+    drawn = buffer.draw(rows, rng)
+    assert drawn is not None, "a data set has rows"
+    return drawn
 
 
 @torch.no_grad()

@@ -73,4 +73,5 @@ class SlRl(Ppo):
         (self._weight * loss).backward()  # type: ignore[no-untyped-call]
         self._imitated.add({"imitation_loss": float(loss.detach())}, 1)
         if learner.updates % self.options.validation_every == 0:
-            self._imitated.add(validated(learner, self._data, rows, rng, imitation_loss), 1)
+            measured = rows * self.options.validation_batches
+            self._imitated.add(validated(learner, self._data, measured, rng, imitation_loss), 1)

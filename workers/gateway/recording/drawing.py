@@ -7,7 +7,7 @@ from orchestrator.storage.recorded_games import RecordedGames
 from workers.agents.agent_set import load_agents
 from workers.gateway.recording.errors import BadRecording, CannotRender
 from workers.gateway.recording.files import decode_game
-from workers.gateway.recording.rendering import gif, load_render, render_frames
+from workers.gateway.recording.rendering import gif, load_renders, render_frames
 
 SECONDS_OF_A_FRAME = 0.2
 
@@ -22,6 +22,7 @@ def draw_game(request: DrawRecordedGame, store: RecordedGames) -> DrawnGame:
     if data is None:
         raise BadRecording(f"there is no recorded game {request.recording}; older ones are removed")
     agents = load_agents(request.game.options.get("agent"))
-    picture = gif(render_frames(decode_game(data), load_render(str(name)), agents), SECONDS_OF_A_FRAME)
+    render = load_renders([name] if isinstance(name, str) else [str(each) for each in name])
+    picture = gif(render_frames(decode_game(data), render, agents), SECONDS_OF_A_FRAME)
     store.put_picture(request.trial, request.recording, picture)
     return DrawnGame(bytes=len(picture))

@@ -70,6 +70,21 @@ def load_render(name: str) -> Render:
     return render
 
 
+def load_renders(names: Sequence[str]) -> Render:
+    """One function out of several: their pictures of a tick one below the other. Raises CannotRender."""
+    renders = [load_render(name) for name in names]
+    if len(renders) == 1:
+        return renders[0]
+
+    def together(tick: RecordedTick) -> Frame | None:
+        made = [_frame(picture, tick) for render in renders if (picture := render(tick)) is not None]
+        width = max((frame.shape[1] for frame in made), default=0)
+        wide = [np.pad(frame, [(0, 0), (0, width - frame.shape[1]), (0, 0)]) for frame in made]
+        return np.concatenate(wide) if wide else None
+
+    return together
+
+
 def recorded_ticks(game: pb.RecordedGame, agents: AgentSet | None = None) -> Iterator[RecordedTick]:
     """The steps of a game with their replies, in the order of the replies."""
     waiting: dict[str, pb.RecordedStep] = {}
