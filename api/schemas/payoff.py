@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Literal
 from pydantic import Field
 
 from api.schemas.base import Answer
+from api.schemas.enums import RatingMethod
 from league.types import Role
 
 if TYPE_CHECKING:
@@ -45,6 +46,20 @@ class LineupResults(Answer):
     low: float | None = Field(description="lower end of its 95 % interval")
     high: float | None = Field(description="upper end of its 95 % interval")
     mean_return: float | None = Field(description="the line-up's mean return per game")
+    rating: float | None = Field(
+        None,
+        description="mu of the line-up as a competitor of its own; null in games of one team, and for line-ups that "
+        "did not play lately",
+        examples=[27.4],
+    )
+    deviation: float | None = Field(None, description="sigma of `rating`", examples=[1.9])
+    opponent_rating: float | None = Field(None, description="mu of the opponent's whole team, by the same fit")
+    opponent_deviation: float | None = Field(None, description="sigma of `opponent_rating`")
+    rating_method: RatingMethod | None = Field(
+        None,
+        description="openskill where there is a rating: over training games, in the order of commits; not comparable "
+        "with the ratings of whole teams",
+    )
 
 
 class Payoff(Answer):

@@ -82,7 +82,7 @@ def _rule(word: str, text: str) -> Rule:
     if "+" in word:
         raise ValueError(
             f"{text!r}: a line-up of several players cannot enter; an entrant is one version, which takes a whole "
-            "team. Results of mixed line-ups are at /api/v1/trials/{trial_id}/lineups"
+            "team. Results and ratings of mixed line-ups are at /api/v1/trials/{trial_id}/payoff/lineups"
         )
     if word not in set(Rule):
         raise ValueError(f"{text!r}: the word before the colon {one_of(word, [rule.value for rule in Rule])}")

@@ -1,15 +1,20 @@
-"""Results of mixed line-ups, summed by players: teams that a learner shared with a mate."""
+"""Results of mixed line-ups, summed by players: teams that a learner shared with a mate; and their ratings."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import Any
+from collections.abc import Iterator, Mapping
+from typing import Any, Final
 
 from sqlalchemy import text
 from sqlalchemy.orm import Session
 
+from api.schemas.enums import RatingMethod
 from api.store.core.records import Record
 from league.payoff import wilson
+from league.ratings import LineupResult, Skill, lineup_skills
+
+NEWEST_RATED: Final = 500
+"""Tallies that ratings of line-ups are made of; a tally is a line-up's games against an opponent in one generation."""
 
 _SUMMED = text(
     """
@@ -37,17 +42,61 @@ LIMIT :most OFFSET :skip
 )
 
 
+_NEWEST = text(
+    """
+SELECT members.ids AS lineup, other.player_id::text AS opponent, tally.wins, tally.draws, tally.losses
+FROM (
+    SELECT * FROM lineup_tallies
+    WHERE trial_id = :trial_id AND opponent_seat IS NOT NULL
+    ORDER BY commit DESC, id DESC LIMIT :most
+) AS tally
+JOIN model_versions AS other ON other.id = tally.opponent_version_id
+CROSS JOIN LATERAL (
+    SELECT array_agg(version.player_id::text ORDER BY place) AS ids
+    FROM unnest(tally.lineup) WITH ORDINALITY AS member (version_id, place)
+    JOIN model_versions AS version ON version.id = member.version_id
+) AS members
+ORDER BY tally.commit, tally.id
+"""
+)
+
+
 def lineup_results(session: Session, trial_id: str, *, skip: int = 0, limit: int = 50) -> list[Record]:
     """Every mixed line-up against every opponent, the most played first."""
-    rows = session.connection().execute(_SUMMED, {"trial_id": trial_id, "most": limit, "skip": skip}).mappings()
-    return list(_records(dict(row) for row in rows))
+    rows = session.connection().execute(_SUMMED, {"trial_id": trial_id, "most": limit, "skip": skip}).mappings().all()
+    skills = _skills(session, trial_id) if rows else {}
+    return list(_records((dict(row) for row in rows), skills))
 
 
-def _records(rows: Iterator[dict[str, Any]]) -> Iterator[Record]:
+def _skills(session: Session, trial_id: str) -> Mapping[Any, Skill]:
+    """Openskill's rating of each line-up, by its players, and of each opponent, which has a whole team."""
+    rows = session.connection().execute(_NEWEST, {"trial_id": trial_id, "most": NEWEST_RATED})
+    return lineup_skills(
+        LineupResult(lineup=tuple(lineup), opponent=opponent, wins=wins, draws=draws, losses=losses)
+        for lineup, opponent, wins, draws, losses in rows
+    )
+
+
+def _records(rows: Iterator[dict[str, Any]], skills: Mapping[Any, Skill]) -> Iterator[Record]:
     for row in rows:
         returns, games = row.pop("returns"), row["games"]
         ids = {name: None if row[name] is None else str(row[name]) for name in ("player_id", "opponent_id")}
         rate = None if row["opponent_seat"] is None else (row["wins"] + row["draws"] / 2) / games
         low, high = (None, None) if rate is None else wilson(rate, games)
         mean_return = None if returns is None else returns / games
-        yield {**row, **ids, "win_rate": rate, "low": low, "high": high, "mean_return": mean_return}
+        own, other = (
+            (None, None) if rate is None else (skills.get(tuple(row["lineup_ids"])), skills.get(ids["opponent_id"]))
+        )
+        yield {
+            **row,
+            **ids,
+            "win_rate": rate,
+            "low": low,
+            "high": high,
+            "mean_return": mean_return,
+            "rating": None if own is None else own.mu,
+            "deviation": None if own is None else own.sigma,
+            "opponent_rating": None if other is None else other.mu,
+            "opponent_deviation": None if other is None else other.sigma,
+            "rating_method": None if own is None else RatingMethod.OPENSKILL,
+        }

@@ -10,6 +10,7 @@ import pytest
 from api.store.payoffs.lineups import lineup_results
 from api.store.tables import Decision, LineupTally, Payoff, Tally
 from api.store.verify import audit
+from league.ratings import LineupResult, lineup_skills
 from league.types import DecisionKind, Earned, ReturnTally, VersionId
 from league.types import LineupTally as LineupResults
 from orchestrator.contracts.generations import GenerationPlan, GenerationReport
@@ -88,6 +89,11 @@ def test_line_ups_are_summed_by_players_over_generations(store: Store) -> None:
     assert (record["seat"], record["games"], record["wins"], record["draws"], record["losses"]) == (1, 20, 10, 4, 6)
     assert record["win_rate"] == 0.6 and record["low"] < 0.6 < record["high"]
     assert record["mean_return"] == pytest.approx(0.2)
+    tally = LineupResult(lineup="other+main", opponent="random", wins=5, draws=2, losses=3)
+    skills = lineup_skills([tally, tally])
+    assert (record["rating"], record["deviation"]) == (skills["other+main"].mu, skills["other+main"].sigma)
+    assert (record["opponent_rating"], record["opponent_deviation"]) == (skills["random"].mu, skills["random"].sigma)
+    assert record["rating_method"] == "openskill" and record["rating"] > record["opponent_rating"]
 
 
 def test_a_game_of_one_team_is_audited_with_its_line_ups(fresh_store: Store) -> None:
@@ -103,4 +109,5 @@ def test_a_game_of_one_team_is_audited_with_its_line_ups(fresh_store: Store) -> 
     with fresh_store.sessions() as session:
         (record,) = lineup_results(session, league.trial)
     assert (record["opponent"], record["games"], record["win_rate"], record["mean_return"]) == (None, 30, None, 2.0)
+    assert record["rating"] is record["rating_method"] is None, "returns are no results against anybody"
     assert not audit(fresh_store.engine, fresh_store.artifacts).findings

@@ -24,7 +24,8 @@ def test_the_client_loads_neither_torch_nor_ray_nor_sqlalchemy() -> None:
 
 
 @pytest.mark.parametrize(
-    "name", ["games", "models", "algorithms", "buffers", "checkpoints", "matches", "crews", "rpc", "recordings"]
+    "name",
+    ["agents", "games", "models", "algorithms", "buffers", "checkpoints", "matches", "crews", "rpc", "recordings"],
 )
 def test_every_public_name_exists(name: str) -> None:
     module = importlib.import_module(f"lanista.{name}")
@@ -40,8 +41,8 @@ def users_code() -> Iterator[tuple[str, str]]:
     for guide in [ROOT / "README.md", *guides]:
         for number, block in enumerate(re.findall(r"```python\n(.*?)```", guide.read_text(), re.DOTALL), start=1):
             yield f"{guide.name} block {number}", block
-    for example in (ROOT / "examples").glob("*.py"):
-        yield example.name, example.read_text()
+    for example in (ROOT / "examples").rglob("*.py"):
+        yield str(example.relative_to(ROOT)), example.read_text()
 
 
 def imported(code: str) -> set[str]:

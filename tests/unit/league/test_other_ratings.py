@@ -11,7 +11,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from league.errors import InvalidInput
-from league.ratings import Skill, TeamMatch, elo_expected, elo_online, strongest_cycles, team_skills
+from league.ratings import (
+    LineupResult,
+    Skill,
+    TeamMatch,
+    elo_expected,
+    elo_online,
+    lineup_skills,
+    strongest_cycles,
+    team_skills,
+)
 
 
 def test_elo_by_hand_and_labelled_live() -> None:
@@ -95,3 +104,30 @@ def test_no_cycles_in_a_chain_and_bad_input_refused() -> None:
         strongest_cycles("ab", [[0.5]])
     with pytest.raises(InvalidInput, match="finite"):
         strongest_cycles("a", [[math.nan]])
+
+
+MIXED = ("main", "mate")
+
+
+def result(wins: int, draws: int, losses: int) -> LineupResult:
+    return LineupResult(lineup=MIXED, opponent="striker", wins=wins, draws=draws, losses=losses)
+
+
+def test_a_line_up_is_rated_as_a_competitor_of_its_own() -> None:
+    won, lost = (TeamMatch(((MIXED,), ("striker",)), places) for places in ((1, 2), (2, 1)))
+    assert lineup_skills([result(2, 0, 1)]) == team_skills([won, lost, won]), "results are spread evenly"
+    skills = lineup_skills([result(6, 2, 1)])
+    assert set(skills) == {MIXED, "striker"} and skills[MIXED].mu > 25 > skills["striker"].mu
+
+
+def test_a_large_sum_counts_as_ten_games_in_its_shares() -> None:
+    assert lineup_skills([result(6000, 3000, 1000)]) == lineup_skills([result(6, 3, 1)])
+    assert lineup_skills([result(58, 29, 13)]) == lineup_skills([result(6, 3, 1)]), "by the largest remainder"
+    later = lineup_skills([result(1000, 0, 0), result(0, 0, 5)])
+    assert later[MIXED].mu < lineup_skills([result(1000, 0, 0)])[MIXED].mu, "earlier thousands do not drown later games"
+
+
+@pytest.mark.parametrize("wrong", [{"wins": -1}, {"opponent": MIXED}])
+def test_results_that_cannot_be_are_refused(wrong: dict[str, object]) -> None:
+    with pytest.raises(InvalidInput):
+        LineupResult(**({"lineup": MIXED, "opponent": "striker", "wins": 1, "draws": 0, "losses": 0} | wrong))  # type: ignore[arg-type]
