@@ -24,7 +24,7 @@ from workers.gateway.limits import GatewayLimits
 from workers.gateway.process import GatewayOptions, run_gateway
 from workers.gateway.transports.tcp_frames import HEAD, MAGIC, REPLY, VERSION
 
-PATIENCE = 5.0
+PATIENCE = 20.0
 """Seconds after which a connection that was neither answered nor closed counts as hung."""
 WARM_UP = 0.2
 """Share of the requests before memory is first looked at: by then buffers and caches have their size."""

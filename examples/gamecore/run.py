@@ -104,7 +104,7 @@ def main() -> None:
     orders = parser.add_subparsers(dest="order", required=True)
     training = orders.add_parser("train", help="train in a league")
     training.add_argument("--name", default=time.strftime("tic-tac-toe-%m%d-%H%M%S"), help="the trial's name")
-    training.add_argument("--tables", type=int, default=16, help="games at the same time")
+    training.add_argument("--tables", type=int, default=32, help="games at the same time")
     serving = orders.add_parser("serve", help="serve the champion and play against it")
     serving.add_argument("--games", type=int, default=1000, help="games against the solver")
     serving.add_argument("--port", type=int, default=8900, help="port of HTTP; TCP has the next one")

@@ -17,12 +17,14 @@ from lanista.serving.code import CodeArchives
 from lanista.serving.followed import Followed
 from lanista.serving.follower import AliasFollower, Connect
 from lanista.stack.errors import StackError
+from orchestrator.recorded_games import RecordedGames
 from workers.agents.agent_set import AgentSet, load_agents
 from workers.agents.generic import GenericAgent
 from workers.agents.runner import AgentRunner
 from workers.games.spaces import ActionLayout
-from workers.gateway.contract import Cast, Model, Runner
+from workers.gateway.contract import Model
 from workers.gateway.models import BatchedModel
+from workers.gateway.recording.recorder import KEPT, GameRecorder
 from workers.gateway.server import Gateway
 from workers.serving.comparison import Arm, CanaryReport
 from workers.serving.director import ServingDirector
@@ -50,8 +52,18 @@ class ServeOptions:
     interval: float = 2.0
     service: ServiceOptions | None = None
     """The shared inference service; None: the gateway's own process decides."""
+    dump_every: int | None = None
+    """Every n-th session of a process is recorded; None: none."""
+    dump_keep: int = KEPT
+    artifacts: str = ""
+    """Where recorded sessions are kept: the artifact store's URL."""
     service_name: str | None = None
     """The service that the first process has started, and the others join."""
+
+    @property
+    def dump(self) -> dict[str, int] | None:
+        """Which sessions are recorded, as `game: dump` of a trial says it."""
+        return None if self.dump_every is None else {"every": self.dump_every, "keep": self.dump_keep}
 
 
 @dataclass(frozen=True)
@@ -65,7 +77,11 @@ class ServeBuild:
         options, loop = self.options, asyncio.get_running_loop()
         models = Models(options, loop)
         director = ServingDirector(
-            options.followed.label, models.make, seats=options.seats, swap_sessions=options.swap_sessions
+            options.followed.label,
+            models.make,
+            seats=options.seats,
+            swap_sessions=options.swap_sessions,
+            dump=options.dump,
         )
         follower = AliasFollower(
             self.connect,
@@ -79,10 +95,7 @@ class ServeBuild:
         await asyncio.to_thread(follower.begin)
         agents = serving_agents(options, director)
 
-        def make_runner(session: str, cast: Cast) -> Runner:
-            return AgentRunner(session, cast, agents, director, loop)
-
-        gateway.play(director, make_runner)
+        self._play(gateway, director, agents, loop)
         gateway.metrics.more = partial(serving_series, director, follower.state)
         gateway.front.health = partial(serving_health, director, follower.state)
         stop = threading.Event()
@@ -95,6 +108,19 @@ class ServeBuild:
             models.stop()
 
         gateway.at_stop(end)
+
+    def _play(
+        self, gateway: Gateway, director: ServingDirector, agents: AgentSet, loop: asyncio.AbstractEventLoop
+    ) -> None:
+        """Let sessions play, recorded where that is wanted."""
+        if self.options.dump is None:
+            gateway.play(director, lambda session, cast: AgentRunner(session, cast, agents, director, loop))
+            return
+        recorder = GameRecorder(director, RecordedGames(self.options.artifacts))
+        gateway.play(
+            recorder, recorder.runners(lambda session, cast: AgentRunner(session, cast, agents, recorder, loop))
+        )
+        gateway.at_stop(recorder.stop)
 
 
 def join_ray() -> None:

@@ -12,9 +12,11 @@ from __future__ import annotations
 import json
 import posixpath
 import re
+from collections import Counter
 from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import asdict, dataclass, field
+from itertools import accumulate
 from typing import Any
 
 from orchestrator.storage.artifacts import ArtifactStoreUnavailable, open_filesystem, write_whole
@@ -23,6 +25,8 @@ FOLDER = "recorded_games"
 GAME, SUMMARY, PICTURE = ".game", ".json", ".gif"
 OTHERS = "others"
 """The folder of games that belong to no trial."""
+MOST_BYTES = 2 << 30
+"""Bytes of all recorded games of a trial; the newest stays, whatever its size."""
 _TRIAL = re.compile(r"[0-9a-f-]{36}|others")
 _ID = re.compile(r"[0-9]{13}-[0-9a-f]{8}")
 
@@ -66,12 +70,15 @@ class RecordedGames:
         self._root = posixpath.join(root, FOLDER)
 
     def put(self, trial: str | None, summary: RecordedSummary, data: bytes, keep: int) -> None:
-        """Store a game, and remove the oldest ones of its trial beyond `keep`."""
+        """Store a game, and remove the oldest ones of its trial beyond `keep`, or beyond MOST_BYTES together."""
         folder = self._folder(trial)
         write_whole(self._fs, posixpath.join(folder, summary.id + GAME), data)
         written = json.dumps(asdict(summary)).encode()
         write_whole(self._fs, posixpath.join(folder, summary.id + SUMMARY), written)
-        for old in self._ids(folder)[keep:]:
+        sizes = self._sizes(folder)
+        ids = sorted(sizes, reverse=True)
+        room = sum(so_far <= MOST_BYTES for so_far in accumulate(sizes[id] for id in ids))
+        for old in ids[max(1, min(keep, room)) :]:
             for suffix in (SUMMARY, GAME, PICTURE):
                 with suppress(OSError):
                     self._fs.rm_file(posixpath.join(folder, old + suffix))
@@ -104,20 +111,28 @@ class RecordedGames:
 
     def _ids(self, folder: str) -> list[str]:
         """The newest first."""
-        return sorted(self._listed(folder), reverse=True)
+        return sorted((id for id, suffix, _ in self._files(folder) if suffix == SUMMARY), reverse=True)
 
-    def _listed(self, folder: str) -> Iterator[str]:
+    def _sizes(self, folder: str) -> Counter[str]:
+        """Bytes of each game with its picture."""
+        sizes: Counter[str] = Counter()
+        for id, _, size in self._files(folder):
+            sizes[id] += size
+        return sizes
+
+    def _files(self, folder: str) -> Iterator[tuple[str, str, int]]:
+        """Id, suffix and bytes of each file."""
         try:
             self._fs.invalidate_cache()
-            paths = self._fs.ls(folder, detail=False)
+            found = self._fs.ls(folder, detail=True)
         except FileNotFoundError:
             return
         except OSError as error:
             raise ArtifactStoreUnavailable(folder, error.strerror or str(error)) from error
-        for path in paths:
-            id, suffix = posixpath.splitext(posixpath.basename(str(path)))
-            if suffix == SUMMARY and _ID.fullmatch(id):
-                yield id
+        for file in found:
+            id, suffix = posixpath.splitext(posixpath.basename(str(file["name"])))
+            if _ID.fullmatch(id):
+                yield id, suffix, int(file.get("size") or 0)
 
     def _summary(self, folder: str, id: str) -> RecordedSummary | None:
         data = self._read(posixpath.join(folder, id + SUMMARY))

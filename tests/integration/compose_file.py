@@ -23,6 +23,8 @@ SECRETS = {
     "LANISTA_TEMPORAL_KEY": "k" * 32,
     "LANISTA_TEMPORAL_TRAIN_KEY": "l" * 32,
     "LANISTA_RAY_TOKEN": "r" * 32,
+    "LANISTA_GATEWAY_CONTROL_KEY": "c" * 32,
+    "LANISTA_GATEWAY_TOKEN": "g" * 32,
 }
 """The required variables; passwords with everything that quoting can get wrong."""
 

@@ -19,6 +19,8 @@ from lanista.cli import app
 from lanista.settings import INTERNAL, known_settings
 from orchestrator.settings import LanistaSettings
 from tests.integration.compose_file import FILE, ROOT, SECRETS, commands, compose_tool, services, uses
+from workers.gateway.auth import Access, check_exposure
+from workers.gateway.league.settings import LeagueGatewaySettings
 from workers.settings import WorkerSettings
 
 TEXT = FILE.read_text()
@@ -94,7 +96,7 @@ def test_a_variable_has_the_same_default_everywhere() -> None:
 
 def test_ports_are_published_on_loopback_by_default() -> None:
     ports = [port for service in SERVICES.values() for port in service.get("ports", [])]
-    assert sorted(port.rsplit(":", 1)[1] for port in ports) == ["8080", "8800"]
+    assert sorted(port.rsplit(":", 1)[1] for port in ports) == ["8080", "8800", "8810", "8811", "8812"]
     assert [port for port in ports if not port.startswith("127.0.0.1:")] == []
     opened = services({**SECRETS, "LANISTA_BIND": "10.0.0.5"})
     assert opened["api"]["ports"] == ["10.0.0.5:8800:8800"]
@@ -113,7 +115,7 @@ def test_only_the_store_and_the_api_have_the_leagues_key() -> None:
 
 
 def test_parts_that_run_user_code_have_no_secret_of_the_store() -> None:
-    for name in ("train-worker", "ray-worker", "ray-head", "tensorboard"):
+    for name in ("train-worker", "ray-worker", "ray-head", "gateway", "tensorboard"):
         given = set(SERVICES[name].get("environment", {}))
         assert not given & {"LANISTA_DATABASE_URL", "PGPASSWORD", "LANISTA_SESSION_SECRET", "LANISTA_TEMPORAL_KEY"}, (
             name
@@ -164,7 +166,7 @@ def test_volumes_and_mounted_folders_exist() -> None:
 def test_every_lanista_command_is_one_of_the_command_line() -> None:
     root = typer.main.get_command(app)
     lines = [line for name in OURS for line in commands(SERVICES[name]) if line[0] == "lanista"]
-    assert len(lines) == 4
+    assert len(lines) == 5
     for line in lines:
         command: Any = root
         for word in line[1:]:
@@ -205,13 +207,19 @@ def test_tensorboard_takes_its_arguments() -> None:
 def test_health_checks_in_python_are_python() -> None:
     checks = [SERVICES[name]["healthcheck"]["test"] for name in OURS - FINISH]
     snippets = [check[3] for check in checks if check[1:3] == ["python", "-c"]]
-    assert len(snippets) == 4
+    assert len(snippets) == 5
     for snippet in snippets:
         ast.parse(snippet)
 
 
 @pytest.mark.parametrize(
-    ("name", "kind"), [("api", ApiSettings), ("store-worker", StoreSettings), ("train-worker", WorkerSettings)]
+    ("name", "kind"),
+    [
+        ("api", ApiSettings),
+        ("store-worker", StoreSettings),
+        ("train-worker", WorkerSettings),
+        ("gateway", LeagueGatewaySettings),
+    ],
 )
 def test_settings_of_each_role_are_known_and_accepted(
     name: str, kind: type[LanistaSettings], monkeypatch: pytest.MonkeyPatch
@@ -221,8 +229,9 @@ def test_settings_of_each_role_are_known_and_accepted(
         monkeypatch.setenv(key, value)
     unknown = {key for key in given if key.startswith("LANISTA_")} - set(known_settings()) - INTERNAL
     assert unknown == set()
-    settings = kind.load()
-    assert settings.model_dump()["temporal_address"] == "temporal:7233"
+    settings = kind.load().model_dump()
+    assert settings.get("temporal_address", "temporal:7233") == "temporal:7233"
+    assert settings.get("artifacts", "/var/lib/lanista/artifacts") == "/var/lib/lanista/artifacts"
 
 
 def test_ray_workers_and_trainers_find_the_head_and_share_checkpoints() -> None:
@@ -233,6 +242,19 @@ def test_ray_workers_and_trainers_find_the_head_and_share_checkpoints() -> None:
         assert "artifacts:/var/lib/lanista/artifacts" in service["volumes"]
         assert "container_name" not in service
         assert "ports" not in service
+
+
+def test_crews_find_the_gateway_and_games_need_a_token(monkeypatch: pytest.MonkeyPatch) -> None:
+    gateway, worker = (SERVICES[name]["environment"] for name in ("gateway", "train-worker"))
+    assert gateway["LANISTA_GATEWAY_CONTROL_KEY"] == worker["LANISTA_GATEWAY_CONTROL_KEY"]
+    assert worker["LANISTA_GATEWAYS"] == f"gateway:{gateway['LANISTA_GATEWAY_CONTROL_PORT']}"
+    assert not any(port.endswith(":8820") for port in SERVICES["gateway"]["ports"]), "the control port is not published"
+    for key, value in gateway.items():
+        if value is not None:
+            monkeypatch.setenv(key, value)
+    options = LeagueGatewaySettings.load().gateway_options
+    assert options.tokens == (SECRETS["LANISTA_GATEWAY_TOKEN"],)
+    check_exposure(options.host, Access(options.tokens, options.trusted))
 
 
 def test_the_image_gets_every_package_and_nothing_secret() -> None:

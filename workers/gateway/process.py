@@ -61,6 +61,7 @@ async def _serve(options: GatewayOptions, build: Build, on_ready: OnReady | None
     async with Gateway(options) as gateway:
         _end_by_signals(gateway)
         await build(gateway)
+        _end_by_signals(gateway)  # again: Ray, where the build joins it, puts a handler of its own that aborts
         await gateway.listen()
         settle_memory(gateway)
         if on_ready is not None:
@@ -191,6 +192,7 @@ async def _serve_one_of_several(options: GatewayOptions, build: Build, index: in
         _end_by_signals(gateway)
         _end_with_parent(gateway)
         await build(gateway)
+        _end_by_signals(gateway)
         await join_siblings(gateway, index, folder)
         await gateway.listen(shared=True)
         settle_memory(gateway)

@@ -7,12 +7,13 @@ from __future__ import annotations
 
 import random
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from workers.gateway.contract import Cast, Episode, Model, Refused, SeatCast, SessionResult
+from workers.gateway.recording.options import DUMP
 from workers.serving.comparison import Arm, CanaryReport, Comparison
 from workers.serving.versions import ServedVersion, check_same_game
 
@@ -52,8 +53,11 @@ class ServingDirector:
         seats: Sequence[int] | None = None,
         swap_sessions: bool = False,
         rng: random.Random | None = None,
+        dump: Mapping[str, int] | None = None,
     ) -> None:
+        """`dump` says which sessions are recorded, as `game: dump` of a trial does."""
         self.alias = alias
+        self._dump = {} if dump is None else {DUMP: dict(dump)}
         self.swaps = 0
         self.sessions: Counter[tuple[str, str]] = Counter()
         """By version and outcome: started, finished, aborted; stateless ticks have none."""
@@ -118,7 +122,7 @@ class ServingDirector:
             spec=spec,
             seats=[self._seat(playing, seat) for seat in range(spec.seats)],
             seed=self._rng.getrandbits(63),
-            info={"purpose": "serving", "alias": self.alias, "version": record.name},
+            info={"purpose": "serving", "alias": self.alias, "version": record.name, **self._dump},
             key=SessionKey(record.name, arm, comparison),
         )
 

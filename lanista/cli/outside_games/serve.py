@@ -82,6 +82,13 @@ def serve(
     inference: Annotated[Inference, typer.Option("--inference", help="Where networks run.")] = Inference.LOCAL,
     replicas: Annotated[int, typer.Option("--replicas", min=1, help="With ray: processes of the service.")] = 1,
     gpus: Annotated[float, typer.Option("--gpus", min=0, help="With ray: GPUs of each replica.")] = 0.0,
+    dump_every: Annotated[
+        int | None, typer.Option("--dump-every", min=1, help="Record every n-th session, tick by tick.")
+    ] = None,
+    dump_keep: Annotated[int, typer.Option("--dump-keep", min=1, help="So many recorded sessions stay.")] = 100,
+    dump_to: Annotated[
+        str | None, typer.Option("--dump-to", help="Folder or URL of recorded sessions; default: in the cache.")
+    ] = None,
     host: Annotated[str | None, typer.Option("--host", help="Address (LANISTA_GATEWAY_HOST).")] = None,
     port: Annotated[int, typer.Option("--port", min=0, max=65535, help="HTTP port; 0: any free.")] = 8830,
     tcp_port: Annotated[int | None, typer.Option("--tcp-port", min=0, max=65535, help="TCP port; 0: any free.")] = None,
@@ -123,6 +130,9 @@ def serve(
         quantise=quantise,
         interval=interval,
         service=_service(replicas, gpus) if inference is Inference.RAY else None,
+        dump_every=dump_every,
+        dump_keep=dump_keep,
+        artifacts=dump_to or str(root / followed.folder),
     )
     listening = _listening(host, (port, tcp_port, grpc_port), processes)
     _run(partial(_build, connect, partial(address, home), weights), options, listening)

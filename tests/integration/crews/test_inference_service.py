@@ -5,18 +5,24 @@ from __future__ import annotations
 import asyncio
 import os
 import signal
+import time
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+import ray
 
+from tests.integration.gateway.test_serving import api, league, play, serving
+from tests.unit.serving.fake_league import FakeLeague
 from tests.unit.serving.made_versions import checkpoint_bytes, record_for
 from workers.serving.inference_service import InferenceService, ServiceModel, ServiceOptions
 from workers.serving.versions import ServedVersion, load_version
 
 pytestmark = pytest.mark.usefixtures("local_ray")
 
+__all__ = ["api", "league"]  # fixtures
 OPTIONS = ServiceOptions(replicas=2, cpus=0.5, max_rows=64, max_delay=0.002)
 
 
@@ -156,3 +162,23 @@ async def test_an_error_of_the_model_reaches_those_who_asked(service: InferenceS
         await ask(model, {"obs": np.zeros((1, 3), np.float32), "legal": np.ones((1, 9), np.bool_)})
     row = a_row(version, 1)
     assert_as_torch(version, row, await ask(model, row))
+
+
+@pytest.mark.parametrize("processes", ["1", "2"])
+def test_the_command_serves_through_the_service(
+    api: str,
+    league: FakeLeague,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    processes: str,
+) -> None:
+    monkeypatch.setenv("RAY_ADDRESS", ray.get_runtime_context().gcs_address)
+    arguments = ["--alias", "champion", "--inference", "ray", "--replicas", "1", "--processes", processes]
+    with serving(tmp_path, api, *arguments) as games:
+        assert {play(games, f"game-{number}") for number in range(8)} == {"main:1"}
+        league.promote(league.add(2))
+        deadline = time.monotonic() + 60
+        while play(games, "later") != "main:2":
+            assert time.monotonic() < deadline, "the promotion did not arrive"
+    left = [actor for actor in ray.util.list_named_actors() if "serving" in actor]
+    assert left == [], "the replicas end with the server"

@@ -103,3 +103,33 @@ def test_pages_of_recorded_games(tmp_path: Path) -> None:
     assert store.get(TRIAL, "../../etc/passwd") is None
     with pytest.raises(ValueError, match="no id"):
         store.newest("../x", 1)
+
+
+async def test_recordings_under_way_share_their_room(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("workers.gateway.recording.recorder.LARGEST_TOGETHER", 300)
+    recorder = GameRecorder(Director(dump={"every": 1}), games(tmp_path))
+    first = recorder.cast("first", "")
+    await play(recorder, "long", ticks=50)
+    recorder.aborted(first, "first", "over")
+    await play(recorder, "short", ticks=1)
+    recorder.close()
+    cut = {each.session: each.cut for each in games(tmp_path).newest(TRIAL, 10)}
+    assert cut == {"first": False, "long": True, "short": False}
+
+
+async def test_the_games_of_a_trial_are_bounded_in_size(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    recorder = GameRecorder(Director(dump={"every": 1}), games(tmp_path))
+    await play(recorder, "game-0")
+    recorder.close()
+    size = sum(path.stat().st_size for path in tmp_path.rglob("*.*"))
+    monkeypatch.setattr("orchestrator.recorded_games.MOST_BYTES", int(2.5 * size))
+    recorder = GameRecorder(Director(dump={"every": 1}), games(tmp_path))
+    for number in range(1, 5):
+        await play(recorder, f"game-{number}")
+    recorder.close()
+    assert [each.session for each in games(tmp_path).newest(TRIAL, 10)] == ["game-4", "game-3"]
+    monkeypatch.setattr("orchestrator.recorded_games.MOST_BYTES", 1)
+    recorder = GameRecorder(Director(dump={"every": 1}), games(tmp_path))
+    await play(recorder, "game-5")
+    recorder.close()
+    assert [each.session for each in games(tmp_path).newest(TRIAL, 10)] == ["game-5"], "the newest stays"

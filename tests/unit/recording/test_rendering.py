@@ -34,6 +34,12 @@ async def test_several_functions_draw_one_below_the_other(tmp_path: Path) -> Non
     assert [frame[:, 0, 0].tolist() for frame in frames[:2]] == [[0, 0], [1, 1]]
 
 
+async def test_pictures_are_bounded_in_size(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    game = decode_game(await record(tmp_path))
+    monkeypatch.setattr("workers.gateway.recording.rendering.MOST_BYTES", 15)
+    assert len(render_frames(game, draw, load_agents(Walker))) == 3  # of six bytes each
+
+
 def test_png_gif_and_mp4(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     frames = [np.full((4, 6 + number, 3), 60 * number, np.uint8) for number in range(3)]
     paths = write_frames(frames, tmp_path / "x.png")

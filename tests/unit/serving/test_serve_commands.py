@@ -66,6 +66,15 @@ def test_options_reach_the_gateway(league: FakeLeague, started: list[Any], tmp_p
     assert (options.seats, options.swap_sessions, options.share, options.service) == ((0, 1), True, 0.2, None)
 
 
+def test_recorded_sessions_go_where_they_are_wanted(league: FakeLeague, started: list[Any], tmp_path: Path) -> None:
+    command = ["serve", "--alias", "champion", "--cache", str(tmp_path), "--dump-every", "50"]
+    assert runner.invoke(app, command).exit_code == 0
+    assert runner.invoke(app, [*command, "--dump-keep", "7", "--dump-to", "elsewhere"]).exit_code == 0
+    first, second = (build.build.options for _, build in started)
+    assert (first.dump, first.artifacts) == ({"every": 50, "keep": 100}, str(tmp_path / "board-games@champion"))
+    assert (second.dump, second.artifacts) == ({"every": 50, "keep": 7}, "elsewhere")
+
+
 def test_wrong_seats_are_named() -> None:
     done = runner.invoke(app, ["serve", "--alias", "a@b", "--seats", "first"])
     assert done.exit_code == ExitCode.USAGE and "write numbers from 0" in done.output

@@ -14,9 +14,14 @@ import pytest
 
 from lanista.serving.followed import Followed
 from lanista.serving.server import ServeBuild, ServeOptions
+from orchestrator.recorded_games import RecordedGames
 from tests.unit.gateway.fakes import HttpClient, connected
 from tests.unit.serving.fake_league import FakeLeague
+from workers.agents.agent_set import load_agents
+from workers.agents.generic import GenericAgent
 from workers.gateway.options import GatewayOptions
+from workers.gateway.recording.files import decode_game
+from workers.gateway.recording.replaying import replay_game
 from workers.gateway.server import Gateway
 from workers.serving.versions import load_version
 
@@ -76,6 +81,26 @@ async def test_a_game_plays_against_the_champion_and_its_result_is_taken(league:
         assert b'lanista_serving_version_info{process="0",role="champion",version="main:1"} 1' in text
         found = await health(client)
         assert found["versions"] == {"champion": "main:1"} and found["api_reachable"] is True
+
+
+async def test_every_nth_session_is_recorded_and_replays(league: FakeLeague, tmp_path: Path) -> None:
+    where = str(tmp_path / "recorded")
+    async with (
+        serving(league, tmp_path / "cache", dump_every=2, artifacts=where) as gateway,
+        connected(HttpClient, gateway.ports["http"]) as client,
+    ):
+        for number in range(3):
+            await client.step("start", f"game-{number}")
+            await tick(client, f"game-{number}")
+            await client.step("end", f"game-{number}", b'{"returns": [1, -1]}')
+    games = RecordedGames(where)
+    found = games.newest(None, 10)
+    assert [each.session for each in found] == ["game-2", "game-0"]
+    assert (found[0].returns, found[0].players, found[0].info["version"]) == ([1, -1], ["main:1"] * 2, "main:1")
+    data = games.get(None, found[0].id)
+    assert data is not None
+    report = await replay_game(decode_game(data), load_agents(GenericAgent))
+    assert (report.ticks, report.decisions, report.differences) == (1, 1, [])
 
 
 async def test_no_request_is_lost_while_the_alias_moves(league: FakeLeague, tmp_path: Path) -> None:

@@ -45,6 +45,8 @@ LARGEST = 64 << 20
 """Bytes of one recording; what follows is not recorded."""
 MOST_OPEN = 8
 """Games recorded at once, so that memory stays small."""
+LARGEST_TOGETHER = 128 << 20
+"""Bytes of all recordings that are under way in one process; one that would need more is cut off."""
 
 _log = logging.getLogger(__name__)
 _KINDS: dict[StepKind, Any] = {kind: gamecore_pb2.StepKind.Value(f"STEP_KIND_{kind.name}") for kind in StepKind}
@@ -72,9 +74,13 @@ class GameRecorder:
         trial = str(cast.info.get("trial") or "")
         self._seen[trial] += 1
         if (self._seen[trial] - 1) % int(dump["every"]) == 0 and len(self._open) < MOST_OPEN:
-            recording = self._open[id(cast)] = Recording(session, cast, trial, int(dump.get("keep") or KEPT))
+            keep = int(dump.get("keep") or KEPT)
+            recording = self._open[id(cast)] = Recording(session, cast, trial, keep, self._has_room)
             _watch_models(cast, recording)
         return cast
+
+    def _has_room(self) -> bool:
+        return sum(recording.bytes for recording in self._open.values()) <= LARGEST_TOGETHER
 
     def episode(self, cast: Cast, episode: Episode) -> None:
         """See `Director`."""
@@ -145,13 +151,14 @@ def _watch_models(cast: Cast, recording: Recording) -> None:
 class Recording:
     """A game that is being recorded."""
 
-    def __init__(self, session: str, cast: Cast, trial: str, keep: int) -> None:
-        self.trial, self.keep = trial, keep
+    def __init__(self, session: str, cast: Cast, trial: str, keep: int, has_room: Callable[[], bool]) -> None:
+        """`has_room` says whether the process may hold what was added last."""
+        self.trial, self.keep, self._has_room = trial, keep, has_room
         self.over = self.kept = False
         self.ticks = 0
         self._begun = time.monotonic()
         self._last = 0.0
-        self._bytes = 0
+        self.bytes = 0
         self.game = pb.RecordedGame(
             session=session,
             info=json.dumps(dict(cast.info), default=str),
@@ -164,14 +171,16 @@ class Recording:
 
     def add(self, event: pb.RecordedEvent) -> None:
         """Add an event, unless the recording is as large as one may be, or is being written."""
-        if self.kept:
+        if self.kept or self.game.cut:
             return
-        self._bytes += event.ByteSize() + 8
-        if self._bytes > LARGEST:
+        size = event.ByteSize() + 8
+        self.bytes += size
+        if self.bytes > LARGEST or not self._has_room():
             self.game.cut = True
-        if not self.game.cut:
-            event.at = self._last = time.monotonic() - self._begun
-            self.game.events.append(event)
+            self.bytes -= size
+            return
+        event.at = self._last = time.monotonic() - self._begun
+        self.game.events.append(event)
 
     def summary(self, size: int) -> RecordedSummary:
         """What is known about the game without its file."""

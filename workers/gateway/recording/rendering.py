@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import inspect
+import logging
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -19,10 +20,13 @@ from workers.gateway.recording.errors import BadRecording, CannotRender
 from workers.gateway.rpc.generated import gamecore_pb2
 from workers.gateway.rpc.generated import recording_pb2 as pb
 
+_log = logging.getLogger(__name__)
 SUFFIXES = (".png", ".gif", ".mp4")
 MOST_FRAMES = 2000
 MOST_PIXELS = 1 << 22
 """Pixels of one picture."""
+MOST_BYTES = 256 << 20
+"""Bytes of all pictures of a game together, not compressed; the ticks that follow are not drawn."""
 _INSTALL = {"PIL": "pip install pillow", "imageio_ffmpeg": "pip install imageio-ffmpeg"}
 
 Frame = NDArray[np.uint8]
@@ -103,11 +107,14 @@ def recorded_ticks(game: pb.RecordedGame, agents: AgentSet | None = None) -> Ite
 def render_frames(game: pb.RecordedGame, render: Render, agents: AgentSet | None = None) -> list[Frame]:
     """The pictures of a game. Errors of the user's function are raised as they are."""
     frames: list[Frame] = []
+    size = 0
     for tick in recorded_ticks(game, agents):
         made = render(tick)
         if made is not None:
             frames.append(_frame(made, tick))
-        if len(frames) >= MOST_FRAMES:
+            size += frames[-1].nbytes
+        if len(frames) >= MOST_FRAMES or size >= MOST_BYTES:
+            _log.warning("tick %d is the last that is drawn: %d pictures, %d MB", tick.number, len(frames), size >> 20)
             break
     if not frames:
         raise CannotRender("the function made no picture of any tick")
