@@ -14,6 +14,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from multiprocessing.connection import Connection
+from pathlib import Path
 from typing import Any
 
 import psutil
@@ -269,6 +270,7 @@ def main() -> int:
     parser.add_argument("--transports", default="http,tcp,bray,grpc")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--json", action="store_true", help="print one JSON object")
+    parser.add_argument("--file", type=Path, help="JSON file in which the results of these transports are replaced")
     options = parser.parse_args()
     results: dict[str, Any] = {}
     with gateway_process() as (process, ports):
@@ -280,6 +282,9 @@ def main() -> int:
         for transport, found in results.items()
         if found["hung"] or found["unclear"] or found["proper_games_failed"] or not found["alive"]
     ]
+    if options.file is not None:
+        before = json.loads(options.file.read_text()) if options.file.exists() else {}
+        options.file.write_text(json.dumps({**before, **results}, indent=1) + "\n")
     if options.json:
         print(json.dumps(results))
     return 1 if bad else 0

@@ -39,6 +39,10 @@ class Gamecores:
     count: int = 4
     pause: float = 0.0
     """Seconds before each tick, so that games are under way for a while."""
+    game: str = ""
+    """The game's name, where it has one: each game is then asked for, and started with its ticket."""
+    tickets: Counter[str] = field(default_factory=Counter)
+    """Games that were asked for, by their purpose."""
     played: int = 0
     """Games whose end was answered."""
     unanswered: int = 0
@@ -74,7 +78,8 @@ class Gamecores:
         """One game, from whatever the gateway answers to its start."""
         reached = "start"
         try:
-            told = self._ask(connection, session, "start", {})
+            ticket = self._next(connection) if self.game else ""
+            told = self._ask(connection, session, "start", {}, ticket)
             reached = "tick"
             end = self._play(connection, session, told)
             reached = "end"
@@ -112,11 +117,26 @@ class Gamecores:
                 result = [1.0, -1.0] if seat == 0 else [-1.0, 1.0]
                 break
             seat = 1 - seat
-        names = {str(number): name for number, name in outside.items()}
+        names = {str(number): name or "outside" for number, name in outside.items()}
         return {"returns": result, "metrics": {"moves": 9 - board.count(0)}, "played_by": names}
 
-    def _ask(self, connection: http.client.HTTPConnection, session: str, kind: str, body: dict[str, Any]) -> Any:
-        headers = {"session": session, "step_kind": kind}
+    def _next(self, connection: http.client.HTTPConnection) -> str:
+        """Ask what to play; the ticket. Raises Refused where there is nothing."""
+        connection.request("GET", f"/next?seconds=2&game={self.game}")
+        answer = connection.getresponse()
+        content = answer.read()
+        if answer.status != 200:
+            raise Refused(answer.status, "nothing to play")
+        found = json.loads(content)
+        assert found["game"] == self.game, found
+        with self._lock:
+            self.tickets[found["purpose"]] += 1
+        return str(found["ticket"])
+
+    def _ask(
+        self, connection: http.client.HTTPConnection, session: str, kind: str, body: dict[str, Any], ticket: str = ""
+    ) -> Any:
+        headers = {"session": session, "step_kind": kind, **({"ticket": ticket} if ticket else {})}
         connection.request("POST", "/step", json.dumps(body), headers)
         answer = connection.getresponse()
         content = answer.read()

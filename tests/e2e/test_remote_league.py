@@ -1,4 +1,4 @@
-"""A league on a game that calls in, on the real stack: it waits for games, trains, gates and rates by them."""
+"""A league on a game that calls in, on the real stack: it waits for games, trains, gates, and holds tournaments."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from tests.e2e.leagues import finished, players, start, wait_until
 from tests.e2e.stack import LocalStack
 
 TRIAL: dict[str, Any] = {
-    "game": {"id": "remote", "spec": SPEC},
+    "game": {"id": "remote", "name": "noughts", "spec": SPEC},
     "model": {"id": "mlp", "hidden": [16]},
     "algorithm": {"id": "ppo", "rollout_steps": 8, "minibatch": 64},
     "seed": 3,
@@ -31,6 +31,15 @@ TRIAL: dict[str, Any] = {
 }
 
 
+def hold_tournament(stack: LocalStack, trial: str) -> list[dict[str, Any]]:
+    """A tournament of the newest version and both bots; its pairings."""
+    spec = {"trial": stack.call("GET", f"/trials/{trial}")["name"], "entrants": ["latest", "bots"], "games": 4}
+    held = stack.call("POST", "/tournaments", {"project": "remote-league", "spec": spec})["id"]
+    wait_until(lambda: stack.call("GET", f"/tournaments/{held}")["status"] == "completed", 120)
+    pairings: list[dict[str, Any]] = stack.call("GET", f"/tournaments/{held}/pairings?limit=100")["items"]
+    return pairings
+
+
 def test_a_league_waits_for_its_game_and_then_trains_gates_and_rates_by_it(stack: LocalStack) -> None:
     trial = start(stack, TRIAL, project="remote-league")
     where = find_api(home=stack.home.root)
@@ -42,16 +51,19 @@ def test_a_league_waits_for_its_game_and_then_trains_gates_and_rates_by_it(stack
             if event.type == "generation_retried":
                 break
     assert event.payload["failure"] == "no_gamecore"
-    assert "no process of the game calls in" in event.payload["problem"]
-    assert "no process of the game calls in" in shown
+    assert "no process of the game 'noughts' calls in" in event.payload["problem"]
+    assert "no process of the game 'noughts' calls in" in shown
     state = stack.home.read_state()
     assert state is not None
     address = state.children["gateway"].address
-    with Gamecores(address.removeprefix("http://")) as games:
+    with Gamecores(address.removeprefix("http://"), game="noughts") as games:
         wait_until(lambda: games.played > 20, 150)
         before = stack.pid("gateway")
         stack.kill("gateway")
         wait_until(lambda: finished(stack, trial), 200)
+        held = hold_tournament(stack, trial)
+    assert games.tickets["training"] and games.tickets["match"], "games were asked for by the game's name"
+    assert [each["games"] for each in held] == [4] * 3, "everybody met everybody"
     assert stack.pid("gateway") != before
     found = players(stack, trial)
     payoff = stack.call("GET", f"/trials/{trial}/payoff?stream=training")
