@@ -17,7 +17,7 @@ from lanista.serving.code import CodeArchives
 from lanista.serving.followed import Followed
 from lanista.serving.follower import AliasFollower, Connect
 from lanista.stack.errors import StackError
-from orchestrator.recorded_games import RecordedGames
+from orchestrator.storage.recorded_games import RecordedGames
 from workers.agents.agent_set import AgentSet, load_agents
 from workers.agents.generic import GenericAgent
 from workers.agents.runner import AgentRunner

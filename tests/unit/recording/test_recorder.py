@@ -122,13 +122,13 @@ async def test_the_games_of_a_trial_are_bounded_in_size(tmp_path: Path, monkeypa
     await play(recorder, "game-0")
     recorder.close()
     size = sum(path.stat().st_size for path in tmp_path.rglob("*.*"))
-    monkeypatch.setattr("orchestrator.recorded_games.MOST_BYTES", int(2.5 * size))
+    monkeypatch.setattr("orchestrator.storage.recorded_games.MOST_BYTES", int(2.5 * size))
     recorder = GameRecorder(Director(dump={"every": 1}), games(tmp_path))
     for number in range(1, 5):
         await play(recorder, f"game-{number}")
     recorder.close()
     assert [each.session for each in games(tmp_path).newest(TRIAL, 10)] == ["game-4", "game-3"]
-    monkeypatch.setattr("orchestrator.recorded_games.MOST_BYTES", 1)
+    monkeypatch.setattr("orchestrator.storage.recorded_games.MOST_BYTES", 1)
     recorder = GameRecorder(Director(dump={"every": 1}), games(tmp_path))
     await play(recorder, "game-5")
     recorder.close()

@@ -14,7 +14,7 @@ import pytest
 
 from lanista.serving.followed import Followed
 from lanista.serving.server import ServeBuild, ServeOptions
-from orchestrator.recorded_games import RecordedGames
+from orchestrator.storage.recorded_games import RecordedGames
 from tests.unit.gateway.fakes import HttpClient, connected
 from tests.unit.serving.fake_league import FakeLeague
 from workers.agents.agent_set import load_agents
