@@ -16,7 +16,7 @@ _LINK = re.compile(r"(\]\(|(?:src|href)=\")([^)\s\"#]+)")
 
 
 def on_files(files: Any, config: Any) -> Any:
-    """Add the reference, the pages of the repository's top, and the examples."""
+    """Add the reference, the pages of the repository's top, what the search needs, and the examples."""
     from mkdocs.structure.files import File
 
     sys.path.insert(0, str(ROOT))  # mkdocs imports this file by its path, and puts the path back
@@ -26,6 +26,8 @@ def on_files(files: Any, config: Any) -> Any:
         files.append(File.generated(config, f"reference/{name}", content=write()))
     for name in TOP:
         files.append(File.generated(config, name, abs_src_path=str(ROOT / name)))
+    shim = Path(__file__).with_name("iframe-worker.js")
+    files.append(File.generated(config, shim.name, abs_src_path=str(shim)))
     for path in sorted((ROOT / "examples").rglob("*")):
         if path.is_file() and "__pycache__" not in path.parts and path.suffix in {".py", ".yaml", ".hpp", ".cpp"}:
             files.append(File.generated(config, str(path.relative_to(ROOT)), abs_src_path=str(path)))
