@@ -52,6 +52,7 @@ GAMES = 20
 
 _PPO = {"value_clip": 0.0, "target_kl": 0.0, "rollout_steps": 32, "minibatch": 256, "epochs": 10}
 _CART_POLE = {"entropy": 0.0, "gamma": 0.99, "learning_rate": 3e-3}
+_ONE_PASS = {"entropy": 0.0, "gamma": 0.99, "learning_rate": 1e-3, "rollout_steps": 32, "minibatch": 64}
 _REPLAYED: dict[str, Any] = {
     "options": {"capacity": 10_000},
     "vector": True,
@@ -79,7 +80,7 @@ _CHEETAH: dict[str, Any] = {
     "model": Component(id="mlp", options={"hidden": [256, 256]}),
     "tables": 4,
     "evaluate_every": 10_000,
-    "most_steps": 50_000,
+    "most_steps": 30_000,
     "peer": "sb3",
     "peer_needs": ("gymnasium[mujoco]",),
 }
@@ -102,9 +103,9 @@ CASES: dict[str, Case] = {
             options={**_CART_POLE, **_PPO, "gae_lambda": 0.95},
             tables=32,
         ),
-        Case(algorithm="a2c", options={**_CART_POLE, "rollout_steps": 8, "minibatch": 256}, vector=True, peer="sb3"),
-        Case(algorithm="vtrace", options={**_CART_POLE, "rollout_steps": 8, "minibatch": 128}, tables=16, vector=True),
-        Case(algorithm="upgo", options={**_CART_POLE, "rollout_steps": 8, "minibatch": 128}, tables=16, vector=True),
+        Case(algorithm="a2c", options=_ONE_PASS, vector=True, peer="sb3"),
+        Case(algorithm="vtrace", options={**_ONE_PASS, "trace_lambda": 1.0}, vector=True),
+        Case(algorithm="upgo", options={**_ONE_PASS, "trace_lambda": 1.0, "value_lambda": 1.0}, vector=True),
         Case(algorithm="dqn", **_REPLAYED, peer="sb3"),
         Case(algorithm="qrdqn", **{**_REPLAYED, "options": {"capacity": 5_000}}, peer="sb3"),
         Case(algorithm="rainbow", **_REPLAYED, peer="tianshou"),

@@ -44,9 +44,9 @@ class A2cOptions(PolicyGradientOptions):
     entropy: NotNegative = Field(default=0.01, description="weight of the entropy bonus")
     minibatch: Positive = Field(default=512, description="rows of one gradient step, over all processes")
     gae_lambda: Share = Field(
-        default=0.95, description="lambda of generalised advantage estimation: 0 one decision ahead, 1 to the end"
+        default=1.0, description="lambda of generalised advantage estimation: 0 one decision ahead, 1 to the end"
     )
-    normalise_advantages: Flag = Field(default=True, description="whether advantages get mean 0 and deviation 1")
+    normalise_advantages: Flag = Field(default=False, description="whether advantages get mean 0 and deviation 1")
 
 
 class PpoOptions(ActorCriticOptions):

@@ -31,6 +31,7 @@ ACTIONS: dict[str, spaces.Space[object]] = {
 STATIC = {"learning_rate": 0.01, "gradient_clip": 0.0, "minibatch": 1000, "gamma": 0.9, "entropy": 0.1}
 ALGORITHMS: dict[str, dict[str, object]] = {
     "a2c": {},
+    "a2c-normalised": {"normalise_advantages": True},
     "ppo": {"epochs": 1, "upgo": 0.5},
     "impala": {},
     "vtrace": {"upgo": 0.5, "rho_clip": 2.0},
@@ -74,7 +75,8 @@ class Written:
 
 def a2c(it: Written) -> Tensor:
     targets = gae(it.batch, it.options["gamma"], it.options["gae_lambda"])
-    return -(it.normal(targets.advantages) * it.log_probs).mean() + it.value_loss(targets.returns)
+    advantages = it.normal(targets.advantages) if it.options["normalise_advantages"] else it.rows(targets.advantages)
+    return -(advantages * it.log_probs).mean() + it.value_loss(targets.returns)
 
 
 def ppo(it: Written) -> Tensor:
@@ -110,6 +112,7 @@ def v_trace(it: Written) -> Tensor:
 
 LOSSES: dict[str, Callable[[Written], Tensor]] = {
     "a2c": a2c,
+    "a2c-normalised": a2c,
     "ppo": ppo,
     "mmd": mmd,
     "impala": v_trace,
@@ -155,7 +158,7 @@ def batch_of(space: spaces.Space[object], model: nn.Module) -> Experience:
 
 def made(name: str, space: spaces.Space[object], anchor: str) -> tuple[Algorithm, Learner]:
     options = {**STATIC, **ALGORITHMS[name], "anchor": anchor, "anchor_weight": 0.7}
-    algorithm = make_algorithm(Component(id=name, options=options), 48)
+    algorithm = make_algorithm(Component(id=name.partition("-")[0], options=options), 48)
     spec = GameSpec(id="made-up", seats=1, observation_shape=(6,), action=space, max_steps=9)
     learner = build_learner(algorithm, Component(id="mlp", options={"hidden": [8, 7]}), spec, 3)
     with torch.no_grad():

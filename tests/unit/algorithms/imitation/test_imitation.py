@@ -13,14 +13,16 @@ import torch
 from orchestrator.catalog import Component
 from orchestrator.contracts.generations import GenerationTask
 from tests.unit.algorithms.imitation.samples import GAME, box_rows, centre_games, learnt, process, write
+from tests.unit.training.samples import random_batch
 from workers.algorithms.building import build_learner
-from workers.algorithms.contract import make_algorithm
+from workers.algorithms.contract import Algorithm, make_algorithm
 from workers.algorithms.errors import BadAlgorithm
 from workers.algorithms.imitation.iql import expectile_loss
 from workers.algorithms.imitation.likelihood import agreement, log_likelihood
-from workers.algorithms.learner import POLICY
+from workers.algorithms.learner import POLICY, Learner
 from workers.buffers.contract import Batch
 from workers.games.names import make_game
+from workers.games.protocol import GameSpec
 
 SMALL = {"minibatch": 64, "rollout_steps": 8, "learning_rate": 0.01, "validation_every": 4}
 TASK = GenerationTask(
@@ -179,6 +181,38 @@ def test_full_imitation_moves_the_policy_by_the_data_alone(games: str, tmp_path:
         actor, _ = learnt(task("sl_rl", games, **base, entropy=entropy), tmp_path, 1)
         weights.append(torch.cat([part.flatten() for part in actor._training.learner.model.state_dict().values()]))
     assert torch.equal(*weights)
+
+
+@pytest.mark.parametrize("weight", [0.0, 0.3, 1.0])
+def test_a_mixed_step_is_that_of_the_written_loss(weight: float, tmp_path: Path) -> None:
+    """(1 - w) of PPO's policy gradient, w of the likelihood's, and the value's in full."""
+    rows = 40
+    played = random_batch(rows, width=3)
+    # every row of the data set is the same, so that it does not matter which are drawn
+    shown = {"obs": np.full((rows, 3), 0.5, np.float32), "action": np.full(rows, 2), "reward": np.zeros(rows)}
+    data = write(tmp_path / "one.npz", {**shown, "terminal": np.ones(rows), "legal": np.ones((rows, 5), bool)})
+    spec = GameSpec(id="made-up", seats=1, observation_shape=(3,), actions=5, max_steps=9)
+    base = {"epochs": 1, "minibatch": 1000, "gradient_clip": 0.0}
+
+    def learner_of(name: str, **options: Any) -> tuple[Algorithm, Learner]:
+        algorithm = make_algorithm(Component(id=name, options={**base, **options}), rows)
+        return algorithm, build_learner(algorithm, Component(id="mlp", options={"hidden": [8]}), spec, 3)
+
+    def gradient(algorithm: Algorithm, learner: Learner) -> torch.Tensor:
+        buffer = algorithm.buffer(spec)
+        buffer.add(played)
+        for _ in algorithm.update(learner, buffer, np.random.default_rng(0)):
+            pass
+        return learner.optimisers[POLICY].gradient.clone()
+
+    policy = gradient(*learner_of("ppo", value_weight=0.0))
+    value = gradient(*learner_of("ppo")) - policy
+    _, cloner = learner_of("ppo")
+    logits, _ = cloner.model(torch.full((1, 3), 0.5), None)
+    parts = torch.autograd.grad(-torch.log_softmax(logits, 1)[0, 2], list(cloner.model.parameters()))
+    cloning = torch.cat([part.flatten() for part in parts])
+    found = gradient(*learner_of("sl_rl", dataset=[data], imitation=weight, validation_share=0.0))
+    torch.testing.assert_close(found, (1 - weight) * policy + weight * cloning + value, atol=1e-5, rtol=1e-3)
 
 
 def test_recurrent_models_are_refused(games: str) -> None:
