@@ -65,7 +65,8 @@ def main() -> None:
     arguments = parser.parse_args()
     runs = read_runs(arguments.file)
     seed = len(runs) + 1 if arguments.seed is None else arguments.seed
-    with local_stack(LANISTA_GATEWAY_PROCESSES="2", RAY_worker_niceness="0") as stack:
+    # Ray places the replicas beside the crews: they reserve a CPU each, and use little of it
+    with local_stack(LANISTA_GATEWAY_PROCESSES="2", LANISTA_RAY_CPUS="6", RAY_worker_niceness="0") as stack:
         state = stack.home.read_state()
         assert state is not None
         address = state.children["gateway"].address.removeprefix("http://")

@@ -1,10 +1,11 @@
 // Games of outside processes that were kept tick by tick: list, download, picture.
+import { credentials } from "../core/api.js";
 import { h } from "../core/dom.js";
 import { bytes, humanize } from "../core/format.js";
 import { table, time } from "./widgets.js";
 
 /** The card of a trial's recorded games; the query `recorded` opens the picture of one. */
-export function recordedGames(trial, page, context) {
+export function recordedGames(trial, players, page, context) {
   const { query } = context;
   const shown = page.items.find((game) => game.id === query.recorded);
   return h(
@@ -22,7 +23,7 @@ export function recordedGames(trial, page, context) {
       "Recorded sessions",
       [
         ["Session", (game) => h("a", { href: file(trial, game), download: true }, game.session)],
-        ["Players", (game) => game.players.map((name) => name || "outside").join(", ")],
+        ["Players", (game) => game.players.flatMap((name, seat) => [seat ? ", " : "", playerName(name, game, players)])],
         ["Result", (game) => result(game)],
         ["For", (game) => humanize(game.info.purpose ?? "")],
         ["Ticks", (game) => game.ticks, "number"],
@@ -52,13 +53,40 @@ const file = (trial, game) => `/api/v1/trials/${trial.id}/recorded-games/${game.
 const drawn = (trial) => Boolean(trial.spec?.game?.dump?.render);
 const result = (game) => (game.returns.length ? game.returns.map((value) => Number(value.toFixed(3))).join(" : ") : game.aborted || "none");
 
-/** The picture is drawn by a worker at the first request, which can fail: then the words of the refusal take its place. */
+/** Who played a seat: a version of the league is named by its id, which leads to its page. */
+function playerName(name, game, players) {
+  if (!name) return "outside";
+  if (!/^[0-9a-f-]{36}$/.test(name)) return name;
+  const learner = name === game.info.version && players.find((player) => player.id === game.info.player);
+  return h("a", { href: `/versions/${name}` }, learner ? learner.name : `version ${name.slice(-6)}`);
+}
+
+/**
+ * The picture is drawn by a worker at the first request, which can fail: then the words of the refusal take its place.
+ * An image cannot send the header that the API wants, so it is read as a file, once: `data-keep` leaves it in its place.
+ */
 function picture(trial, game) {
-  const url = `${file(trial, game)}/picture`;
-  const failed = async (event) => {
-    const answer = await fetch(url);
-    const problem = answer.ok ? {} : await answer.json().catch(() => ({}));
-    event.target.replaceWith(h("pre", { class: "trace" }, problem.detail ?? "The picture could not be drawn."));
+  const place = h("div", { key: "picture", "data-keep": game.id });
+  place.draw = (shown) => {
+    if (shown.dataset.drawn) return;
+    shown.dataset.drawn = "true";
+    readPicture(`${file(trial, game)}/picture`).then(
+      (source) => shown.replaceChildren(h("img", { src: source, alt: `The recorded session ${game.session}` })),
+      (error) => shown.replaceChildren(h("pre", { class: "trace" }, error.message)),
+    );
   };
-  return h("img", { src: url, alt: `The recorded session ${game.session}`, onerror: failed });
+  return place;
+}
+
+async function readPicture(url) {
+  const answer = await fetch(url, { headers: credentials() });
+  if (!answer.ok) {
+    const problem = await answer.json().catch(() => ({}));
+    throw new Error(problem.detail ?? "The picture could not be drawn.");
+  }
+  const reader = new FileReader();
+  const read = new Promise((resolve) => reader.addEventListener("load", resolve));
+  reader.readAsDataURL(await answer.blob());
+  await read;
+  return reader.result;
 }

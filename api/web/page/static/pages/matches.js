@@ -71,6 +71,6 @@ export function view({ trial, players, page, recorded }, context) {
           ),
         )
       : empty("No recorded games", "Gates and tournaments record their games move by move. Training games are only counted."),
-    recorded.items.length || query.recorded_before ? recordedGames(trial, recorded, context) : null,
+    recorded.items.length || query.recorded_before ? recordedGames(trial, players, recorded, context) : null,
   );
 }
