@@ -92,7 +92,7 @@ class AliasFollower:
         self._serving, self._load, self._code = serving, load, code
         self._interval, self._report_every, self._clock = interval, report_every, clock
         self._served: dict[Arm, str] = {}
-        """The version of each role, by hash."""
+        """The id of the version that each role serves."""
         self._refused: dict[Arm, _Refusal] = {}
 
     def begin(self) -> None:
