@@ -164,6 +164,8 @@ class TrainingContext:
                 self.learner.join()
         finally:
             self.learner.nets.eval()
+        if not self.algorithm.plays:
+            self._sampled += self._rows  # rows learnt from are the steps of a generation without games
         if self._copies:
             for name, net in self.learner.all_nets().items():
                 self._copies[name].load_state_dict(net.state_dict())

@@ -1,13 +1,14 @@
 """Algorithms as users write them, for tests."""
 
 from collections.abc import Iterator, Mapping
+from typing import ClassVar
 
 import numpy as np
 import torch
 from gymnasium import spaces
 from torch import Tensor, nn
 
-from lanista.algorithms import Algorithm, Learner, Metrics, NetFactory, ReplayOptions, scheduled
+from lanista.algorithms import Algorithm, Bc, Learner, Metrics, NetFactory, ReplayOptions, scheduled
 from lanista.buffers import Batch, Buffer, Sequences
 from lanista.games import GameSpec
 
@@ -81,3 +82,12 @@ class Annealed(Regression):
         rate = scheduled("linear", start=1e-2, end=1e-4, over=100_000, steps=steps)
         learner.optimisers["policy"].learning_rate = rate
         learner.counters["scheduled_at"] = steps
+
+
+class AnnealedCloning(Bc):
+    """Learns from a data set, and notes the steps that its schedule was called with."""
+
+    called: ClassVar[list[int]] = []
+
+    def schedule(self, learner: Learner, steps: int) -> None:
+        self.called.append(steps)

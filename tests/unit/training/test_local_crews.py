@@ -11,7 +11,9 @@ import pytest
 from orchestrator.catalog import Component
 from orchestrator.contracts.generations import GenerationOutcome, GenerationTask, Topology
 from orchestrator.storage.artifacts import ArtifactStore
+from tests.unit.algorithms.imitation.samples import centre_games, write
 from tests.unit.training.generation_task import TASK
+from tests.unit.training.own_algorithms import AnnealedCloning
 from workers.crews.errors import BadTask, GenerationStopped
 from workers.crews.local_generation import LocalCrews
 from workers.crews.task import Progress
@@ -93,6 +95,16 @@ def test_an_error_keeps_the_users_own_frames(store: ArtifactStore) -> None:
     while last.tb_next is not None:
         last = last.tb_next
     assert last.tb_frame.f_code.co_name == "advance" and last.tb_frame.f_locals["self"].steps == 3
+
+
+def test_a_schedule_follows_the_rows_learnt_from_where_no_game_is_played(store: ArtifactStore, tmp_path: Path) -> None:
+    data = write(tmp_path / "games.npz", centre_games(20))
+    AnnealedCloning.called.clear()
+    cloning = Component(id="tests.unit.training.own_algorithms:AnnealedCloning", options={"dataset": [data]})
+    per_update = 16 * TASK.tables
+    first = run(LocalCrews(store), replace(TASK, algorithm=cloning, steps=3 * per_update))
+    run(LocalCrews(store), replace(TASK, algorithm=cloning, steps=per_update, checkpoint=first.checkpoint))
+    assert AnnealedCloning.called == [0, per_update, 2 * per_update, 3 * per_update]
 
 
 def test_nothing_imports_ray() -> None:

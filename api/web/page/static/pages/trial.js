@@ -44,9 +44,10 @@ export async function load({ parameters }) {
   return { trial, champion, players, ratings, metrics, decisions: decisions.items };
 }
 
+const aliasOf = (trial) => trial.spec.league?.champion_gate?.alias ?? "champion"; // the one that its gate moves
 async function championOf(trial) {
   const aliases = await getAll(`/projects/${encodeURIComponent(trial.project)}/aliases`);
-  const found = aliases.find((alias) => alias.name === "champion" && alias.game === trial.game);
+  const found = aliases.find((alias) => alias.name === aliasOf(trial) && alias.game === trial.game);
   return found ? get(`/versions/${found.version_id}`) : null;
 }
 
