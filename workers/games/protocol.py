@@ -14,10 +14,11 @@ from workers.games import seeding
 from workers.games import spaces as game_spaces
 from workers.games.errors import BadGame, IllegalAction
 from workers.games.game_spec import GameSpec
+from workers.games.snapshots import Snapshot, TableCopies
 from workers.games.spaces import ActionLayout, Legal, Observations
 from workers.games.svg import text_svg
 
-__all__ = ["GameSpec", "StepResult", "Turn", "VectorGame"]
+__all__ = ["GameSpec", "Snapshot", "StepResult", "Turn", "VectorGame"]
 
 
 @dataclass(slots=True)
@@ -54,11 +55,12 @@ class StepResult:
     fills it in, so that values can be bootstrapped from the final observations."""
 
 
-class VectorGame(ABC):
+class VectorGame(TableCopies, ABC):
     """n tables of one game, stepped together. A game is a pure function of its seed and the actions.
 
     A subclass calls `super().__init__(spec, tables)` and defines `begin`, `turn`, `advance` and
-    `render_text`. All randomness comes from `seeds_of` (see `workers.games.seeding`).
+    `render_text`. All randomness comes from `seeds_of` (see `workers.games.seeding`). One that names its
+    `position_arrays` can copy tables (see `workers.games.snapshots`), so that players may search in it.
     """
 
     auto_reset: bool = True
@@ -156,7 +158,8 @@ class VectorGame(ABC):
                 f"{self.spec.id}: advance must return rewards of shape {(self.tables, self.spec.seats)} and "
                 f"{self.tables} numbers of done, not {result.rewards.shape} and {len(result.done)}"
             )
-        self._remember(actions)
+        if self.keeps_history:
+            self._remember(actions)
         self.plies += 1
         if self.auto_reset and result.done.any():
             tables = np.flatnonzero(result.done)

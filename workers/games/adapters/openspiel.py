@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from open_spiel.python.observation import make_observation
 
 from workers.games.errors import BadGame
-from workers.games.protocol import GameSpec, StepResult, Turn, VectorGame
+from workers.games.protocol import GameSpec, Snapshot, StepResult, Turn, VectorGame
 from workers.games.seeding import mix_ints
 from workers.games.teams import Teams, ask_for_teams, declared_teams
 
@@ -123,6 +123,39 @@ class OpenSpielGame(VectorGame):
             state.apply_action(action)
         self._turn = None
         self._movers[table] = self._settle(table, state.current_player())
+
+    @property
+    def copies_tables(self) -> bool:
+        """Games of perfect information copy tables, by cloned states."""
+        return not self.spec.hidden_information
+
+    def _positions(self, tables: NDArray[np.int64]) -> Snapshot:
+        numbers = tables.tolist()
+        states = np.empty(len(numbers), object)
+        states[:] = [self._states[table].clone() for table in numbers]
+        # the hash of a state's history tells two rows of a snapshot apart, which states themselves do not
+        named = [hash(tuple(self._states[table].history())) for table in numbers]
+        chance = np.array([self._chance_seeds[table] for table in numbers], np.uint64)
+        return {"state": states, "history": np.array(named, np.int64), "chance": chance, "paid": self._paid[tables]}
+
+    def _put(self, tables: NDArray[np.int64], snapshot: Snapshot, seeds: NDArray[np.uint64] | None) -> None:
+        self._turn = None
+        self._paid[tables] = snapshot["paid"]
+        if seeds is None:
+            keys = snapshot["chance"].tolist()
+        else:
+            keys = [mix_ints(seed, _CHANCE_DRAWS) for seed in seeds.tolist()]
+        for table, state, key in zip(tables.tolist(), snapshot["state"].tolist(), keys, strict=True):
+            self._states[table] = state.clone()
+            self._chance_seeds[table] = key
+            self._movers[table] = state.current_player()
+
+    def _history_of(self, tables: NDArray[np.int64]) -> Snapshot:
+        """Nothing: OpenSpiel's states keep their own history."""
+        return {}
+
+    def _put_history(self, tables: NDArray[np.int64], snapshot: Snapshot) -> None:
+        """Does nothing, for the same reason."""
 
     def render_text(self, table: int, seat: int | None = None) -> str:
         state = self._states[table]

@@ -19,6 +19,7 @@ class TwoPlayerBoard(VectorGame):
     Observations are two planes, the mover's own stones and the other's.
     """
 
+    position_arrays = ("_stones", "_mover")
     full: np.uint64
     """The bits of a full board."""
 

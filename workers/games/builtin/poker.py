@@ -71,6 +71,8 @@ class TwoSeatPoker(VectorGame):
     A mover observes its own card, the public card once it is revealed, and the betting: all it may know.
     """
 
+    position_arrays = ("_deal", "_stage")
+
     def __init__(self, spec: GameSpec, tables: int, poker: Poker) -> None:
         super().__init__(spec, tables)
         self._poker, self._tree = poker, poker.tree

@@ -12,6 +12,8 @@ NAMES = ("rock", "paper", "scissors")
 class RockPaperScissors(VectorGame):
     """Two seats choose at once; the winner gets 1, the loser -1. The observation is a constant."""
 
+    position_arrays = ("_chosen",)
+
     def __init__(self, *, tables: int) -> None:
         spec = GameSpec(
             id="rock_paper_scissors",

@@ -14,6 +14,8 @@ _DRAWN = 31  # separates these draws from other draws on the same seed
 class Signals(VectorGame):
     """One move at once; each seat earns 1/2 for the mate's number. Guessing earns the team 1/4, talking up to 1."""
 
+    position_arrays = ("_numbers",)
+
     def __init__(self, *, tables: int) -> None:
         spec = GameSpec(
             id="signals",

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from workers.games import svg
-from workers.games.protocol import GameSpec, StepResult, Turn, VectorGame
+from workers.games.protocol import GameSpec, Snapshot, StepResult, Turn, VectorGame
 from workers.games.seeding import below, mix
 
 ROWS, COLUMNS = 5, 7
@@ -62,6 +62,8 @@ class Soccer(VectorGame):
     each seat of its team gets 1/2, the others -1/2, so that a team's return is 1 or -1.
     """
 
+    position_arrays = ("_squares", "_ball")
+
     def __init__(self, *, tables: int) -> None:
         spec = GameSpec(
             id="soccer",
@@ -98,6 +100,10 @@ class Soccer(VectorGame):
     def begin(self, tables: NDArray[np.int64]) -> None:
         self._squares[tables] = _START
         self._ball[tables] = kick_off(self.seeds_of(tables))
+        self._stale = True
+
+    def _put(self, tables: NDArray[np.int64], snapshot: Snapshot, seeds: NDArray[np.uint64] | None) -> None:
+        super()._put(tables, snapshot, seeds)
         self._stale = True
 
     def turn(self) -> Turn:

@@ -18,6 +18,8 @@ class TwoStep(VectorGame):
     team's return is the payoff. Both see which of the three positions they are in.
     """
 
+    position_arrays = ("_position",)
+
     def __init__(self, *, tables: int) -> None:
         spec = GameSpec(
             id="two_step",

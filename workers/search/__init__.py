@@ -1,0 +1,1 @@
+"""Tree search over any vector game: many trees at once, on arrays."""
