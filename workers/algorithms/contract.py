@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import inspect
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, ClassVar, Protocol
 
@@ -24,8 +24,8 @@ from workers.algorithms.learner import POLICY, Learner
 from workers.buffers.contract import Batch, Buffer
 from workers.buffers.fresh import Fresh
 from workers.buffers.replay import Replay
-from workers.games.protocol import GameSpec
-from workers.inference.actor import Rate
+from workers.games.protocol import GameSpec, VectorGame
+from workers.inference.actor import Actor, Rate
 from workers.inference.policy import Policy
 from workers.models.box_heads import BoxHead
 from workers.user_errors import NotFinite
@@ -49,6 +49,9 @@ class NetFactory(Protocol):
         distribution of Box actions, in place of the one that the trial file's model names.
         """
 
+
+MakeGame = Callable[[int], VectorGame]
+"""Makes the trial's game on this many tables."""
 
 Metrics = Mapping[str, float]
 """Means of one gradient step or more; `rows`, where given, says how many decisions they are means over."""
@@ -119,6 +122,13 @@ class Algorithm:
     def actor(self, nets: Mapping[str, nn.Module]) -> Policy:
         """Decides with these networks, in rollouts and matches; by default by the policy's distribution."""
         return Policy(nets[POLICY])
+
+    def explorer(self, nets: Mapping[str, nn.Module], make: MakeGame) -> Actor:
+        """Decides in the learner's own rollouts, where it may differ from `actor`; by default it is `actor`.
+
+        `make` makes the game on any number of tables, for one that searches (`workers.inference.actor.GameActor`).
+        """
+        return self.actor(nets)
 
     def schedule(self, learner: Learner, steps: int) -> None:
         """Set what changes with the player's environment steps, before an update; by default nothing.

@@ -7,7 +7,7 @@ successor there too.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,12 +17,15 @@ from workers.buffers.contract import Buffer, Draw, State
 from workers.inference.actor import STATE
 from workers.rollout.batch import PENDING, TERMINAL, Experience
 
-_NEXT = ("obs", "legal", STATE, "global")
+NEXT = ("obs", "legal", STATE, "global")
 """Columns of which a draw has the successor's row too."""
 
 
 class Replay(Buffer):
     """A ring of decisions; n-step returns are summed when rows are drawn."""
+
+    next_columns: ClassVar[tuple[str, ...]] = NEXT
+    """Columns of which a draw has the successor's row too, as "next/<name>"."""
 
     def __init__(
         self,
@@ -210,7 +213,7 @@ class Replay(Buffer):
         ended = after == TERMINAL
         found = {name: column.read(slots) for name, column in self._columns.items()}
         for name, column in self._columns.items():
-            if name.partition("/")[0] in _NEXT:
+            if name.partition("/")[0] in self.next_columns:
                 rows = column.read(np.where(ended, slots, after % self.capacity))
                 rows[ended] = 0
                 found[f"next/{name}"] = rows

@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Mapping, Sequence
 from copy import deepcopy
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -25,6 +26,7 @@ from workers.buffers.storing import store
 from workers.checkpoints import Checkpoint, CheckpointMismatch, load, save
 from workers.crews.all_reduce import GradientAllReduce
 from workers.crews.plan import CrewPlan
+from workers.games.names import make_game
 from workers.games.protocol import GameSpec, VectorGame
 from workers.inference.actor import Actor
 from workers.models.contract import encode, see_raw_images, sees_raw_images
@@ -245,9 +247,14 @@ class TrainingContext:
 
 def rollout_actor(algorithm: Algorithm, nets: Mapping[str, nn.Module], plan: CrewPlan) -> Actor:
     """The algorithm's actor, computing in the type in which the crew learns."""
-    actor = algorithm.actor(nets)
-    actor.autocast = _AUTOCAST[plan.resources.autocast]
+    make = partial(_make_game, plan.game)
+    actor = algorithm.explorer(nets, make)
+    actor.autocast = _AUTOCAST[plan.resources.autocast]  # type: ignore[attr-defined]
     return actor
+
+
+def _make_game(game: Component, tables: int) -> VectorGame:
+    return make_game(game.id, tables, **game.options)
 
 
 def expected_rows(task: GenerationTask, spec: GameSpec, rollout_steps: int) -> int:

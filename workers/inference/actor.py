@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
+
+if TYPE_CHECKING:
+    from workers.games.protocol import VectorGame
 
 Columns = Mapping[str, NDArray[Any]]
 """Named arrays of equal length. Observations are "obs" or, of several parts, "obs/<part>"; masks are "legal"."""
@@ -32,3 +35,17 @@ class Actor(Protocol):
         are uniform in [0, 1); None chooses the best action. `explore` is the exploration rate of actors that have one:
         a number, or one for each row where the algorithm's `explore_at` says so.
         """
+
+
+@runtime_checkable
+class GameActor(Actor, Protocol):
+    """An actor that needs the positions at the tables, not only what they show: one that searches.
+
+    A sampler lets it `watch` its game before the first decision. The rows of `act` have the column "table" then.
+    """
+
+    def watch(self, game: VectorGame) -> None:
+        """Decide by the positions of this game from now on."""
+
+    def judge(self, rows: Columns) -> Columns:
+        """The same columns as those of `act`, for final observations, whose positions are gone; nothing is played."""

@@ -12,7 +12,7 @@ from workers.bots.protocol import Bot
 from workers.games.errors import BadGame
 from workers.games.protocol import StepResult, Turn, VectorGame
 from workers.games.spaces import columns
-from workers.inference.actor import Actor, Columns, Rate
+from workers.inference.actor import Actor, Columns, GameActor, Rate
 from workers.inference.policy import Policy
 from workers.rollout.batch import Experience
 from workers.rollout.builder import TrajectoryBuilder
@@ -65,6 +65,9 @@ class Sampler:
         self._builder = TrajectoryBuilder(streams=streams, capacity=steps * rows, teams=spec.teams)
         self._states = {name: np.zeros((streams, *shape), np.float32) for name, shape in learner.state_shapes.items()}
         self._placed = bool(getattr(learner, "placed", False))
+        self._judge = learner.judge if isinstance(learner, GameActor) else None
+        if isinstance(learner, GameActor):
+            learner.watch(game)
         self._central = game.shows_state = central and spec.state is not None
         rules = OpeningRules(share=0.0) if openings is None else openings
         self._openings = Openings(rules, spec, game.tables, rng)
@@ -227,8 +230,11 @@ class Sampler:
         rows, streams = (np.concatenate([each[part] for each in self._finals]) for part in (0, 1))
         shown = {name: np.concatenate([each[2][name] for each in self._finals]) for name in self._finals[0][2]}
         draws = np.full(self._game.layout.draws_shape(len(rows)), 0.5, np.float32)  # nothing is played
-        # a table may have had several final observations: its mates must not meet those of another game
-        seen = self._act(shown, streams, draws, nth_of_stream(streams))
+        if self._judge is not None:
+            seen = self._judge(shown)
+        else:
+            # a table may have had several final observations: its mates must not meet those of another game
+            seen = self._act(shown, streams, draws, nth_of_stream(streams))
         self._builder.add_finals(rows, streams, {**seen, **shown}, self.acted_by)
         self._finals.clear()
 

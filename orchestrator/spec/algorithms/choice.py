@@ -25,6 +25,7 @@ from orchestrator.spec.algorithms.cooperative import (
 )
 from orchestrator.spec.algorithms.evolution import EsAlgorithm
 from orchestrator.spec.algorithms.imitation import BcAlgorithm, IqlAlgorithm, SlRlAlgorithm
+from orchestrator.spec.algorithms.planning import AlphaZeroAlgorithm
 from orchestrator.spec.algorithms.value_based import (
     ApexAlgorithm,
     DqnAlgorithm,
@@ -60,6 +61,7 @@ BUILT_IN_ALGORITHMS: dict[str, type[Choice]] = {
     "bc": BcAlgorithm,
     "iql": IqlAlgorithm,
     "sl_rl": SlRlAlgorithm,
+    "alphazero": AlphaZeroAlgorithm,
 }
 """Id -> the id's options in a trial file."""
 

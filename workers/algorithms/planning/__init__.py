@@ -1,0 +1,1 @@
+"""Algorithms that plan: targets by tree search."""

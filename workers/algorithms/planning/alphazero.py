@@ -1,0 +1,103 @@
+"""AlphaZero: the network learns what a search makes of it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import ClassVar
+
+import numpy as np
+import torch
+from gymnasium import spaces
+from torch import Tensor, nn
+
+from orchestrator.spec.algorithms.planning import AlphaZeroOptions
+from workers.algorithms.contract import Algorithm, MakeGame, Metrics
+from workers.algorithms.errors import BadAlgorithm
+from workers.algorithms.learner import POLICY, Learner
+from workers.buffers.contract import Batch, Buffer
+from workers.buffers.replay import NEXT, Replay
+from workers.games.protocol import GameSpec
+from workers.inference.actor import Actor
+from workers.models.contract import run_model
+from workers.search.actor import POLICY_TARGET, VALUE, SearchActor
+from workers.search.rules import SearchRules
+
+
+class SearchReplay(Replay):
+    """A replay whose draws have the search's value of the position at which the summed rewards end."""
+
+    next_columns: ClassVar[tuple[str, ...]] = (*NEXT, VALUE)
+
+
+class AlphaZero(Algorithm):
+    """Self-play by search; the network learns the improved policy and the outcome (Silver et al. 2018).
+
+    loss = - sum_a pi'(a) log p(a) + c_v (v - z)^2. pi' is the improved policy of the search: of `gumbel` the softmax of
+    logits + sigma(completed q) (Danihelka et al. 2022), of `puct` the shares of the visits. z = (1 - s) R + s q, with R
+    what the seat earned to the end of the game (or over `n_step` decisions, and then the search's value) and q the
+    search's value of the position itself.
+
+    The learner searches in its own rollouts alone. Versions of it play by the network, as all versions do; where a
+    match says `search`, they search too.
+    """
+
+    Options = AlphaZeroOptions
+    options: AlphaZeroOptions
+    actions = (spaces.Discrete,)
+    recurrent = False
+    replay_class = SearchReplay
+
+    def check(self, spec: GameSpec) -> None:
+        super().check(spec)
+        if spec.simultaneous or spec.hidden_information:
+            raise BadAlgorithm("it learns games in which seats move in turn and see everything; mmd learns others")
+
+    @property
+    def rules(self) -> SearchRules:
+        """How the learner searches in its rollouts."""
+        given = self.options
+        return SearchRules(
+            simulations=given.simulations,
+            method=given.method,
+            considered=given.considered,
+            value_scale=given.value_scale,
+            exploration=given.exploration,
+            noise_share=given.noise_share,
+            discount=given.gamma,
+        )
+
+    def explorer(self, nets: Mapping[str, nn.Module], make: MakeGame) -> Actor:
+        return SearchActor(self.actor(nets), make, self.rules)
+
+    def update(self, learner: Learner, buffer: Buffer, rng: np.random.Generator) -> Iterator[Metrics]:
+        rows = max(1, round(self.options.minibatch / self.processes))
+        for _ in range(self.gradient_steps):
+            drawn = buffer.draw(rows, rng)
+            if drawn is None:
+                learner.skip()
+                yield {}
+                continue
+            with learner.autocast():
+                losses = self.losses(drawn.tensors(learner.device), learner.nets[POLICY])
+            learner.descend(losses["loss"].float())
+            yield {**{name: float(loss.detach()) for name, loss in losses.items()}, "rows": float(len(drawn))}
+
+    def losses(self, batch: Batch, model: nn.Module) -> dict[str, Tensor]:
+        """The loss and its parts, means over the rows."""
+        logits, values, _ = run_model(model, batch.obs, batch.legal)
+        log_probs = torch.log_softmax(logits.float(), 1)
+        target = batch[POLICY_TARGET]
+        policy_loss = -(target * log_probs).sum(1).mean()
+        least = -(target * target.clamp_min(1e-30).log()).sum(1).mean()
+        outcome = batch["reward"] + batch["discount"] * batch[f"next/{VALUE}"]
+        wanted = torch.lerp(outcome, batch[VALUE], self.options.search_value_share)
+        value_loss = (values.float() - wanted).square().mean()
+        return {
+            "loss": policy_loss + self.options.value_weight * value_loss,
+            "policy_loss": policy_loss,
+            "value_loss": value_loss,
+            "divergence": policy_loss - least,
+        }
+
+    def loss(self, batch: Batch, nets: Mapping[str, nn.Module]) -> Tensor:
+        return self.losses(batch, nets[POLICY])["loss"]
