@@ -103,6 +103,9 @@ ALGORITHMS: Mapping[str, BuiltIn] = {
     "bc": BuiltIn("workers.algorithms.imitation.bc:Bc", "Behaviour cloning of a data set"),
     "iql": BuiltIn("workers.algorithms.imitation.iql:Iql", "Implicit Q-learning, offline, from a data set"),
     "sl_rl": BuiltIn("workers.algorithms.imitation.sl_rl:SlRl", "PPO mixed with imitation of a data set"),
+    "alphazero": BuiltIn(
+        "workers.algorithms.planning.alphazero:AlphaZero", "Self-play by tree search, for games with nothing hidden"
+    ),
 }
 
 BOTS: Mapping[str, BuiltIn] = {
@@ -119,6 +122,9 @@ BOTS: Mapping[str, BuiltIn] = {
     ),
     "soccer-striker": BuiltIn("workers.bots.soccer:StrikerBot", "Chases the ball and runs for the goal in soccer"),
     "mcts-<simulations:int>": BuiltIn("workers.bots.mcts:MctsBot", "Monte Carlo tree search, nothing hidden"),
+    "search-<simulations:int>-<checkpoint:word>": BuiltIn(
+        "workers.bots.searching:SearchBot", "A version with tree search, by its checkpoint's sha256"
+    ),
     "mixed-<probabilities:numbers>": BuiltIn(
         "workers.bots.fixed_strategies:MixedBot", "A fixed probability for each action"
     ),

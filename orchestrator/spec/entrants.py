@@ -1,4 +1,4 @@
-"""Entrants of a tournament, as people write them: `rule[:argument][@trial]`."""
+"""Entrants of a tournament, as people write them: `rule[:argument][@trial][ with search-n]`."""
 
 from __future__ import annotations
 
@@ -12,6 +12,8 @@ from orchestrator.spec.section import one_of
 from orchestrator.spec.values import NAME_PATTERN
 
 EVERY_TRIAL = "*"
+MOST_SIMULATIONS = 10_000
+_WITH = " with search-"
 
 
 class Rule(StrEnum):
@@ -47,6 +49,8 @@ class EntrantRule:
     every: int = 1
     trial: str | None = None
     """Another trial of the project by its name, or `*` for all that play the game; None: the tournament's own."""
+    search: int | None = None
+    """Simulations a move, for versions that enter with tree search; None: by the network alone."""
 
 
 def parse_entrant(text: str, *, known: bool = True) -> EntrantRule:
@@ -54,9 +58,11 @@ def parse_entrant(text: str, *, known: bool = True) -> EntrantRule:
 
     With `known`, bots are looked up in the catalog. A stored tournament is read without: its plug-in may be gone.
     """
-    body, at, trial = text.partition("@")
+    whole, _, search = text.partition(_WITH)
+    simulations = _simulations(search, text) if _WITH in text else None
+    body, at, trial = whole.partition("@")
     if body.startswith(("bot:", "version:", "alias:")):
-        body, at, trial = text, "", ""  # these take no trial: they name one thing of the project
+        body, at, trial = whole, "", ""  # these take no trial: they name one thing of the project
     word, _, argument = body.partition(":")
     rule = _rule(word, text)
     if (rule in _NEEDS_ARGUMENT) and not argument:
@@ -71,11 +77,30 @@ def parse_entrant(text: str, *, known: bool = True) -> EntrantRule:
         every = int(count)
     if rule is Rule.BOTS and argument:
         raise ValueError(f"{text!r}: `bots` takes no argument; a single bot is {_EXAMPLES[Rule.BOT]}")
+    if simulations is not None and rule in (Rule.BOT, Rule.BOTS):
+        raise ValueError(f"{text!r}: only versions search, bots do not; leave `{_WITH.strip()}...` out")
     if rule is Rule.BOT and known:
         _look_up(argument)
     if rule is Rule.VERSION:
         argument = _version_id(argument)
-    return EntrantRule(rule=rule, argument=argument, every=every, trial=trial or None)
+    return EntrantRule(rule=rule, argument=argument, every=every, trial=trial or None, search=simulations)
+
+
+def _simulations(search: str, text: str) -> int:
+    if not search.isascii() or not search.isdigit() or not 1 <= int(search) <= MOST_SIMULATIONS:
+        raise ValueError(f"{text!r}: after `{_WITH.strip()}` comes a number of simulations up to {MOST_SIMULATIONS:,}")
+    return int(search)
+
+
+def written(entrant: object) -> object:
+    """An entrant given as a mapping, `{version: <id>, search: 200}`, as text; anything else as it is."""
+    if not isinstance(entrant, dict) or not entrant.keys() - {"search"} <= {"version", "alias", "latest"}:
+        return entrant
+    (rule, argument), *more = [(key, value) for key, value in entrant.items() if key != "search"] or [("", "")]
+    if more or not rule:
+        return entrant
+    searching = f"{_WITH}{entrant['search']}" if "search" in entrant else ""
+    return f"{rule}:{argument}{searching}"
 
 
 def _rule(word: str, text: str) -> Rule:

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Annotated, Any, Literal
 
-from pydantic import AfterValidator, Field, TypeAdapter, ValidationError, ValidationInfo
+from pydantic import AfterValidator, BeforeValidator, Field, TypeAdapter, ValidationError, ValidationInfo
 
 from orchestrator.spec.components import KnownNames
-from orchestrator.spec.entrants import parse_entrant
+from orchestrator.spec.entrants import parse_entrant, written
 from orchestrator.spec.game import GameChoice
 from orchestrator.spec.reading.checking import found_in, known_names
 from orchestrator.spec.reading.problems import InvalidTrial
@@ -38,7 +38,7 @@ def _even(games: int) -> int:
     return games
 
 
-Entrant = Annotated[str, Field(strict=True, max_length=200), AfterValidator(_entrant)]
+Entrant = Annotated[str, BeforeValidator(written), Field(strict=True, max_length=200), AfterValidator(_entrant)]
 Games = Annotated[int, Field(strict=True, ge=2, le=1000), WHOLE, AfterValidator(_even)]
 Few = Annotated[int, Field(strict=True, ge=1, le=10_000), WHOLE]
 

@@ -55,6 +55,8 @@ def resolve_entrants(session: Session, arena: Arena, rules: Sequence[str]) -> li
         rule = parse_entrant(text)
         for version in _versions(session, arena, rule):
             candidate = _candidate(session, arena, version)
+            if rule.search is not None:
+                candidate = _searching(session, arena, candidate, rule.search)
             found.setdefault(candidate.policy, candidate)
             if len(found) > MAX_ENTRANTS:
                 raise Conflict(f"{text!r} makes more than {MAX_ENTRANTS} entrants; choose fewer, as with every:10")
@@ -78,6 +80,9 @@ def admit_bots(session: Session, arena: Arena, rules: Sequence[str]) -> None:
     for rule in map(parse_entrant, rules):
         if rule.rule is Rule.BOT:
             list(_versions(session, arena, rule))
+        elif rule.search is not None:
+            for version in list(_versions(session, arena, rule)):
+                _searching(session, arena, _candidate(session, arena, version), rule.search)
 
 
 def by_rating(session: Session, arena: Arena, candidates: Iterable[Candidate]) -> list[Candidate]:
@@ -184,3 +189,14 @@ def _candidate(session: Session, arena: Arena, version: ModelVersion) -> Candida
     if arena.trial is None or version.trial_id != arena.trial.id:
         label = f"{session.get_one(Trial, version.trial_id).name}/{label}"
     return Candidate(version=version, player=player, label=label)
+
+
+def _searching(session: Session, arena: Arena, plain: Candidate, simulations: int) -> Candidate:
+    """The version with tree search: a bot of the project, so that its games and ratings are apart."""
+    if plain.version.sha256 is None:
+        raise Conflict(f"{plain.label} is a bot; only versions search")
+    version = bot_version(
+        session, arena.project_id, arena.game, f"search-{simulations}-{plain.version.sha256}", prefer=None
+    )
+    player = session.get_one(Player, version.player_id)
+    return Candidate(version=version, player=player, label=f"{plain.label} search-{simulations}")

@@ -213,3 +213,17 @@ def test_a_generation_is_evaluated_once_against_the_field_of_its_trial(hall: Hal
     assert after.tournament is None and "still under way" in after.reason
     assert hall.count(Alias, Alias.project_id == key.project_id) == 1
     assert hall.count(Tournament, Tournament.trial_id == league.trial) == 1
+
+
+def test_a_version_with_search_is_an_entrant_of_its_own(hall: Hall, league: League) -> None:
+    tournament = make(hall, league, entrants=["latest:main", "latest:main with search-8"])
+    assert hall.labels(tournament) == ["main v4", "main v4 search-8"]
+    again = make(hall, league, entrants=["latest:main with search-8", "bot:random"])
+    with hall.sessions() as session:
+        (_, searching), (same, _) = entrants_of(session, tournament), entrants_of(session, again)
+        assert searching.version_id == same.version_id  # the same player, so that its ratings are one
+    plan = hall.store["plan_pairings"](TournamentRequest(tournament=tournament)).pairings
+    plain, with_search = plan[0].request.contenders
+    assert with_search.bot == f"search-8-{plain.checkpoint.sha256}"
+    with pytest.raises(InvalidTrial, match="only versions search"):
+        make(hall, league, entrants=["bots with search-8"])

@@ -29,6 +29,8 @@ VERSION = "0198c5a2-7c31-7abc-8def-0123456789ab"
         ("bot:my_bots:Clever", EntrantRule(rule=Rule.BOT, argument="my_bots:Clever")),
         ("alias:champion", EntrantRule(rule=Rule.ALIAS, argument="champion")),
         (f"version:{VERSION.upper()}", EntrantRule(rule=Rule.VERSION, argument=VERSION)),
+        (f"version:{VERSION} with search-200", EntrantRule(rule=Rule.VERSION, argument=VERSION, search=200)),
+        ("latest:main@* with search-64", EntrantRule(rule=Rule.LATEST, argument="main", trial="*", search=64)),
     ],
 )
 def test_entrant_rules(text: str, rule: EntrantRule) -> None:
@@ -49,6 +51,9 @@ def test_entrant_rules(text: str, rule: EntrantRule) -> None:
         ("version:7", "not the id of a version"),
         ("latest@No Name", "a trial's name"),
         ("latest@", "a trial's name"),
+        ("latest with search-0", "number of simulations up to 10,000"),
+        ("alias:champion with search-many", "number of simulations up to 10,000"),
+        ("bot:random with search-64", "only versions search"),
     ],
 )
 def test_wrong_entrant_rules_say_what_is_allowed(text: str, words: str) -> None:
@@ -109,3 +114,12 @@ def test_every_option_and_rule_is_in_the_guide() -> None:
     text = GUIDE.read_text()
     assert [name for name in TournamentFile.model_fields if f"`{name}" not in text and f"\n{name}:" not in text] == []
     assert [rule for rule in Rule if f"`{rule}" not in text] == []
+
+
+def test_an_entrant_may_be_a_mapping_with_its_search() -> None:
+    spec = TournamentSpec.model_validate(
+        {"game": GAME, "entrants": [{"version": VERSION, "search": 200}, {"alias": "champion"}, "bot:random"]}
+    )
+    assert spec.entrants == (f"version:{VERSION} with search-200", "alias:champion", "bot:random")
+    with pytest.raises(ValueError, match="must be text"):
+        TournamentSpec.model_validate({"game": GAME, "entrants": [{"search": 200}]})
