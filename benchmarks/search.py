@@ -1,0 +1,169 @@
+"""Searched moves a second: trees on arrays beside the network calls alone, and beside OpenSpiel's C++ MCTS.
+
+Rates are moves a second of CPU time, on one core and on two (two processes at once), at connect four. `share` is the
+time of the network calls alone over the time of the search: 1 would be a search that costs nothing beside them.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import time
+from collections.abc import Sequence
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import asdict, dataclass
+from functools import partial
+from multiprocessing import get_context
+from typing import Any
+
+import numpy as np
+import pyspiel
+import torch
+
+from benchmarks.peers.rates import say
+from orchestrator.catalog import Component
+from workers.games.names import make_game
+from workers.inference.policy import Policy
+from workers.models.contract import build_model
+from workers.search.networks import network, uniform_network
+from workers.search.rules import SearchRules
+from workers.search.search import Evaluate, Search
+
+GAME = "connect_four"
+NETWORKS: dict[str, tuple[Component | None, int]] = {
+    "none": (None, 1024),
+    "perceptron 128x128": (Component(id="mlp", options={"hidden": [128, 128]}), 1024),
+    "conv-res 32x2": (Component(id="conv", options={"channels": 32, "blocks": 2}), 256),
+}
+"""By name: the model (none: no network), and the tables that are searched together."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Rate:
+    """One measured rate."""
+
+    engine: str
+    network: str
+    simulations: int
+    cores: int
+    tables: int
+    moves_per_second: float
+    share: float | None = None
+    """Of the time that the network calls alone take; None where there is no network."""
+
+
+def main() -> None:
+    """Measure, and print a table or JSON."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--json", action="store_true", help="print rows as JSON")
+    parser.add_argument("--simulations", default="1,16,64,256", help="simulations a move, separated by commas")
+    parser.add_argument("--seconds", type=float, default=5.0, help="CPU seconds of each measurement")
+    parser.add_argument("--cores", default="1,2", help="processes at once, separated by commas")
+    parser.add_argument("--networks", default=",".join(NETWORKS), help="which, separated by commas")
+    given = parser.parse_args()
+    rows: list[Rate] = []
+    for cores in map(int, given.cores.split(",")):
+        for simulations in map(int, given.simulations.split(",")):
+            for name in given.networks.split(","):
+                rows.append(_on_cores(cores, partial(searched, name, simulations, given.seconds)))
+                say(str(rows[-1]))
+            if simulations > 1:
+                rows.append(_on_cores(cores, partial(openspiel, simulations, given.seconds)))
+                say(str(rows[-1]))
+    print(json.dumps([asdict(row) for row in rows], indent=1) if given.json else table(rows))
+
+
+def searched(name: str, simulations: int, seconds: float) -> Rate:
+    """The rate of the search with this network, in self-play from the start of the game."""
+    torch.set_num_threads(1)
+    component, tables = NETWORKS[name]
+    make = partial(make_game, GAME)
+    game = make(tables)
+    game.reset(np.arange(tables, dtype=np.uint64))
+    evaluate: Evaluate = uniform_network
+    if component is not None:
+        evaluate = network(Policy(build_model(component, game.spec)))
+    spent = [0.0, 0]
+
+    def timed(observations: Any, legal: Any) -> Any:
+        began = time.process_time()
+        found = evaluate(observations, legal)
+        spent[0] += time.process_time() - began
+        spent[1] += len(found[1])
+        return found
+
+    search = Search(make, SearchRules(simulations=simulations), slots=tables)
+    rng, everywhere, moves = np.random.default_rng(0), np.arange(tables), 0
+    game.step(search.run(game, everywhere, timed, rng.random(tables, dtype=np.float32)).actions)  # warms up
+    spent[:] = [0.0, 0]
+    began = time.process_time()
+    while time.process_time() - began < seconds:
+        game.step(search.run(game, everywhere, timed, rng.random(tables, dtype=np.float32)).actions)
+        moves += tables
+    took = time.process_time() - began
+    return Rate(
+        engine="lanista",
+        network=name,
+        simulations=simulations,
+        cores=1,
+        tables=tables,
+        moves_per_second=moves / took,
+        share=None if component is None else spent[0] / took,
+    )
+
+
+def openspiel(simulations: int, seconds: float) -> Rate:
+    """The rate of OpenSpiel's C++ bot, which plays one random game for each simulation in place of a network."""
+    game, moves = pyspiel.load_game(GAME), 0
+    began = time.process_time()
+    while time.process_time() - began < seconds:
+        bot = pyspiel.MCTSBot(
+            game=game,
+            evaluator=pyspiel.RandomRolloutEvaluator(n_rollouts=1, seed=moves),
+            uct_c=2.0,
+            max_simulations=simulations,
+            max_memory_mb=1000,
+            solve=True,
+            seed=moves,
+            verbose=False,
+        )
+        state = game.new_initial_state()
+        while not state.is_terminal():
+            state.apply_action(bot.step(state))
+            moves += 1
+    took = time.process_time() - began
+    return Rate(
+        engine="openspiel", network="none", simulations=simulations, cores=1, tables=1, moves_per_second=moves / took
+    )
+
+
+def _on_cores(cores: int, measure: partial[Rate]) -> Rate:
+    """The sum of the rates of so many processes at once."""
+    if cores == 1:
+        return measure()
+    with ProcessPoolExecutor(cores, mp_context=get_context("spawn")) as pool:
+        rows = [each.result() for each in [pool.submit(measure) for _ in range(cores)]]
+    shares = [row.share for row in rows if row.share is not None]
+    return Rate(
+        engine=rows[0].engine,
+        network=rows[0].network,
+        simulations=rows[0].simulations,
+        cores=cores,
+        tables=rows[0].tables,
+        moves_per_second=sum(row.moves_per_second for row in rows),
+        share=sum(shares) / len(shares) if shares else None,
+    )
+
+
+def table(rows: Sequence[Rate]) -> str:
+    """The rows for people."""
+    lines = [f"{'engine':10} {'network':20} {'simulations':>11} {'cores':>5} {'moves/s':>9} {'network share':>13}"]
+    for row in rows:
+        share = "" if row.share is None else f"{row.share:.2f}"
+        what = f"{row.engine:10} {row.network:20} {row.simulations:11} {row.cores:5}"
+        lines.append(f"{what} {row.moves_per_second:9.0f} {share:>13}")
+    return "\n".join(lines)
+
+
+if __name__ == "__main__":
+    main()
