@@ -12,8 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from league.types import CheckpointRef
-from orchestrator.artifacts import ArtifactError, ArtifactStoreUnavailable
-from orchestrator.code_importing import served
+from orchestrator.storage.artifacts import ArtifactError, ArtifactStoreUnavailable
+from orchestrator.user_code.code_importing import served
 from workers.algorithms.building import actor_of
 from workers.bots.protocol import BadBot, Bot, BotInput
 from workers.checkpoints import KIND, Checkpoint, load

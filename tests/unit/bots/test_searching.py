@@ -9,9 +9,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from orchestrator.artifacts import ArtifactStore
 from orchestrator.catalog import Component
-from orchestrator.code_importing import serve, served
+from orchestrator.storage.artifacts import ArtifactStore
+from orchestrator.user_code.code_importing import serve, served
 from workers.bots.names import make_bot
 from workers.bots.protocol import BadBot, bot_input
 from workers.bots.searching import positions

@@ -7,9 +7,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from orchestrator.artifacts import ArtifactStore
 from orchestrator.catalog import Component
 from orchestrator.contracts.generations import GenerationTask
+from orchestrator.storage.artifacts import ArtifactStore
 from tests.unit.search.test_search import positions, tic_tac_toe
 from tests.unit.training.test_exact_resume import new_process
 from workers.algorithms.building import actor_of, build_learner
