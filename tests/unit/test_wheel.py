@@ -34,7 +34,9 @@ def test_an_installed_api_has_the_examples(installed: Path, tmp_path: Path) -> N
     assert names == sorted(path.stem for path in (ROOT / "examples").glob("*.yaml")) and "alphastar" in names
 
 
-@pytest.mark.parametrize("folder", ["api/web/page", "api/web/reports/templates", "migrations/versions"])
+@pytest.mark.parametrize(
+    "folder", ["api/web/page", "api/web/reports/templates", "migrations/versions", "lanista/new/templates"]
+)
 def test_the_wheel_holds_every_file_of(installed: Path, folder: str) -> None:
     def files(base: Path) -> set[str]:
         found = (base / folder).rglob("*")

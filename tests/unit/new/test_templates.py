@@ -69,6 +69,12 @@ def _sections(section: Section, name: str = "") -> list[tuple[str, Section]]:
     return [(name, section), *found]
 
 
+def test_the_client_of_a_game_that_calls_in_is_the_published_one() -> None:
+    """A copy, so that the wheel has it too."""
+    copy = ROOT / "lanista/new/templates/gamecore/lanista_gamecore.py.txt"
+    assert copy.read_bytes() == (ROOT / "clients/python/lanista_gamecore.py").read_bytes()
+
+
 def test_a_commented_field_can_be_switched_on() -> None:
     given = {"project": "p", "trial": "t", "game": {"id": "tic_tac_toe"}, "generation": {"steps": 10}}
     text = commented_trial(given, "A trial.")
