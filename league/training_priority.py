@@ -46,7 +46,7 @@ SHORTEST_PATIENCE = timedelta(seconds=60)
 
 
 @dataclass(frozen=True, kw_only=True)
-class Standing:
+class TrainingStanding:
     """How far a player is, compared with the others of its league."""
 
     steps: int
@@ -58,7 +58,7 @@ class Standing:
 
 
 def records_after(
-    player: PlayerId, trained: int, took: timedelta, standings: Mapping[PlayerId, Standing]
+    player: PlayerId, trained: int, took: timedelta, standings: Mapping[PlayerId, TrainingStanding]
 ) -> PlayerId | None:
     """The player whose next record comes before this player's generation of `trained` steps; None if there is none.
 
@@ -70,7 +70,7 @@ def records_after(
 
 
 def queues_after(
-    player: PlayerId, steps: int, took: timedelta, standings: Mapping[PlayerId, Standing]
+    player: PlayerId, steps: int, took: timedelta, standings: Mapping[PlayerId, TrainingStanding]
 ) -> PlayerId | None:
     """The player that queues for a crew before this one, which would have to wait for its record in any case.
 
@@ -82,7 +82,7 @@ def queues_after(
 
 
 def _too_far_behind(
-    player: PlayerId, trained: int, took: timedelta, standings: Mapping[PlayerId, Standing]
+    player: PlayerId, trained: int, took: timedelta, standings: Mapping[PlayerId, TrainingStanding]
 ) -> list[PlayerId]:
     """The players that this one would lead too far after `trained` more steps.
 
@@ -91,7 +91,7 @@ def _too_far_behind(
     """
     total, limit = standings[player].steps + trained, patience(took, len(standings))
 
-    def led_too_far(other: Standing) -> bool:
+    def led_too_far(other: TrainingStanding) -> bool:
         lead, allowed = total - other.steps, max(trained, LEAD_SHARE * other.steps)
         return allowed < lead <= (GENERATIONS_COMPARED + 1) * trained and other.silent <= limit
 

@@ -41,7 +41,7 @@ class MatchmakerFailed(ValueError):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Turn:
+class GenerationRef:
     """Which generation is decided on: the trial's seed, the learner by id and name, and the generation's number."""
 
     trial_seed: int
@@ -72,7 +72,7 @@ def own_row_suffices(league: LeagueSpec) -> bool:
 
 def choose_opponents(
     league: LeagueSpec,
-    turn: Turn,
+    turn: GenerationRef,
     *,
     roster: Sequence[Member],
     payoff: PayoffView,
@@ -114,7 +114,7 @@ def judge_snapshot(
 
 
 def judge_reset(
-    league: LeagueSpec, turn: Turn, *, roster: Sequence[Member], snapshot: VersionId, trial_steps: int
+    league: LeagueSpec, turn: GenerationRef, *, roster: Sequence[Member], snapshot: VersionId, trial_steps: int
 ) -> Decision:
     """Decide whether the learner starts again after its snapshot; the roster has snapshots of its own kind only."""
     return decide_reset(
@@ -174,7 +174,7 @@ def _known_qualities(mixture: Mixture, before: Mapping[PlayerId, float]) -> dict
     return joined_qualities(before, players)
 
 
-def _mates(league: LeagueSpec, turn: Turn, roster: Sequence[Member]) -> tuple[Mate, ...] | None:
+def _mates(league: LeagueSpec, turn: GenerationRef, roster: Sequence[Member]) -> tuple[Mate, ...] | None:
     wanted = league.mates
     if not wanted.any:
         return None

@@ -47,7 +47,7 @@ class StageClock:
 
 def watch_stages() -> StageClock:
     """Time the gateway of this process by stage; it gets a little slower by it."""
-    from workers.agents.play import Decision
+    from workers.agents.play import RequestedAction
     from workers.gateway.models import BatchedModel
     from workers.gateway.sessions import SessionTable
     from workers.gateway.transports.http import HttpConnection
@@ -57,7 +57,7 @@ def watch_stages() -> StageClock:
     for connection in (HttpConnection, TcpConnection):
         clock.wrap(connection, "data_received", "parse")
     clock.wrap(SessionTable, "handle", "agent")
-    clock.wrap(Decision, "decided", "agent")
+    clock.wrap(RequestedAction, "decided", "agent")
     clock.wrap(BatchedModel, "submit", "model")
     clock.wrap(BatchedModel, "_decide", "model")
     clock.wrap(HttpConnection, "reply", "reply")

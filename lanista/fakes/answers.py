@@ -1,4 +1,4 @@
-"""What a fake agent answers: set bytes, or what a script says; late, or not at all, where one asks for that."""
+"""What a fake agent answers: fixed bytes, or what a script returns. Answers can be delayed or left out on request."""
 
 from __future__ import annotations
 

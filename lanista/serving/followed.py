@@ -1,4 +1,4 @@
-"""Which alias a server follows: its project by name, by the API, or by what is on disk."""
+"""Resolves which alias a server follows: through the API, or from the version cache on disk."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which game an environment's name means."""
+"""Resolves the name of an environment to a game."""
 
 from __future__ import annotations
 

@@ -24,7 +24,7 @@ _NOTHING_TO_PLAY, _NO_QUEUE = 503, 404
 
 
 @dataclass(slots=True)
-class Tally:
+class PlayCounts:
     """What has been played."""
 
     games: int = 0
@@ -58,7 +58,7 @@ class Quota:
 class Table:
     """One environment and the connection it plays on."""
 
-    def __init__(self, game: VectorGame, address: Address, tally: Tally) -> None:
+    def __init__(self, game: VectorGame, address: Address, tally: PlayCounts) -> None:
         self._game, self._tally = game, tally
         self._exchange = Exchange(address)
         self._table = np.zeros(1, np.int64)

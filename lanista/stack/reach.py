@@ -1,4 +1,4 @@
-"""The addresses of a stack's parts, as its supervisor wrote them down."""
+"""The addresses of a stack's parts, read from the file that its supervisor writes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a run tells about a generation: its progress, and its outcome."""
+"""What a run reports about a generation: its progress, and its outcome."""
 
 from __future__ import annotations
 

@@ -16,8 +16,8 @@ from orchestrator.contracts.generations import GenerationOutcome, GenerationTask
 from orchestrator.generation_task import generation_task
 from orchestrator.league_rules import (
     WHOLE_PAYOFF,
+    GenerationRef,
     OpponentChoice,
-    Turn,
     choose_opponents,
     judge_reset,
     judge_snapshot,
@@ -209,8 +209,8 @@ class MemoryLeague:
         usual = self.spec.generation.steps
         return self.spec.budget.next_generation(usual, used=self.steps, under_way=0) or usual
 
-    def _turn(self, player: LeaguePlayer, generation: int) -> Turn:
-        return Turn(trial_seed=self.spec.seed, learner=player.id, name=player.name, generation=generation)
+    def _turn(self, player: LeaguePlayer, generation: int) -> GenerationRef:
+        return GenerationRef(trial_seed=self.spec.seed, learner=player.id, name=player.name, generation=generation)
 
     def _roster(self, *, unchosen: Iterable[str] = (), left_out: Iterable[str] = ()) -> list[Member]:
         """The roster as the rules read it; players that are `unchosen` are on it, but never drawn."""

@@ -1,4 +1,4 @@
-"""Generations of a run on a Ray of this machine, for trial files whose crews have several processes."""
+"""Generations of a run on a local Ray, for trial files whose crews have several processes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Who runs the generations of a run: this process, or a Ray of this machine."""
+"""Where the generations of a run are computed: in this process, or on a local Ray."""
 
 from __future__ import annotations
 

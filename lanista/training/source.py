@@ -1,4 +1,4 @@
-"""Where a run's trial comes from: a file, or a trial as Python has it."""
+"""Reads the trial of a run: from a file, or from a trial built in Python."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Stamps what a client calls."""
+"""Stamps the calls that a client makes to Temporal."""
 
 from __future__ import annotations
 

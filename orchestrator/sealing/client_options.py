@@ -1,4 +1,4 @@
-"""What makes a Temporal client seal: a data converter and an interceptor, which its workers get as well."""
+"""The options of a Temporal client that seals: a data converter and an interceptor. Its workers get them as well."""
 
 from __future__ import annotations
 

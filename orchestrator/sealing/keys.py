@@ -1,4 +1,4 @@
-"""The keys: which there are, what each is for, and which one a process seals with."""
+"""The sealing keys: their names, their purposes, and the one that a process seals with."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How much memory an algorithm's buffer takes, found by a decision that is really taken and recorded."""
+"""How much memory an algorithm's buffer takes: measured on one decision that is taken and recorded."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The agent of environments that `lanista simulator` runs: whatever the spaces, all seats, all in one session."""
+"""The agent of environments that `lanista simulator` runs: any spaces, and all seats in one session."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Words about agents that fail: for the game, for the log."""
+"""Messages about agents that failed: one for the game, one for the log."""
 
 from __future__ import annotations
 

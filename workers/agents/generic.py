@@ -1,4 +1,4 @@
-"""An agent for games that speak JSON about their own spaces: nothing has to be written for these.
+"""An agent for games that send JSON in the shape of their own spaces. Users need not write any code for it.
 
 docs/guides/agents.md has the fields.
 """

@@ -1,4 +1,4 @@
-"""What a session keeps for each name under which the game calls an agent."""
+"""The state that a session keeps for each name by which the game addresses an agent."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What happens in a session whatever the requests: decisions, rewards, episodes, the result."""
+"""The state of a session: decisions under way, rewards, episodes and the result."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ MOST_METRICS = 100
 """Names of metrics that a session may report."""
 
 
-class Decision(Wait):
+class RequestedAction(Wait):
     """An action that a model is asked for."""
 
     __slots__ = ("_agent", "_cut", "_model", "_play", "_row", "_seat")
@@ -111,7 +111,9 @@ class SessionPlay(ABC):
 
     # What agents call
 
-    def forward(self, agent: Agent, observation: Any, legal: Any, seat: int | None, model: str | None) -> Decision:
+    def forward(
+        self, agent: Agent, observation: Any, legal: Any, seat: int | None, model: str | None
+    ) -> RequestedAction:
         state = self.seat_of(agent, seat)
         chosen = self._model(state, model)
         shown = self.codec.observe(observation)
@@ -133,7 +135,7 @@ class SessionPlay(ABC):
         row, cut = None, None
         if state.cast.learning and chosen is state.cast.model:
             row, cut = state.begin(shown, agent)
-        decision = Decision(self, agent, state, chosen, row, cut)
+        decision = RequestedAction(self, agent, state, chosen, row, cut)
         chosen.submit(shown, decision.decided)
         return decision
 

@@ -1,4 +1,4 @@
-"""Values that agents of one session give each other, tick by tick."""
+"""Values that the agents of one session share with each other, tick by tick."""
 
 from __future__ import annotations
 

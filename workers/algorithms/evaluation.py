@@ -25,7 +25,7 @@ from workers.rollout.batch import PENDING, Experience
 Rows = NDArray[np.int64]
 
 
-class Evaluation(ABC):
+class BatchPass(ABC):
     """One batch under one model: call `forward`, then `backward` with the gradients at its outputs."""
 
     def __init__(self, learner: Learner, batch: Experience, model: nn.Module | None = None) -> None:
@@ -66,13 +66,13 @@ class Evaluation(ABC):
         return take_rows(self.observations, index), None if self.legal is None else self.legal.index_select(0, index)
 
 
-def evaluate(learner: Learner, batch: Experience, model: nn.Module | None = None) -> Evaluation:
+def evaluate(learner: Learner, batch: Experience, model: nn.Module | None = None) -> BatchPass:
     """The evaluation that fits the model: by default the acting network; another one is only run forward."""
     model = learner.model if model is None else model
     if state_size(model):
-        return RecurrentEvaluation(learner, batch, model)
+        return RecurrentBatchPass(learner, batch, model)
     direct = type(model) is Mlp and not learner.autocasts
-    return DirectEvaluation(learner, batch, model) if direct else AutogradEvaluation(learner, batch, model)
+    return DirectBatchPass(learner, batch, model) if direct else AutogradBatchPass(learner, batch, model)
 
 
 @torch.no_grad()
@@ -90,7 +90,7 @@ def outputs_of(learner: Learner, batch: Experience, model: nn.Module) -> Tensor:
     return found.index_copy_(1, learner.tensor(rows), outputs)
 
 
-class AutogradEvaluation(Evaluation):
+class AutogradBatchPass(BatchPass):
     """Any feed-forward model."""
 
     def forward(self, rows: Rows) -> tuple[Tensor, Tensor]:
@@ -106,7 +106,7 @@ class AutogradEvaluation(Evaluation):
         torch.autograd.backward(self._outputs, (logits.t(), values))
 
 
-class RecurrentEvaluation(Evaluation):
+class RecurrentBatchPass(BatchPass):
     """Recurrent models: each sequence is one seat's decisions in one game, from the state stored at its start."""
 
     def __init__(self, learner: Learner, batch: Experience, model: nn.Module | None = None) -> None:
@@ -152,7 +152,7 @@ class RecurrentEvaluation(Evaluation):
         torch.autograd.backward(self._outputs, (logits.t(), values))
 
 
-class DirectEvaluation(Evaluation):
+class DirectBatchPass(BatchPass):
     """Perceptrons, differentiated by hand: at small minibatches autograd's overhead exceeds the arithmetic."""
 
     model: Mlp

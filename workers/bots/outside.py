@@ -1,4 +1,4 @@
-"""A player that only the outside process of a game has: it plays the seat by itself."""
+"""A player that exists only in the outside process of a game, which plays its seat itself."""
 
 from __future__ import annotations
 

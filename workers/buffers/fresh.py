@@ -1,4 +1,4 @@
-"""The newest experience alone, for on-policy algorithms: nothing is copied."""
+"""A buffer of the newest experience only, for on-policy algorithms. It copies nothing."""
 
 from __future__ import annotations
 

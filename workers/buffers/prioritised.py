@@ -1,4 +1,4 @@
-"""Prioritised replay (Schaul et al., 2016): rows are drawn by how much they last surprised the learner."""
+"""Prioritised replay (Schaul et al., 2016): rows are drawn in proportion to a power of their last TD error."""
 
 from __future__ import annotations
 

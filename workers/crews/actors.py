@@ -23,7 +23,7 @@ from workers.algorithms.errors import BadAlgorithm
 from workers.algorithms.metrics import MetricMeans
 from workers.bots.protocol import BadBot
 from workers.buffers.keeping import MovedBuffer
-from workers.crews.all_reduce import GradientAllReduce, Member, Rendezvous, this_process
+from workers.crews.all_reduce import GradientAllReduce, GroupMember, Rendezvous, this_process
 from workers.crews.errors import BadTask, CrewError
 from workers.crews.messages import CallReport, StoredBuffer, Weights
 from workers.crews.plan import CrewPlan
@@ -80,11 +80,11 @@ class CrewActor(ABC):
         """The process id."""
         return os.getpid()
 
-    def member(self) -> Member:
+    def member(self) -> GroupMember:
         """Where this process runs."""
         return this_process()
 
-    def host_all_reduce(self, members: Sequence[Member], shared_memory: bool) -> Rendezvous:
+    def host_all_reduce(self, members: Sequence[GroupMember], shared_memory: bool) -> Rendezvous:
         """Open the rendezvous of the all-reduce group; called on rank 0."""
         assert self._all_reduce is not None
         return self._all_reduce.host(members, shared_memory=shared_memory)

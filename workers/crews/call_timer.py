@@ -1,4 +1,4 @@
-"""How much work each call to the actors of a crew gets."""
+"""Chooses how much work each call to a crew's actors gets, by how long earlier calls took."""
 
 from __future__ import annotations
 

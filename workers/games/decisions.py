@@ -1,4 +1,4 @@
-"""A recorded game as rows of decisions: what each seat saw, did and earned."""
+"""A recorded game as rows of decisions: what each seat observed, which action it took, and its reward."""
 
 from __future__ import annotations
 

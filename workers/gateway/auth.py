@@ -1,4 +1,4 @@
-"""Who may call a gateway: its own machine, peers with a token, networks that are trusted; and TLS."""
+"""Authorization of callers: local peers, peers with a token, trusted networks; and TLS."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What passes between a gateway's transports, its sessions and whoever decides which models play."""
+"""The interfaces between a gateway's transports, its sessions, and the director that decides which models play."""
 
 from __future__ import annotations
 
@@ -168,7 +168,7 @@ RunnerFactory = Callable[[str, Cast], Runner]
 GameAnswer = Callable[[Mapping[str, Any] | None], None]
 
 
-class GameQueue(Protocol):
+class GameSource(Protocol):
     """Hands out games that should be played next: tournaments, gates and ratings."""
 
     def next_game(self, seconds: float, answer: GameAnswer, name: str = "") -> Callable[[], None]:

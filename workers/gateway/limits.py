@@ -1,4 +1,4 @@
-"""What one gateway process may hold: sessions, connections, bytes; and which peers are too slow.
+"""Limits of one gateway process: sessions, connections, bytes, and how long a slow peer is waited for.
 
 See docs/decisions/gateway.md.
 """
@@ -107,7 +107,7 @@ class Connection(Protocol):
         ...
 
 
-class Connections:
+class GameConnections:
     """All connections of this process. One timer looks at them all, so that a request costs no timer."""
 
     def __init__(self, clock: Clock, most: int) -> None:

@@ -1,4 +1,4 @@
-"""Perceptrons at few rows by numpy: calling torch costs more than computing there.
+"""Inference of perceptrons for few rows by numpy, where a call of torch costs more than the computation.
 
 See docs/decisions/agents.md.
 """

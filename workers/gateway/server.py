@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Self
 
 from orchestrator.settings import SettingsError
 from workers.gateway.auth import Access, check_exposure, tls_context
-from workers.gateway.contract import Director, GameQueue, RunnerFactory, StepHandler
+from workers.gateway.contract import Director, GameSource, RunnerFactory, StepHandler
 from workers.gateway.limits import Clock
 from workers.gateway.metrics import GatewayMetrics
 from workers.gateway.options import GatewayOptions
@@ -59,7 +59,7 @@ class Gateway:
         self._at_stop: list[Callable[[], Awaitable[None]]] = []
         self._stopping = asyncio.Event()
 
-    def play(self, director: Director, make_runner: RunnerFactory, games: GameQueue | None = None) -> SessionTable:
+    def play(self, director: Director, make_runner: RunnerFactory, games: GameSource | None = None) -> SessionTable:
         """Keep sessions, with the director's casts and what runs them."""
         self.sessions = SessionTable(
             director, make_runner, clock=self.clock, limits=self.options.limits, metrics=self.metrics

@@ -17,7 +17,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from workers.gateway.contract import GameAnswer, GameQueue, Refused, Reply, Step, StepHandler, StepKind
+from workers.gateway.contract import GameAnswer, GameSource, Refused, Reply, Step, StepHandler, StepKind
 from workers.gateway.metrics import GatewayMetrics, prometheus_text
 from workers.gateway.sessions import SessionTable
 from workers.gateway.sibling_links import (
@@ -244,7 +244,7 @@ class Siblings:
 class SiblingGames:
     """Hands out games with tickets that name this process, wherever their sessions start."""
 
-    def __init__(self, games: GameQueue, index: int) -> None:
+    def __init__(self, games: GameSource, index: int) -> None:
         self._games, self._index = games, index
 
     def next_game(self, seconds: float, answer: GameAnswer, name: str = "") -> Callable[[], None]:

@@ -1,4 +1,4 @@
-"""Episodes of games that call in, as batches of experience of a set size.
+"""Groups episodes of games that call in into batches of experience of a fixed size.
 
 See docs/decisions/agents.md.
 """

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from workers.games.protocol import GameSpec
-from workers.gateway.league.demand import Contestant, Order, OrderedGame, games_frame
+from workers.gateway.league.demand import Contestant, GameOrder, OrderedGame, games_frame
 from workers.gateway.league.frames import Frame
 from workers.gateway.league.links import CONNECTED, LOST, Arrived, Links
 from workers.matches.game_queue import GameQueue
@@ -57,7 +57,7 @@ class RemoteMatch:
         self._spec, self._links = spec, links
         self._queue = GameQueue(task, spec)
         entrants = [Contestant(name=e.id, player=e.id, checkpoint=e.checkpoint, bot=e.bot) for e in task.entrants]
-        self._order = Order(
+        self._order = GameOrder(
             id=new_id(),
             game=task.game,
             entrants=entrants,

@@ -27,7 +27,7 @@ from league.lifecycle import RESET, SNAPSHOT
 from league.matchmaking import Member
 from league.types import Decision as Verdict
 from league.types import DecisionKind, PlayerId, Role, VersionId
-from orchestrator.league_rules import Turn, judge_reset, judge_snapshot
+from orchestrator.league_rules import GenerationRef, judge_reset, judge_snapshot
 from orchestrator.spec.components import Choice
 
 
@@ -107,7 +107,9 @@ def _maybe_reset(
 ) -> NewEvent | None:
     verdict = judge_reset(
         spec_of(trial).league,
-        Turn(trial_seed=trial.seed, learner=PlayerId(player.id), name=player.name, generation=player.generation),
+        GenerationRef(
+            trial_seed=trial.seed, learner=PlayerId(player.id), name=player.name, generation=player.generation
+        ),
         roster=_same_kind(session, trial, player),
         snapshot=VersionId(frozen.id),
         trial_steps=trial.steps,

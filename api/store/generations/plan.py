@@ -33,9 +33,9 @@ from league.types import DecisionKind, MatchPlan, PlayerId, Role
 from orchestrator.catalog import Component
 from orchestrator.league_rules import (
     WHOLE_PAYOFF,
+    GenerationRef,
     MatchmakerFailed,
     OpponentChoice,
-    Turn,
     choose_opponents,
     own_row_suffices,
     repeated,
@@ -167,7 +167,7 @@ def _check_measured(session: Session, trial: Trial, player: Player) -> None:
 def _decide(session: Session, trial: Trial, player: Player, generation: int, attempt: int) -> Decision:
     version = playing_version(session, player)
     versions = usable_versions(session, trial.id)
-    turn = Turn(trial_seed=trial.seed, learner=PlayerId(player.id), name=player.name, generation=generation)
+    turn = GenerationRef(trial_seed=trial.seed, learner=PlayerId(player.id), name=player.name, generation=generation)
     choice = _choose(session, trial, player, turn, versions)
     mates = {} if choice.mates is None else {"mates": _fixed_mates(choice, versions)}
     evidence = {
@@ -188,7 +188,7 @@ def _decide(session: Session, trial: Trial, player: Player, generation: int, att
 
 
 def _choose(
-    session: Session, trial: Trial, player: Player, turn: Turn, versions: Mapping[str, ModelVersion]
+    session: Session, trial: Trial, player: Player, turn: GenerationRef, versions: Mapping[str, ModelVersion]
 ) -> OpponentChoice:
     league = spec_of(trial).league
     payoff = load_payoff(

@@ -15,7 +15,7 @@ from api.store.core.clock import now
 from api.store.core.errors import NotYet
 from api.store.generations.outcome import TrainedGeneration
 from api.store.tables import Decision, Generation, Player, Trial
-from league.training_priority import Standing, patience, queues_after, records_after
+from league.training_priority import TrainingStanding, patience, queues_after, records_after
 from league.types import DecisionKind, PlayerId, Role
 
 LEARNS = (Player.status == PlayerStatus.ACTIVE, Player.role.in_([role for role in Role if role.learns]))
@@ -62,7 +62,7 @@ def _share_crews(session: Session, trial_id: str, crews: int) -> bool:
     return crews < (learners or 0)
 
 
-def _standings(session: Session, trial_id: str) -> dict[PlayerId, Standing]:
+def _standings(session: Session, trial_id: str) -> dict[PlayerId, TrainingStanding]:
     """Each active learner's steps since the newest of them joined, its last sign of life, and whether it trains."""
     players = session.scalars(select(Player).where(Player.trial_id == trial_id, *LEARNS)).all()
     joined = max((player.created_commit for player in players), default=0)
@@ -77,7 +77,7 @@ def _standings(session: Session, trial_id: str) -> dict[PlayerId, Standing]:
     return {PlayerId(player.id): _standing(session, player, steps.get(player.id, 0)) for player in players}
 
 
-def _standing(session: Session, player: Player, steps: int) -> Standing:
+def _standing(session: Session, player: Player, steps: int) -> TrainingStanding:
     planned = session.scalar(
         select(func.max(Decision.created_at)).where(
             Decision.player_id == player.id,
@@ -86,7 +86,7 @@ def _standing(session: Session, player: Player, steps: int) -> Standing:
         )
     )
     seen = planned or _recorded_at(session, player) or player.created_at
-    return Standing(steps=steps, silent=now(session) - seen, in_flight=planned is not None)
+    return TrainingStanding(steps=steps, silent=now(session) - seen, in_flight=planned is not None)
 
 
 def _recorded_at(session: Session, player: Player) -> datetime | None:

@@ -1,4 +1,4 @@
-"""The trial's spec with the players that its league has now, as one that joins or changes will find it."""
+"""The trial's spec with the present players of its league, against which a player that joins or changes is checked."""
 
 from __future__ import annotations
 

@@ -32,7 +32,7 @@ _SCORE = {MatchResult.WIN: 1.0, MatchResult.DRAW: 0.5, MatchResult.LOSS: 0.0}
 
 
 @dataclass(frozen=True, kw_only=True)
-class OrderedGame:
+class ScoredGame:
     """One game between two policies, and the first one's score."""
 
     first: str
@@ -56,7 +56,7 @@ PolicyRatings = dict[str, PolicyRating]
 class OnlineMethod:
     """How a method updates ratings, and the settings that its fits record."""
 
-    update: Callable[[PolicyRatings, list[OrderedGame]], PolicyRatings]
+    update: Callable[[PolicyRatings, list[ScoredGame]], PolicyRatings]
     measure: Callable[[PolicyRating], float]
     """The value that ranks are computed from."""
     large_tables: bool
@@ -131,7 +131,7 @@ def _newest_before(session: Session, fit: RatingFit, method: RatingMethod) -> On
     return OnlineRatings(by_policy=by_policy, games=newest.games, last_match_id=newest.last_match_id)
 
 
-def _games_in_order(session: Session, fit: RatingFit, after: int, *, large_tables: bool) -> Iterator[list[OrderedGame]]:
+def _games_in_order(session: Session, fit: RatingFit, after: int, *, large_tables: bool) -> Iterator[list[ScoredGame]]:
     """The rating games that the fit saw after a match, in chunks, without games of a policy against itself."""
     version = aliased(ModelVersion)
     query = (
@@ -150,7 +150,7 @@ def _games_in_order(session: Session, fit: RatingFit, after: int, *, large_table
         named = {version_id for row in rows for version_id in row[1:3]}
         policies |= policies_of(session, named - policies.keys())
         sides = [(policies[first], policies[second], _SCORE[result]) for _, first, second, result in rows]
-        yield [OrderedGame(first=a, second=b, score=score) for a, b, score in sides if a != b]
+        yield [ScoredGame(first=a, second=b, score=score) for a, b, score in sides if a != b]
         after = rows[-1][0]
 
 
@@ -197,7 +197,7 @@ def _keep(
     session.execute(insert(Rating), rows)
 
 
-def _update_elo(before: PolicyRatings, games: list[OrderedGame]) -> PolicyRatings:
+def _update_elo(before: PolicyRatings, games: list[ScoredGame]) -> PolicyRatings:
     values = {policy: standing.value for policy, standing in before.items()}
     live = elo_online([(game.first, game.second, game.score) for game in games], k=K, ratings=values)
     played = _played(before, games)
@@ -207,7 +207,7 @@ def _update_elo(before: PolicyRatings, games: list[OrderedGame]) -> PolicyRating
     }
 
 
-def _update_openskill(before: PolicyRatings, games: list[OrderedGame]) -> PolicyRatings:
+def _update_openskill(before: PolicyRatings, games: list[ScoredGame]) -> PolicyRatings:
     known = {policy: Skill(standing.value, standing.deviation or 0.0) for policy, standing in before.items()}
     matches = (TeamMatch(((game.first,), (game.second,)), _places(game.score)) for game in games)
     played = _played(before, games)
@@ -221,7 +221,7 @@ def _places(score: float) -> tuple[int, int]:
     return (1, 1) if score == 0.5 else (1, 2) if score > 0.5 else (2, 1)
 
 
-def _played(before: PolicyRatings, games: list[OrderedGame]) -> Counter[str]:
+def _played(before: PolicyRatings, games: list[ScoredGame]) -> Counter[str]:
     played = Counter({policy: standing.games for policy, standing in before.items()})
     played.update(side for game in games for side in (game.first, game.second))
     return played

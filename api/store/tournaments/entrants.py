@@ -35,7 +35,7 @@ class Arena:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Candidate:
+class LabelledVersion:
     """A version and its label in this tournament."""
 
     version: ModelVersion
@@ -48,9 +48,9 @@ class Candidate:
         return self.version.sha256 or f"bot:{self.player.bot}"
 
 
-def resolve_entrants(session: Session, arena: Arena, rules: Sequence[str]) -> list[Candidate]:
+def resolve_entrants(session: Session, arena: Arena, rules: Sequence[str]) -> list[LabelledVersion]:
     """The versions that the rules name, in their order, each policy once."""
-    found: dict[str, Candidate] = {}
+    found: dict[str, LabelledVersion] = {}
     for text in rules:
         rule = parse_entrant(text)
         for version in _versions(session, arena, rule):
@@ -85,7 +85,7 @@ def admit_bots(session: Session, arena: Arena, rules: Sequence[str]) -> None:
                 _searching(session, arena, _candidate(session, arena, version), rule.search)
 
 
-def by_rating(session: Session, arena: Arena, candidates: Iterable[Candidate]) -> list[Candidate]:
+def by_rating(session: Session, arena: Arena, candidates: Iterable[LabelledVersion]) -> list[LabelledVersion]:
     """Best first by the newest ratings; unrated candidates follow in their order."""
     newest = (
         select(RatingFit.id)
@@ -181,17 +181,17 @@ def _holder(session: Session, arena: Arena, alias: str) -> ModelVersion:
     return session.get_one(ModelVersion, row.version_id)
 
 
-def _candidate(session: Session, arena: Arena, version: ModelVersion) -> Candidate:
+def _candidate(session: Session, arena: Arena, version: ModelVersion) -> LabelledVersion:
     player = session.get_one(Player, version.player_id)
     if player.bot is not None:
-        return Candidate(version=version, player=player, label=player.bot)
+        return LabelledVersion(version=version, player=player, label=player.bot)
     label = player.name if player.role is Role.HISTORICAL else f"{player.name} v{version.number}"
     if arena.trial is None or version.trial_id != arena.trial.id:
         label = f"{session.get_one(Trial, version.trial_id).name}/{label}"
-    return Candidate(version=version, player=player, label=label)
+    return LabelledVersion(version=version, player=player, label=label)
 
 
-def _searching(session: Session, arena: Arena, plain: Candidate, simulations: int) -> Candidate:
+def _searching(session: Session, arena: Arena, plain: LabelledVersion, simulations: int) -> LabelledVersion:
     """The version with tree search: a bot of the project, so that its games and ratings are apart."""
     if plain.version.sha256 is None:
         raise Conflict(f"{plain.label} is a bot; only versions search")
@@ -199,4 +199,4 @@ def _searching(session: Session, arena: Arena, plain: Candidate, simulations: in
         session, arena.project_id, arena.game, f"search-{simulations}-{plain.version.sha256}", prefer=None
     )
     player = session.get_one(Player, version.player_id)
-    return Candidate(version=version, player=player, label=f"{plain.label} search-{simulations}")
+    return LabelledVersion(version=version, player=player, label=f"{plain.label} search-{simulations}")

@@ -1,4 +1,4 @@
-"""Finds the tournaments of a schedule's firings."""
+"""Finds the tournaments that the firings of a schedule created."""
 
 from __future__ import annotations
 

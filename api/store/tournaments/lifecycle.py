@@ -17,7 +17,7 @@ from api.store.core.events import NewEvent, append_events
 from api.store.core.ids import new_id
 from api.store.matches.openings import check_games_differ
 from api.store.tables import Pairing, Project, Schedule, Tournament, TournamentEntrant, Trial
-from api.store.tournaments.entrants import Arena, Candidate, by_rating, resolve_entrants
+from api.store.tournaments.entrants import Arena, LabelledVersion, by_rating, resolve_entrants
 from api.store.tournaments.promotion import promote_leader
 from api.store.trials.projects import ensure_project
 from api.store.trials.spec import spec_of
@@ -203,7 +203,7 @@ def tournament_payload(tournament: Tournament) -> dict[str, Any]:
     }
 
 
-def _field(session: Session, arena: Arena, spec: TournamentSpec) -> tuple[list[Candidate], list[Candidate]]:
+def _field(session: Session, arena: Arena, spec: TournamentSpec) -> tuple[list[LabelledVersion], list[LabelledVersion]]:
     challengers = resolve_entrants(session, arena, spec.challengers)
     known = {each.policy for each in challengers}
     field = [each for each in resolve_entrants(session, arena, spec.entrants) if each.policy not in known]
@@ -223,7 +223,7 @@ def _field(session: Session, arena: Arena, spec: TournamentSpec) -> tuple[list[C
     return challengers, field
 
 
-def _labelled(candidates: list[Candidate]) -> list[tuple[Candidate, str]]:
+def _labelled(candidates: list[LabelledVersion]) -> list[tuple[LabelledVersion, str]]:
     """Candidates with distinct labels."""
     taken: set[str] = set()
     labelled = []

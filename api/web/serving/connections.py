@@ -41,7 +41,7 @@ class Refusal:
     retry_after: int | None = None
 
 
-class Progress:
+class LastProgress:
     """What a connection had done when it was last looked at."""
 
     def __init__(self, now: float) -> None:
@@ -58,7 +58,7 @@ class Connections:
 
     def __init__(self, limits: ConnectionLimits) -> None:
         self.limits = limits
-        self._open: dict[LimitedProtocol, Progress] = {}
+        self._open: dict[LimitedProtocol, LastProgress] = {}
         self._by_address: Counter[str] = Counter()
         self._timer: asyncio.TimerHandle | None = None
 
@@ -76,7 +76,7 @@ class Connections:
             connection.counted_as = key
             self._by_address[key] += 1
         now = connection.loop.time()
-        self._open[connection] = Progress(now)
+        self._open[connection] = LastProgress(now)
         if len(self._open) > self.limits.connections and not self._make_room(besides=connection):
             return Refusal(503, f"the server has {self.limits.connections} connections open, which is the limit", 5)
         if self._timer is None:
@@ -114,7 +114,7 @@ class Connections:
                 connection.end_stalled(progress.waits_for)
         self._timer = loop.call_later(TICK_SECONDS, self._tick, loop) if self._open else None
 
-    def _is_stalled(self, connection: LimitedProtocol, progress: Progress, now: float) -> bool:
+    def _is_stalled(self, connection: LimitedProtocol, progress: LastProgress, now: float) -> bool:
         """Whether the peer has kept us waiting for too long; notes what we wait for."""
         limits = self.limits
         buffered = _unread(connection)

@@ -1,4 +1,4 @@
-"""Has a worker try what a trial, or a player that joins or changes, names: only what the caller may have imported."""
+"""Asks a worker to try the components that a trial or a player names. Code that the caller may not run is left out."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A trial file to check, and what the check found: what goes between the API and its checking process.
+"""Messages between the API and its checking process: the trial file to check, and the findings.
 
 Both are JSON of the standard library, which carries whatever text a caller sends, also what UTF-8 cannot encode.
 """

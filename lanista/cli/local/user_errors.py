@@ -1,4 +1,4 @@
-"""Errors of a run in this process, told with the user's part of the traceback; `--pdb` debugs them there."""
+"""Prints errors of a run in this process with the user's part of the traceback; `--pdb` debugs them there."""
 
 from __future__ import annotations
 

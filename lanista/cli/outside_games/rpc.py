@@ -29,7 +29,7 @@ def rpc(
 
     import uvloop
 
-    from lanista.rpc.alone import serve
+    from lanista.rpc.standalone import serve
     from workers.gateway.settings import GatewaySettings
 
     options = GatewaySettings.load(**({} if host is None else {"gateway_host": host})).gateway_options

@@ -72,9 +72,9 @@ def _print_spec(table: Any) -> None:
 
 
 async def _play(tables: list[Any], address: Address, games: int) -> Any:
-    from lanista.simulator.playing import Quota, Table, Tally
+    from lanista.simulator.playing import PlayCounts, Quota, Table
 
-    tally, quota = Tally(), Quota(games)
+    tally, quota = PlayCounts(), Quota(games)
     with Live(Text(""), console=errors, transient=True, refresh_per_second=4) as live:
         shown = asyncio.create_task(_show(tally, live))
         playing = [asyncio.create_task(Table(table, address, tally).play(quota)) for table in tables]

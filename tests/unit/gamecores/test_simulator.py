@@ -14,7 +14,7 @@ from lanista.cli import app
 from lanista.fakes.model import FakeActor, FakeCasting
 from lanista.simulator.declaring import declaration
 from lanista.simulator.environments import BadEnvironment, game_id, make_environment
-from lanista.simulator.playing import Quota, Table, Tally
+from lanista.simulator.playing import PlayCounts, Quota, Table
 from lanista.simulator.wire import Address
 from workers.agents.agent_set import load_agents
 from workers.agents.environment_agent import EnvironmentAgent
@@ -38,14 +38,14 @@ class Recording(FakeCasting):
         self.episodes.append(episode)
 
 
-async def play(env: str, games: int, *, scheme: str = "http", tables: int = 2, **given: Any) -> tuple[Any, Tally]:
+async def play(env: str, games: int, *, scheme: str = "http", tables: int = 2, **given: Any) -> tuple[Any, PlayCounts]:
     """Play games of an environment through a gateway whose models act at random."""
     made = [
         make_environment(env, given.get("game"), given.get("options", {}), given.get("max_steps"), {})
         for _ in range(tables)
     ]
     spec = declared_spec(declaration(made[0].spec))
-    loop, tally = asyncio.get_running_loop(), Tally()
+    loop, tally = asyncio.get_running_loop(), PlayCounts()
     casting = Recording(spec, BatchedModel(FakeActor(spec), spec, "fake"))
     agents = load_agents(EnvironmentAgent)
     async with Gateway(GatewayOptions(http_port=0, tcp_port=0)) as gateway:

@@ -12,7 +12,7 @@ from tests.unit.gateway.league_games import GAME
 from workers.games.errors import BadGame
 from workers.games.names import make_game
 from workers.gateway.contract import Cast, Episode, Refused, SessionResult
-from workers.gateway.league.demand import Contestant, Demand, Order, OrderedGame
+from workers.gateway.league.demand import Contestant, Demand, GameOrder, OrderedGame
 from workers.gateway.league.director import FLUSH_SECONDS, LeagueDirector
 from workers.gateway.league.frames import Frame
 from workers.gateway.league.work import Collection, OpenOrder
@@ -35,7 +35,7 @@ def collection(
 
 def order(sent: list[Frame], games: int) -> OpenOrder:
     players = [Contestant(name="a", bot="random"), Contestant(name="b", bot="random")]
-    made = OpenOrder(Order(id="o", game=GAME, entrants=players), "", SPEC, None, sent.append, [[MODEL] * 2] * 2)
+    made = OpenOrder(GameOrder(id="o", game=GAME, entrants=players), "", SPEC, None, sent.append, [[MODEL] * 2] * 2)
     made.add([OrderedGame(game=number, seating=(0, 1), seed=number) for number in range(games)])
     return made
 

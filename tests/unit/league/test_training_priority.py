@@ -10,7 +10,7 @@ from itertools import count
 
 import pytest
 
-from league.training_priority import Standing, Urgency, patience, queues_after, records_after, urgency
+from league.training_priority import TrainingStanding, Urgency, patience, queues_after, records_after, urgency
 from league.types import PlayerId
 
 A, B, C = PlayerId("a"), PlayerId("b"), PlayerId("c")
@@ -42,8 +42,8 @@ def test_the_most_urgent_comes_first() -> None:
 SECOND = timedelta(seconds=1)
 
 
-def standing(steps: int, silent: timedelta = SECOND) -> Standing:
-    return Standing(steps=steps, silent=silent)
+def standing(steps: int, silent: timedelta = SECOND) -> TrainingStanding:
+    return TrainingStanding(steps=steps, silent=silent)
 
 
 @pytest.mark.parametrize(
@@ -72,7 +72,7 @@ def test_a_silent_player_is_not_waited_for() -> None:
 
 
 def test_a_player_that_will_wait_for_another_queues_after_it() -> None:
-    idle = Standing(steps=0, silent=SECOND, in_flight=False)
+    idle = TrainingStanding(steps=0, silent=SECOND, in_flight=False)
     assert queues_after(A, 100, SECOND, {A: standing(100), B: idle, C: standing(0)}) == B
     assert queues_after(A, 100, SECOND, {A: standing(100), B: standing(0), C: standing(0)}) is None
     assert queues_after(A, 100, SECOND, {A: standing(0), B: idle}) is None, "it is not ahead"
@@ -125,9 +125,9 @@ class Crews:
     def _at(self, time: float, what: str, name: PlayerId) -> None:
         heapq.heappush(self._events, (time, next(self._order), what, name))
 
-    def _standings(self) -> dict[PlayerId, Standing]:
+    def _standings(self) -> dict[PlayerId, TrainingStanding]:
         return {
-            name: Standing(steps=each.recorded, silent=SECOND, in_flight=each.in_flight)
+            name: TrainingStanding(steps=each.recorded, silent=SECOND, in_flight=each.in_flight)
             for name, each in self.learners.items()
         }
 

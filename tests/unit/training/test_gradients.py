@@ -11,7 +11,7 @@ from orchestrator.spec.algorithms.actor_critic import PpoOptions, VtraceOptions
 from tests.unit.training.samples import learner_of, random_batch, updated
 from workers.algorithms.actor_critic.ppo import Ppo
 from workers.algorithms.actor_critic.vtrace import Vtrace
-from workers.algorithms.evaluation import AutogradEvaluation, DirectEvaluation, RecurrentEvaluation
+from workers.algorithms.evaluation import AutogradBatchPass, DirectBatchPass, RecurrentBatchPass
 from workers.algorithms.heads import policy_terms
 from workers.algorithms.learner import POLICY
 from workers.algorithms.targets.gae import gae
@@ -65,7 +65,7 @@ def test_ppo_takes_the_step_of_its_loss(activation: str) -> None:
 def test_direct_and_recorded_gradients_agree() -> None:
     batch = random_batch()
     gradients = []
-    for kind in (DirectEvaluation, AutogradEvaluation):
+    for kind in (DirectBatchPass, AutogradBatchPass):
         torch.manual_seed(2)
         learner = learner_of(Mlp(observation_shape=(6,), actions=5, hidden=[8, 7]), PpoOptions())
         evaluation = kind(learner, batch)
@@ -79,7 +79,7 @@ def test_a_recurrent_model_is_unrolled_along_each_game() -> None:
     batch = random_batch(states=3)
     torch.manual_seed(3)
     learner = learner_of(GruNet(observation_shape=(6,), actions=5, hidden=4, state=3), PpoOptions())
-    evaluation = RecurrentEvaluation(learner, batch)
+    evaluation = RecurrentBatchPass(learner, batch)
     (rows,) = evaluation.minibatches(1, np.random.default_rng(0))
     assert sorted(rows) == batch.trainable.tolist()
     logits, values = evaluation.forward(rows)
@@ -140,7 +140,7 @@ def test_algorithms_raise_what_pays(recurrent: bool) -> None:
         )
         learner = learner_of(model, options)
         algorithm = kind(options, 200)
-        evaluation = RecurrentEvaluation if recurrent else AutogradEvaluation
+        evaluation = RecurrentBatchPass if recurrent else AutogradBatchPass
         for _ in range(60):
             (rows,) = evaluation(learner, paid).minibatches(1, np.random.default_rng(0))
             logits, values = evaluation(learner, paid).forward(rows)

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 import torch
 
-from workers.crews.all_reduce import GradientAllReduce, Member
+from workers.crews.all_reduce import GradientAllReduce, GroupMember
 from workers.crews.all_reduce.process_group import ProcessGroupAllReduce
 from workers.crews.errors import CrewLost
 
@@ -71,6 +71,6 @@ def test_a_process_that_dies_or_stands_still_is_noticed(pair: tuple[list[Connect
 
 
 def test_gradients_on_gpus_never_go_through_shared_memory() -> None:
-    here = Member(machine="one", address="127.0.0.1", pid=os.getpid())
+    here = GroupMember(machine="one", address="127.0.0.1", pid=os.getpid())
     rendezvous = GradientAllReduce(0, 2, cuda=True).host([here, here])
     assert not rendezvous.path and rendezvous.port

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 import torch
 
-from workers.crews.all_reduce import GradientAllReduce, Member, Rendezvous
+from workers.crews.all_reduce import GradientAllReduce, GroupMember, Rendezvous
 from workers.crews.all_reduce.shared_memory import SLOT_BYTES, SharedMemoryAllReduce
 from workers.crews.errors import CrewLost
 
@@ -127,12 +127,12 @@ def test_memory_that_cannot_be_opened_is_reported_and_gloo_remains() -> None:
     missing = f"/proc/{os.getpid()}/fd/999999"
     problem = group.join(Rendezvous(path=missing, pids=(1, os.getpid())))
     assert problem is not None and missing in problem
-    here = Member(machine="one", address="127.0.0.1", pid=os.getpid())
+    here = GroupMember(machine="one", address="127.0.0.1", pid=os.getpid())
     rendezvous = GradientAllReduce(0, 2).host([here, here], shared_memory=False)
     assert not rendezvous.path and rendezvous.port
 
 
 def test_processes_of_several_machines_meet_at_an_address() -> None:
-    members = [Member(machine=machine, address="127.0.0.1", pid=1) for machine in ("one", "two")]
+    members = [GroupMember(machine=machine, address="127.0.0.1", pid=1) for machine in ("one", "two")]
     rendezvous = GradientAllReduce(0, 2).host(members)
     assert not rendezvous.path and (rendezvous.address, rendezvous.port > 0) == ("127.0.0.1", True)

@@ -12,7 +12,7 @@ import torch
 from orchestrator.spec.algorithms.actor_critic import PolicyGradientOptions
 from workers.algorithms.actor_critic.anchor import ActorCritic, anchor_metrics, anchored
 from workers.algorithms.contract import Metrics, explained_variance, return_spread
-from workers.algorithms.evaluation import Evaluation, evaluate
+from workers.algorithms.evaluation import BatchPass, evaluate
 from workers.algorithms.heads import head_terms, value_gradient
 from workers.algorithms.learner import POLICY, Learner
 from workers.algorithms.metrics import Measured, MetricMeans, minibatch_means
@@ -84,7 +84,7 @@ class PolicyGradient(ActorCritic):
 
     @torch.no_grad()
     def _present(
-        self, evaluation: Evaluation, batch: Experience, rng: np.random.Generator
+        self, evaluation: BatchPass, batch: Experience, rng: np.random.Generator
     ) -> tuple[Experience, dict[str, float]]:
         """The batch under the present policy, and the KL divergence from the policy that played it."""
         log_probs, values = batch.log_probs.copy(), batch.values.copy()

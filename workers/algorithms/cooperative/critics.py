@@ -1,4 +1,4 @@
-"""Central critics, which see the global state in training alone."""
+"""Central critics. They see the global state, in training only."""
 
 from __future__ import annotations
 

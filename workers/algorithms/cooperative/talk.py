@@ -1,4 +1,4 @@
-"""Communication among mates: who calls a group, what its members send, and what they make of it."""
+"""Communication among mates: which mate calls a group, what its members send, and how they use what they receive."""
 
 from __future__ import annotations
 

@@ -22,7 +22,7 @@ log = structlog.get_logger()
 
 
 @dataclass(frozen=True, kw_only=True)
-class Member:
+class GroupMember:
     """Where a process of the group runs."""
 
     machine: str
@@ -41,11 +41,11 @@ class Rendezvous:
     port: int = 0
 
 
-def this_process() -> Member:
+def this_process() -> GroupMember:
     """This process, of Ray's, as a member of a group."""
     import ray  # one process that learns alone needs none
 
-    return Member(machine=_machine(), address=ray.util.get_node_ip_address(), pid=os.getpid())
+    return GroupMember(machine=_machine(), address=ray.util.get_node_ip_address(), pid=os.getpid())
 
 
 class GradientAllReduce:
@@ -58,7 +58,7 @@ class GradientAllReduce:
         self._shared_memory = SharedMemoryAllReduce(rank, size)
         self._joined: ProcessGroupAllReduce | SharedMemoryAllReduce | None = None
 
-    def host(self, members: Sequence[Member], *, shared_memory: bool = True) -> Rendezvous:
+    def host(self, members: Sequence[GroupMember], *, shared_memory: bool = True) -> Rendezvous:
         """Open the rendezvous of these members, by rank; rank 0 does this before any process joins."""
         if shared_memory and not self._cuda and len({member.machine for member in members}) == 1:
             try:

@@ -1,4 +1,4 @@
-"""The train worker's ledger of CPUs: generations that Ray has no CPUs for wait here, where they can be stopped."""
+"""The train worker's ledger of CPUs: generations wait here, where they can be stopped, until Ray has CPUs for them."""
 
 from __future__ import annotations
 

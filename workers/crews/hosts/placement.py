@@ -1,4 +1,4 @@
-"""Whether Ray's nodes can hold a crew, and in which words it is refused if not."""
+"""Checks whether Ray's nodes can hold a crew, and words the refusal if they cannot."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The arrays between a game of environments and whatever steps them: this process, other processes, or C++.
+"""The arrays through which a game reads its environments, stepped here, in other processes, or in C++.
 
 Each table has `width` slots, one for each seat that may act at once. They hold what the seats that are to act see, and
 take their actions.

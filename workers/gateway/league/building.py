@@ -16,7 +16,7 @@ from orchestrator.user_code.code_importing import serve
 from workers.games.protocol import GameSpec
 from workers.games.remote import RemoteGame
 from workers.gateway.contract import Cast, Director, Refused, Reply, Runner, Step, StepKind
-from workers.gateway.league.demand import Contestant, Demand, Order, Weights
+from workers.gateway.league.demand import Contestant, Demand, GameOrder, Weights
 from workers.gateway.league.work import Assignment, Collection, OpenOrder, SeatedModels, Send
 
 if TYPE_CHECKING:
@@ -62,7 +62,7 @@ class LeagueBuilder:
         made.nets = loaded.learner.nets
         return made
 
-    async def order(self, order: Order, send: Send) -> OpenOrder:
+    async def order(self, order: GameOrder, send: Send) -> OpenOrder:
         """Load the players of a match."""
         loaded = await asyncio.to_thread(self._load, order.game, order.entrants)
         spec = loaded.game.spec

@@ -118,7 +118,7 @@ class OrderedGame:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Order:
+class GameOrder:
     """Games between given players, to be played on whatever gamecores ask for them."""
 
     id: str
@@ -139,7 +139,7 @@ class Order:
         return Frame("order", fields)
 
     @classmethod
-    def from_frame(cls, frame: Frame) -> Order:
+    def from_frame(cls, frame: Frame) -> GameOrder:
         given = dict(frame.fields)
         given["game"] = Component(**given["game"])
         given["entrants"] = [Contestant.from_json(each) for each in given["entrants"]]

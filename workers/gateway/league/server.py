@@ -13,7 +13,7 @@ from typing import Any, Protocol
 
 import structlog
 
-from workers.gateway.league.demand import Demand, Order, Weights, games_of
+from workers.gateway.league.demand import Demand, GameOrder, Weights, games_of
 from workers.gateway.league.director import LeagueDirector
 from workers.gateway.league.frames import BadFrame, Frame, read_frame
 from workers.gateway.league.handshake import NotAuthentic, greet_as_gateway
@@ -34,7 +34,7 @@ class Builder(Protocol):
 
     async def collection(self, demand: Demand, send: Send) -> Collection: ...
 
-    async def order(self, order: Order, send: Send) -> OpenOrder: ...
+    async def order(self, order: GameOrder, send: Send) -> OpenOrder: ...
 
     def load(self, collection: Collection, weights: Weights) -> None:
         """Let the learner of a collection decide with these weights from now on."""
@@ -153,7 +153,7 @@ class _Peer:
                 self._builder.collection(Demand.from_frame(frame), self.send)
             )
         else:
-            building = asyncio.ensure_future(self._builder.order(Order.from_frame(frame), self.send))
+            building = asyncio.ensure_future(self._builder.order(GameOrder.from_frame(frame), self.send))
         while not (await asyncio.wait([building], timeout=ALIVE_SECONDS))[0]:
             self.send(Frame("pong"))
         return building.result()

@@ -15,7 +15,7 @@ from orchestrator.catalog import Component
 from workers.games.protocol import GameSpec
 from workers.games.seeding import mix
 from workers.gateway.contract import Cast, Episode, Model, SeatCast, SessionResult
-from workers.gateway.league.demand import Contestant, Demand, Order, OrderedGame
+from workers.gateway.league.demand import Contestant, Demand, GameOrder, OrderedGame
 from workers.gateway.league.episodes import episodes_frame
 from workers.gateway.league.frames import Frame
 from workers.gateway.recording.options import kept_games
@@ -225,7 +225,7 @@ class OpenOrder(Work):
     """Games between given players, as far as this gateway has got them."""
 
     def __init__(
-        self, order: Order, name: str, spec: GameSpec, agents: Any, send: Send, entrants: Sequence[SeatedModels]
+        self, order: GameOrder, name: str, spec: GameSpec, agents: Any, send: Send, entrants: Sequence[SeatedModels]
     ) -> None:
         super().__init__(order.id, order.game, name, spec, agents, send)
         self._order, self._entrants = order, entrants

@@ -31,7 +31,7 @@ _KINDS = {gamecore_pb2.StepKind.Value(f"STEP_KIND_{kind.name}"): kind for kind i
 
 
 @dataclass(frozen=True, kw_only=True)
-class Difference:
+class ReplayDifference:
     """Something that went otherwise than in the recorded game."""
 
     tick: int
@@ -51,7 +51,7 @@ class ReplayReport:
     replies: int = 0
     """Replies that were compared."""
     decisions: int = 0
-    differences: list[Difference] = field(default_factory=list)
+    differences: list[ReplayDifference] = field(default_factory=list)
 
 
 async def replay_game(game: pb.RecordedGame, agents: AgentSet) -> ReplayReport:
@@ -134,7 +134,7 @@ class _Replay:
 
     def _differs(self, what: str, recorded: str, found: str) -> None:
         self.report.differences.append(
-            Difference(tick=self.report.ticks, agent=self._agent, what=what, recorded=recorded, found=found)
+            ReplayDifference(tick=self.report.ticks, agent=self._agent, what=what, recorded=recorded, found=found)
         )
 
     # The director of the session

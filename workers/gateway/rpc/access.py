@@ -1,4 +1,4 @@
-"""Who may call over gRPC: the same peers and tokens as over the other transports."""
+"""Authorization of gRPC calls: the same peers and tokens as over the other transports."""
 
 from __future__ import annotations
 

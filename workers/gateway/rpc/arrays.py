@@ -1,4 +1,4 @@
-"""Arrays and nested batches as protobuf messages, without pickle. Bad messages are refused with words."""
+"""Arrays and nested batches as protobuf messages, without pickle. Malformed messages are refused, with the reason."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the connections of all transports share."""
+"""`Front`: the parts of a gateway process that every connection needs, whatever its transport."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from workers.gateway.auth import Access
-from workers.gateway.contract import GameQueue, StepHandler
-from workers.gateway.limits import ByteBudget, Clock, Connections, GatewayLimits
+from workers.gateway.contract import GameSource, StepHandler
+from workers.gateway.limits import ByteBudget, Clock, GameConnections, GatewayLimits
 from workers.gateway.metrics import GatewayMetrics, prometheus_text
 
 
@@ -21,9 +21,9 @@ class Front:
     limits: GatewayLimits
     metrics: GatewayMetrics
     access: Access
-    connections: Connections = field(init=False)
+    connections: GameConnections = field(init=False)
     budget: ByteBudget = field(init=False)
-    games: GameQueue | None = None
+    games: GameSource | None = None
     health: Callable[[], Mapping[str, Any]] = dict
     """Further fields of `GET /health`."""
     collect_metrics: Callable[[Callable[[str], None]], None] = field(init=False)
@@ -31,7 +31,7 @@ class Front:
 
     def __post_init__(self) -> None:
         self.budget = ByteBudget(self.limits.buffered_bytes)
-        self.connections = Connections(self.clock, self.limits.connections)
+        self.connections = GameConnections(self.clock, self.limits.connections)
         self.collect_metrics = self._own_metrics
 
     def _own_metrics(self, answer: Callable[[str], None]) -> None:

@@ -22,7 +22,7 @@ Cancel = Callable[[], None]
 
 
 @dataclass(slots=True)
-class Page:
+class PageRequest:
     """A request for one of the pages."""
 
     path: bytes
@@ -32,7 +32,7 @@ class Page:
 PATHS = (b"/health", b"/metrics", b"/next")
 
 
-def answer_page(front: Front, page: Page, send: Send) -> Cancel | None:
+def answer_page(front: Front, page: PageRequest, send: Send) -> Cancel | None:
     """Answer now or later; raises Refused. Returns what withdraws the question of a client that goes away."""
     if page.path == b"/health":
         send(200, JSON, json.dumps({"status": "ok", "sessions": front.metrics.sessions, **front.health()}).encode())

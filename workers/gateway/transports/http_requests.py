@@ -12,7 +12,7 @@ from workers.gateway.contract import Refused, Step, StepKind
 from workers.gateway.limits import SMALL_BODY
 from workers.gateway.session_names import parse_kind, parse_session, parse_ticket
 from workers.gateway.transports.front import Front
-from workers.gateway.transports.http_pages import PATHS, Page
+from workers.gateway.transports.http_pages import PATHS, PageRequest
 
 KEPT_HEADERS = {
     b"session": "session",
@@ -32,7 +32,7 @@ KEPT_HEADERS = {
 """Headers that count, by lower-case name. Proxies often drop names with underscores, so dashes do as well."""
 REMEMBERED_HEADS = 16
 
-Request = Step | Page | Refused
+Request = Step | PageRequest | Refused
 Deliver = Callable[[Request, bool, int], None]
 """Takes a request, whether its connection stays open after it, and the bytes of the budget that it holds."""
 
@@ -205,7 +205,7 @@ class RequestReader:
         if path in PATHS:
             if method != b"GET":
                 raise Refused(405, f"{path.decode()} takes GET, not {method.decode()}.")
-            return Page(path, query)
+            return PageRequest(path, query)
         known = ", ".join(known.decode() for known in PATHS)
         raise Refused(404, f"There is no {path[:100].decode(errors='replace')!r} here: POST /step, or GET {known}.")
 

@@ -1,4 +1,4 @@
-"""ONNX Runtime as the backend of a served version: the network runs there, everything else as before."""
+"""ONNX Runtime as the backend of a served version: it runs the network; all other code is the same as with torch."""
 
 from __future__ import annotations
 
