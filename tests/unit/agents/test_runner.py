@@ -268,7 +268,7 @@ class Forgets(Counter):
 async def test_a_forgotten_await_is_explained() -> None:
     session = Session(Forgets)
     session.ask("start")
-    assert "Decision" in session.refused("tick").text
+    assert "RequestedAction" in session.refused("tick").text
 
 
 class Silent(Counter):
