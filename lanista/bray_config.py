@@ -121,7 +121,8 @@ class _Conversion:
                 }
             )
             for option in ("num_steps", "num_workers", "use_gpu", "weights_publish_interval"):
-                trainer.pop(option, None)  # of the trial, as the first trainer has it
+                if (value := trainer.pop(option, None)) is not None:
+                    self._leave(f"{name}.{option}", f"{value!r}: all players of a trial share the first trainer's")
         return {"players": players}
 
     def _of(self, kind: str) -> Iterator[tuple[str, dict[str, Any]]]:

@@ -157,13 +157,14 @@ def test_buffers_renders_and_publication_have_equals() -> None:
 
 def test_every_trainer_is_a_player_with_its_own_model() -> None:
     rival = {"kind": "model", "module": "arena.rivals"}
-    pupil = {"kind": "trainer", "model": "rival", "buffers": ["replay"], "learning_rate": 1e-3}
+    pupil = {"kind": "trainer", "model": "rival", "buffers": ["replay"], "learning_rate": 1e-3, "num_steps": 9}
     made = convert_bray(changed(rival=rival, pupil=pupil))
     first, second = made.trial["league"]["players"]
     assert first == {"name": "net", "role": "main"}
     assert (second["name"], second["model"]) == ("rival", {"id": "arena.rivals:build_model"})
     assert (second["algorithm"]["id"], second["algorithm"]["learning_rate"]) == ("ppo", 1e-3)
     assert not [line for line in made.left if line.startswith("rival")]
+    assert "pupil.num_steps: 9: all players of a trial share the first trainer's" in made.left
     assert [player.name for player in parse_trial(made.text).league.players] == ["net", "rival"]
 
 
