@@ -17,7 +17,7 @@ from orchestrator.sdk_metrics import serving_runtime
 from orchestrator.sealing import KeyUse
 from orchestrator.storage.artifacts import ArtifactStore
 from orchestrator.temporal import connect
-from orchestrator.user_code.code_importing import serve
+from orchestrator.user_code.code_importing import import_archives_from
 from orchestrator.worker_process import run_workers
 from orchestrator.workflows.gate import GateWorkflow
 from orchestrator.workflows.player import PlayerWorkflow
@@ -43,7 +43,7 @@ async def run_store_worker(settings: StoreSettings) -> None:
     configure_logs(settings, role="store-worker")
     engine = create_store_engine(settings.database_url.get_secret_value(), pool_size=settings.store_slots)
     artifacts = ArtifactStore(settings.artifacts)
-    serve(artifacts)  # matchmakers of users' own
+    import_archives_from(artifacts)  # matchmakers of users' own
     runtime = serving_runtime(settings.store_metrics_address, "LANISTA_STORE_METRICS_ADDRESS")
     client = await connect(settings, keys=KeyUse, serves=True, runtime=runtime)
     with ThreadPoolExecutor(settings.store_slots, thread_name_prefix="store") as threads:

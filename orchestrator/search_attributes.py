@@ -18,7 +18,7 @@ from temporalio.client import Client
 from temporalio.common import TypedSearchAttributes
 from temporalio.service import RPCError, RPCStatusCode
 
-from orchestrator.contracts.labels import SEARCH_ATTRIBUTES
+from orchestrator.contracts.workflow_labels import SEARCH_ATTRIBUTES
 
 log = structlog.get_logger()
 

@@ -22,7 +22,7 @@ from orchestrator.sdk_metrics import serving_runtime
 from orchestrator.sealing import KeyUse
 from orchestrator.storage.artifacts import ArtifactStore
 from orchestrator.temporal import connect
-from orchestrator.user_code.code_importing import serve
+from orchestrator.user_code.code_importing import import_archives_from
 from orchestrator.worker_process import run_workers
 from workers.activities.charts import ChartActivities
 from workers.activities.interactive import InteractiveActivities
@@ -78,7 +78,7 @@ def train_activities(
     """For each queue its slots and its activities. No more generations at once than Ray has CPUs for."""
     slots = settings.train_slots or max(1, cpus)
     store = ArtifactStore(settings.artifacts)
-    serve(store)
+    import_archives_from(store)
     checks = SystemCheckActivities()
     crews = CrewPool(
         store,

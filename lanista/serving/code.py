@@ -12,7 +12,7 @@ from lanista.client import Client
 from league.types import CheckpointRef
 from orchestrator.storage.artifacts import ArtifactStore
 from orchestrator.user_code.code_archives import KIND, PACKAGE
-from orchestrator.user_code.code_importing import serve, served
+from orchestrator.user_code.code_importing import archive_store, import_archives_from
 
 _NAMED = re.compile(rf"{PACKAGE}([0-9a-f]{{64}})\b".encode())
 
@@ -21,8 +21,8 @@ class CodeArchives:
     """Archives in a folder. The process imports what they hold; nothing is imported before a version needs it."""
 
     def __init__(self, folder: Path) -> None:
-        self._store = served() or ArtifactStore(str(folder))
-        serve(self._store)
+        self._store = archive_store() or ArtifactStore(str(folder))
+        import_archives_from(self._store)
 
     def fetch(self, client: Client, checkpoint: bytes) -> None:
         """Download the archives that a checkpoint names, unless they are here."""

@@ -11,7 +11,7 @@ from typing import Generic, TypeVar
 from temporalio import workflow
 from temporalio.common import Priority, RetryPolicy
 
-from orchestrator.contracts.labels import summary_line
+from orchestrator.contracts.workflow_labels import summary_line
 
 Message = TypeVar("Message")
 Result = TypeVar("Result")

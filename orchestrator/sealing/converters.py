@@ -10,7 +10,7 @@ from typing import Any
 from temporalio.api.common.v1 import Payload
 from temporalio.contrib.pydantic import PydanticPayloadConverter
 
-from orchestrator.contracts.labels import DisplayText
+from orchestrator.contracts.workflow_labels import DisplayText
 from orchestrator.sealing.errors import NotSealed, UnknownKey
 from orchestrator.sealing.marks import Refusal, as_display_text, refusal_of, unmarked
 

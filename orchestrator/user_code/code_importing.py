@@ -1,8 +1,8 @@
 """Imports users' own code from archives, under a package named after the archive's hash.
 
-Any process that `serve`s a store can import `lanista_code_<sha256>.my_game`: the finder fetches the archive and unpacks
-it once. Several versions of one module can be loaded in one process. Absolute imports between modules of an archive
-find each other, since each module gets an `__import__` of its own.
+A process that has called `import_archives_from` can import `lanista_code_<sha256>.my_game`: the finder fetches the
+archive from that store and unpacks it once. Several versions of one module can be loaded in one process. Absolute
+imports between modules of an archive find each other, since each module gets an `__import__` of its own.
 
 See docs/decisions/user-code.md.
 """
@@ -37,14 +37,14 @@ class MissingArchive(ImportError):
     """There is no such archive, or no store to fetch it from. An outage is an ArtifactStoreUnavailable instead."""
 
 
-def serve(store: ArtifactStore) -> None:
+def import_archives_from(store: ArtifactStore) -> None:
     """Fetch archives from this store, in this process; the newest call counts."""
     _FINDER.store = store
     if _FINDER not in sys.meta_path:
         sys.meta_path.insert(0, _FINDER)  # before the one that knows folders, which would take the same files
 
 
-def served() -> ArtifactStore | None:
+def archive_store() -> ArtifactStore | None:
     """The store that this process fetches archives from."""
     return _FINDER.store
 

@@ -22,8 +22,8 @@ with workflow.unsafe.imports_passed_through():
     )
     from orchestrator.contracts.trials import TrialEvent, note_event
     from orchestrator.contracts.workflows import GateState, Report, ReportKind
-    from orchestrator.workflows.labels import show_status
     from orchestrator.workflows.new_runs import new_run_is_due
+    from orchestrator.workflows.own_labels import show_status
     from orchestrator.workflows.retries import (
         FAILURES_PER_RUN,
         FailedAttempt,

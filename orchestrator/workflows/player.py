@@ -30,8 +30,8 @@ with workflow.unsafe.imports_passed_through():
         roll_back,
         train_generation,
     )
-    from orchestrator.contracts.labels import summary_line
     from orchestrator.contracts.trials import TrialEvent, note_event
+    from orchestrator.contracts.workflow_labels import summary_line
     from orchestrator.contracts.workflows import GateState, Mode, PlayerState, Report, ReportKind
     from orchestrator.workflows.evaluations import evaluate_against_field, evaluate_against_target
     from orchestrator.workflows.new_runs import new_run_is_due

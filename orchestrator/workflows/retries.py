@@ -28,8 +28,8 @@ from temporalio.exceptions import ActivityError, ApplicationError, TimeoutError,
 
 with workflow.unsafe.imports_passed_through():
     from orchestrator.contracts.errors import Failure
-    from orchestrator.contracts.labels import summary_line
     from orchestrator.contracts.queues import ActivityStub
+    from orchestrator.contracts.workflow_labels import summary_line
 
 _NUMBER = re.compile(r"0x[0-9a-fA-F]+|\d+")
 

@@ -9,8 +9,8 @@ from temporalio.exceptions import ApplicationError, WorkflowAlreadyStartedError
 from temporalio.workflow import ParentClosePolicy
 
 with workflow.unsafe.imports_passed_through():
-    from orchestrator.contracts.labels import WorkflowLabels, summary_line
     from orchestrator.contracts.tournaments import TournamentState, tournament_workflow_id
+    from orchestrator.contracts.workflow_labels import WorkflowLabels, summary_line
     from orchestrator.contracts.workflows import (
         GateState,
         Mode,
@@ -20,7 +20,7 @@ with workflow.unsafe.imports_passed_through():
         player_workflow_id,
         trial_workflow_id,
     )
-    from orchestrator.workflows.labels import child_attributes, own_labels
+    from orchestrator.workflows.own_labels import child_attributes, own_labels
 
 RUNNING = "running"
 

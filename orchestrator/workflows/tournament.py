@@ -14,7 +14,6 @@ from temporalio.exceptions import ActivityError, is_cancelled_exception
 
 with workflow.unsafe.imports_passed_through():
     from orchestrator.contracts.errors import Failure
-    from orchestrator.contracts.labels import summary_line
     from orchestrator.contracts.play import PlayOutcome, play_games
     from orchestrator.contracts.tournaments import (
         DamagedPairing,
@@ -36,8 +35,9 @@ with workflow.unsafe.imports_passed_through():
         record_pairing,
         withdraw_damaged,
     )
-    from orchestrator.workflows.labels import show_status
+    from orchestrator.contracts.workflow_labels import summary_line
     from orchestrator.workflows.new_runs import new_run_is_due
+    from orchestrator.workflows.own_labels import show_status
     from orchestrator.workflows.retries import (
         FAILURES_PER_RUN,
         FailedAttempt,

@@ -8,8 +8,8 @@ from temporalio import workflow
 from temporalio.exceptions import ActivityError
 
 with workflow.unsafe.imports_passed_through():
-    from orchestrator.contracts.labels import summary_line
     from orchestrator.contracts.trials import TrialRequest, begin_trial
+    from orchestrator.contracts.workflow_labels import summary_line
     from orchestrator.contracts.workflows import LiveStatus, Mode, Report, ReportKind, Status, TrialState
     from orchestrator.workflows.new_runs import new_run_is_due
     from orchestrator.workflows.retries import RetriesExhausted, error_text

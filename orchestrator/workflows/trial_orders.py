@@ -30,7 +30,7 @@ with workflow.unsafe.imports_passed_through():
         StopOrder,
         TrialState,
     )
-    from orchestrator.workflows.labels import show_status
+    from orchestrator.workflows.own_labels import show_status
     from orchestrator.workflows.signals import set_player_mode, start_player, stop_gate_workflow
     from orchestrator.workflows.trial_start import initial_player_state
 

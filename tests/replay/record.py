@@ -24,9 +24,9 @@ from api.worker import WORKFLOWS, sandbox
 from league.types import Role
 from orchestrator.contracts import PartRequest, Queue
 from orchestrator.contracts.errors import Failure
-from orchestrator.contracts.labels import WorkflowLabels
 from orchestrator.contracts.tournaments import TournamentState
 from orchestrator.contracts.trials import Learner, Target
+from orchestrator.contracts.workflow_labels import WorkflowLabels
 from orchestrator.contracts.workflows import (
     Mode,
     Status,

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from league.types import CheckpointRef
 from orchestrator.storage.artifacts import ArtifactError, ArtifactStoreUnavailable
-from orchestrator.user_code.code_importing import served
+from orchestrator.user_code.code_importing import archive_store
 from workers.algorithms.building import actor_of
 from workers.bots.protocol import BadBot, Bot, BotInput
 from workers.checkpoints import KIND, Checkpoint, load
@@ -91,7 +91,7 @@ def _made(checkpoint: Checkpoint, tables: int) -> VectorGame:
 
 
 def _load(sha256: str) -> Checkpoint:
-    store = served()
+    store = archive_store()
     if _SHA256.fullmatch(sha256) is None:
         raise BadBot(f"search: {sha256!r} is not the sha256 of a checkpoint: 64 digits and letters a to f")
     if store is None:

@@ -16,7 +16,7 @@ from league.types import CheckpointRef
 from orchestrator.catalog import CatalogError
 from orchestrator.contracts.generations import GenerationTask
 from orchestrator.storage.artifacts import ArtifactError, ArtifactStore
-from orchestrator.user_code.code_importing import serve
+from orchestrator.user_code.code_importing import import_archives_from
 from workers.algorithms.building import build_learner
 from workers.algorithms.contract import make_algorithm
 from workers.algorithms.errors import BadAlgorithm
@@ -45,7 +45,7 @@ class CrewActor(ABC):
     """Base of all actors: a fixed number of torch threads, and the all-reduce group if several processes train."""
 
     def __init__(self, plan: CrewPlan, store: ArtifactStore, rank: int) -> None:
-        serve(store)  # own code is imported from its archive
+        import_archives_from(store)  # own code is imported from its archive
         self._plan, self._store, self._rank = plan, store, rank
         self._all_reduce = (
             GradientAllReduce(rank, plan.learners, cuda=plan.resources.device == "cuda") if plan.learners > 1 else None

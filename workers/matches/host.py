@@ -11,7 +11,7 @@ import torch
 
 from orchestrator.catalog import Component
 from orchestrator.storage.artifacts import ArtifactStore
-from orchestrator.user_code.code_importing import serve
+from orchestrator.user_code.code_importing import import_archives_from
 from workers.games.names import make_game
 from workers.games.remote import REMOTE
 from workers.gateway.league.access import NO_GATEWAY, GatewayAccess
@@ -35,7 +35,7 @@ class MatchHost:
         self._gateways = gateways
         self._links: Links | None = None
         self._store = ArtifactStore(artifacts)
-        serve(self._store)  # own code is imported from its archive
+        import_archives_from(self._store)  # own code is imported from its archive
         self._threads = threads
         self._policies: dict[str, PolicyCache] = {}
         self._stop = threading.Event()

@@ -29,7 +29,7 @@ from numpy.typing import NDArray
 from ray.exceptions import RayActorError, RayError
 
 from orchestrator.storage.artifacts import ArtifactStore
-from orchestrator.user_code.code_importing import serve
+from orchestrator.user_code.code_importing import import_archives_from
 from workers.games.spaces import ActionLayout
 from workers.inference.actor import Actor, Columns
 from workers.serving.batching import Arrays, DynamicBatcher, join, row_count, split
@@ -78,7 +78,7 @@ class InferenceReplica:
     def __init__(self, options: ServiceOptions) -> None:
         torch.set_num_threads(options.threads)
         if options.artifacts:
-            serve(ArtifactStore(options.artifacts))  # own code is imported from its archive
+            import_archives_from(ArtifactStore(options.artifacts))  # own code is imported from its archive
         self._options = options
         self._batchers: dict[str, DynamicBatcher] = {}
         self._users: dict[str, set[str]] = {}

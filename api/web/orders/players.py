@@ -12,7 +12,7 @@ from api.store.players.league_spec import with_player
 from api.store.players.weights import initial_weights
 from api.store.trials.reads import get_trial
 from api.store.trials.spec import algorithm_of, model_of, retuned, spec_of
-from api.web.auth.own_code import require_code
+from api.web.auth.code_scope import require_code
 from api.web.changes import AuditLine, ChangeCall, Reply
 from api.web.orders.order import Order
 from api.web.problems import problems_at
@@ -25,7 +25,7 @@ from orchestrator.contracts.workflows import NewPlayer as NewPlayerOrder
 from orchestrator.contracts.workflows import PlayerChange
 from orchestrator.league_rules import starts_alike
 from orchestrator.spec import TrialSpec
-from orchestrator.spec.own_code import code_in_choice, files_in_choice
+from orchestrator.spec.code_names import code_in_choice, files_in_choice
 from orchestrator.spec.players import PlayerSpec
 from orchestrator.spec.reading.checking import check_files, check_player
 

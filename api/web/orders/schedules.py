@@ -7,10 +7,10 @@ from temporalio.service import RPCError
 
 from api.schemas.enums import Overlap
 from api.schemas.schedules import Schedule
+from api.store.tournaments.code_of_tournaments import code_of_schedule
 from api.store.tournaments.firings import firing_has_tournament, unfinished_tournament
-from api.store.tournaments.own_code import code_of_schedule
 from api.store.tournaments.reads import read_schedule
-from api.web.auth.own_code import require_code
+from api.web.auth.code_scope import require_code
 from api.web.changes import AuditLine, ChangeCall, Reply
 from api.web.orders.order import Order
 from api.web.problems import ProblemError

@@ -10,10 +10,10 @@ from temporalio.service import RPCError
 
 from api.schemas.enums import TrialStatus
 from api.schemas.trials import Stop, TrialSummary
-from api.store.trials.own_code import code_of_trial
+from api.store.trials.code_of_trials import code_of_trial
 from api.store.trials.reads import get_trial, read_trial
 from api.store.trials.status import stop_pending_trial, was_carried_out
-from api.web.auth.own_code import require_code
+from api.web.auth.code_scope import require_code
 from api.web.changes import AuditLine, ChangeCall, Reply
 from api.web.orders.order import Order
 from api.web.problems import ProblemError

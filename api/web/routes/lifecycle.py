@@ -8,10 +8,10 @@ from api.schemas.trials import Fork, Stop, Trial, TrialSummary
 from api.store.core.engine import Session
 from api.store.forks.fork import fork_trial
 from api.store.trials.archive import archive_trial
-from api.store.trials.own_code import code_of_trial
+from api.store.trials.code_of_trials import code_of_trial
 from api.store.trials.reads import get_trial, read_trial
 from api.store.trials.spec import spec_of
-from api.web.auth.own_code import check_matchmaker, require_code
+from api.web.auth.code_scope import check_matchmaker, require_code
 from api.web.auth.scopes import Operator
 from api.web.changes import AuditLine, Change, Reply
 from api.web.orders.trials import PauseTrial, ResumeTrial, StopTrial

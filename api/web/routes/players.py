@@ -11,7 +11,7 @@ from api.schemas.enums import PlayerStatus
 from api.schemas.players import NewPlayer, Player, PlayerEdit
 from api.store.players.reads import list_players, read_player
 from api.store.trials.reads import require_trial
-from api.web.auth.own_code import require_code
+from api.web.auth.code_scope import require_code
 from api.web.auth.scopes import Operator, Viewer
 from api.web.changes import Change
 from api.web.orders.players import AddPlayer, ChangePlayer
@@ -21,7 +21,7 @@ from api.web.responses.paging import EntityId, IdCursor, Limit, text_of
 from api.web.responses.serialization import SerializingRoute, record_response, records_page
 from api.web.services import Api
 from league.types import Role
-from orchestrator.spec.own_code import CodeName, code_in_choice, is_code
+from orchestrator.spec.code_names import CodeName, code_in_choice, is_code
 from orchestrator.spec.reading.checking import check_player
 
 router = APIRouter(route_class=SerializingRoute, prefix="/api/v1", tags=["players"])

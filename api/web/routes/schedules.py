@@ -11,7 +11,7 @@ from api.schemas.base import Page
 from api.schemas.creation import NewSchedule
 from api.schemas.schedules import Schedule, ScheduleChange
 from api.store.core.engine import Session
-from api.store.tournaments.own_code import code_of_schedule
+from api.store.tournaments.code_of_tournaments import code_of_schedule
 from api.store.tournaments.reads import list_schedules, read_schedule
 from api.store.tournaments.schedules import (
     Timing,
@@ -20,7 +20,7 @@ from api.store.tournaments.schedules import (
     delete_schedule,
     lock_schedule,
 )
-from api.web.auth.own_code import require_code
+from api.web.auth.code_scope import require_code
 from api.web.auth.scopes import Operator, Viewer
 from api.web.changes import AuditLine, Change, Reply
 from api.web.orders.schedules import TriggerSchedule

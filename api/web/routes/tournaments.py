@@ -12,8 +12,8 @@ from api.schemas.enums import TournamentStatus
 from api.schemas.reports import TournamentReport
 from api.schemas.tournaments import Cancel, Entrant, Pairing, ReportForm, Standings, Tournament
 from api.store.core.engine import Session
+from api.store.tournaments.code_of_tournaments import code_of_tournament
 from api.store.tournaments.lifecycle import create_tournament
-from api.store.tournaments.own_code import code_of_tournament
 from api.store.tournaments.reads import (
     TournamentFilter,
     list_entrants,
@@ -22,7 +22,7 @@ from api.store.tournaments.reads import (
     read_tournament,
     require_tournament,
 )
-from api.web.auth.own_code import require_code
+from api.web.auth.code_scope import require_code
 from api.web.auth.scopes import Operator, Viewer
 from api.web.changes import AuditLine, Change, Reply
 from api.web.orders.tournaments import CancelTournament
@@ -30,7 +30,7 @@ from api.web.reports.formats import as_csv, as_html, as_markdown
 from api.web.responses.paging import CURSOR, EntityId, IdCursor, Limit, SmallCursor, text_of
 from api.web.responses.serialization import SerializingRoute, record_response, records_page
 from api.web.services import Api
-from orchestrator.spec.own_code import code_in_tournament
+from orchestrator.spec.code_names import code_in_tournament
 from orchestrator.spec.tournament import check_tournament
 
 router = APIRouter(route_class=SerializingRoute, prefix="/api/v1/tournaments", tags=["tournaments"])

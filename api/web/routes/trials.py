@@ -14,11 +14,11 @@ from api.schemas.enums import TrialStatus
 from api.schemas.progress import TrialProgress
 from api.schemas.trials import CheckedFile, FileToCheck, SpecProblem, Trial, TrialSummary
 from api.store.core.engine import Session
+from api.store.trials.code_of_trials import inherited_code
 from api.store.trials.create import create_trial
-from api.store.trials.own_code import inherited_code
 from api.store.trials.reads import TrialFilter, list_trials, read_trial, require_trial
 from api.store.trials.troubles import troubles_of
-from api.web.auth.own_code import check_matchmaker, require_code
+from api.web.auth.code_scope import check_matchmaker, require_code
 from api.web.auth.scopes import Operator, Viewer
 from api.web.changes import AuditLine, Change, ChangeCall, Reply
 from api.web.live.progress import ProgressPoller
@@ -31,7 +31,7 @@ from api.web.temporal.check_components import ComponentsChecked
 from api.web.temporal.try_components import try_trial
 from api.web.validation.reading import ToRead
 from orchestrator.spec import InvalidTrial, TrialSpec
-from orchestrator.spec.own_code import code_in_trial, files_in_trial
+from orchestrator.spec.code_names import code_in_trial, files_in_trial
 from orchestrator.spec.reading.checking import check_files, check_spec
 from orchestrator.spec.reading.problems import Problem, path_text, shown
 from orchestrator.spec.reading.yaml_source import read_yaml

@@ -18,8 +18,8 @@ from orchestrator.catalog import BUILT_IN, Component, Kind, resolve
 from orchestrator.contracts.interactive import ComponentCheck, ComponentVerdict, check_component
 from orchestrator.contracts.queues import Queue
 from orchestrator.spec import TrialSpec
+from orchestrator.spec.code_names import CodeName, code_in_trial
 from orchestrator.spec.judgement import too_many_teams
-from orchestrator.spec.own_code import CodeName, code_in_trial
 from orchestrator.spec.reading.problems import path_text
 from orchestrator.spec.values import is_id
 

@@ -29,11 +29,11 @@ from temporalio.service import RPCError, RPCStatusCode
 from api.schemas.enums import TournamentStatus
 from api.store.core.engine import Sessions
 from api.store.tables import Schedule as Row
-from api.store.tournaments.labels import schedule_labels
 from api.store.tournaments.schedules import mark_synced, record_refusal
-from orchestrator.contracts.labels import WorkflowLabels, summary_line
+from api.store.tournaments.workflow_labels import schedule_labels
 from orchestrator.contracts.queues import Queue
 from orchestrator.contracts.tournaments import TournamentState, schedule_id
+from orchestrator.contracts.workflow_labels import WorkflowLabels, summary_line
 from orchestrator.search_attributes import SearchAttributeCheck
 
 log = structlog.get_logger()

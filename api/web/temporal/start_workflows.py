@@ -19,13 +19,13 @@ from temporalio.service import RPCError
 from api.schemas.enums import TournamentStatus, TrialStatus
 from api.store.core.engine import Session, Sessions
 from api.store.tables import Tournament
-from api.store.tournaments.labels import tournament_labels
 from api.store.tournaments.started import mark_tournament_started, unstarted_tournaments
-from api.store.trials.labels import trial_labels
+from api.store.tournaments.workflow_labels import tournament_labels
 from api.store.trials.started import mark_started, unstarted_trials
-from orchestrator.contracts.labels import WorkflowLabels
+from api.store.trials.workflow_labels import trial_labels
 from orchestrator.contracts.queues import Queue
 from orchestrator.contracts.tournaments import TournamentState, tournament_workflow_id
+from orchestrator.contracts.workflow_labels import WorkflowLabels
 from orchestrator.contracts.workflows import TrialState, trial_workflow_id
 from orchestrator.search_attributes import SearchAttributeCheck
 

@@ -14,7 +14,7 @@ from api.schemas.enums import TrialStatus
 from api.schemas.trials import Trial, TrialSummary
 from lanista.cli.connection import ExitCode, TrialArgument, address, connected
 from lanista.cli.leagues import trial_orders
-from lanista.cli.leagues.own_code import packed, shipped
+from lanista.cli.leagues.code_upload import packed, shipped
 from lanista.cli.leagues.trial_checks import checked_file, file_to_train, try_components
 from lanista.cli.leagues.trial_orders import watch_until_end
 from lanista.cli.options import HomeOption, JsonOption, LimitOption

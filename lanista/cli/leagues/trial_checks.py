@@ -12,7 +12,7 @@ from rich.markup import escape
 from api.schemas.trials import CheckedFile, SpecProblem
 from lanista.cli.connection import address
 from lanista.cli.exit_codes import ExitCode
-from lanista.cli.leagues.own_code import packed, shipped
+from lanista.cli.leagues.code_upload import packed, shipped
 from lanista.cli.stack_extra import stack_is_installed
 from lanista.cli.terminal import errors, print_json
 from lanista.client import Client, LanistaError, Retries

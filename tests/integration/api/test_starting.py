@@ -17,7 +17,7 @@ from api.store.core.ids import new_id
 from api.store.tables import Trial
 from api.store.trials.create import create_trial
 from api.web.temporal.start_workflows import TRIALS, WorkflowStarter
-from orchestrator.contracts.labels import TRIAL
+from orchestrator.contracts.workflow_labels import TRIAL
 from orchestrator.contracts.workflows import trial_workflow_id
 from orchestrator.search_attributes import register_search_attributes
 from orchestrator.spec import TrialSpec

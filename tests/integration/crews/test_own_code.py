@@ -12,7 +12,7 @@ from orchestrator.catalog import Component
 from orchestrator.contracts.generations import GenerationOutcome
 from orchestrator.storage.artifacts import ArtifactStore
 from orchestrator.user_code import code_archives
-from orchestrator.user_code.code_importing import serve
+from orchestrator.user_code.code_importing import import_archives_from
 from tests.unit.training.generation_task import TASK
 from workers.crews.generation import run_generation
 from workers.crews.pool import CrewPool
@@ -25,7 +25,7 @@ BROKEN = b"\n\nclass Broken(Nim):\n    def advance(self, actions):\n        rais
 
 @pytest.fixture
 def crews(store: ArtifactStore) -> Iterator[CrewPool]:
-    serve(store)
+    import_archives_from(store)
     pool = CrewPool(store)
     yield pool
     pool.close()

@@ -12,8 +12,8 @@ from temporalio.service import RPCError, RPCStatusCode
 
 from league.types import Role
 from orchestrator.contracts import Queue
-from orchestrator.contracts.labels import PLAYER, PROJECT, ROLE, STATUS, TRIAL, WorkflowLabels
 from orchestrator.contracts.trials import Learner
+from orchestrator.contracts.workflow_labels import PLAYER, PROJECT, ROLE, STATUS, TRIAL, WorkflowLabels
 from orchestrator.contracts.workflows import (
     Mode,
     Status,

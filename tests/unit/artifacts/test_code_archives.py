@@ -39,7 +39,7 @@ FILES = {
 def store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[ArtifactStore]:
     monkeypatch.setattr(code_importing, "_private_folder", lambda: tmp_path)
     made = ArtifactStore(str(tmp_path / "artifacts"))
-    code_importing.serve(made)
+    code_importing.import_archives_from(made)
     yield made
     for name in [name for name in sys.modules if name.startswith(code_archives.PACKAGE)]:
         del sys.modules[name]

@@ -11,7 +11,7 @@ import pytest
 
 from orchestrator.catalog import Component
 from orchestrator.storage.artifacts import ArtifactStore
-from orchestrator.user_code.code_importing import serve, served
+from orchestrator.user_code.code_importing import archive_store, import_archives_from
 from workers.bots.names import make_bot
 from workers.bots.protocol import BadBot, bot_input
 from workers.bots.searching import positions
@@ -25,11 +25,11 @@ MLP = Component(id="mlp", options={"hidden": [16]})
 
 @pytest.fixture
 def store(tmp_path: Path) -> Iterator[ArtifactStore]:
-    before, made = served(), ArtifactStore(str(tmp_path))
-    serve(made)
+    before, made = archive_store(), ArtifactStore(str(tmp_path))
+    import_archives_from(made)
     yield made
     if before is not None:
-        serve(before)
+        import_archives_from(before)
 
 
 def stored(store: ArtifactStore, game: Component, model: Component = MLP) -> str:

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from gymnasium import spaces
 
-from orchestrator.spec.own_code import code_in_trial
+from orchestrator.spec.code_names import code_in_trial
 from orchestrator.spec.reading.checking import check_spec
 from orchestrator.spec.reading.problems import InvalidTrial
 from workers.games.errors import BadGame

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from orchestrator.spec.own_code import code_in_trial
+from orchestrator.spec.code_names import code_in_trial
 from orchestrator.spec.reading.loading import parse_trial
 from orchestrator.spec.reading.problems import InvalidTrial
 from workers.games.names import make_game

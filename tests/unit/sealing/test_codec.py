@@ -8,8 +8,8 @@ import pytest
 from temporalio.api.common.v1 import Payload
 from temporalio.converter import ActivitySerializationContext, SerializationContext, WorkflowSerializationContext
 
-from orchestrator.contracts.labels import summary_line
 from orchestrator.contracts.queues import Queue
+from orchestrator.contracts.workflow_labels import summary_line
 from orchestrator.sealing import KeyRing, KeyUse, NotSealed, UnknownKey
 from orchestrator.sealing.codec import SealingCodec
 from orchestrator.sealing.converters import RefusedArgument, SealedPayloadConverter, ServingPayloadConverter

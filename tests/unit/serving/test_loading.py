@@ -107,7 +107,7 @@ def test_own_code_of_a_version_is_downloaded_and_imported_by_its_hash(
         elsewhere = ArtifactStore(str(tmp_path / "elsewhere"))
         elsewhere.put(archive, kind="code")
         patched.setattr(code_importing._FINDER, "store", elsewhere)
-        code_importing.serve(elsewhere)
+        code_importing.import_archives_from(elsewhere)
         league.promote(league.add(9, model=archived_name(sha256, "own_net:Own")))
     for name in [name for name in sys.modules if name.startswith(f"lanista_code_{sha256}")]:
         del sys.modules[name]

@@ -14,7 +14,7 @@ from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Any
 
-from orchestrator.user_code.code_importing import served
+from orchestrator.user_code.code_importing import archive_store
 from workers.games.adapters.drivers import TableSetup
 from workers.games.adapters.table_arrays import TableArrays
 from workers.games.errors import GameError
@@ -44,9 +44,9 @@ class ProcessTables:
             self._children = [_Child(file.fileno()) for _ in range(count)]
         self.close = weakref.finalize(self, _stop, self._children)
         """Ends the processes; they end with this object too."""
-        if (store := served()) is not None:
+        if (store := archive_store()) is not None:
             for child in self._children:
-                child.order("serve", store.root_url)
+                child.order("import_archives_from", store.root_url)
             self._wait(self._children)
         for child, first, end in zip(self._children, edges, edges[1:], strict=False):
             child.order("open", setup, first, end)

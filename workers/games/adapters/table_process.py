@@ -16,7 +16,7 @@ from multiprocessing.connection import Connection
 from typing import Any
 
 from orchestrator.storage.artifacts import ArtifactStore
-from orchestrator.user_code.code_importing import serve
+from orchestrator.user_code.code_importing import import_archives_from
 from workers.games.adapters.drivers import DrivenTables
 from workers.games.adapters.table_arrays import TableArrays
 
@@ -32,8 +32,8 @@ def main(orders: int, memory: int, lifeline: int) -> None:
         except EOFError:
             return
         try:
-            if order == "serve":  # before an order that needs own code is unpickled
-                serve(ArtifactStore(*arguments))
+            if order == "import_archives_from":  # before an order that needs own code is unpickled
+                import_archives_from(ArtifactStore(*arguments))
                 answer: Any = None
             elif order == "open":
                 setup, first, end = arguments

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from weakref import WeakValueDictionary
 
 from orchestrator.catalog import Component
-from orchestrator.user_code.code_importing import serve
+from orchestrator.user_code.code_importing import import_archives_from
 from workers.games.protocol import GameSpec
 from workers.games.remote import RemoteGame
 from workers.gateway.contract import Cast, Director, Refused, Reply, Runner, Step, StepKind
@@ -43,7 +43,7 @@ class LeagueBuilder:
 
     def __init__(self, store: ArtifactStore) -> None:
         self._store = store
-        serve(store)  # agents and models of one's own are imported from their archives
+        import_archives_from(store)  # agents and models of one's own are imported from their archives
         self._caches: dict[str, Any] = {}
         self._learners: WeakValueDictionary[str, Any] = WeakValueDictionary()
         self._models: WeakValueDictionary[tuple[str, str, bool], BatchedModel] = WeakValueDictionary()

@@ -6,7 +6,7 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from api.store.tables import Project, Trial
-from orchestrator.contracts.labels import WorkflowLabels
+from orchestrator.contracts.workflow_labels import WorkflowLabels
 
 
 def trial_labels(session: Session, trial_id: str) -> WorkflowLabels:

@@ -10,7 +10,7 @@ from temporalio import workflow
 from temporalio.common import TypedSearchAttributes
 
 with workflow.unsafe.imports_passed_through():
-    from orchestrator.contracts.labels import SEARCH_ATTRIBUTES, STATUS, WorkflowLabels
+    from orchestrator.contracts.workflow_labels import SEARCH_ATTRIBUTES, STATUS, WorkflowLabels
 
 
 def own_labels() -> WorkflowLabels:

@@ -2,8 +2,9 @@
 
 Search attributes must be registered with the namespace (`orchestrator.search_attributes`). A start that sets an
 unregistered one is refused, so the API sets them only where it knows them to be registered. A workflow that was
-started with them hands them on to its children; see `orchestrator.workflows.labels`. Trials carry project, trial and
-status (`api/store/trials/labels.py`); players add player and role; tournaments: `api/store/tournaments/labels.py`.
+started with them hands them on to its children (`orchestrator.workflows.own_labels`). Trials carry project, trial
+and status, and players add player and role (`api/store/trials/workflow_labels.py`). Tournaments carry those of
+`api/store/tournaments/workflow_labels.py`.
 """
 
 from __future__ import annotations

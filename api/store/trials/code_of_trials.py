@@ -9,7 +9,7 @@ from sqlalchemy.orm import Session
 
 from api.store.tables import ModelVersion, Player, Trial
 from api.store.trials.spec import algorithm_choice, model_choice, spec_of
-from orchestrator.spec.own_code import CodeName, Path, code_in_choice, code_in_trial, is_code
+from orchestrator.spec.code_names import CodeName, Path, code_in_choice, code_in_trial, is_code
 from orchestrator.spec.values import is_id
 
 

@@ -10,9 +10,9 @@ from sqlalchemy.orm import Session
 from api.store.core.errors import Conflict, NotFound
 from api.store.tables import ModelVersion, Player, Schedule, Tournament, TournamentEntrant, Trial
 from api.store.tournaments.entrants import Arena, reached_trials
-from api.store.trials.own_code import code_of_members, code_of_player, inherited_code
+from api.store.trials.code_of_trials import code_of_members, code_of_player, inherited_code
 from api.store.trials.spec import spec_of
-from orchestrator.spec.own_code import CodeName, Path, code_in_choice, code_in_game, code_in_tournament
+from orchestrator.spec.code_names import CodeName, Path, code_in_choice, code_in_game, code_in_tournament
 from orchestrator.spec.tournament import TournamentSpec
 
 

@@ -11,7 +11,7 @@ import pytest
 from api.settings import ApiSettings
 from api.store.core.ids import new_id
 from api.store.tables import Player, Trial
-from api.web.auth.own_code import check_matchmaker
+from api.web.auth.code_scope import check_matchmaker
 from orchestrator.spec import InvalidTrial
 from orchestrator.spec.reading.checking import check_spec
 from orchestrator.user_code.code_archives import archived_name, pack

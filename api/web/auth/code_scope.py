@@ -12,7 +12,7 @@ from api.settings import ApiSettings
 from api.web.auth.tokens import Principal
 from api.web.problems import ProblemError
 from orchestrator.spec import InvalidTrial, TrialSpec
-from orchestrator.spec.own_code import CodeName, is_code
+from orchestrator.spec.code_names import CodeName, is_code
 from orchestrator.spec.reading.problems import Problem, shown
 
 

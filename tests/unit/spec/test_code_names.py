@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from orchestrator.spec.own_code import code_in_trial, files_in_trial
+from orchestrator.spec.code_names import code_in_trial, files_in_trial
 from orchestrator.spec.reading.checking import check_spec
 
 

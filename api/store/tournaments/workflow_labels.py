@@ -6,7 +6,7 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from api.store.tables import Project, Schedule, Tournament, Trial
-from orchestrator.contracts.labels import WorkflowLabels
+from orchestrator.contracts.workflow_labels import WorkflowLabels
 
 
 def tournament_labels(session: Session, tournament_id: str) -> WorkflowLabels:
