@@ -8,7 +8,7 @@ import pytest
 from orchestrator.catalog import Component
 from orchestrator.contracts.generations import GenerationOutcome, GenerationTask
 from orchestrator.storage.artifacts import ArtifactStore
-from tests.unit.training.test_exact_resume import DQN
+from tests.unit.training.learning.test_exact_resume import DQN
 from workers.crews import pool as pool_module
 from workers.crews.generation import run_generation
 from workers.crews.plan import crew_plan

@@ -17,7 +17,7 @@ from orchestrator.contracts.play import EvaluationKey, EvaluationReport, GateBat
 from orchestrator.storage.played_games import MOST_BYTES, pack_games, unpack_games
 from tests.integration.league_store.driver import League, Store, league_file
 from tests.integration.league_store.games import played
-from tests.integration.league_store.test_gates import brief_of, found, opened
+from tests.integration.league_store.gates.test_gates import brief_of, found, opened
 
 AT_ONCE = timedelta(seconds=-1)
 

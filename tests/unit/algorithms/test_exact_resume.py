@@ -15,7 +15,7 @@ from orchestrator.contracts.generations import GenerationTask
 from orchestrator.spec.algorithms.base import ReplayOptions
 from orchestrator.spec.algorithms.choice import BUILT_IN_ALGORITHMS
 from orchestrator.storage.artifacts import ArtifactStore
-from tests.unit.training.test_exact_resume import generation, new_process
+from tests.unit.training.learning.test_exact_resume import generation, new_process
 
 BOARD = Component(id="tic_tac_toe")
 HIDDEN = Component(id="kuhn_poker")

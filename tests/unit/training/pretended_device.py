@@ -25,7 +25,7 @@ from torch.utils.backend_registration import _setup_privateuseone_for_python_bac
 
 from orchestrator.storage.artifacts import ArtifactStore
 from tests.unit.algorithms.test_exact_resume import task_of
-from tests.unit.training.test_exact_resume import new_process
+from tests.unit.training.learning.test_exact_resume import new_process
 from workers.algorithms.building import build_learner
 from workers.algorithms.learner import Learner
 from workers.algorithms.metrics import MetricMeans

@@ -8,7 +8,7 @@ import pytest
 
 from orchestrator.catalog import Component
 from orchestrator.storage.artifacts import ArtifactStore
-from tests.unit.training.test_exact_resume import generation, new_process
+from tests.unit.training.learning.test_exact_resume import generation, new_process
 from workers.algorithms.building import actor_of
 from workers.checkpoints import load
 from workers.crews.task import GenerationTask

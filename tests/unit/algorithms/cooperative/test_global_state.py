@@ -9,7 +9,7 @@ from gymnasium import spaces
 from orchestrator.catalog import Component
 from orchestrator.storage.artifacts import ArtifactStore
 from tests.unit.algorithms.cooperative.teams import task
-from tests.unit.training.test_exact_resume import new_process
+from tests.unit.training.learning.test_exact_resume import new_process
 from workers.games.errors import BadGame
 from workers.games.names import make_game
 from workers.games.protocol import GameSpec

@@ -14,7 +14,7 @@ from orchestrator.contracts.trials import InitialWeightsRequest
 from orchestrator.spec.reading.loading import load_trial_file
 from orchestrator.storage.artifacts import ArtifactStore
 from tests.unit.algorithms.cooperative.teams import MODEL, TWO_STEP, task, team_spec
-from tests.unit.training.test_exact_resume import generation, new_process
+from tests.unit.training.learning.test_exact_resume import generation, new_process
 from workers.activities.training import WeightsActivities
 from workers.algorithms.building import actor_of, build_learner
 from workers.algorithms.contract import make_algorithm

@@ -13,7 +13,7 @@ from orchestrator.catalog import Component
 from orchestrator.contracts.generations import PlannedOpponent
 from orchestrator.storage.artifacts import ArtifactStore
 from tests.unit.algorithms.cooperative.teams import TWO_STEP, drawn, made, task, team_spec
-from tests.unit.training.test_exact_resume import new_process
+from tests.unit.training.learning.test_exact_resume import new_process
 from workers.algorithms.contract import Algorithm, make_algorithm
 from workers.algorithms.cooperative.qmix import Mixer
 from workers.algorithms.cooperative.seats import Seats

@@ -11,8 +11,8 @@ import torch
 
 from orchestrator.catalog import Component
 from orchestrator.storage.artifacts import ArtifactStore
-from tests.unit.training.test_exact_resume import generation, new_process
-from tests.unit.training.test_learner import Ring
+from tests.unit.training.learning.test_exact_resume import generation, new_process
+from tests.unit.training.learning.test_learner import Ring
 from workers.algorithms.building import actor_of, build_learner
 from workers.algorithms.contract import make_algorithm
 from workers.algorithms.errors import BadAlgorithm, UpdateStopped

@@ -11,7 +11,7 @@ from orchestrator.catalog import Component
 from orchestrator.contracts.generations import GenerationTask
 from orchestrator.storage.artifacts import ArtifactStore
 from tests.unit.search.test_search import positions, tic_tac_toe
-from tests.unit.training.test_exact_resume import new_process
+from tests.unit.training.learning.test_exact_resume import new_process
 from workers.algorithms.building import actor_of, build_learner
 from workers.algorithms.contract import make_algorithm
 from workers.algorithms.errors import BadAlgorithm

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from tests.unit.training.test_sampling import policy_for, sampler_for
+from tests.unit.training.rollout.test_sampling import policy_for, sampler_for
 from workers.games.builtin.connect_four import ConnectFour
 from workers.games.builtin.rock_paper_scissors import RockPaperScissors
 from workers.rollout.openings import OpeningRules, Openings, random_legal

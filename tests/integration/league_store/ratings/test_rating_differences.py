@@ -13,7 +13,7 @@ from api.store.ratings.bradley_terry import fit_bradley_terry, rating_games
 from api.store.ratings.reads import difference_variances, newest_fit, value_in_fit
 from api.store.tables import Project, RatingCovariance, RatingFit
 from tests.integration.league_store.driver import Store
-from tests.integration.league_store.test_online_ratings import evaluate, evaluated, fits
+from tests.integration.league_store.ratings.test_online_ratings import evaluate, evaluated, fits
 
 
 def test_every_difference_is_as_sure_as_the_fit_says(fresh_store: Store) -> None:

@@ -71,8 +71,8 @@ MODELS = {
         id="conv", options={"channels": 4, "blocks": 1, "hidden": 8, "normalise": True}
     ),
     "recurrent": Component(id="gru", options={"hidden": 8, "state": 8}),
-    "lstm": Component(id="tests.unit.training.test_policies:Lstm"),
-    "not for vmap": Component(id="tests.unit.training.test_policies:Counting"),
+    "lstm": Component(id="tests.unit.training.models.test_policies:Lstm"),
+    "not for vmap": Component(id="tests.unit.training.models.test_policies:Counting"),
 }
 
 

@@ -8,11 +8,11 @@ import pytest
 from orchestrator.contracts.generations import GenerationTask
 from orchestrator.spec.reading.loading import load_trial_file
 from orchestrator.storage.artifacts import ArtifactStore
-from tests.unit.training.test_exact_resume import DQN, new_process
+from tests.unit.training.learning.test_exact_resume import DQN, new_process
 from workers.algorithms.contract import parse_options
 from workers.algorithms.errors import BadAlgorithm
 
-EXAMPLES = Path(__file__).parents[3] / "examples"
+EXAMPLES = Path(__file__).parents[4] / "examples"
 
 
 def test_dqn_learns_to_balance_the_pole(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

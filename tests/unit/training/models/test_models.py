@@ -34,7 +34,7 @@ def not_a_module(**_: object) -> nn.Module:
     return "surprise"  # type: ignore[return-value]
 
 
-HERE = "tests.unit.training.test_models"
+HERE = "tests.unit.training.models.test_models"
 
 
 @pytest.mark.parametrize("name", ["mlp", "conv", "gru", f"{HERE}:Linear"])

@@ -13,7 +13,7 @@ from api.store.gates.lifecycle import CHAMPION
 from orchestrator.contracts.play import GatesEnd, GatesEnded, OpenedGate
 from tests.integration.league_store.driver import Store
 from tests.integration.league_store.games import played
-from tests.integration.league_store.test_gates import Batch, brief_of, champion, found, gates, opened, play
+from tests.integration.league_store.gates.test_gates import Batch, brief_of, champion, found, gates, opened, play
 
 
 def test_a_gate_that_waits_behind_another_trials_becomes_invalid(store: Store) -> None:

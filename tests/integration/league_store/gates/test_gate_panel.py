@@ -14,7 +14,7 @@ from orchestrator.contracts.play import GateBatch as Batch
 from orchestrator.contracts.play import GateBrief
 from tests.integration.league_store.driver import League, Store
 from tests.integration.league_store.games import played
-from tests.integration.league_store.test_gates import brief_of, champion, found, gates, opened
+from tests.integration.league_store.gates.test_gates import brief_of, champion, found, gates, opened
 
 GOOD, BAD = 1.0, 0.0
 Scores = Mapping[tuple[str, str], float]

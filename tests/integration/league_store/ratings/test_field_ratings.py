@@ -10,7 +10,7 @@ from api.store.ratings.alpha_rank_nash import FIELD_METHODS, rate_field
 from api.store.tables import RatingFit, Tournament
 from api.store.verify.ratings import wrong_ratings
 from tests.integration.league_store.driver import League, Store
-from tests.integration.league_store.test_online_ratings import evaluated
+from tests.integration.league_store.ratings.test_online_ratings import evaluated
 
 
 @pytest.fixture(scope="module")

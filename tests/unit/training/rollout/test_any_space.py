@@ -19,7 +19,7 @@ from workers.rollout.batch import Experience
 from workers.rollout.sampler import Sampler
 from workers.rollout.seating import seat
 
-HERE = "tests.unit.training.test_any_space"
+HERE = "tests.unit.training.rollout.test_any_space"
 
 
 def robots(actions: str, tables: int = 4) -> VectorGame:

@@ -80,7 +80,7 @@ def test_no_update_mixes_devices() -> None:
     names = ["mixed", *(name for name in BUILT_IN_ALGORITHMS if name not in NOT_PRETENDED)]
     done = subprocess.run(
         [sys.executable, "-m", "tests.unit.training.pretended_device", *names],
-        cwd=Path(__file__).parents[3],
+        cwd=Path(__file__).parents[4],
         capture_output=True,
         text=True,
         check=False,

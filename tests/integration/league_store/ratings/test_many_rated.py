@@ -13,7 +13,7 @@ from api.store.ratings import bradley_terry as ratings
 from api.store.ratings.bradley_terry import rated_policies
 from api.store.verify.ratings import wrong_ratings
 from tests.integration.league_store.driver import Store
-from tests.integration.league_store.test_online_ratings import evaluate, evaluated, fits, places
+from tests.integration.league_store.ratings.test_online_ratings import evaluate, evaluated, fits, places
 
 
 def test_the_newest_some_of_the_older_and_every_bot_are_rated() -> None:
