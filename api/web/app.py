@@ -58,43 +58,11 @@ THREADS = 4
 def create_app(settings: ApiSettings, temporal: Client | None = None) -> FastAPI:
     """The application for these settings; tests pass a Temporal client of their own."""
     signer = _signer(settings)
-
-    @asynccontextmanager
-    async def lifespan(app: FastAPI) -> AsyncIterator[None]:
-        url = settings.database_url.get_secret_value()
-        engine = create_store_engine(url, pool_size=settings.database_connections, application="lanista-api")
-        sdk = SdkMetrics(app.state.metrics.registry) if temporal is None else None
-        client = temporal or await connect(settings, keys=KeyUse, lazy=True, runtime=sdk.runtime if sdk else None)
-        # few threads on purpose: more of them only compete for the GIL, with each other and with the event loop
-        to_thread.current_default_thread_limiter().total_tokens = THREADS
-        services = make_services(settings, engine, client, signer)
-        app.state.services = services
-        app.state.readiness = HealthChecks(engine, client, settings.ray_address)
-        poller = ProgressPoller(services.sessions, client, services.feed)
-        tasks = [asyncio.create_task(work.run()) for work in (services.feed, poller, Reconciler(services))]
-        if sdk is not None:
-            tasks.append(asyncio.create_task(sdk.run()))
-        # written ahead, so that the first request for it need not wait
-        tasks.append(asyncio.create_task(asyncio.to_thread(app.state.write_openapi)))
-        try:
-            yield
-        finally:
-            services.feed.close()
-            await services.spec_reader.close()
-            for task in tasks:
-                task.cancel()
-            for task in tasks:
-                with suppress(asyncio.CancelledError):
-                    await task
-            if services.tensorboard is not None:
-                await services.tensorboard.close()
-            await _close(engine)
-
     app = FastAPI(
         title="Lanista",
         version=version("lanista"),
         summary="Durable league training for game-playing agents.",
-        lifespan=lifespan,
+        lifespan=lambda app: _run_services(app, settings, signer, temporal),
         openapi_url=None,  # install_openapi serves a completed document
         docs_url=None,  # FastAPI's page would load scripts from another host
         redoc_url=None,
@@ -110,6 +78,41 @@ def create_app(settings: ApiSettings, temporal: Client | None = None) -> FastAPI
     install_openapi(app)
     install_page(app)
     return app
+
+
+@asynccontextmanager
+async def _run_services(
+    app: FastAPI, settings: ApiSettings, signer: SessionSigner, temporal: Client | None
+) -> AsyncIterator[None]:
+    """Open the connections and start the background tasks of the API; close them at shutdown."""
+    url = settings.database_url.get_secret_value()
+    engine = create_store_engine(url, pool_size=settings.database_connections, application="lanista-api")
+    sdk = SdkMetrics(app.state.metrics.registry) if temporal is None else None
+    client = temporal or await connect(settings, keys=KeyUse, lazy=True, runtime=sdk.runtime if sdk else None)
+    # few threads on purpose: more of them only compete for the GIL, with each other and with the event loop
+    to_thread.current_default_thread_limiter().total_tokens = THREADS
+    services = make_services(settings, engine, client, signer)
+    app.state.services = services
+    app.state.readiness = HealthChecks(engine, client, settings.ray_address)
+    poller = ProgressPoller(services.sessions, client, services.feed)
+    tasks = [asyncio.create_task(work.run()) for work in (services.feed, poller, Reconciler(services))]
+    if sdk is not None:
+        tasks.append(asyncio.create_task(sdk.run()))
+    # written ahead, so that the first request for it need not wait
+    tasks.append(asyncio.create_task(asyncio.to_thread(app.state.write_openapi)))
+    try:
+        yield
+    finally:
+        services.feed.close()
+        await services.spec_reader.close()
+        for task in tasks:
+            task.cancel()
+        for task in tasks:
+            with suppress(asyncio.CancelledError):
+                await task
+        if services.tensorboard is not None:
+            await services.tensorboard.close()
+        await _close(engine)
 
 
 async def _close(engine: Engine) -> None:

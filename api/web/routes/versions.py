@@ -33,7 +33,7 @@ from api.web.changes import AuditLine, Change, Reply
 from api.web.problems import ProblemError
 from api.web.responses.paging import EntityId, IdCursor, Limit, text_of
 from api.web.responses.serialization import SerializingRoute, record_response, records_page
-from api.web.services import Api
+from api.web.services import Api, Services
 from api.web.temporal.ask_worker import ask
 from league.types import CheckpointRef
 from orchestrator.contracts.interactive import ImportWeights
@@ -154,22 +154,9 @@ async def import_weights(
     if not data:
         raise ProblemError(422, "the body must be a safetensors file")
 
-    def keep() -> ImportWeights:
-        with services.reads() as session:
-            spec = spec_of(get_trial(session, trial))
-            player = None if like is None else player_named(session, trial, like)
-        model, algorithm = (None, None) if player is None else (player.model, player.algorithm)
-        uploaded = services.uploads.keep(data)
-        return ImportWeights(
-            game=spec.game.component,
-            model=model_of(spec, model).component,
-            uploaded=uploaded,
-            algorithm=algorithm_of(spec, algorithm, {}),
-        )
-
     async def checked_weights() -> CheckpointRef:
         try:
-            message = await run_in_threadpool(keep)
+            message = await run_in_threadpool(_keep_upload, services, trial, like, data)
         except ArtifactStoreUnavailable:
             raise ProblemError(503, "the artifact store does not answer or is full") from None
         try:
@@ -193,3 +180,17 @@ async def import_weights(
         )
 
     return await change.commit_after(checked_weights, work)
+
+
+def _keep_upload(services: Services, trial_id: str, like: str | None, data: bytes) -> ImportWeights:
+    """Store the uploaded bytes; returns what a worker needs to check them."""
+    with services.reads() as session:
+        spec = spec_of(get_trial(session, trial_id))
+        player = None if like is None else player_named(session, trial_id, like)
+    model, algorithm = (None, None) if player is None else (player.model, player.algorithm)
+    return ImportWeights(
+        game=spec.game.component,
+        model=model_of(spec, model).component,
+        uploaded=services.uploads.keep(data),
+        algorithm=algorithm_of(spec, algorithm, {}),
+    )
