@@ -14,7 +14,7 @@ from lanista.cli import app
 from lanista.training.run import Run, train
 
 ROOT = Path(__file__).parents[3]
-GUIDE = (ROOT / "docs" / "guides" / "try.md").read_text(encoding="utf-8")
+GUIDE = (ROOT / "docs" / "start" / "try.md").read_text(encoding="utf-8")
 
 
 def test_the_code_of_the_guide_runs(capsys: pytest.CaptureFixture[str]) -> None:
