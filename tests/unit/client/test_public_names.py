@@ -25,7 +25,19 @@ def test_the_client_loads_neither_torch_nor_ray_nor_sqlalchemy() -> None:
 
 @pytest.mark.parametrize(
     "name",
-    ["agents", "games", "models", "algorithms", "buffers", "checkpoints", "matches", "crews", "rpc", "recordings"],
+    [
+        "agents",
+        "games",
+        "models",
+        "algorithms",
+        "buffers",
+        "checkpoints",
+        "matches",
+        "crews",
+        "rpc",
+        "recordings",
+        "search",
+    ],
 )
 def test_every_public_name_exists(name: str) -> None:
     module = importlib.import_module(f"lanista.{name}")
