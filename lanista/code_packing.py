@@ -65,7 +65,8 @@ def pack_code(spec: Mapping[str, Any], folders: Sequence[Path]) -> PackedCode | 
         module = waiting.pop()
         if module in modules or module in _NOT_OWN:
             continue
-        files = _files_of(module, folders, left_out)
+        files, missing = _files_of(module, folders)
+        left_out += missing
         if files:
             modules.add(module)
             found |= files
@@ -154,39 +155,44 @@ def _top(name: str) -> str:
     return name.partition(":")[0].partition(".")[0]
 
 
-def _files_of(module: str, folders: Iterable[Path], left_out: list[str]) -> dict[str, bytes]:
-    """The files of a module or package of the first folder that has it; empty where none has.
-
-    What is not taken along is added to `left_out`.
-    """
+def _files_of(module: str, folders: Iterable[Path]) -> tuple[dict[str, bytes], list[str]]:
+    """The files of a module or package of the first folder that has it, and a line about each file that is left out."""
     for folder in folders:
         package, file = folder / module, folder / f"{module}.py"
         if (package / "__init__.py").is_file():
-            return {path.relative_to(folder).as_posix(): path.read_bytes() for path in _below(package, left_out)}
+            return _files_below(package, folder)
         if file.is_file():
             text = file.read_bytes()
-            left_out += [
+            return {file.name: text}, [
                 f"{name}: {file.name} names it; files travel only inside a package, a folder with an __init__.py"
                 for name in _mentioned(file.name, text, folder)
             ]
-            return {file.name: text}
-    return {}
+    return {}, []
 
 
-def _below(package: Path, left_out: list[str]) -> Iterator[Path]:
+def _files_below(package: Path, folder: Path) -> tuple[dict[str, bytes], list[str]]:
+    files: dict[str, bytes] = {}
+    left_out: list[str] = []
+    for path in _plain_paths(package):
+        size = 0 if path.is_symlink() else path.stat().st_size
+        if path.is_symlink():
+            left_out.append(f"{path}: a symbolic link; only plain files are packed")
+        elif path.suffix == ".py" or size <= LARGEST_FILE:
+            files[path.relative_to(folder).as_posix()] = path.read_bytes()
+        else:
+            left_out.append(f"{path}: {size:,} bytes; at most {LARGEST_FILE:,} are packed of a file")
+    return files, left_out
+
+
+def _plain_paths(package: Path) -> Iterator[Path]:
+    """Files and symbolic links of a package and of the folders in it, but for hidden and compiled ones."""
     for path in sorted(package.iterdir()):
         if path.name in _LEFT_OUT or path.name.startswith("."):
             continue
-        if path.is_symlink():
-            left_out.append(f"{path}: a symbolic link; only plain files are packed")
-        elif path.is_dir():
-            yield from _below(path, left_out)
-        elif path.is_file():
-            size = path.stat().st_size
-            if path.suffix == ".py" or size <= LARGEST_FILE:
-                yield path
-            else:
-                left_out.append(f"{path}: {size:,} bytes; at most {LARGEST_FILE:,} are packed of a file")
+        if path.is_dir() and not path.is_symlink():
+            yield from _plain_paths(path)
+        elif path.is_symlink() or path.is_file():
+            yield path
 
 
 def _mentioned(path: str, text: bytes, folder: Path) -> list[str]:
