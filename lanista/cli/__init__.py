@@ -56,7 +56,7 @@ COMMANDS = {
     ),
     "serve": LazyCommand(
         place="lanista.cli.outside_games.serve:serve",
-        help="Serve the version that an alias names to games that call in.",
+        help="Serve the version that an alias names, or a file of weights, to games that call in.",
         of_stack=True,
     ),
     "gateway": LazyCommand(
@@ -87,7 +87,7 @@ COMMANDS = {
     "trial": LazyCommand(
         place="lanista.cli.leagues.trial:trial", help="Trials: check, start, watch, pause, resume, stop, fork."
     ),
-    "game": LazyCommand(place="lanista.cli.local.game:game", help="Games: check one's own."),
+    "game": LazyCommand(place="lanista.cli.local.game:game", help="Games: check one of your own."),
     "league": LazyCommand(
         place="lanista.cli.leagues.league:league", help="The league: payoff, ratings, decisions and their reasons."
     ),

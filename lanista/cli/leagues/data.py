@@ -28,9 +28,9 @@ def export(
     player: Annotated[str | None, typer.Option("--player", help="Only decisions of this player, by name.")] = None,
     version: Annotated[int | None, typer.Option("--version", help="Only of this version of the player.")] = None,
     winners: Annotated[bool, typer.Option("--winners", help="Only decisions of the side that won.")] = False,
-    games: Annotated[int | None, typer.Option("--games", help="At most so many games, newest first.", min=1)] = None,
+    games: Annotated[int | None, typer.Option("--games", help="At most this many games, newest first.", min=1)] = None,
     validation: Annotated[
-        float, typer.Option("--validation", help="Share of the games that is kept apart to measure on.", min=0, max=1)
+        float, typer.Option("--validation", help="Share of the games that is held out for validation.", min=0, max=1)
     ] = 0.1,
     home: HomeOption = None,
     as_json: JsonOption = False,

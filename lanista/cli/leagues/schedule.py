@@ -43,7 +43,7 @@ def create(
     cron: Annotated[str | None, typer.Option(help="Cron line: minute hour day month weekday, as '0 3 * * *'.")] = None,
     every: Annotated[int | None, typer.Option(help="Interval in seconds, instead of a cron line.")] = None,
     time_zone: Annotated[str, typer.Option("--time-zone", help="Time zone of the cron line.")] = "UTC",
-    overlap: Annotated[Overlap, typer.Option(help="What to do if the last one still runs.")] = Overlap.SKIP,
+    overlap: Annotated[Overlap, typer.Option(help="What to do if the previous run has not ended.")] = Overlap.SKIP,
     catch_up: Annotated[int, typer.Option("--catch-up", help="Seconds that a missed run may start late.")] = 3600,
     project: ProjectOption = None,
     trial: TrialOption = None,

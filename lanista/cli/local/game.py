@@ -14,12 +14,12 @@ from lanista.cli.options import JsonOption
 from lanista.cli.stack_extra import require_packages
 from lanista.cli.terminal import errors, out, print_json, print_line, uncut_table
 
-game = typer.Typer(help="Games: check one's own.", no_args_is_help=True)
+game = typer.Typer(help="Games: check one of your own.", no_args_is_help=True)
 
 
 @game.callback()
 def _group() -> None:
-    """Games: check one's own."""
+    """Games: check one of your own."""
 
 
 @game.command()
@@ -32,7 +32,7 @@ def check(
     ] = None,
     games: Annotated[int, typer.Option("--games", min=1, help="Games of random moves.")] = 1000,
     seconds: Annotated[float, typer.Option("--seconds", min=0.1, help="At most this long.")] = 60.0,
-    seed: Annotated[int, typer.Option("--seed", min=0, help="Source of the random moves.")] = 0,
+    seed: Annotated[int, typer.Option("--seed", min=0, help="Seed of the random moves.")] = 0,
     as_json: JsonOption = False,
 ) -> None:
     """Play a game with random moves and report shapes, legality, determinism and speed. Exit code 1 if it is wrong."""

@@ -53,10 +53,10 @@ def gamecore(
     url: Annotated[str, typer.Argument(metavar="URL", help="The gateway: http://HOST:PORT or tcp://HOST:PORT.")],
     sessions: Annotated[int, typer.Option("--sessions", min=1, help="Games open at the same time.")] = 1,
     rate: Annotated[float, typer.Option("--rate", min=0, help="Requests a second of all games; 0: no pause.")] = 0.0,
-    connections: Annotated[int, typer.Option("--connections", min=1, help="Most connections.")] = 64,
+    connections: Annotated[int, typer.Option("--connections", min=1, help="Largest number of connections.")] = 64,
     ticks: Annotated[int, typer.Option("--ticks", min=0, help="Ticks of a game.")] = 100,
-    games: Annotated[int, typer.Option("--games", min=0, help="Stop after so many games; 0: go on.")] = 0,
-    seconds: Annotated[float, typer.Option("--seconds", min=0, help="Stop after so long; 0: go on.")] = 0.0,
+    games: Annotated[int, typer.Option("--games", min=0, help="Stop after this many games; 0: no limit.")] = 0,
+    seconds: Annotated[float, typer.Option("--seconds", min=0, help="Stop after this time; 0: no limit.")] = 0.0,
     body: Annotated[str, typer.Option("--body", help="What each tick sends.")] = "{}",
     token: TokenOption = "",
     script: ScriptOption = None,
@@ -142,7 +142,7 @@ def _report(outcome: Outcome, as_json: bool) -> None:
 @fake.command("buffer")
 def buffer(
     trial: Annotated[Path, typer.Argument(metavar="TRIAL.yaml", help="The trial file.", show_default=False)],
-    updates: Annotated[int, typer.Option("--updates", min=1, help="How many updates.")] = 10,
+    updates: Annotated[int, typer.Option("--updates", min=1, help="Number of updates.")] = 10,
     tables: Annotated[int, typer.Option("--tables", min=1, help="Made-up games at the same time.")] = 64,
     length: Annotated[int, typer.Option("--length", min=1, help="Mean length of a made-up game.")] = 20,
     script: ScriptOption = None,
@@ -189,7 +189,7 @@ def agent(
     quiet: Annotated[bool, typer.Option("--quiet", help="Do not print each request.")] = False,
     script: ScriptOption = None,
 ) -> None:
-    """Answer every request of a game with set bytes, to develop the game: no model, no league."""
+    """Answer every request of a game with fixed bytes, to develop the game: no model, no league."""
     require_stack()
     from lanista.fakes.agent import serve
     from lanista.fakes.answers import FUNCTIONS, Answers

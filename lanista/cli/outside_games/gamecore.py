@@ -77,7 +77,9 @@ def replay(
         str | None, typer.Option("--render", help="module:function that draws a tick; see the guide.")
     ] = None,
     to: Annotated[Path | None, typer.Option("--to", help="Picture: .png (numbered files), .gif or .mp4.")] = None,
-    seconds: Annotated[float, typer.Option("--seconds", help="Seconds of a picture.", min=0.02, max=60)] = 0.2,
+    seconds: Annotated[
+        float, typer.Option("--seconds", help="Seconds that each frame is shown.", min=0.02, max=60)
+    ] = 0.2,
     as_json: JsonOption = False,
 ) -> None:
     """Replay a recorded game into an agent, with the recorded decisions, and compare its replies; or draw it."""

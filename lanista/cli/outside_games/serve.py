@@ -60,11 +60,13 @@ def serve(
     ] = None,
     weights: Annotated[
         Path | None,
-        typer.Option("--weights", help="A file of weights instead, as of lanista try.", show_default=False),
+        typer.Option(
+            "--weights", help="File of weights instead of an alias, as lanista try writes it.", show_default=False
+        ),
     ] = None,
     trial: Annotated[
         Path | None,
-        typer.Option("--trial", help="A trial file with mode: serve, whose alias is followed.", show_default=False),
+        typer.Option("--trial", help="Trial file with `mode: serve`; its alias is followed.", show_default=False),
     ] = None,
     game: Annotated[str | None, typer.Option("--game", help="The game, if the project has several.")] = None,
     canary: Annotated[
@@ -73,31 +75,37 @@ def serve(
     share: Annotated[float, typer.Option("--share", min=0, max=1, help="The canary's share of sessions.")] = 0.1,
     agent: Annotated[str | None, typer.Option("--agent", help="module:Class; default: the game's agent.")] = None,
     seats: Annotated[
-        str | None, typer.Option("--seats", help="Seats that it plays, such as 0,2; default: all.")
+        str | None, typer.Option("--seats", help="Seats that the version plays, such as 0,2; default: all.")
     ] = None,
-    sampled: Annotated[bool, typer.Option("--sampled", help="Draw actions; default: the best one.")] = False,
+    sampled: Annotated[bool, typer.Option("--sampled", help="Sample actions; default: the best one.")] = False,
     swap: Annotated[Swap, typer.Option("--swap", help="Which sessions a new version plays.")] = Swap.NEW,
-    backend: Annotated[Backend, typer.Option("--backend", help="What computes networks.")] = Backend.TORCH,
+    backend: Annotated[Backend, typer.Option("--backend", help="What computes the networks.")] = Backend.TORCH,
     quantise: Annotated[bool, typer.Option("--quantise", help="With onnx: 8-bit weights.")] = False,
-    inference: Annotated[Inference, typer.Option("--inference", help="Where networks run.")] = Inference.LOCAL,
+    inference: Annotated[Inference, typer.Option("--inference", help="Where the networks run.")] = Inference.LOCAL,
     replicas: Annotated[int, typer.Option("--replicas", min=1, help="With ray: processes of the service.")] = 1,
     gpus: Annotated[float, typer.Option("--gpus", min=0, help="With ray: GPUs of each replica.")] = 0.0,
     dump_every: Annotated[
         int | None, typer.Option("--dump-every", min=1, help="Record every n-th session, tick by tick.")
     ] = None,
-    dump_keep: Annotated[int, typer.Option("--dump-keep", min=1, help="So many recorded sessions stay.")] = 100,
+    dump_keep: Annotated[
+        int, typer.Option("--dump-keep", min=1, help="Recorded sessions to keep; older ones are deleted.")
+    ] = 100,
     dump_to: Annotated[
         str | None, typer.Option("--dump-to", help="Folder or URL of recorded sessions; default: in the cache.")
     ] = None,
     host: Annotated[str | None, typer.Option("--host", help="Address (LANISTA_GATEWAY_HOST).")] = None,
     port: Annotated[int, typer.Option("--port", min=0, max=65535, help="HTTP port; 0: any free.")] = 8830,
     tcp_port: Annotated[int | None, typer.Option("--tcp-port", min=0, max=65535, help="TCP port; 0: any free.")] = None,
-    grpc_port: Annotated[int | None, typer.Option("--grpc-port", min=0, max=65535, help="gRPC; 0: any free.")] = None,
+    grpc_port: Annotated[
+        int | None, typer.Option("--grpc-port", min=0, max=65535, help="gRPC port; 0: any free.")
+    ] = None,
     processes: Annotated[
         int | None, typer.Option("--processes", min=1, max=64, help="Processes (LANISTA_GATEWAY_PROCESSES).")
     ] = None,
-    cache: Annotated[Path | None, typer.Option("--cache", help="Folder of the last known versions.")] = None,
-    interval: Annotated[float, typer.Option("--interval", min=0.1, help="Seconds between looks at the alias.")] = 2.0,
+    cache: Annotated[
+        Path | None, typer.Option("--cache", help="Folder that keeps the last versions for restarts.")
+    ] = None,
+    interval: Annotated[float, typer.Option("--interval", min=0.1, help="Seconds between polls of the alias.")] = 2.0,
     home: HomeOption = None,
 ) -> None:
     """Serve the version that an alias names, or a file of weights, to games that call in."""

@@ -27,10 +27,10 @@ def simulator(
         str | None, typer.Option("--game", help="gymnasium, pettingzoo_aec or pettingzoo_parallel; default: guessed.")
     ] = None,
     options: Annotated[str, typer.Option("--options", help="Options of the environment, as JSON.")] = "{}",
-    max_steps: Annotated[int | None, typer.Option("--max-steps", min=1, help="Most steps of a game.")] = None,
+    max_steps: Annotated[int | None, typer.Option("--max-steps", min=1, help="Step limit of a game.")] = None,
     teams: Annotated[str | None, typer.Option("--teams", help="The team of each seat, as JSON.")] = None,
     sessions: Annotated[int, typer.Option("--sessions", min=1, help="Games at the same time.")] = 1,
-    games: Annotated[int, typer.Option("--games", min=0, help="Stop after so many games; 0: go on.")] = 0,
+    games: Annotated[int, typer.Option("--games", min=0, help="Stop after this many games; 0: no limit.")] = 0,
     token: TokenOption = "",
     spec: Annotated[
         bool, typer.Option("--spec", help="Print the `game` section of a trial file for it, and end.")
