@@ -19,6 +19,7 @@ from api.schemas.ratings import Rating
 from api.schemas.trials import TrialSummary
 from lanista.client import League
 from lanista.league_view.event_text import event_line
+from orchestrator.user_code.code_archives import plain_name
 
 if TYPE_CHECKING:
     from api.schemas.events import GenerationProgress
@@ -142,7 +143,7 @@ def players_table(
 def _role(player: Player) -> str:
     if player.status == "retired":
         return f"{player.role} (retired)"
-    return f"bot {escape(player.bot)}" if player.bot else player.role.value
+    return f"bot {escape(plain_name(player.bot))}" if player.bot else player.role.value
 
 
 def _under_way(progress: GenerationProgress | None) -> RenderableType:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 from pydantic import Field
@@ -146,7 +147,8 @@ class PlayerRetuned(PlayerPayload, kind="player.retuned"):
     def text(self) -> str:
         if not self.hyperparameters:
             return f"{self.named} has the trial's hyperparameters again"
-        return f"{self.named} has new hyperparameters: {', '.join(sorted(self.hyperparameters))}"
+        values = (f"{name} {json.dumps(value)}" for name, value in sorted(self.hyperparameters.items()))
+        return f"{self.named} has new hyperparameters: {', '.join(values)}"
 
 
 class CheckpointDamaged(PlayerPayload, kind="checkpoint.damaged"):

@@ -16,6 +16,7 @@ from api.store.trials.spec import game_key
 from league.types import Role
 from orchestrator.spec.entrants import EVERY_TRIAL, EntrantRule, Rule, parse_entrant
 from orchestrator.spec.game import GameChoice
+from orchestrator.user_code.code_archives import plain_name
 
 MAX_ENTRANTS = 1000
 LEARNING = tuple(role for role in Role if role.learns)
@@ -184,7 +185,7 @@ def _holder(session: Session, arena: Arena, alias: str) -> ModelVersion:
 def _candidate(session: Session, arena: Arena, version: ModelVersion) -> LabelledVersion:
     player = session.get_one(Player, version.player_id)
     if player.bot is not None:
-        return LabelledVersion(version=version, player=player, label=player.bot)
+        return LabelledVersion(version=version, player=player, label=plain_name(player.bot))
     label = player.name if player.role is Role.HISTORICAL else f"{player.name} v{version.number}"
     if arena.trial is None or version.trial_id != arena.trial.id:
         label = f"{session.get_one(Trial, version.trial_id).name}/{label}"

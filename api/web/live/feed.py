@@ -21,6 +21,7 @@ import structlog
 
 from api.schemas.events import EventPayload, Progress, read_event
 from api.store.tables import EVENTS_CHANNEL
+from orchestrator.user_code.code_archives import plain_name
 
 log = structlog.get_logger()
 
@@ -76,7 +77,8 @@ def _json(value: dict[str, Any]) -> str:
 
 
 def _described(event: EventPayload) -> dict[str, Any]:
-    return {"text": event.text, "level": event.level, "transient": event.transient}
+    # names of own code as their author wrote them, without the archive that they are in
+    return {"text": plain_name(event.text), "level": event.level, "transient": event.transient}
 
 
 class FeedUnavailable(Exception):

@@ -14,6 +14,7 @@ from lanista.cli.leagues.trial_orders import parse_changes
 from lanista.cli.options import HomeOption, JsonOption, LimitOption
 from lanista.cli.terminal import out, print_json, print_line, uncut_table
 from league.types import Role
+from orchestrator.user_code.code_archives import plain_name
 
 player = typer.Typer(help="Players of a league: list, add, retune, retire.", no_args_is_help=True)
 
@@ -37,9 +38,9 @@ def list_all(
         return
     table = uncut_table("player", "role", "status", "algorithm", "options", "generation", "steps", "id")
     for one in players:
-        own = "" if one.algorithm is None else str(one.algorithm.get("id", ""))
+        own = "" if one.algorithm is None else plain_name(str(one.algorithm.get("id", "")))
         options = ", ".join(f"{name}={value}" for name, value in one.hyperparameters.items())
-        role = f"{one.role} {one.bot}" if one.bot else str(one.role)
+        role = f"{one.role} {plain_name(one.bot)}" if one.bot else str(one.role)
         cells = (one.name, role, one.status, own, options, str(one.generation), f"{one.steps:,}", one.id)
         table.add_row(*(escape(cell) for cell in cells))
     out.print(table)

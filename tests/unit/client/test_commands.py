@@ -416,7 +416,8 @@ def test_two_forms_at_once_are_refused(command: str) -> None:
 def test_players_are_added_retuned_and_retired(serve: Serve) -> None:
     def answer(request: httpx.Request) -> httpx.Response:
         if request.url.path.endswith("/players") and request.method == "GET":
-            return page(a_player(2, "main") | {"hyperparameters": {"entropy": 0.1, "gae_lambda": 0.9}})
+            bot = a_player(3, "greedy", role="bot") | {"bot": f"lanista_code_{'a' * 64}.row:Greedy"}
+            return page(a_player(2, "main") | {"hyperparameters": {"entropy": 0.1, "gae_lambda": 0.9}}, bot)
         if request.url.path.endswith("/trials"):
             return page(a_trial(1))
         if request.method in ("POST", "PATCH"):
@@ -425,7 +426,9 @@ def test_players_are_added_retuned_and_retired(serve: Serve) -> None:
         return httpx.Response(200, json=a_trial(1))
 
     api = serve(answer)
-    assert "entropy=0.1" in run("player", "list", "trial-1").stdout
+    listed = run("player", "list", "trial-1").stdout
+    assert "entropy=0.1" in listed
+    assert "row:Greedy" in listed and "lanista_code" not in listed
     assert "(entropy=0.02)" in run("player", "add", "trial-1", "second", "--set", "entropy=0.02").stdout
     added = json.loads(api.requests[-1].content)
     assert added == {"name": "second", "role": "main", "hyperparameters": {"entropy": 0.02}}

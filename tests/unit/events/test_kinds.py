@@ -174,6 +174,18 @@ def test_an_unknown_kind_shows_as_a_readable_line(payload: Any, text: str) -> No
     assert event["payload"] == payload
 
 
+def test_own_code_is_named_as_its_author_wrote_it() -> None:
+    bot = f"lanista_code_{'a' * 64}.row:Greedy"
+    event = sent("evaluation.recorded", {"player": "main", "target": bot, "win_rate": 0.5})
+    assert event.text == "main against row:Greedy: win rate 50.0%"
+    assert event.payload["target"] == bot
+
+
+def test_new_hyperparameters_are_shown_with_their_values() -> None:
+    event = sent("player.retuned", {"player": "main", "hyperparameters": {"gamma": 0.99, "entropy": 0.02}})
+    assert event.text == "main has new hyperparameters: entropy 0.02, gamma 0.99"
+
+
 def test_a_payload_that_does_not_fit_its_kind_breaks_no_stream() -> None:
     event = sent("generation.recorded", {"player": "main", "steps": "many"})
     assert event.text == "main: generation recorded"

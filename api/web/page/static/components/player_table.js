@@ -1,9 +1,9 @@
 // The players of a trial: what each is, how far it is, and its rating.
-import { fixed, humanize, short, whole } from "../core/format.js";
+import { fixed, humanize, plainName, short, whole } from "../core/format.js";
 import { badge, table, time, versionLink } from "./widgets.js";
 
 /** A player without an algorithm or a model of its own has the trial's; a bot has none. */
-const kind = (player, spec, part) => (player.role === "bot" ? "–" : (player[part] ?? spec[part]).id);
+const kind = (player, spec, part) => (player.role === "bot" ? "–" : plainName((player[part] ?? spec[part]).id));
 
 export function playerTable(players, ratings, metrics, spec) {
   const inexact = new Set(metrics.filter((line) => line.name === "exact" && line.values.at(-1) === 0).map((line) => line.player));

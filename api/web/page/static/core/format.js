@@ -39,4 +39,6 @@ export function messageAndTrace(text) {
 }
 
 export const humanize = (name) => name.replaceAll("_", " ");
+/** A name of own code as its author wrote it, without the archive that it is in. */
+export const plainName = (name) => name.replace(/^lanista_code_[0-9a-f]{64}\./, "");
 export const versionName = (player, number) => `${player} v${number}`;
