@@ -41,7 +41,7 @@ def import_archives_from(store: ArtifactStore) -> None:
     """Fetch archives from this store, in this process; the newest call counts."""
     _FINDER.store = store
     if _FINDER not in sys.meta_path:
-        sys.meta_path.insert(0, _FINDER)  # before the one that knows folders, which would take the same files
+        sys.meta_path.insert(0, _FINDER)  # before PathFinder, which would load the same files without `_Loader`
 
 
 def archive_store() -> ArtifactStore | None:
@@ -66,7 +66,7 @@ def unpacked(data: bytes, folder: Path | None = None) -> Path:
             (part / path).write_bytes(archive.read(path))
     try:
         part.rename(target)
-    except OSError:  # another process was first, or the folder has lost files
+    except OSError:  # another process was first, or files were deleted
         for path in paths:
             if not (target / path).is_file():
                 (target / path).parent.mkdir(parents=True, exist_ok=True)
@@ -109,12 +109,13 @@ class _Finder(MetaPathFinder):
     def _fetched(self, sha256: str) -> Path:
         if self.store is None:
             raise MissingArchive(f"this process has no store to fetch the code archive {sha256} from")
-        ref = CheckpointRef(uri=f"{KIND}/{sha256[:2]}/{sha256}", sha256=sha256, size=0)  # found by the uri's tail
+        # the store finds an artifact by the end of its uri
+        ref = CheckpointRef(uri=f"{KIND}/{sha256[:2]}/{sha256}", sha256=sha256, size=0)
         try:
             with self._lock:
                 return unpacked(self.store.get(ref))
         except ArtifactStoreUnavailable:
-            raise  # an outage, which passes: no fault of the code
+            raise  # an outage is retried; it is no fault of the code
         except OSError as error:
             raise ArtifactStoreUnavailable(ref.uri, f"cannot be unpacked: {error}") from error
         except ArtifactError as error:

@@ -87,12 +87,12 @@ class BatchedModel:
                 decided = self._act(rows, count)
                 answers = list(_split(decided, count))
         except Exception as error:
-            # one row may be the cause: the others must not suffer from it
+            # one row may be the cause: decide each row by itself, so that the others still get an answer
             answers = [error] if count == 1 else [self._alone(row) for row, _ in batch]
         for (_, tell), answer in zip(batch, answers, strict=True):
             try:
                 tell(answer)
-            except Exception:  # whoever asked; the others wait for their answers
+            except Exception:  # a caller's bug must not keep the others from their answers
                 log.exception("a decision could not be handed over", version=self.version)
 
     def _alone(self, row: Row) -> Row | Exception:

@@ -61,7 +61,7 @@ async def _serve(options: GatewayOptions, build: Build, on_ready: OnReady | None
     async with Gateway(options) as gateway:
         _end_by_signals(gateway)
         await build(gateway)
-        _end_by_signals(gateway)  # again: Ray, where the build joins it, puts a handler of its own that aborts
+        _end_by_signals(gateway)  # again: if the build joins Ray, Ray has installed a handler that aborts
         await gateway.listen()
         settle_memory(gateway)
         if on_ready is not None:

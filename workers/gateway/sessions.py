@@ -18,7 +18,7 @@ SWEEP_SECONDS = 1.0
 REMEMBERED = 4096
 """Closed sessions whose end is still known, so that a late tick is told what happened."""
 
-START, TICK, END, AUTO = StepKind.START, StepKind.TICK, StepKind.END, StepKind.AUTO  # a name costs less than a member
+START, TICK, END, AUTO = StepKind.START, StepKind.TICK, StepKind.END, StepKind.AUTO  # faster than enum lookups
 
 FAILED = "agent_failed"
 SILENT = "silent"
@@ -67,7 +67,7 @@ class _Agent:
         reply, self.reply = self.reply, None
         if reply is None:
             return
-        self.session.seen = self.table.clock.now  # silence begins with the answer
+        self.session.seen = self.table.clock.now  # the idle timeout starts with the answer
         self.table.metrics.answered(perf_counter() - self.begun)
         if self.kind is not TICK or self.session.runner.over:
             self.table.settle(self, answer)

@@ -129,7 +129,7 @@ class Siblings:
             if payload is not None:
                 self._at_owner(payload[0], step, reply)
             elif question is Message.CLAIM:
-                self._at_owner(self._index, step, reply)  # the registrar is being restarted: it learns of it then
+                self._at_owner(self._index, step, reply)  # the registrar is restarting, and hears of the session then
             else:
                 reply(Refused(503, f"Session {step.session!r} cannot be found now, one process restarts.", 1.0))
 
@@ -147,7 +147,7 @@ class Siblings:
             return self._forward(owner, step, reply)
         self._table.handle(step, reply)
         if step.kind is StepKind.START and step.session not in self._table:
-            self.closed(step.session)  # it was refused, and the name is free again
+            self.closed(step.session)  # the start was refused: free the name
         return None
 
     def _remember(self, name: str, owner: int) -> None:
@@ -184,7 +184,7 @@ class Siblings:
         """A message of another process."""
         if kind is Message.STEP:
             step = unpack_step(payload)
-            by_ticket = bool(step.ticket) and step.kind is StepKind.START  # nobody has asked the registrar yet
+            by_ticket = bool(step.ticket) and step.kind is StepKind.START  # the registrar was not asked yet
             handler: StepHandler = self if by_ticket else self._table
             handler.handle(step, lambda answer: _send(stream, tag, pack_answer(answer)))
         elif kind in (Message.CLAIM, Message.WHERE):

@@ -105,7 +105,7 @@ def _segment(episode: Episode) -> _Segment | None:
     columns, rows, final = episode.columns, len(episode.columns["reward"]), episode.final
     acted_by = np.full(rows, _NO_ACTOR, np.int64) if episode.acted_by is None else episode.acted_by
     if not episode.over and final is None:
-        # nothing is known of what followed the last decision: it bootstraps the one before it
+        # cut off: the last decision has no outcome, so its observation is only used to bootstrap the one before it
         final = {name: column[-1:] for name, column in columns.items() if name != "reward"}
         columns = {name: column[:-1] for name, column in columns.items()}
         acted_by = acted_by[:-1]

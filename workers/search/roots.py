@@ -16,7 +16,7 @@ from workers.search.scores import argmax, softmax
 from workers.search.trees import LOGITS, PRIORS, VISITS, Floats, Nodes, Trees
 
 _LEAST = 2.0**-40
-_GUMBEL, _DIRICHLET, _VISITS = 41, 42, 43  # separate these draws from each other
+_GUMBEL, _DIRICHLET, _VISITS = 41, 42, 43  # keys that keep the three streams of random numbers apart
 
 
 class Roots(ABC):
@@ -74,7 +74,7 @@ class GumbelRoots(Roots):
         considered = np.minimum(self._legal.sum(0), self.rules.considered)
         self._sequence = visit_table(int(considered.max()), self.simulations)[:, considered]
         self._rows, self._done = np.arange(len(self.nodes)), 0
-        # forbidden actions, and those beyond the considered ones, never have the wanted number of visits
+        # -1 matches no visit count of the schedule: illegal and unconsidered actions are never selected
         self._tried[~self._legal] = -1.0
         first = self._noise + self._logits
         order = np.argsort(np.argsort(-first, axis=0, kind="stable"), axis=0)

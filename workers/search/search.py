@@ -130,10 +130,10 @@ class Search:
         trees.clear(slots[rows])
         nodes = slots[rows] * trees.room
         trees.keep(nodes, {name: column[rows] for name, column in position.items()})
-        at = tables[rows]  # a turn has a row for each table, in their order
+        at = tables[rows]  # row i of a turn is table i
         seen, legal = game.rows_of(turn, at)
         self._evaluate(nodes, turn.seats[at], evaluate, seen, legal)
-        # outcomes lie between -1 and 1, unless a game pays more; of other returns nothing is known yet
+        # bounds to normalise values by: outcomes lie in [-1, 1]; other returns start at the root's value
         known = self.spec.scoring == "outcome"
         trees.low[slots[rows]] = -1.0 if known else trees.value[nodes]
         trees.high[slots[rows]] = 1.0 if known else trees.value[nodes]

@@ -43,7 +43,7 @@ class Simulator:
         game = self._game(rows)
         spare = game.tables - rows
         if spare:
-            # the tables that are left play the first move again
+            # pad the batch: spare tables repeat the first move
             at = np.concatenate([np.arange(rows), np.zeros(spare, np.int64)])
             position = {name: column[at] for name, column in position.items()}
             actions = actions[at]
@@ -54,7 +54,7 @@ class Simulator:
         after = game.snapshot(np.arange(rows))
         over = np.flatnonzero(result.done)
         if len(over):
-            # a game that is over may show nothing: its table shows the position before
+            # a finished game may have no observation: show the position before its last move
             game.restore(over, {name: column[over] for name, column in position.items()})
         turn = game.turn()
         found = Stepped(

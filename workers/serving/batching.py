@@ -67,13 +67,13 @@ class DynamicBatcher:
         self.stats.batches += 1
         try:
             parts = split(self._run(join(group.requests)), [row_count(each) for each in group.requests])
-        except Exception as error:  # the model may be a user's
+        except Exception as error:  # user code: the model may raise anything
             for answer in group.answers:
                 if not answer.done():
                     answer.set_exception(error)
             return
         for answer, part in zip(group.answers, parts, strict=True):
-            if not answer.done():  # its caller may have gone
+            if not answer.done():  # a caller that gave up has cancelled it
                 answer.set_result(part)
 
 

@@ -149,7 +149,7 @@ class InferenceService:
         self._versions: dict[str, tuple[VersionRecord, bytes]] = {}
         self._models: Counter[str] = Counter()
         """How many models were, or will be, made of each version: a rollback may put one again."""
-        self._lock = threading.RLock()  # the collector may drop a version in the middle of `put`
+        self._lock = threading.RLock()  # reentrant: garbage collection may drop a version inside `put`
         self._owner, self._stopped = not join, False
         self._slots = [_Slot(_replica(options, name, number, join)) for number in range(options.replicas)]
 
@@ -164,7 +164,7 @@ class InferenceService:
         for call in calls:
             try:
                 ray.get(call)
-            except RayActorError:  # it is loaded again when it is back
+            except RayActorError:  # a restarted replica loads all versions again
                 log.warning("serving.replica_died", version=version.record.name)
 
     def model(self, version: ServedVersion, loop: asyncio.AbstractEventLoop, *, sample: bool = False) -> ServiceModel:
@@ -206,7 +206,7 @@ class InferenceService:
                 versions = list(self._versions.items())
             try:
                 ray.get([slot.actor.put.remote(self._user, key, *value) for key, value in versions])
-            except RayActorError:  # not back yet
+            except RayActorError:  # the replica has not restarted yet
                 time.sleep(RESTART_LOOK)
                 continue
             self.restarts += 1
@@ -276,7 +276,7 @@ class ServiceModel:
         slot = self._service.free_slot()
         if slot is None:
             self._refuse_old()
-            if self._waiting:  # also looked at again when a call ends
+            if self._waiting:  # besides the attempt when a call ends
                 self._schedule(0.05)
             return
         sent = self._take()
@@ -321,7 +321,7 @@ class ServiceModel:
     def _ended(self, slot: _Slot, sent: list[_Waiting], error: BaseException) -> None:
         slot.calls -= 1
         if isinstance(error, RayActorError | NotLoaded):
-            # deciding changes nothing, so that the same rows may be sent again
+            # replicas keep no state, so the same rows can be sent to another
             self._service.lost(slot)
             self._waiting = sent + self._waiting
             self._refuse_old()

@@ -63,7 +63,7 @@ class VersionCache:
         """Reports that were kept, oldest first."""
         reports = []
         for path in sorted(self._reports.glob("*.json"), key=_age):
-            with suppress(OSError, ValueError, TypeError):  # delivered by another process meanwhile
+            with suppress(OSError, ValueError, TypeError):  # another process may have delivered it meanwhile
                 reports.append(CanaryReport(**json.loads(path.read_bytes())))
         return reports
 

@@ -43,7 +43,7 @@ class LeagueBuilder:
 
     def __init__(self, store: ArtifactStore) -> None:
         self._store = store
-        import_archives_from(store)  # agents and models of one's own are imported from their archives
+        import_archives_from(store)  # users' own agents and models are imported from archives
         self._caches: dict[str, Any] = {}
         self._learners: WeakValueDictionary[str, Any] = WeakValueDictionary()
         self._models: WeakValueDictionary[tuple[str, str, bool], BatchedModel] = WeakValueDictionary()

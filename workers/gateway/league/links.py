@@ -127,7 +127,7 @@ class _Link:
             with self._sending:
                 send_frame(connection, frame)
         except OSError:
-            self._shut(connection)  # the reading thread notices, and connects again
+            self._shut(connection)  # the reading thread notices and reconnects
 
     def close(self) -> None:
         self._closed.set()
@@ -192,7 +192,7 @@ class _Link:
 
     @staticmethod
     def _shut(connection: Socket) -> None:
-        with suppress(OSError):  # it may be closed already
+        with suppress(OSError):  # the socket may be closed already
             connection.shutdown(socket.SHUT_RDWR)
 
 

@@ -130,7 +130,7 @@ class _Peer:
                 await self._open(frame)
             case _:
                 work = self._works.get(str(frame.fields.get("id")))
-                if work is not None:  # else it was refused, and the peer will know in a moment
+                if work is not None:  # None: the work was refused, and the refusal is on its way to the peer
                     self._change(work, frame)
 
     async def _open(self, frame: Frame) -> None:
@@ -172,7 +172,7 @@ class _Peer:
                 try:
                     self._builder.load(work, Weights.from_frame(frame))
                     if self._director.find(work.id) is None:
-                        self._director.open(work)  # with its first weights
+                        self._director.open(work)  # sessions join a collection only once it has weights
                 except Exception as error:
                     self._refuse(work.id, error)
             case "taken", Collection():

@@ -131,7 +131,7 @@ class GameRecorder:
             data = encode_game(recording.game)
             trial = recording.trial if is_trial(recording.trial) else None
             self._store.put(trial, recording.summary(len(data)), data, recording.keep)
-        except Exception as error:  # a recording that is lost harms no game
+        except Exception as error:  # a lost recording must not end the game
             _log.error("the recording of session %s could not be kept", recording.game.session, exc_info=error)
 
 
@@ -222,7 +222,7 @@ class _RecordedRunner:
             else:
                 answer.body = found
             recording.add(pb.RecordedEvent(reply=answer))
-            if recording.over:  # the last reply comes after the result
+            if recording.over:  # the result is in, so this was the last reply
                 self._keep(recording)
             reply(found)
 
@@ -254,7 +254,7 @@ class _RecordedModel:
         return self._model.update
 
     def submit(self, rows: dict[str, NDArray[Any]], decided: Decided) -> None:
-        seen = encode_batch(rows)  # now: the arrays are the caller's
+        seen = encode_batch(rows)  # encoded now: the caller may overwrite the arrays later
 
         def record(found: dict[str, NDArray[Any]] | Exception) -> None:
             if not isinstance(found, Exception):

@@ -196,7 +196,7 @@ def _tick(
         serializer = agents.at(step.agent)[0].serializer
         try:
             data = serializer.loads(step.body, kind)
-            if reply.body and not isinstance(serializer, Protobuf):  # which reads requests alone
+            if reply.body and not isinstance(serializer, Protobuf):  # Protobuf decodes requests only
                 answer = serializer.loads(reply.body, kind)
         except ValueError as error:
             raise BadRecording(f"tick {number} is not what the agent's serializer reads: {error}") from error

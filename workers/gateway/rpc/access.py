@@ -29,7 +29,7 @@ class _TokenFirst(grpc.aio.ServerInterceptor):
 
     def __init__(self, access: Access) -> None:
         self._access = access
-        # a method that takes a stream begins before any message is read, whichever kind the caller expects
+        # stream_stream fits any kind of method: the handler runs, and refuses, before a message is read
         self._refusing: Handler = grpc.stream_stream_rpc_method_handler(_refuse)
 
     async def intercept_service(

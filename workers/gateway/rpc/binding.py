@@ -82,7 +82,7 @@ def _reader(method: MethodDescriptor, most: int | None, *, streaming: bool) -> C
             refused = Refused(413, f"the request has {len(data)} bytes; a {name} message has at most {most}")
         except DecodeError:
             refused = Refused(400, f"the {len(data)} bytes of the request are no {name} message")
-        if streaming:  # read by the method itself, whose wrapper takes the exception
+        if streaming:  # the method iterates over the messages, and its wrapper catches the exception
             raise refused
         return _Malformed(refused)
 

@@ -180,7 +180,7 @@ class ReplayBuffers:
                 held.row_bytes = 0
                 raise
             held.reserved = full
-        elif held.options.compressed:  # others cannot grow beyond what they reserved
+        elif held.options.compressed:  # only compressed buffers can outgrow their reservation
             self._reserve(0, f"buffer {name!r}")
         held.add(new)
         return held

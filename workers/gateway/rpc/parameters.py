@@ -70,7 +70,7 @@ def _info(version: VersionRef) -> pb.VersionInfo:
 
 
 def _arrays(data: bytes) -> arrays_pb2.Batch:
-    import torch  # which a gateway without policies need not have
+    import torch  # here, so that a gateway without policies runs without torch
 
     from workers.checkpoints import CheckpointError, decode
 

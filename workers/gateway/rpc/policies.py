@@ -50,7 +50,7 @@ class Policies:
         try:
             return await asyncio.shield(entry.first) if entry.current is None else entry.current
         except Exception:
-            if self._entries.get(model) is entry:  # the next call tries again
+            if self._entries.get(model) is entry:  # so that the next call loads it again
                 del self._entries[model]
                 entry.close()
             raise
@@ -97,7 +97,7 @@ class _Entry:
 
 
 def _loaded(version: VersionRef, data: bytes) -> LoadedPolicy:
-    from workers.algorithms.building import actor_of  # imports torch, which a gateway without policies need not have
+    from workers.algorithms.building import actor_of  # imports torch; not needed without policies
     from workers.checkpoints import decode
 
     checkpoint = decode(data)

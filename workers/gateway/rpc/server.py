@@ -77,7 +77,7 @@ def _channel_options(options: RpcOptions, largest_message: int) -> list[tuple[st
         ("grpc.max_send_message_length", -1),
         ("grpc.so_reuseport", int(options.reuse_port)),
         ("grpc.max_metadata_size", 16 << 10),
-        # a peer that vanished is noticed; one that pings too often is not
+        # pings find peers that vanished; peers that ping often are not disconnected for it
         ("grpc.keepalive_time_ms", 60_000),
         ("grpc.keepalive_timeout_ms", 20_000),
         ("grpc.http2.min_ping_interval_without_data_ms", 10_000),

@@ -67,7 +67,7 @@ def _maker(name: str) -> Callable[[ServiceContext], RpcService]:
         target = getattr(importlib.import_module(module), attribute)
     except ModuleNotFoundError as error:
         if error.name is None or not module.startswith(error.name):
-            raise  # a module that the user's module imports: its traceback says where
+            raise  # the user's module imports what is missing: the traceback says where
         raise SettingsError(f"service {name!r}: there is no module {module!r} on the import path") from None
     except AttributeError:
         raise SettingsError(f"service {name!r}: {module} has no {attribute}") from None

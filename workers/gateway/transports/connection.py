@@ -147,7 +147,7 @@ class GameConnection(asyncio.Protocol):
             return
         try:
             self._transport.write(data)
-        except RuntimeError:  # uvloop's, where the transport is closed already
+        except RuntimeError:  # uvloop raises it if the transport is closed already
             self._transport = None
 
     def _linger(self) -> None:

@@ -168,7 +168,7 @@ class HttpConnection(GameConnection):
     def _fail(self, refusal: Refused) -> None:
         self._reader.close()
         self._closing = True
-        if self._is_busy():  # its turn comes after the requests before it
+        if self._is_busy():  # replies keep the order of requests
             self._queue.append((refusal, False, 0))
             return
         self._front.metrics.refused[refusal.status] += 1

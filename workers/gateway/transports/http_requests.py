@@ -117,7 +117,7 @@ class RequestReader:
         except httptools.HttpParserError as error:
             raise Refused(400, f"This is not an HTTP/1.1 request: {error}.") from None
         if self.in_message and not self.head_done and not self._began:
-            self._fed += len(data)  # a header that does not end is counted nowhere else
+            self._fed += len(data)  # an unfinished header is counted only here
             self._check_head(self._fed)
         if fresh and self._delivered == 1 and not self.in_message:
             self._remember(data)
@@ -151,7 +151,7 @@ class RequestReader:
     def on_header(self, name: bytes, value: bytes) -> None:
         self._count_head(len(name) + len(value) + 4)
         kept = KEPT_HEADERS.get(name.lower())
-        if kept is None or self.head_done:  # what follows a chunked body is no header
+        if kept is None or self.head_done:  # trailers of a chunked body are ignored
             return
         if self._headers.setdefault(kept, value) != value:
             raise Refused(400, f"The headers give `{kept}` twice, with different values.")
@@ -172,7 +172,7 @@ class RequestReader:
     def on_body(self, part: bytes) -> None:
         self._size += len(part)
         self._check_size(self._size)
-        if self._size > SMALL_BODY and not self.charge:  # chunked: it does not say how much will come
+        if self._size > SMALL_BODY and not self.charge:  # chunked: the size is not known in advance
             self._take(self._front.limits.body_bytes)
         self._body.append(part)
 

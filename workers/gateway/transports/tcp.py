@@ -108,7 +108,7 @@ class TcpConnection(GameConnection):
             return
         codec = self._codec
         if not self._have:
-            # a small tick that arrives alone and whole while nothing is under way, as nearly all do
+            # fast path, taken by nearly all ticks: small, complete, and nothing else in progress
             if codec is not None and self._allowed and self._reading and len(data) <= SMALL_BODY:
                 found = None if self._under_way else codec.lone_tick(data)
                 if found is not None:
@@ -128,7 +128,7 @@ class TcpConnection(GameConnection):
         if self._processing or not self._chunks:
             return
         self._processing = True
-        if self._solo_name:  # it is no longer alone
+        if self._solo_name:  # the lone tick now has company: track its session
             self._busy.setdefault(self._solo_name, None)
         data = self._chunks[0] if len(self._chunks) == 1 else b"".join(self._chunks)
         at = 0
@@ -264,7 +264,7 @@ class TcpConnection(GameConnection):
             return
         self._answer(tag, answer)
         waiting = self._busy.pop(name, None)
-        if waiting:  # not at once: replies that come at once would nest
+        if waiting:  # by call_soon, since immediate replies would recurse
             self._busy[name] = waiting
             asyncio.get_running_loop().call_soon(self._run_waiting, name)
         if not self._reading or self._closing:

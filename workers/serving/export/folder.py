@@ -87,7 +87,7 @@ def _onnx(version: ServedVersion, graph: PolicyGraph, options: ExportOptions) ->
 def _torch(version: ServedVersion, graph: PolicyGraph, options: ExportOptions) -> Written:
     kept = io.BytesIO()
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # torch's own, about its own insides
+        warnings.simplefilter("ignore")  # torch warns about its own internals
         torch.export.save(traced(graph), kept)
         again = torch.export.load(io.BytesIO(kept.getvalue())).module()
 

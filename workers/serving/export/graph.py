@@ -85,9 +85,9 @@ def traced(graph: PolicyGraph) -> torch.export.ExportedProgram:
     graph.eval()
     try:
         with torch.no_grad(), warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # torch's own, about its own insides
+            warnings.simplefilter("ignore")  # torch warns about its own internals
             return torch.export.export(graph, graph.tensors(graph.example(4)), dynamic_shapes=shapes, strict=False)
-    except Exception as error:  # torch raises many kinds, and the model may be a user's
+    except Exception as error:  # torch raises many types, and a user's model may raise any
         words = f"{type(error).__name__}: {str(error).strip().partition(chr(10) * 2)[0]}"
         if "specialized it to be a constant" in words:
             words += "; a model for any number of rows says `x.shape[0]`, not `len(x)`"
