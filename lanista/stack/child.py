@@ -48,7 +48,8 @@ class ChildSpec:
     stop_signal: int = signal.SIGTERM
     identity: dict[str, Any] = field(default_factory=dict)
     address: str = ""
-    ready_within: float = 60.0
+    ready_within: float = 180.0
+    """Seconds after which a part is started again; its imports alone take a minute on a machine with other work."""
 
 
 Announce = Callable[[str, str], None]
