@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import sys
 
 import typer
@@ -160,6 +161,8 @@ def main() -> None:
 
         report(error)
         raise
+    finally:
+        gc.freeze()  # the interpreter would look through all that was imported once more before it exits
 
 
 def _refuse_unknown_settings() -> None:

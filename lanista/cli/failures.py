@@ -10,9 +10,9 @@ from lanista.cli.connection import ExitCode, exit_code, explain
 from lanista.cli.terminal import errors
 from lanista.client.errors import LanistaError
 from lanista.stack.errors import NotRunning, NotStarted, StackError
-from orchestrator.settings import SettingsError
 
 _STACK_ERRORS = (
+    ("orchestrator.settings", "SettingsError", ExitCode.FAILED),
     ("api.store.core.errors", "NotFound", ExitCode.NOT_FOUND),
     ("api.store.core.errors", "StoreError", ExitCode.FAILED),
     ("orchestrator.temporal", "TemporalUnreachable", ExitCode.UNREACHABLE),
@@ -39,7 +39,6 @@ def _loaded_errors() -> dict[type[Exception], ExitCode]:
         NotStarted: ExitCode.UNREACHABLE,
         NotRunning: ExitCode.UNREACHABLE,
         StackError: ExitCode.FAILED,
-        SettingsError: ExitCode.FAILED,
     }
     for module, name, code in _STACK_ERRORS:
         if module in sys.modules:

@@ -6,14 +6,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from api.schemas.aliases import Alias
-from api.schemas.payoff import Payoff
-from api.schemas.players import Player
-from api.schemas.ratings import Rating, Ratings
-from api.schemas.trials import Trial
-
 if TYPE_CHECKING:
     import pandas
+
+    from api.schemas.aliases import Alias
+    from api.schemas.payoff import Payoff
+    from api.schemas.players import Player
+    from api.schemas.ratings import Rating, Ratings
+    from api.schemas.trials import Trial
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -13,16 +13,16 @@ from rich.progress_bar import ProgressBar
 from rich.table import Table
 from rich.text import Text
 
-from api.schemas.payoff import Payoff
-from api.schemas.players import Player
-from api.schemas.ratings import Rating
-from api.schemas.trials import TrialSummary
 from lanista.client import League
 from lanista.league_view.event_text import event_line
 from orchestrator.user_code.code_archives import plain_name
 
 if TYPE_CHECKING:
     from api.schemas.events import GenerationProgress
+    from api.schemas.payoff import Payoff
+    from api.schemas.players import Player
+    from api.schemas.ratings import Rating
+    from api.schemas.trials import TrialSummary
     from lanista.league_view.live import LiveLeague
 
 STATUS_COLOURS = {

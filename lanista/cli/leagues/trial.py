@@ -11,7 +11,6 @@ from rich.markup import escape
 from rich.table import Table
 
 from api.schemas.enums import TrialStatus
-from api.schemas.trials import Trial, TrialSummary
 from lanista.cli.connection import ExitCode, TrialArgument, address, connected
 from lanista.cli.leagues import trial_orders
 from lanista.cli.leagues.code_upload import packed, shipped
@@ -25,6 +24,7 @@ from lanista.league_view.tables import duration, headline, players_table, player
 from orchestrator.spec.values import duration_text
 
 if TYPE_CHECKING:
+    from api.schemas.trials import Trial, TrialSummary
     from orchestrator.spec.budget import BudgetSpec
     from orchestrator.spec.trial import TrialFile
 

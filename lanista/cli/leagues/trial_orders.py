@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import typer
 from rich.markup import escape
 
-from api.schemas.trials import TrialSummary
 from lanista.cli.connection import ExitCode, TrialArgument, address, connected
 from lanista.cli.options import HomeOption, JsonOption
 from lanista.cli.terminal import errors, out, print_json, print_line
@@ -21,6 +20,7 @@ from lanista.league_view.tables import status_text
 
 if TYPE_CHECKING:
     from api.schemas.events import Event
+    from api.schemas.trials import TrialSummary
 
 WaitOption = Annotated[bool, typer.Option("--wait", help="Wait until it has happened.")]
 POLL_SECONDS = 0.5

@@ -7,14 +7,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Generator, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any, Generic, TypeAlias, TypeVar, cast
+from typing import TYPE_CHECKING, Any, Generic, TypeAlias, TypeVar, Union, cast
 from urllib.parse import quote
 
 import httpx
 from pydantic import BaseModel
 
-from api.schemas.base import Page
-from api.schemas.trials import TrialSummary
+if TYPE_CHECKING:
+    from api.schemas.base import Page
+    from api.schemas.trials import TrialSummary
+
 
 Result = TypeVar("Result")
 Schema = TypeVar("Schema", bound=BaseModel)
@@ -22,7 +24,7 @@ Schema = TypeVar("Schema", bound=BaseModel)
 API = "/api/v1"
 LARGEST_PAGE = 500
 
-TrialRef: TypeAlias = TrialSummary | str
+TrialRef: TypeAlias = Union["TrialSummary", str]
 """A trial, or its id."""
 
 
@@ -54,6 +56,8 @@ class Listing(Generic[Result]):
     page_size: int = 100
 
     def page(self, cursor: str | None) -> Call[Page[Result]]:
+        from api.schemas.base import Page
+
         first = cast("Call[Page[Result]]", get(self.path, Page[self.item], {**self.query, "limit": self.page_size}))  # type: ignore[name-defined]
         return first if cursor is None else replace(first, query={**first.query, "cursor": cursor})
 

@@ -5,13 +5,8 @@ from __future__ import annotations
 import difflib
 import re
 from collections.abc import Mapping
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
-from api.schemas.aliases import Alias
-from api.schemas.metrics import Series
-from api.schemas.players import Player
-from api.schemas.trials import Trial, TrialSummary
-from api.schemas.versions import Version, VersionDetail
 from lanista.client.calls import league as league_calls
 from lanista.client.calls.call import LARGEST_PAGE, Listing, Steps, TrialRef
 from lanista.client.calls.registry import alias as get_alias
@@ -20,7 +15,14 @@ from lanista.client.calls.registry import version as get_version
 from lanista.client.calls.trials import players, trials
 from lanista.client.calls.trials import trial as get_trial
 from lanista.client.errors import NoSuchName
-from lanista.client.league import League
+
+if TYPE_CHECKING:
+    from api.schemas.aliases import Alias
+    from api.schemas.metrics import Series
+    from api.schemas.players import Player
+    from api.schemas.trials import Trial, TrialSummary
+    from api.schemas.versions import Version, VersionDetail
+    from lanista.client.league import League
 
 Item = TypeVar("Item")
 
@@ -45,6 +47,8 @@ def every(listing: Listing[Item]) -> Steps[list[Item]]:
 
 def league(trial: TrialRef) -> Steps[League]:
     """The league as it is now: trial, players, payoff, ratings and aliases."""
+    from lanista.client.league import League
+
     found: Trial = yield get_trial(trial)
     members: list[Player] = yield from every(players(found, page_size=LARGEST_PAGE))
     names: list[Alias] = yield from every(aliases(found.project))

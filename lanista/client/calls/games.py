@@ -3,36 +3,49 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
-from api.schemas.games import Game, Replay
-from api.schemas.recorded_games import RecordedGame
 from lanista.client.calls.call import Call, Listing, TrialRef, change, get, path_to, trial_path
+
+if TYPE_CHECKING:
+    from api.schemas.games import Game, Replay
+    from api.schemas.recorded_games import RecordedGame
 
 
 def replay(match_id: int, *, seat: int | None = None, annotate: str | None = None) -> Call[Replay]:
     """A match move by move, as a seat sees it; `annotate` adds a version's probabilities and values."""
+    from api.schemas.games import Replay
+
     return get(path_to("matches", str(match_id), "replay"), Replay, {"seat": seat, "annotate": annotate})
 
 
 def begin_game(version_id: str, *, seat: int = 0, seed: int | None = None, sampled: bool | None = None) -> Call[Game]:
     """Start a game of a person against a version; seat 0 moves first."""
+    from api.schemas.games import Game
+
     body = {"version_id": version_id, "seat": seat, "seed": seed, "sampled": sampled}
     return change("POST", path_to("play"), Game, body)
 
 
 def game(game_id: str) -> Call[Game]:
     """One game against a version."""
+    from api.schemas.games import Game
+
     return get(path_to("play", game_id), Game)
 
 
 def make_move(game_id: str, *, action: int | None = None, numbers: Sequence[float] | None = None) -> Call[Game]:
     """Make a move, by the action's number or, where actions are not Discrete, by its numbers."""
+    from api.schemas.games import Game
+
     body = {"action": action, "numbers": None if numbers is None else list(numbers)}
     return change("POST", path_to("play", game_id, "moves"), Game, body)
 
 
 def recorded_games(trial: TrialRef, *, page_size: int = 100) -> Listing[RecordedGame]:
     """Games of outside processes that were kept, the newest first."""
+    from api.schemas.recorded_games import RecordedGame
+
     return Listing(path=trial_path(trial, "recorded-games"), item=RecordedGame, page_size=page_size)
 
 

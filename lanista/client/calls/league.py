@@ -3,15 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
-from api.schemas.decisions import Decision
 from api.schemas.enums import RatingMethod
-from api.schemas.gates import Gate, GateSummary
-from api.schemas.matches import Match, MatchSummary
-from api.schemas.metrics import Series
-from api.schemas.payoff import LineupResults, Payoff, PayoffStream
-from api.schemas.ratings import Ratings
 from lanista.client.calls.call import (
     LARGEST_PAGE,
     Call,
@@ -26,16 +20,28 @@ from lanista.client.calls.call import (
 )
 from league.types import DecisionKind, Stream
 
+if TYPE_CHECKING:
+    from api.schemas.decisions import Decision
+    from api.schemas.gates import Gate, GateSummary
+    from api.schemas.matches import Match, MatchSummary
+    from api.schemas.metrics import Series
+    from api.schemas.payoff import LineupResults, Payoff, PayoffStream
+    from api.schemas.ratings import Ratings
+
 Table = Literal["payoff", "ratings", "matches", "decisions"]
 
 
 def payoff(trial: TrialRef, *, stream: PayoffStream = "all") -> Call[Payoff]:
     """The payoff matrices; `all` is what matchmaking reads."""
+    from api.schemas.payoff import Payoff
+
     return get(trial_path(trial, "payoff"), Payoff, {"stream": stream})
 
 
 def lineups(trial: TrialRef, *, page_size: int = 100) -> Listing[LineupResults]:
     """Training results of teams that a learner shared with a mate, the most played first."""
+    from api.schemas.payoff import LineupResults
+
     return Listing(path=trial_path(trial, "payoff", "lineups"), item=LineupResults, query={}, page_size=page_size)
 
 
@@ -52,6 +58,8 @@ def ratings(
     With `against`, the id of a version of the fit, each has its difference to that version and the 95 % interval.
     `most` is the earlier name of `limit`.
     """
+    from api.schemas.ratings import Ratings
+
     limit = most if limit is None else limit
     found: Ratings | None = None
     cursor: str | None = None
@@ -78,6 +86,8 @@ def decisions(
     page_size: int = 100,
 ) -> Listing[Decision]:
     """Decisions with their reasons, the newest first."""
+    from api.schemas.decisions import Decision
+
     query = drop_none({"kind": list(kind) or None, "player_id": player_id, "generation": generation})
     return Listing(path=trial_path(trial, "decisions"), item=Decision, query=query, page_size=page_size)
 
@@ -92,6 +102,8 @@ def metrics(
     page_size: int = 100,
 ) -> Listing[Series]:
     """Metrics of generations, one series for each player and metric."""
+    from api.schemas.metrics import Series
+
     query = drop_none(
         {"player_id": player_id, "name": list(name) or None, "after_generation": after_generation, "points": points}
     )
@@ -110,6 +122,8 @@ def matches(
     page_size: int = 100,
 ) -> Listing[MatchSummary]:
     """Gating and rating games, the newest first."""
+    from api.schemas.matches import MatchSummary
+
     query = drop_none(
         {
             "stream": stream,
@@ -125,6 +139,8 @@ def matches(
 
 def match(match_id: int) -> Call[Match]:
     """One game with its moves."""
+    from api.schemas.matches import Match
+
     return get(path_to("matches", str(match_id)), Match)
 
 
@@ -136,15 +152,21 @@ def export(trial: TrialRef, table: Table, filters: Mapping[str, Any] | None = No
 
 def gates(trial: TrialRef, *, status: Sequence[str] = (), page_size: int = 100) -> Listing[GateSummary]:
     """Gates of the trial's candidates, the newest first."""
+    from api.schemas.gates import GateSummary
+
     query = drop_none({"status": list(status) or None})
     return Listing(path=trial_path(trial, "gates"), item=GateSummary, query=query, page_size=page_size)
 
 
 def gate(gate_id: str) -> Call[Gate]:
     """One gate and the path of its test."""
+    from api.schemas.gates import Gate
+
     return get(path_to("gates", gate_id), Gate)
 
 
 def stop_gate(gate_id: str, *, reason: str | None = None) -> Call[Gate]:
     """End a gate without a verdict: it becomes `invalid`, never `passed`."""
+    from api.schemas.gates import Gate
+
     return change("POST", path_to("gates", gate_id, "stop"), Gate, {"reason": reason})

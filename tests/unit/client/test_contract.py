@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import importlib
 import inspect
+import pkgutil
 import re
 import types
 import typing
@@ -11,6 +13,7 @@ from typing import Any, get_origin
 
 import pytest
 
+import api.schemas
 from api.settings import ApiSettings
 from api.web.app import create_app
 from lanista.client.calls import games as game_calls
@@ -65,8 +68,16 @@ def described_calls() -> dict[str, Call[Any]]:
     return found
 
 
+def schemas() -> dict[str, Any]:
+    """Every model of answers by its name: the calls import each when they are made."""
+    names: dict[str, Any] = {}
+    for found in pkgutil.walk_packages(api.schemas.__path__, "api.schemas."):
+        names |= vars(importlib.import_module(found.name))
+    return names
+
+
 def parameters(describe: Any) -> list[tuple[str, Any]]:
-    hints = typing.get_type_hints(describe)
+    hints = typing.get_type_hints(describe, localns=schemas())
     return [(name, hints[name]) for name in inspect.signature(describe).parameters]
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -31,6 +32,15 @@ def test_help_imports_no_command() -> None:
 def test_commands_of_the_api_do_not_build_the_tree_of_the_trial_file() -> None:
     code = "from lanista.cli.leagues import league, model, tournament, trial"
     assert loaded_by(code, ("orchestrator.spec.trial", "orchestrator.spec.tournament", "yaml", "fastapi")) == []
+
+
+def test_a_command_builds_no_model_of_answers_before_it_connects(tmp_path: Path) -> None:
+    code = (
+        "import sys; from lanista.cli import main; "
+        f"sys.argv = ['lanista', 'trial', 'list', '--home', {str(tmp_path)!r}]\ntry: main()\nexcept SystemExit: pass"
+    )
+    models = ("api.schemas.base", "api.schemas.trials", "api.schemas.gates", "api.schemas.tournaments")
+    assert loaded_by(code, (*models, "pydantic_settings", "lanista.client.blocking")) == ["lanista.client.blocking"]
 
 
 @pytest.mark.parametrize("name", COMMANDS)
