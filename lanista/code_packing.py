@@ -55,6 +55,12 @@ def code_folders(file: Path | None = None) -> list[Path]:
     return list(dict.fromkeys(path.resolve() for path in (*beside, Path.cwd(), *named)))
 
 
+def file_folders(file: Path | None = None) -> tuple[Path, ...]:
+    """Where weights and data that a trial names are looked for in one process: beside its file, here, anywhere."""
+    beside = Path.cwd() if file is None else file.resolve().parent
+    return tuple(dict.fromkeys((beside, Path.cwd(), Path("/"))))
+
+
 def pack_code(spec: Mapping[str, Any], folders: Sequence[Path]) -> PackedCode | None:
     """The archive of what the trial names; None where nothing of it is found. Raises BadArchive."""
     found: dict[str, bytes] = {}

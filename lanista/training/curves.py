@@ -26,10 +26,14 @@ def curves_of(generations: Sequence[Generation], metric: str = "score") -> dict[
 
 
 def sparkline(values: Sequence[float], low: float | None = None, high: float | None = None) -> str:
-    """The values as one line of blocks, the newest of them where there are too many."""
-    shown = list(values)[-MOST_POINTS:]
+    """The values as one line of blocks; some of them, evenly spread from the first to the newest, where there are too
+    many.
+    """
+    shown = list(values)
     if not shown:
         return ""
+    if len(shown) > MOST_POINTS:
+        shown = [shown[point * (len(shown) - 1) // (MOST_POINTS - 1)] for point in range(MOST_POINTS)]
     least, most = min(shown) if low is None else low, max(shown) if high is None else high
     span = most - least
     if span <= 0:

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from lanista.checks.shadowing import shadowed
-from lanista.code_packing import code_folders
+from lanista.code_packing import code_folders, file_folders
 from orchestrator.spec import InvalidTrial, Problem, TrialFile, TrialSpec
 from orchestrator.spec.reading.changes import given_json, merge_changes
 from orchestrator.spec.reading.checking import check_spec
@@ -53,8 +53,7 @@ def read_source(source: TrialSource, changes: Mapping[str, Any] | None = None, *
         spec = check_spec(merge_changes(given_json(spec), changes))
     _refuse_versions(spec)
     make_importable(folders)
-    beside = Path.cwd() if file is None else file.resolve().parent
-    return Source(name=name, spec=spec, folders=tuple(dict.fromkeys((beside, Path.cwd(), Path("/")))))
+    return Source(name=name, spec=spec, folders=file_folders(file))
 
 
 def make_importable(folders: Sequence[Path]) -> None:

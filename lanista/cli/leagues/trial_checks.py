@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 import typer
 from rich.markup import escape
 
-from api.schemas.trials import CheckedFile, SpecProblem
 from lanista.cli.connection import address
 from lanista.cli.exit_codes import ExitCode
 from lanista.cli.leagues.code_upload import packed, shipped
@@ -17,11 +16,12 @@ from lanista.cli.stack_extra import stack_is_installed
 from lanista.cli.terminal import errors, print_json
 from lanista.client import Client, LanistaError, Retries
 from lanista.client.errors import NotAllowed
-from lanista.code_packing import PackedCode, code_folders
+from lanista.code_packing import PackedCode, code_folders, file_folders
 from orchestrator.spec.reading.problems import InvalidTrial, Problem, path_text
 from orchestrator.user_code.code_archives import plain_name
 
 if TYPE_CHECKING:
+    from api.schemas.trials import CheckedFile, SpecProblem
     from orchestrator.spec.trial import TrialFile
 
 ONCE = Retries(attempts=1)
@@ -80,12 +80,14 @@ def _tried(client: Client, spec: dict[str, Any], code: PackedCode | None) -> Che
 
 def _try_here(file: Path, checked: TrialFile, text: str, as_json: bool, why: str) -> str:
     """Try the components in this process, where the stack's packages are installed; as `_try_components`."""
+    from api.schemas.trials import SpecProblem
+
     not_checked = f"not checked: game, model and algorithm together, because {why}"
     if not stack_is_installed():
         return not_checked
     from lanista.checks.local_checks import try_here
 
-    unusable = try_here(checked.spec, code_folders(file))
+    unusable = try_here(checked.spec, code_folders(file), file_folders(file))
     if unusable is None:
         return not_checked
     if unusable:

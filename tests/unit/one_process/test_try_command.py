@@ -8,15 +8,20 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import torch
 import typer
 import yaml
+from safetensors.torch import save_file
 from typer.testing import CliRunner, Result
 
 from lanista.cli import app
 from lanista.cli.leagues.model import weights_file
 from lanista.cli.local.try_display import LiveView, display
 from lanista.training.run import train
+from orchestrator.spec.reading.loading import parse_trial
 from tests.unit.one_process.trial_files import SMALL
+from workers.games.names import make_game
+from workers.models.contract import build_model
 
 BROKEN = """
 from workers.games.builtin.tic_tac_toe import TicTacToe
@@ -114,3 +119,21 @@ def test_model_import_takes_a_folder_of_a_run(folder: Path) -> None:
     assert weights_file(folder / "run" / "main.safetensors", None).name == "main.safetensors"
     with pytest.raises(typer.BadParameter, match="--player must be one of main, rival"):
         weights_file(folder / "run", None)
+
+
+def test_a_plain_state_dict_is_tried_and_trained_without_a_stack(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("LANISTA_URL", raising=False)
+    file = SMALL | {"initial_weights": "first.safetensors"}
+    Path("small.yaml").write_text(yaml.safe_dump(file))
+    validate = ["trial", "validate", "small.yaml", "--home", str(folder / "none")]
+    missing = CliRunner().invoke(app, validate)
+    assert missing.exit_code == 1 and f"there is no file 'first.safetensors' in {folder}" in missing.stderr
+    save_file({"other": torch.zeros(3)}, "first.safetensors")
+    assert "weights do not fit the model" in CliRunner().invoke(app, validate).stderr
+    checked = parse_trial(Path("small.yaml").read_text()).spec
+    model = build_model(checked.model.component, make_game(checked.game.id, 1).spec)
+    save_file(dict(model.state_dict()), "first.safetensors")
+    tried = CliRunner().invoke(app, validate)
+    assert tried.exit_code == 0 and "tried on this machine" in tried.stderr, tried.stderr
+    trained = run(file, "--generations", "1", "--set", "generation.steps=512")
+    assert trained.exit_code == 0, trained.output
