@@ -161,6 +161,9 @@ class GameCheck:
 
     def _check_determinism(self) -> None:
         """Play games again at a table of their own: the seed and the actions must be the whole game."""
+        if not self._game.seeds_fix_games:
+            self._check_rollout()
+            return
         for game in _spread(self._play.played, REPLAYED):
             again = self._make(1)
             again.auto_reset = False
@@ -174,6 +177,20 @@ class GameCheck:
                     place_of(again, method),
                 )
                 return
+
+    def _check_rollout(self) -> None:
+        """Play the first games of all tables again: the seeds of the tables and the actions must be the rollout."""
+        first = self._play.played[:REPLAYED]
+        again = RandomPlay(self._make(TABLES), self._seed)
+        while len(again.played) < len(first) and again.steps < self._play.steps:
+            again.act(again.look())
+        if again.played[: len(first)] != first:
+            self.report.add(
+                "determinism",
+                "the games differ when all tables are reset with the same seeds and the same actions are played; all "
+                "chance must come from the seed of the environments' reset",
+                place_of(self._game, "begin"),
+            )
 
     def _check_rendering(self) -> None:
         game = self._make(1)

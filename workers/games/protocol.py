@@ -67,6 +67,9 @@ class VectorGame(TableCopies, ABC):
     """False leaves a finished table at its last position, until `start` gives it another game."""
     shows_state: bool = False
     """True asks for the global state of truncated games with their final observations."""
+    seeds_fix_games: bool = True
+    """False where only the seeds of a whole rollout fix its games, as in vector environments: a later game begins as
+    the environment draws it, and a table between two games may have no row. With `auto_reset` off, each seed does."""
     teams_question: str | None = None
     """Why a new trial must say which seats play together; None where the game or its options say it."""
     teams_question_if_equal: str | None = None

@@ -107,6 +107,8 @@ class RandomPlay:
         result = game.step(actions)
         self.steps += game.tables
         for table, rows in enumerate(at):
+            if not len(rows) and not game.seeds_fix_games:
+                continue  # between two games
             ply = Ply(
                 seats=seats[table],
                 shown=shown[table],

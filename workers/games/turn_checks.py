@@ -34,8 +34,18 @@ def _rows(game: VectorGame, turn: Turn) -> str | None:
             return f"turn.{name} must be whole numbers, one for each row, not {_shape(array)}"
     if (np.asarray(turn.seats) < 0).any() or (np.asarray(turn.seats) >= spec.seats).any():
         return f"turn.seats must lie in 0 to {spec.seats - 1}, not {sorted(set(np.asarray(turn.seats).tolist()))}"
+    if not game.seeds_fix_games:
+        return _some_tables(game, turn)
     if not spec.simultaneous and not np.array_equal(turn.tables, np.arange(game.tables)):
         return f"a turn-based game has one row for each of its {game.tables} tables, in order; turn.tables has {rows}"
+    return None
+
+
+def _some_tables(game: VectorGame, turn: Turn) -> str | None:
+    """Tables between two games have no row."""
+    tables = np.asarray(turn.tables)
+    if (np.diff(tables) <= 0).any() or not np.isin(tables, np.arange(game.tables)).all():
+        return f"turn.tables must be tables of 0 to {game.tables - 1} in order, each once, not {tables.tolist()}"
     return None
 
 

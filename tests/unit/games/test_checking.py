@@ -6,12 +6,14 @@ import inspect
 import json
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import pytest
 from typer.testing import CliRunner
 
 from lanista.cli import app
 from tests.unit.games import faulty_games
+from workers.games.adapters import gymnasium_vector
 from workers.games.checking import check_game
 from workers.games.names import make_game
 
@@ -26,14 +28,23 @@ CHECKS = ["make", "play", "illegal actions", "determinism", "rendering"]
         ("rock_paper_scissors", {}),
         ("soccer", {}),
         ("gymnasium", {"env": "CartPole-v1"}),
+        ("gymnasium", {"env": "CartPole-v1", "vector": True}),
         ("gymnasium", {"env": "Pendulum-v1"}),
         ("openspiel", {"game": "kuhn_poker(players=3)"}),
     ],
 )
-def test_sound_games_pass(name: str, options: dict[str, str]) -> None:
+def test_sound_games_pass(name: str, options: dict[str, Any]) -> None:
     report = check_game(lambda tables: make_game(name, tables, **options), games=80, seconds=20)
     assert not report.problems
     assert report.passed == CHECKS and report.facts["games"].startswith(("8", "9", "1"))
+
+
+def test_a_rollout_that_its_seeds_do_not_fix_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    drawn = iter(range(10**6))
+    monkeypatch.setattr(gymnasium_vector, "mix_ints", lambda *seeds: next(drawn) << 33)
+    make = partial(make_game, "gymnasium", env="CartPole-v1", vector=True)
+    report = check_game(make, games=80, seconds=20)
+    assert [problem.check for problem in report.problems] == ["determinism"]
 
 
 @pytest.mark.parametrize(

@@ -65,6 +65,7 @@ class EnvPoolGame(EnvironmentGame):
             scoring="returns",
         )
         super().__init__(spec, tables)
+        self.seeds_fix_games = False
 
     def _open(self) -> tuple[TableArrays, Tables]:
         arrays = TableArrays.over(Layout(self.spec, self.tables))

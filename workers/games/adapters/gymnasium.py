@@ -74,6 +74,7 @@ class GymnasiumGame(DrivenGame):
             raise BadGame(f"{env}: vector: true needs max_steps of at least the environment's own {limit}")
         self._vector = partial(make_vector, env, each[0]) if vector else None
         self._encoder = encoder
+        self.seeds_fix_games = not vector
 
     def _open(self) -> tuple[TableArrays, Tables]:
         # Games that others choose (matches, replays) are reset one by one, which vector environments cannot do.
