@@ -5,7 +5,7 @@ See docs/decisions/trials.md.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -73,6 +73,16 @@ def fork_trial(
         rate_online(session, session.get_one(RatingFit, fit_id))
     append_events(session, [*_events(source, fork, commit), *_members_events(fork, copies)])
     return fork
+
+
+def without_default_options(origin: TrialSpec, changes: Mapping[str, Any], defaults: Collection[str]) -> dict[str, Any]:
+    """The changes without options of an own game that say its defaults, which the origin leaves out."""
+    kept = dict(changes)
+    options = changes.get("game")
+    if isinstance(options, Mapping):
+        left_out = set(defaults) - origin.game.to_json().keys()
+        kept["game"] = {name: value for name, value in options.items() if name not in left_out}
+    return kept
 
 
 def _checked_commit(source: Trial, at_commit: int | None) -> int:

@@ -2,23 +2,33 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any
+
 from fastapi import APIRouter, Response
+from starlette.concurrency import run_in_threadpool
 
 from api.schemas.trials import Fork, Stop, Trial, TrialSummary
 from api.store.core.engine import Session
-from api.store.forks.fork import fork_trial
+from api.store.forks.fork import fork_trial, without_default_options
 from api.store.trials.archive import archive_trial
 from api.store.trials.code_of_trials import code_of_trial
 from api.store.trials.reads import get_trial, read_trial
 from api.store.trials.spec import spec_of
 from api.web.auth.code_scope import check_matchmaker, require_code
 from api.web.auth.scopes import Operator
-from api.web.changes import AuditLine, Change, Reply
+from api.web.changes import AuditLine, Change, ChangeCall, Reply
 from api.web.orders.trials import PauseTrial, ResumeTrial, StopTrial
 from api.web.problems import problems_at
 from api.web.responses.etags import IfMatch, etag, require_match
 from api.web.responses.paging import EntityId
 from api.web.responses.serialization import SerializingRoute
+from api.web.temporal.check_components import own_components
+from api.web.temporal.try_components import try_components
+from orchestrator.catalog import Kind
+from orchestrator.spec import TrialSpec
+from orchestrator.spec.reading.changes import merge_changes
+from orchestrator.spec.reading.checking import check_spec
 
 router = APIRouter(route_class=SerializingRoute, prefix="/api/v1/trials/{trial_id}", tags=["trials"])
 
@@ -51,10 +61,13 @@ async def fork(trial_id: EntityId, new: Fork, principal: Operator, change: Chang
     """A new trial of the same project that starts from a commit of this one; checkpoints are shared, not copied."""
     made: list[str] = []
 
-    def work(session: Session) -> Reply:
+    async def without_defaults() -> Mapping[str, Any]:
+        return await _without_defaults(change, str(trial_id), new.changes)
+
+    def work(session: Session, changes: Mapping[str, Any]) -> Reply:
         require_code(principal, code_of_trial(session, get_trial(session, str(trial_id))), "trial")
         with problems_at("body.changes"):
-            row = fork_trial(session, str(trial_id), name=new.name, at_commit=new.at_commit, changes=new.changes)
+            row = fork_trial(session, str(trial_id), name=new.name, at_commit=new.at_commit, changes=changes)
             check_matchmaker(spec_of(row), change.services.settings)
         code = require_code(principal, code_of_trial(session, row), "trial")
         session.flush()
@@ -72,10 +85,27 @@ async def fork(trial_id: EntityId, new: Fork, principal: Operator, change: Chang
             ),
         )
 
-    response = await change.commit(work)
+    response = await change.commit_after(without_defaults, work)
     for fork_id in made:
         await change.services.trial_starter.start(fork_id)
     return response
+
+
+async def _without_defaults(change: ChangeCall, trial_id: str, changes: Mapping[str, Any]) -> Mapping[str, Any]:
+    """The changes of a fork without options of its own game that only say its defaults, which a worker knows."""
+    if "game" not in changes:
+        return changes
+
+    def read() -> TrialSpec:
+        with change.services.reads() as session:
+            return spec_of(get_trial(session, trial_id))
+
+    origin = await run_in_threadpool(read)
+    with problems_at("body.changes"):
+        spec = check_spec(merge_changes(origin.to_json(), changes))
+    games = [each for each in own_components(spec) if each.check.kind is Kind.GAME]
+    tried = await try_components(change, spec, "trial.fork", games)
+    return without_default_options(origin, changes, tried.defaults)
 
 
 @router.post("/archive", summary="Archive a trial", response_model=TrialSummary)

@@ -77,7 +77,9 @@ async def check(asked: ComponentCheck) -> ComponentVerdict:
     if asked.component.id == "tic_tac_toe":
         return ComponentVerdict(usable=True, teams=[0, 1])
     if plain_name(asked.component.id).startswith("good:"):
-        return ComponentVerdict(usable=True, teams=[0, 1, 2] if asked.component.id == "good:ThreeTeams" else [])
+        teams = [0, 1, 2] if asked.component.id == "good:ThreeTeams" else []
+        defaults = ["most"] if asked.component.options.get("most") == 21 else []
+        return ComponentVerdict(usable=True, teams=teams, defaults=defaults)
     if asked.kind is Kind.ALGORITHM and asked.component.id == "dqn":
         return ComponentVerdict(usable=True, buffer_bytes=asked.component.options["capacity"], buffer_memory=MEMORY)
     return ComponentVerdict(usable=False, problem=f"{asked.kind} {asked.component.id!r} does not import")

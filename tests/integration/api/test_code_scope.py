@@ -93,6 +93,23 @@ def test_an_operator_neither_resumes_nor_forks_a_trial_with_code(operator: httpx
     assert operator.post(f"{path}/stop", json={"mode": "now"}).status_code != 403, "to stop code needs no such scope"
 
 
+def test_a_fork_may_write_out_the_default_options_of_its_game(api: Served, coder: httpx.Client) -> None:
+    league, kept = League.found(api.sessions), CODE_GAME | {"least": 2}
+    with api.sessions.begin() as session:
+        session.get_one(Trial, league.trial_id).spec = check_spec({**SPEC.to_json(), "game": kept}).to_json()
+
+    def fork(**options: int) -> httpx.Response:
+        changes = {"start": "paused", "game": options}
+        return coder.post(f"/api/v1/trials/{league.trial_id}/fork", json={"name": f"f-{new_id()}", "changes": changes})
+
+    forked = fork(most=21)  # the default, as the stand-in for the worker says
+    assert forked.status_code == 201, forked.text
+    assert forked.json()["spec"]["game"] == kept
+    for other in ({"most": 22}, {"least": 1}):
+        answer = fork(**other)
+        assert answer.status_code == 409 and "a fork keeps its origin's game" in answer.json()["detail"]
+
+
 def test_an_operator_adds_no_bot_of_ones_own(operator: httpx.Client) -> None:
     made = trial(operator, {"game": PLAIN_GAME}).json()["id"]
     assert refused(operator.post(f"/api/v1/trials/{made}/players", json=BOT)) == ["body.bot"]
