@@ -172,6 +172,12 @@ def decide_by_panel(decision: Decision, panel: Sequence[PanelMember]) -> Decisio
     return replace(decision, reason=reason, evidence=evidence)
 
 
+def without_panel(decision: Decision) -> Decision:
+    """The decision of a gate whose panel had nobody to meet: the game turned out to have one team."""
+    why = "nobody meets an opponent in this game of one team, so its panel was not played"
+    return replace(decision, reason=f"{decision.reason}; {why}", evidence={**decision.evidence, "no_panel": why})
+
+
 def decide_promotion(*, candidate: VersionId, champion: VersionId | None, verdict: GateVerdict | None) -> Decision:
     """Decide whether the candidate becomes champion: unopposed if there is none, else by passing a gate."""
     if champion is None:

@@ -72,7 +72,7 @@ def panel_test(gate: Gate, members: int) -> Sprt:
 def open_panel(session: Session, gate: Gate, key: AliasKey) -> bool:
     """Fix the members of the gate's panel now that the champion is beaten; False if there is nobody to meet."""
     rule = gate.settings.get(PANEL)
-    if rule is None or _plays_alone(session, gate):
+    if rule is None or plays_alone(session, gate):
         return False
     found = [*_past_holders(session, gate, key, rule["past_holders"])]
     if rule["mixture"]:
@@ -229,7 +229,7 @@ def _snapshots(session: Session, gate: Gate) -> dict[str, str]:
     return {row.player_id: row.id for row in rows if row.id not in apart}
 
 
-def _plays_alone(session: Session, gate: Gate) -> bool:
+def plays_alone(session: Session, gate: Gate) -> bool:
     """Whether the game has one team: then each side played its seeds by itself, and seat 1 never occurs."""
     return session.scalars(select(func.max(Match.seat)).where(Match.gate_id == gate.id)).one() == 0
 

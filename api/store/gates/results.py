@@ -24,12 +24,21 @@ from api.store.gates.lifecycle import (
     sprt_of,
     start_waiting_gate,
 )
-from api.store.gates.panel import contenders, count_batch, members_of, next_batch, open_panel, panel_verdicts
+from api.store.gates.panel import (
+    PANEL,
+    contenders,
+    count_batch,
+    members_of,
+    next_batch,
+    open_panel,
+    panel_verdicts,
+    plays_alone,
+)
 from api.store.matches.openings import with_openings_played
 from api.store.matches.scoring import Contest, longest_opening, match_row, pentanomial, score_games
 from api.store.tables import Gate, GateBatch, Match, ModelVersion, Player, Trial
 from league.gates import SprtStatus
-from league.lifecycle import KEEP, PROMOTE, decide_by_panel, decide_promotion
+from league.lifecycle import KEEP, PROMOTE, decide_by_panel, decide_promotion, without_panel
 from league.seeds import derived_seed
 from league.types import Decision, DecisionKind, VersionId
 from orchestrator.contracts.play import PlayedGame
@@ -162,6 +171,8 @@ def _conclude(session: Session, gate: Gate) -> list[NewEvent]:
     panel = panel_verdicts(gate)
     if panel:
         decision = decide_by_panel(decision, panel)
+    elif gate.settings.get(PANEL) is not None and decision.verdict == PROMOTE and plays_alone(session, gate):
+        decision = without_panel(decision)
     status = _ENDS[verdict.status]
     if status is GateStatus.PASSED and decision.verdict != PROMOTE:
         status = GateStatus.FAILED

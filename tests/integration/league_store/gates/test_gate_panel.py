@@ -13,7 +13,7 @@ from league.types import DecisionKind
 from orchestrator.contracts.play import GateBatch as Batch
 from orchestrator.contracts.play import GateBrief
 from tests.integration.league_store.driver import League, Store
-from tests.integration.league_store.games import played
+from tests.integration.league_store.games import played, played_alone
 from tests.integration.league_store.gates.test_gates import brief_of, champion, found, gates, opened
 
 GOOD, BAD = 1.0, 0.0
@@ -44,6 +44,18 @@ def test_a_panel_of_nobody_passes_with_the_champion(store: Store) -> None:
     league = found(store, panel={})
     end = play_by_name(store, league, brief_of(store, opened(league).gate), {("main-2", "main-1"): GOOD})
     assert end.status == "passed" and gates(league)[-1].settings["panel"] == {"past_holders": 3, "mixture": True}
+
+
+def test_a_panel_in_a_game_of_one_team_is_said_to_be_left_out(store: Store) -> None:
+    league = found(store, panel={})
+    brief = brief_of(store, opened(league).gate)
+    while brief.request is not None:
+        outcome = played_alone(brief.request, better=0)
+        brief = store("record_gate_batch", Batch(gate=brief.gate, batch=brief.next_batch, outcome=outcome))
+    assert brief.status == "passed"
+    decision = league.decisions(DecisionKind.PROMOTION)[-1]
+    assert decision.reason.endswith("game of one team, so its panel was not played")
+    assert gates(league)[-1].status_reason == decision.reason and "one team" in decision.evidence["no_panel"]
 
 
 def test_a_candidate_that_loses_to_a_past_holder_fails_with_the_member_named(store: Store) -> None:
