@@ -271,7 +271,8 @@ def _texts(name: str, package: str, template: str) -> dict[str, str]:
     chosen = TEMPLATES[template]
     folder = files("lanista.new") / "templates"
 
-    trial = {"project": name, "trial": template.replace("_", "-"), **chosen.trial(package)}
+    project = name.replace("_", "-")
+    trial = {"project": project, "trial": template.replace("_", "-"), **chosen.trial(package)}
     modules = "\n".join(f"| `{package}/{module}` | {what} |" for module, what in chosen.modules.items())
     words = {"ABOUT": chosen.about, "MODULES": modules, "TRIALNAME": str(trial["trial"])}
 
@@ -279,7 +280,7 @@ def _texts(name: str, package: str, template: str) -> dict[str, str]:
         text = (folder / f"{source}.txt").read_text(encoding="utf-8")
         for word, meaning in (words if path == "README.md" else {}).items():
             text = text.replace(word, meaning)
-        return text.replace("PACKAGE", package).replace("PROJECT", name).replace("INTERPRETER", _interpreter())
+        return text.replace("PACKAGE", package).replace("PROJECT", project).replace("INTERPRETER", _interpreter())
 
     return {
         "trial.yaml": commented_trial(trial, chosen.about),

@@ -51,6 +51,13 @@ def test_a_project_is_tested_and_tried_by_its_makefile(tmp_path: Path) -> None:
     assert '"opponent": null' in tried.stdout
 
 
+def test_a_name_with_underscores_makes_a_project_too(tmp_path: Path) -> None:
+    made = CliRunner().invoke(app, ["new", "my_game", "--template", "serve", "--into", str(tmp_path)])
+    assert made.exit_code == 0, made.output
+    assert parse_trial((tmp_path / "my_game" / "trial.yaml").read_text(encoding="utf-8")).project == "my-game"
+    assert "--alias my-game@champion" in (tmp_path / "my_game" / "Makefile").read_text(encoding="utf-8")
+
+
 @pytest.mark.parametrize("template", TEMPLATES)
 def test_a_trial_file_explains_every_field(template: str, tmp_path: Path) -> None:
     CliRunner().invoke(app, ["new", "my-game", "--template", template, "--into", str(tmp_path)])
