@@ -52,10 +52,10 @@ def demo_spec(minutes: float) -> dict[str, Any]:
                 {"name": "league-exploiter", "role": "league_exploiter"},
                 {"name": "random", "role": "bot", "bot": "random"},
             ],
-            "snapshot": {"min_steps": 200_000, "win_rate": 0.7, "max_steps": 400_000},
+            "snapshot": {"min_steps": 100_000, "win_rate": 0.7, "max_steps": 200_000},
         },
-        "generation": {"steps": 200_000, "tables": 512},
-        "evaluation": {"every_generations": 2, "games": 100},
+        "generation": {"steps": 100_000, "tables": 512},
+        "evaluation": {"every_generations": 2, "games": 60},
         "budget": {"wall_clock": f"{max(1, round(minutes * 60))}s"},
     }
 
@@ -78,7 +78,7 @@ def demo(
         api = own_api(where)
         with Client(api) as client:
             champion = _run_league(client, api, minutes)
-        if champion is not None:
+        if champion is not None and not (leave and ours):  # the page would be gone
             out.print(f"Play against it in the browser: [bold]{state.page}/play/{champion}[/]", highlight=False)
         out.print(next_steps(), highlight=False)
         if not leave:
@@ -125,7 +125,7 @@ def _run_league(client: Client, api: ApiAddress, minutes: float) -> str | None:
     player = client.player(version.player_id)
     out.print(
         f"Champion: [bold]{player.name}[/] (version {version.number}), after {version.steps:,} steps; "
-        f"promoted {champion.revision} times.",
+        f"promoted {'once' if champion.revision == 1 else f'{champion.revision} times'}.",
         highlight=False,
     )
     return champion.version_id
