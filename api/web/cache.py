@@ -120,7 +120,7 @@ class Cache(Generic[Value]):
             flight = Future()
             flight.set_running_or_notify_cancel()  # so that a caller that is cancelled cannot cancel it for all
             entry = self._current(key, state)
-            if entry is not None:  # computed between the caller's look and this one
+            if entry is not None:  # computed since the caller looked
                 flight.set_result(entry.value)
                 return flight, False
             self._flights[key, state] = flight

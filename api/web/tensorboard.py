@@ -26,7 +26,7 @@ async def _charts(request: Request, ticket: str, path: str) -> Response:
     services: Services = request.app.state.services
     if services.tensorboard is None:
         raise ProblemError(404, "this API serves no TensorBoard: LANISTA_TENSORBOARD_UPSTREAM is not set")
-    if request.method == "OPTIONS":  # a preflight shows nothing
+    if request.method == "OPTIONS":  # a CORS preflight needs no ticket: the answer has no data
         return Response(status_code=204, headers=HEADERS)
     found: Principal | None = await run_in_threadpool(read_ticket, services.signer, services.tokens, ticket)
     if found is None:

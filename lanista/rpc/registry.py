@@ -45,11 +45,11 @@ class ClientRegistry:
         last = await self.find(model)
         yield last
         if not last.alias:
-            await asyncio.Event().wait()  # a version never moves
+            await asyncio.Event().wait()  # a version id never changes: wait until cancelled
         if self._listener is None:
             self._listener = asyncio.ensure_future(self._listen())
         while True:
-            moved = self._moved  # taken before the look, so that no move is missed
+            moved = self._moved  # read before `find`, so that no move is missed
             try:
                 found = await self.find(model)
             except Refused as refused:

@@ -330,7 +330,7 @@ class Parts:
         return ChildSpec(
             name="tensorboard",
             command=[sys.executable, "-m", "lanista.stack.tensorboard_server", str(self.home.tensorboard), where],
-            # of user code's user, since it follows paths that it finds in files of that user
+            # runs as the user of user code, since it follows paths in files that this user writes
             environment=self.worker_user.environment() if self.worker_user else {},
             identity=self._identity(),
             is_ready=port_answers(port) if port else socket_answers(self._tensorboard_socket),

@@ -28,7 +28,7 @@ class TemporalKeys:
         """For the API and the store worker, which speak to every queue."""
         if not self._settings.temporal_sealed:
             return {}
-        since = self._sealed_since()  # first: it looks whether there are keys yet
+        since = self._sealed_since()  # before the keys are made: it depends on whether there are any
         return {LEAGUE_KEY: self._key(LEAGUE_KEY), TRAIN_KEY: self._key(TRAIN_KEY), SEALED_SINCE: since}
 
     def train_environment(self) -> dict[str, str]:

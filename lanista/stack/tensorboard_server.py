@@ -30,7 +30,7 @@ class PlainServer(TensorBoardServer):  # type: ignore[misc]
         if self.where.startswith(UNIX):
             path = self.where.removeprefix(UNIX)
             with suppress(FileNotFoundError):
-                os.unlink(path)  # of a server that was killed
+                os.unlink(path)  # left by a server that was killed
             os.umask(0o077)
             self._server = make_server(f"unix://{path}", 0, wsgi_app, threaded=True)
         else:

@@ -120,7 +120,7 @@ def _check_crew(check: ComponentCheck, algorithm: Algorithm) -> None:
     if algorithm.restarts and topology == "asynchronous":
         raise BadAlgorithm(f"algorithm {check.component.id!r}: {NOT_ASYNCHRONOUS}")
     if check.tables is not None:
-        algorithm.explore_at(algorithm.explore(0), np.zeros(1, np.int64), check.tables)  # may need more tables
+        algorithm.explore_at(algorithm.explore(0), np.zeros(1, np.int64), check.tables)  # raises if these are too few
 
 
 def _together(check: ComponentCheck, folders: Sequence[Path] | None) -> list[tuple[Kind, _Try]]:

@@ -105,7 +105,7 @@ class Drive:
                 _enter_task(self._loop, task)
         if outcome is not None:
             self._outcome(*outcome)
-        elif self.closed:  # closed by what it did itself
+        elif self.closed:  # the coroutine closed itself
             self._close_coroutine()
         else:
             self._wait(yielded)

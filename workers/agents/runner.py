@@ -126,7 +126,7 @@ class AgentRunner(SessionEnding):
         try:
             data = part.serializer.loads(body, _named(kind))
         except (BadBody, ValueError) as error:
-            if kind is StepKind.START:  # as if it had not been asked: it may be asked again
+            if kind is StepKind.START:  # forget the part, so that the game can start it again
                 del self._parts[part.name]
             reply(Refused(400, str(error)))
             return

@@ -42,7 +42,7 @@ class Shares:
             raise AgentError(f"{name!r} has been shared in tick {tick} already")
         self._values[key] = value
         wait = self._waits.pop(key, None)
-        if wait is not None:  # those who wait go on after the agent that shares, not within it
+        if wait is not None:  # by call_soon: waiting agents resume after this one yields
             self._loop.call_soon(wait.resolve, value)
 
     def shared(self, name: str, tick: int) -> SharedWait:

@@ -47,7 +47,7 @@ class FlatAdam:
         self.flat, self._mean, self._square = (part.to(device) for part in (self.flat, self._mean, self._square))
         sizes = [p.numel() for p in self._parameters]
         for values, parameter in zip(torch.split(self.flat, sizes), self._parameters, strict=True):
-            parameter.grad = None  # lies on the device that it leaves
+            parameter.grad = None  # the old gradient is on the old device
             parameter.data = values.view_as(parameter)
 
     def use(self, gradient: Tensor) -> None:

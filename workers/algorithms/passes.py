@@ -113,7 +113,7 @@ class DirectPass(Pass):
             weight, bias = self._gradients[depth]
             kept = self._kept[depth]
             if weight.shape[2] < weight.shape[1]:
-                # the other way round: many times faster for the few inputs of a first layer
+                # transposed product: many times faster for the few inputs of a first layer
                 weight.copy_(torch.bmm(kept.transpose(1, 2), gradient).transpose(1, 2))
             else:
                 torch.bmm(gradient.transpose(1, 2), kept, out=weight)

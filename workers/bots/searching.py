@@ -73,7 +73,7 @@ def positions(game: VectorGame, histories: list[list[int]]) -> VectorGame:
         return game
     done = np.array([len(history) for history in histories])
     for ply in range(int(done.max(initial=0))):
-        # tables that are where they should be wait: their positions are put back after the step
+        # finished histories wait: their tables are stepped with the rest and then restored
         waiting = np.flatnonzero(done <= ply)
         kept = game.snapshot(waiting)
         legal = game.legal_of(game.turn())

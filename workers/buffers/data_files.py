@@ -92,7 +92,7 @@ def fit(batch: Experience, spec: GameSpec, name: str) -> Experience:
 
 def returns(batch: Experience, gamma: float) -> NDArray[np.float32]:
     """The discounted sum of the rewards from each row to the end of its game."""
-    found = [*batch.rewards.tolist(), 0.0]  # index -1 reads the end
+    found = [*batch.rewards.tolist(), 0.0]  # index TERMINAL (-1) reads the 0
     links = np.maximum(batch.next_row, TERMINAL).tolist()
     for row in range(len(links) - 1, -1, -1):
         found[row] += gamma * found[links[row]]

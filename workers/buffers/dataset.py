@@ -27,7 +27,7 @@ class Dataset(Replay):
         super().__init__(capacity=rows, **options)
         for batch in batches:
             super().add(batch)
-        self.remembers = False  # what it holds is part of the algorithm's options, not of the player's past
+        self.remembers = False  # its rows come from the options, not from earlier updates
 
     def add(self, new: Experience) -> None:
         self._newest = new

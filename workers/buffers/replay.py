@@ -104,7 +104,7 @@ class Replay(Buffer):
         self._became_known(slots[known])
         waiting = ~known
         waiting[new.finals] = False  # nothing follows a final observation
-        # Other streams wait on: their decisions may come in batches of their own.
+        # Streams without rows in this batch keep waiting: their next decisions may be in a later one.
         for stream in new.streams[new.carried].tolist():
             self._pending.pop(stream, None)
         self._pending.update(zip(new.streams[waiting].tolist(), numbers[waiting].tolist(), strict=True))

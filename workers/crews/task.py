@@ -29,7 +29,7 @@ def check_task(task: GenerationTask) -> None:
     if any(mate.is_self or not mate.probability >= 0.0 for mate in task.mates) or taken > 1.0 + 1e-6:
         raise BadTask("mates need a checkpoint or a bot, and shares that sum to at most 1")
     _check_crew(task)
-    OpeningRules(share=task.opening_share, plies=task.opening_plies)  # refuses what it cannot use
+    OpeningRules(share=task.opening_share, plies=task.opening_plies)  # raises if the values are out of range
 
 
 def _check_crew(task: GenerationTask) -> None:

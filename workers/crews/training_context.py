@@ -141,7 +141,7 @@ class TrainingContext:
             self.learner.require_finite()
         except NotFinite:
             for batch in batches:
-                explain_not_finite(batch, self._game.spec.id)  # an observation may be the cause
+                explain_not_finite(batch, self._game.spec.id)  # raises instead if an observation is the cause
             raise
 
     def _update(self, batches: Sequence[Experience], means: MetricMeans, share: float) -> None:
@@ -167,7 +167,7 @@ class TrainingContext:
         finally:
             self.learner.nets.eval()
         if not self.algorithm.plays:
-            self._sampled += self._rows  # rows learnt from are the steps of a generation without games
+            self._sampled += self._rows  # without games, steps are the rows learnt from
         if self._copies:
             for name, net in self.learner.all_nets().items():
                 self._copies[name].load_state_dict(net.state_dict())

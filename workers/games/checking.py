@@ -213,7 +213,7 @@ def place_of(game: VectorGame, method: str) -> str:
     found = getattr(type(game), method)
     try:
         file, line = inspect.getsourcefile(found), inspect.getsourcelines(found)[1]
-    except (OSError, TypeError):  # made at run time
+    except (OSError, TypeError):  # a method without a source file
         return ""
     path = Path(file or "")
     shown = path.relative_to(Path.cwd()) if path.is_relative_to(Path.cwd()) else path

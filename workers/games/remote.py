@@ -66,7 +66,7 @@ def declared_spec(given: Mapping[str, Any], name: str = "") -> GameSpec:
             action=action,
             max_steps=int(declared.pop("max_steps", 10_000)),
             simultaneous=bool(declared.pop("simultaneous", False)),
-            # random opening moves are not ours to make, and nothing is known of what seats see
+            # no random openings (another process plays the game), and what seats see is unknown
             hidden_information=True,
             chance=True,
             teams=tuple(declared.pop("teams", None) or ()),

@@ -156,7 +156,7 @@ class Policy:
         self, observed: Observed, legal: Tensor | None, state: Tensor | None, places: Places | None
     ) -> tuple[Tensor, Tensor, Tensor | None]:
         """Outputs, values and the next state of a recurrent model."""
-        if not self.state_size:  # known since it was made; `run_model` would look it up in the model again
+        if not self.state_size:  # a fast path: `run_model` reads it from the model each time
             return *self.model(observed, legal), None
         return run_model(self.model, observed, legal, state)
 

@@ -198,7 +198,7 @@ def merge(batches: Sequence[Experience]) -> Experience:
 def __getattr__(name: str) -> object:
     """`gae` and `Targets` under their earlier address, for users' own algorithms."""
     if name in ("gae", "Targets"):
-        from workers.algorithms.targets import gae  # imports this module
+        from workers.algorithms.targets import gae  # a circular import at the top
 
         return getattr(gae, name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -127,7 +127,7 @@ class RemoteSampler:
         """Wait for the sessions with a result that are under way; returns how many are left."""
         if not self._closing:
             self._closing = True
-            self._running = dict.fromkeys(self._opened, 1)  # until each has said how many there are
+            self._running = dict.fromkeys(self._opened, 1)  # at least 1 until each gateway reports its count
             self._links.send_all(Frame("close", {"id": self._demand.id}))
         try:
             for _ in range(PLAY_OUT_LOOKS):

@@ -151,7 +151,7 @@ class Sampler:
             if record and self._central:
                 shown["global"] = self._game.global_state()[streams // self._seats]
             if record:
-                # the state before the decision takes the place of the one after it
+                # `shown` last: its recurrent state, before the decision, replaces the one after it
                 self._builder.add(streams, {**decided, **shown}, self.acted_by)
         self._take_in(self._game.step(actions), record)
 
@@ -229,7 +229,7 @@ class Sampler:
         """Let the learner see the final observations, all at once: its weights are those of the whole batch."""
         rows, streams = (np.concatenate([each[part] for each in self._finals]) for part in (0, 1))
         shown = {name: np.concatenate([each[2][name] for each in self._finals]) for name in self._finals[0][2]}
-        draws = np.full(self._game.layout.draws_shape(len(rows)), 0.5, np.float32)  # nothing is played
+        draws = np.full(self._game.layout.draws_shape(len(rows)), 0.5, np.float32)  # actions are not played
         if self._judge is not None:
             seen = self._judge(shown)
         else:

@@ -96,7 +96,7 @@ def _damaged(
 
     If the problem names no file, all are read.
     """
-    files = {version.sha256: checkpoint_of(version) for version in versions}  # a snapshot shares its learner's
+    files = {version.sha256: checkpoint_of(version) for version in versions}  # a snapshot has the file of its learner
     named = {sha256 for sha256 in files if sha256 is not None and sha256 in problem}
     damaged = {
         sha256
@@ -142,7 +142,7 @@ def _go_back(
     about: dict[str, Any],
 ) -> list[NewEvent]:
     if target is None or playing_version(session, player).id != damaged.id:
-        return []  # it has gone back already
+        return []  # the player was rolled back before
     good, skipped = target.version, list(target.skipped)
     reason = f"version {damaged.number} of {player.name} is damaged; it goes on from version {good.number}"
     evidence = {**about, "from": damaged.id, "to": good.id, "skipped": skipped}

@@ -39,7 +39,7 @@ def metric_series(session: Session, trial_id: str, which: MetricFilter, *, skip:
     }
     records = read_records(session, query, asked)
     for record in records:
-        if record["generations"] == [None]:  # what the outer join makes of no point
+        if record["generations"] == [None]:  # the outer join's row for a series without points
             record |= {"generations": [], "steps": [], "values": []}
     return records
 

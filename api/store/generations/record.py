@@ -42,7 +42,7 @@ def record_planned_generation(
         return recorded  # the file of an attempt that lost the race may have been collected
     if trained.plan_decision_id is None:
         raise Conflict(f"generation {trained.generation} does not name the plan that it followed")
-    check_lead(session, trained, crews)  # without a lock: meanwhile the others can only catch up
+    check_lead(session, trained, crews)  # needs no lock: the lead can only shrink meanwhile
     keep_checkpoint(session, artifacts, trained.checkpoint)
     evidence = planned_evidence(session, trained.plan_decision_id)
     state = state_after(session, evidence, trained.tallies)

@@ -74,7 +74,7 @@ def record_pairing(
     tournament = lock_tournament(session, tournament_id, shared=True)
     pairing = session.get_one(Pairing, (tournament_id, *number), with_for_update=True, populate_existing=True)
     if pairing.status is not PairingStatus.PLANNED or tournament.status is not TournamentStatus.RUNNING:
-        return pairing  # recorded before, or too late
+        return pairing  # recorded before, or the tournament has ended
     pairs = _pairs(tournament, spec_of_tournament(tournament))
     found = score_games(games, pairs)
     _fill(pairing, found, pairs * len(games[0].sides), now(session))

@@ -33,7 +33,7 @@ def troubles_of(session: Session, trial_id: str) -> list[str]:
     for event in session.scalars(newest):
         gate, player = _gate(event.payload), _player(event.payload)
         if event.type == RECORDED:
-            going_on |= {player, ""}  # initial weights exist, too
+            going_on |= {player, ""}  # "": trouble with the initial weights is over, too
         elif event.type in GATE_WENT_ON:
             going_on.add(gate)
         elif event.type in (*RETRIED, GATE_RETRIED):

@@ -49,7 +49,7 @@ class _Checker:
                 process.stdin.write(LENGTH.pack(len(question)) + question)
                 header = await process.stdout.readexactly(LENGTH.size)
                 return await process.stdout.readexactly(LENGTH.unpack(header)[0])
-        except BaseException:  # cancelled in the middle, too: the next question must not get this one's answer
+        except BaseException:  # also if cancelled: the next question must not get this one's answer
             await asyncio.shield(self.close())
             raise
 
@@ -73,7 +73,7 @@ async def _start() -> asyncio.subprocess.Process:
         env=environment,
         stdin=asyncio.subprocess.PIPE,
         stdout=asyncio.subprocess.PIPE,
-        start_new_session=True,  # Ctrl-C ends the API, which ends it
+        start_new_session=True,  # Ctrl-C goes to the API alone, which ends this process
     )
 
 

@@ -97,7 +97,7 @@ class OffPolicy(Algorithm):
                 continue
             batch = self._transitions(learner, drawn, rng)
             for number in range(steps):
-                # numbers cost a wait for the device each: those of the last step stand for all
+                # reading a number waits for the device, so only the last step of an update is measured
                 measure = not left and number == steps - 1
                 metrics = self.step(learner, batch.part(number * rows, number * rows + rows), measure)
                 yield {**metrics, "rows": float(rows)}

@@ -113,7 +113,7 @@ class Coma(Algorithm):
         outputs = self._team(learner.all_nets()).joint(batch.obs, batch.legal, batch["present"])[0]
         found = counterfactual_advantages(values, torch.softmax(outputs, 2), batch["action"]) * batch["present"]
         if self.options.normalise_advantages:
-            # by the returns: advantages vanish where policies are certain, and dividing by them would make noise of it
+            # by the spread of returns: that of advantages goes to 0 as policies become certain, and would amplify noise
             found = found / batch[TARGET][learner.tensor(trainable)].std(correction=0).clamp(min=_LEAST_SPREAD)
         return found
 

@@ -38,13 +38,13 @@ class Talk(nn.Module):
             final = self.attention[2]
             assert isinstance(final, nn.Linear)
             final.weight.mul_(0.1)
-            final.bias.fill_(1.0)  # mates talk at first, so that the channel learns
+            final.bias.fill_(1.0)  # mates communicate at the start, so that the channel gets gradients
 
     def think(self, observed: Observed) -> tuple[Tensor, Tensor]:
         """Thoughts [rows, mates, size] of team steps, and the logit of calling a group [rows, mates]."""
         thoughts = self.norm(self.thought(flatten_mates(observed), None)[0])
         thoughts = thoughts.reshape(*first_part(observed).shape[:2], -1)
-        # what it says about calling is learnt by its own loss, and does not bend thoughts
+        # detached: the attention has a loss of its own, which must not change the thoughts
         return thoughts, self.attention(thoughts.detach()).squeeze(2)
 
     def forward(self, thoughts: Tensor, calls: Tensor, present: Tensor) -> Tensor:

@@ -39,7 +39,7 @@ class Es(Algorithm):
     restarts = EsAlgorithm.restarts
 
     def build(self, spec: GameSpec, net: NetFactory) -> Learner:
-        seed = int(torch.randint(2**62, ()))  # the generator is seeded for `build`
+        seed = int(torch.randint(2**62, ()))  # follows from the task's seed, set before `build`
         learner = Learner({POLICY: net(POLICY), NOISE: Noise(seed, spec.teams)})
         learner.optimiser(learning_rate=self.options.learning_rate, gradient_clip=self.options.gradient_clip)
         return learner

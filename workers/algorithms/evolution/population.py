@@ -77,7 +77,7 @@ class PopulationPolicy(Policy):
         if not isinstance(explore, np.ndarray):
             return super().act(rows, draws, explore)
         team = self._noise.teams.numpy()[rows["seat"]]
-        # the other member of a pair differs in the last bit
+        # members of a pair differ in the last bit of their number
         members = explore.astype(np.int64) ^ (team & 1)
         decided = self._decide(members, rows, draws)
         iteration = np.full(len(members), int(self._noise.iteration), np.int64)
@@ -124,7 +124,7 @@ class PopulationPolicy(Policy):
         self._made_for = wanted
 
     def _member(self) -> Policy:
-        # any name will do: it only says that all members are made alike
+        # all members have the same architecture
         return _Member(deepcopy(self.model), self._sampled)
 
 

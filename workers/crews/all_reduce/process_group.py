@@ -47,7 +47,7 @@ class ProcessGroupAllReduce:
         dist.init_process_group(
             self._backend, store=self._store, rank=self._rank, world_size=self._size, timeout=LONGEST_WAIT
         )
-        # a store of its own: a call on the other one may wait for a long time
+        # a second client of the store: a call on the first may block for a long time
         beats = TCPStore(address, port, self._size, is_master=False, wait_for_workers=False)
         self._heartbeats = _Heartbeats(beats, self._rank, self._size, self._stalled)
 
@@ -95,7 +95,7 @@ class _Heartbeats:
         now = time.monotonic()
         if now - self._looked_at < HEARTBEAT_SECONDS:
             return None
-        if now - self._looked_at > 3 * HEARTBEAT_SECONDS:  # nobody looked while this process trained
+        if now - self._looked_at > 3 * HEARTBEAT_SECONDS:  # this process was training and read none
             self._seen = {other: (number, now) for other, (number, _) in self._seen.items()}
         self._looked_at = now
         with self._lock:

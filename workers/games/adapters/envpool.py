@@ -114,7 +114,7 @@ class _Pools:
                     num_threads=min(self._threads, len(seeds)),
                     **self._options,
                 )
-                # Both are made at the first look; later looks find them.
+                # Lazy properties: accessed here, so that errors are raised here.
                 assert pool.observation_space is not None and pool.action_space is not None
             except (TypeError, ValueError, AssertionError) as error:
                 raise BadGame(f"EnvPool cannot make {self._env!r} with {self._options}: {error}") from error

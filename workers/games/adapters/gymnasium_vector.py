@@ -89,7 +89,7 @@ class VectorTables:
         arrays.acting[:] = 1
         if self._mode == AutoresetMode.SAME_STEP and arrays.truncated.any():
             self._show_finals(np.flatnonzero(arrays.truncated).tolist(), info.get("final_obs"))
-        self._plies[late] = -1  # the step that began the game is none of its plies
+        self._plies[late] = -1  # the step that resets a game is not one of its plies
 
     def text(self, table: int) -> str | None:
         """Vector environments show no single table."""
