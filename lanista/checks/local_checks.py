@@ -8,11 +8,17 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 
-from api.web.temporal.check_components import UnusableComponent, own_components, started_learners
+from api.web.temporal.check_components import (
+    UnusableComponent,
+    own_components,
+    started_learners,
+    unusable_component,
+)
 from orchestrator.catalog import Kind
 from orchestrator.spec.trial import TrialSpec
 from workers.activities.component_checks import try_component
@@ -41,9 +47,10 @@ def try_here(spec: TrialSpec, folders: Sequence[Path], imports: Sequence[Path] =
             problem = verdict.problem
             if verdict.usable and each.check.kind is Kind.GAME:
                 problem = _played(spec)
-            if problem and not (verdict.section not in (None, each.check.kind) and found):
-                name = each.check.source or each.check.component.id
-                found.setdefault(each.path, UnusableComponent(path=each.path, name=name, problem=problem))
+            if problem:
+                # components that were tried together report one problem several times
+                unusable = unusable_component(each, replace(verdict, problem=problem))
+                found.setdefault(unusable.path, unusable)
         return list(found.values())
 
 

@@ -156,6 +156,8 @@ class ComponentVerdict:
     """Memory that the worker has for the buffers of all crews."""
     defaults: list[str] = field(default_factory=list)
     """Of a game: the options that were given and have their default value."""
+    option: str | None = None
+    """The option of the algorithm that has the problem, where one has."""
 
 
 @dataclass(frozen=True, kw_only=True)

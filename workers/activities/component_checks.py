@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
+from pydantic import ValidationError
 
 from orchestrator.catalog import CatalogError, Component, Kind
 from orchestrator.catalog import load as load_component
@@ -56,7 +57,7 @@ def try_component(
     except CatalogError as error:
         return ComponentVerdict(usable=False, problem=str(error), section=section)
     except (Exception, SystemExit) as error:  # user code may raise anything; that is the verdict
-        return ComponentVerdict(usable=False, problem=failure_message(error), section=section)
+        return ComponentVerdict(usable=False, problem=failure_message(error), section=section, option=_option(error))
     return ComponentVerdict(
         usable=True,
         teams=list(teams),
@@ -64,6 +65,13 @@ def try_component(
         buffer_memory=buffer_memory,
         defaults=_at_default(check.component) if check.kind is Kind.GAME else [],
     )
+
+
+def _option(error: BaseException) -> str | None:
+    """The first option that an algorithm refuses."""
+    if not isinstance(error, BadAlgorithm) or not isinstance(error.__cause__, ValidationError):
+        return None
+    return next((str(each["loc"][0]) for each in error.__cause__.errors(include_url=False) if each["loc"]), None)
 
 
 def _at_default(game: Component) -> list[str]:

@@ -99,7 +99,9 @@ async def check_components(
         verdicts = await asyncio.gather(*(ask(temporal, check_component, each.check) for each in wanted))
     except ProblemError as refusal:
         return ComponentsChecked(unusable=[], not_checked=f"not checked: {refusal.detail}")
-    problems = [_unusable(each, verdict) for each, verdict in zip(wanted, verdicts, strict=True) if not verdict.usable]
+    problems = [
+        unusable_component(each, verdict) for each, verdict in zip(wanted, verdicts, strict=True) if not verdict.usable
+    ]
     return ComponentsChecked(
         defaults=tuple(
             name
@@ -118,14 +120,17 @@ async def check_components(
     )
 
 
-def _unusable(each: OwnComponent, verdict: ComponentVerdict) -> UnusableComponent:
+def unusable_component(each: OwnComponent, verdict: ComponentVerdict) -> UnusableComponent:
+    """What has the problem: one of the components that were tried together, or an option that the trial gives it."""
     others = {Kind.GAME: each.check.game, Kind.MODEL: each.check.model, Kind.ALGORITHM: each.check.algorithm}
     other = None if verdict.section in (None, each.check.kind) else others.get(verdict.section)
     if other is None:
-        name = each.check.source or each.check.component.id
-        return UnusableComponent(path=each.path, name=name, problem=verdict.problem)
-    path = each.sections[Kind(str(verdict.section))]
-    return UnusableComponent(path=path, name=other.id, problem=verdict.problem)
+        path, component, name = each.path, each.check.component, each.check.source or each.check.component.id
+    else:
+        path, component, name = each.sections[Kind(str(verdict.section))], other, other.id
+    if path[-1] == "id" and verdict.option is not None and verdict.option in component.options:
+        path, name = (*path[:-1], verdict.option), str(component.options[verdict.option])
+    return UnusableComponent(path=path, name=name, problem=verdict.problem)
 
 
 def _too_large_buffers(wanted: Sequence[OwnComponent], verdicts: Sequence[ComponentVerdict]) -> list[UnusableComponent]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -22,7 +23,8 @@ from orchestrator.user_code.code_archives import plain_name
 
 if TYPE_CHECKING:
     from api.schemas.trials import CheckedFile, SpecProblem
-    from orchestrator.spec.trial import TrialFile
+    from api.web.temporal.check_components import UnusableComponent
+    from orchestrator.spec.trial import TrialFile, TrialSpec
 
 ONCE = Retries(attempts=1)
 
@@ -80,8 +82,6 @@ def _tried(client: Client, spec: dict[str, Any], code: PackedCode | None) -> Che
 
 def _try_here(file: Path, checked: TrialFile, text: str, as_json: bool, why: str) -> str:
     """Try the components in this process, where the stack's packages are installed; as `_try_components`."""
-    from api.schemas.trials import SpecProblem
-
     not_checked = f"not checked: game, model and algorithm together, because {why}"
     if not stack_is_installed():
         return not_checked
@@ -91,13 +91,27 @@ def _try_here(file: Path, checked: TrialFile, text: str, as_json: bool, why: str
     if unusable is None:
         return not_checked
     if unusable:
-        found = [
-            SpecProblem(path=path_text(each.path), message=each.problem, value=each.name, line=None, column=None)
-            for each in unusable
-        ]
-        _refuse(file, InvalidTrial([_placed(problem, text, file) for problem in found]), as_json)
+        _refuse(file, _invalid(file, text, unusable), as_json)
         raise typer.Exit(ExitCode.FAILED)
     return f"tried on this machine, and not on a worker, because {why}"
+
+
+def invalid_components(file: Path, spec: TrialSpec) -> InvalidTrial | None:
+    """What cannot be used of the components that the file names, with its lines; None where all can be used."""
+    from lanista.checks.local_checks import try_here
+
+    unusable = try_here(spec, code_folders(file), file_folders(file))
+    return _invalid(file, file.read_text(), unusable) if unusable else None
+
+
+def _invalid(file: Path, text: str, unusable: Sequence[UnusableComponent]) -> InvalidTrial:
+    from api.schemas.trials import SpecProblem
+
+    found = [
+        SpecProblem(path=path_text(each.path), message=each.problem, value=each.name, line=None, column=None)
+        for each in unusable
+    ]
+    return InvalidTrial([_placed(problem, text, file) for problem in found])
 
 
 def _placed(problem: SpecProblem, text: str, file: Path) -> Problem:

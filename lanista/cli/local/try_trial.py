@@ -10,6 +10,7 @@ from rich.markup import escape
 
 from lanista.cli.connection import ExitCode
 from lanista.cli.leagues.trial import FileArgument
+from lanista.cli.leagues.trial_checks import invalid_components
 from lanista.cli.leagues.trial_orders import parse_changes
 from lanista.cli.options import JsonOption
 from lanista.cli.stack_extra import require_packages
@@ -60,7 +61,7 @@ def try_trial(
     limits = {"minutes": minutes, "generations": generations}
     with report_errors(debug=pdb):
         try:
-            run = _begin(file, steps, limits, parse_changes(changes or []), games, to, ray)
+            run = _begin(file, steps, limits, parse_changes(changes or []), games, to, ray, debugged=pdb)
         except InvalidTrial as error:
             for problem in error.problems:
                 errors.print(str(problem), highlight=False, markup=False, soft_wrap=True)
@@ -78,13 +79,22 @@ def _begin(
     games: int,
     to: Path | None,
     ray: bool,
+    *,
+    debugged: bool,
 ) -> Run:
+    """Raises InvalidTrial also for components that cannot be made, unless their own error is to be debugged."""
     from lanista.training.run import Limits, Run
     from lanista.training.source import read_source
 
     source = read_source(file, changes, steps=steps)
     folder = Path("lanista-try") / source.name if to is None else to
-    return Run(source, Limits(**limits), games=games, folder=folder, ray=ray)
+    try:
+        return Run(source, Limits(**limits), games=games, folder=folder, ray=ray)
+    except Exception as error:
+        invalid = None if debugged else invalid_components(file, source.spec)
+        if invalid is None:
+            raise
+        raise invalid from error
 
 
 def _train(run: Run, shown: Any) -> bool:

@@ -37,6 +37,28 @@ class Broken(TicTacToe):
             raise RuntimeError("the board caught fire")
         return super().advance(actions)
 """
+OWN = """
+from lanista.algorithms import Algorithm, AlgorithmOptions
+from workers.games.builtin.tic_tac_toe import TicTacToe
+
+
+class Wide(TicTacToe):
+    def __init__(self, *, tables, reach):
+        if reach < 0:
+            raise ValueError("reach must be positive")
+        super().__init__(tables=tables)
+
+
+class PlainOptions(AlgorithmOptions):
+    weight: float = 1.0
+
+
+class Plain(Algorithm):
+    Options = PlainOptions
+
+    def loss(self, batch, nets):
+        return nets["policy"](batch.obs, batch.legal)[1] * self.options.weight
+"""
 
 
 @pytest.fixture(autouse=True)
@@ -70,6 +92,19 @@ def test_json_is_for_programs(folder: Path) -> None:
 def test_problems_of_the_file_are_listed() -> None:
     result = run(SMALL | {"algorithm": {"id": "ppo", "entropi": 1}})
     assert result.exit_code == 1 and "small.yaml:" in result.stderr and "entropi" in result.stderr
+
+
+def test_own_components_that_cannot_be_made_have_their_line_in_the_file(folder: Path) -> None:
+    (folder / "own_parts.py").write_text(OWN)
+    file = {"game": {"id": "own_parts:Wide", "reach": 2}, "algorithm": {"id": "own_parts:Plain", "weigth": 2}}
+    result = run(SMALL | file)
+    assert result.exit_code == 1
+    assert (
+        result.stderr.startswith("small.yaml:3:11: algorithm.weigth = 2: ") and result.stderr.count("small.yaml") == 1
+    )
+    result = run(SMALL | {"game": {"id": "own_parts:Wide", "reach": -1}})
+    assert result.exit_code == 1 and ": game.id = own_parts:Wide: ValueError: reach must be positive" in result.stderr
+    assert result.stderr.startswith("small.yaml:") and 'own_parts.py", line' in result.stderr
 
 
 def test_an_error_of_user_code_is_told_with_its_line(folder: Path) -> None:

@@ -12,6 +12,14 @@ from lanista.cli.leagues import trial_checks
 from orchestrator.spec import trial_json_schema
 
 EXAMPLES = Path(__file__).parents[3] / "examples"
+OWN_ALGORITHM = """
+from lanista.algorithms import Algorithm
+
+
+class Plain(Algorithm):
+    def loss(self, batch, nets):
+        return nets["policy"](batch.obs, batch.legal)[1]
+"""
 runner = CliRunner()
 
 
@@ -63,6 +71,16 @@ def test_what_a_worker_finds_is_refused_with_its_line(monkeypatch: pytest.Monkey
     done = runner.invoke(app, ["trial", "validate", str(EXAMPLES / "pfsp.yaml")])
     assert done.exit_code == 1 and done.stdout == ""
     assert "pfsp.yaml:11:26: model.hidden" in done.stderr and "does not fit" in done.stderr
+
+
+def test_a_misspelt_option_of_an_own_algorithm_is_one_problem(tmp_path: Path) -> None:
+    (tmp_path / "own_learning.py").write_text(OWN_ALGORITHM)
+    file = tmp_path / "own.yaml"
+    file.write_text('game: {id: openspiel, game: tic_tac_toe}\nalgorithm:\n  id: "own_learning:Plain"\n  gama: 0.9\n')
+    done = runner.invoke(app, ["trial", "validate", str(file), "--json"])
+    (problem,) = json.loads(done.stdout)["problems"]
+    assert (problem["path"], problem["line"], problem["value"]) == ("algorithm.gama", 4, "0.9")
+    assert "did you mean 'gamma'?" in problem["message"]
 
 
 def test_a_good_file_as_json_is_the_whole_trial() -> None:
