@@ -72,7 +72,7 @@ def decide_snapshot(
     # the smallest lower bound also bounds the smallest win rate, whichever opponent that is against
     bounds = {opponent: payoff.interval(learner, opponent)[0] for opponent in opponents}
     hardest = min(bounds, key=lambda opponent: bounds[opponent], default=None)
-    evidence = {
+    evidence: dict[str, Any] = {
         **asdict(rule),
         "learner": learner,
         "steps_since_snapshot": steps,
@@ -80,20 +80,18 @@ def decide_snapshot(
         "hardest": hardest,
         "lower_bound": None if hardest is None else bounds[hardest],
     }
-    verdict, reason = _snapshot_verdict(rule, steps, hardest, bounds)
+    called = "" if hardest is None else players.member(hardest).called
+    verdict, reason = _snapshot_verdict(rule, steps, called, evidence["lower_bound"])
     return Decision(kind=DecisionKind.SNAPSHOT, verdict=verdict, reason=reason, evidence=evidence)
 
 
-def _snapshot_verdict(
-    rule: SnapshotRule, steps: int, hardest: PlayerId | None, bounds: dict[PlayerId, float]
-) -> tuple[str, str]:
+def _snapshot_verdict(rule: SnapshotRule, steps: int, hardest: str, bound: float | None) -> tuple[str, str]:
     if steps >= rule.max_steps:
         return SNAPSHOT, f"{steps} steps since the last snapshot reach max_steps, {rule.max_steps}"
     if steps < rule.min_steps:
         return KEEP, f"only {steps} of at least {rule.min_steps} steps since the last snapshot"
-    if hardest is None:
+    if bound is None:
         return KEEP, "there is no opponent yet whose win rate could be judged"
-    bound = bounds[hardest]
     if bound > rule.win_rate:
         return SNAPSHOT, f"every win rate is above {rule.win_rate:g}: lowest bound {bound:.3f}, against {hardest}"
     return KEEP, f"against {hardest} the win rate may be as low as {bound:.3f}, not above {rule.win_rate:g}"
@@ -131,7 +129,7 @@ def decide_reset(
         return Decision(kind=DecisionKind.RESET, verdict=KEEP, reason=reason, evidence=evidence)
     target = _reset_target(rule, players, whole_count(trial_steps, "trial_steps"), rng)
     evidence["target"] = target
-    origin = "the initial weights" if target is None else f"the past main {target}"
+    origin = "the initial weights" if target is None else f"the past main {players.member(target).called}"
     reason = f"a {role} is reset after a snapshot with probability {chance:g}; it restarts from {origin}"
     return Decision(kind=DecisionKind.RESET, verdict=RESET, reason=reason, evidence=evidence)
 

@@ -222,6 +222,7 @@ class MemoryLeague:
                 created=place,
                 parent=None if player.parent is None else PlayerId(player.parent),
                 active=not player.rating_only and player.name not in passive,
+                name=player.name,
             )
             for place, player in enumerate(self.players.values())
             if player.name not in out

@@ -29,6 +29,13 @@ class Member:
     parent: PlayerId | None = None
     active: bool = True
     """False for a retired player, which stays on the roster as a parent but is never chosen."""
+    name: str = ""
+    """What reasons call it; the id where it has none."""
+
+    @property
+    def called(self) -> str:
+        """The player in words."""
+        return self.name or str(self.id)
 
 
 class Roster:

@@ -60,6 +60,7 @@ def roster_of(session: Session, trial_id: str, *, playable: Container[str] | Non
                 and not player.rating_only
                 and (playable is None or player.id in playable)
             ),
+            name=player.name,
         )
         for place, player in enumerate(players_of(session, trial_id))
     ]

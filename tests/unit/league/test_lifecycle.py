@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 
 import pytest
 
@@ -58,6 +59,15 @@ def test_the_lower_bound_counts_not_the_win_rate() -> None:
 def test_one_unknown_opponent_is_enough_to_wait() -> None:
     decision = snapshot(winning("main", "m1"), 150)
     assert decision.verdict == "keep" and decision.evidence["hardest"] == "m2"
+
+
+def test_reasons_name_players_and_evidence_has_their_ids() -> None:
+    named = [replace(member, name=f"the {member.id}") for member in ROSTER]
+    decision = snapshot(winning("main", "m1"), 150, roster=named)
+    assert decision.reason.startswith("against the m2 the win rate") and decision.evidence["hardest"] == "m2"
+    rule = ResetRule(past_after_steps=0)
+    again = decide_reset(rule, learner="me", roster=named, snapshot="v9", trial_steps=1, seed=0)
+    assert again.reason.endswith(f"the past main the {again.evidence['target']}")
 
 
 def test_an_empty_set_has_no_minimum() -> None:
