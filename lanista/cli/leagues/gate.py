@@ -12,6 +12,7 @@ from rich.table import Table
 
 from api.schemas.enums import GateStatus
 from api.schemas.gates import Gate, GateSummary
+from api.schemas.trials import Trial
 from lanista.cli.connection import TrialArgument, connected
 from lanista.cli.options import HomeOption, JsonOption, LimitOption
 from lanista.cli.terminal import out, print_json, print_line, uncut_table
@@ -19,6 +20,7 @@ from lanista.client import Client
 from lanista.client.calls.composed import is_id
 from lanista.client.errors import NoSuchName, NotFound
 from lanista.league_view.tables import status_text
+from league.types import Role
 
 gate = typer.Typer(help="Promotion gates: list, show, stop.", no_args_is_help=True)
 
@@ -43,15 +45,16 @@ def list_all(
     with connected(home) as client:
         found = client.find_trial(trial)
         gates = list(islice(client.gates(found, status=status or (), page_size=min(limit, 500)), limit))
+        labels = {} if as_json else _candidates(client, found, gates)
     if as_json:
         print_json([one.model_dump(mode="json") for one in gates])
         return
-    table = uncut_table("opened", "alias", "status", "pairs", "LLR", "bounds", "reason", "id")
+    table = uncut_table("opened", "candidate", "alias", "status", "pairs", "LLR", "bounds", "reason", "id")
     for one in gates:
         opened = one.created_at.astimezone().strftime("%m-%d %H:%M:%S")
         bounds = f"{one.lower_bound:.2f} … {one.upper_bound:.2f}"
         words = (escape(one.alias), status_text(one.status), f"{one.pairs:,}", f"{one.llr:.2f}", bounds)
-        table.add_row(opened, *words, escape(one.status_reason or ""), one.id)
+        table.add_row(opened, escape(labels[one.candidate_version_id]), *words, escape(one.status_reason or ""), one.id)
     out.print(table)
 
 
@@ -106,6 +109,14 @@ def _find(client: Client, reference: str) -> Gate:
     if newest is None:
         raise NoSuchName(f"{trial.label} has had no gate yet")
     return client.gate(newest.id)
+
+
+def _candidates(client: Client, trial: Trial, gates: Sequence[GateSummary]) -> dict[str, str]:
+    """The candidates by name and version: snapshots of the trial, or else versions that are asked for one by one."""
+    frozen = client.players(trial, role=[Role.HISTORICAL], page_size=500) if gates else ()
+    labels = {one.version_id: f"{one.name}:{one.version_number}" for one in frozen if one.version_id is not None}
+    wanted = {one.candidate_version_id for one in gates}
+    return labels | {version: _label(client, version) for version in wanted if version not in labels}
 
 
 def _label(client: Client, version_id: str | None) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from itertools import islice
 from typing import Annotated, Any
 
@@ -165,6 +166,7 @@ def explain(
         found = client.find_trial(trial)
         learner = client.find_player(found, player)
         chosen = _decisions_of(client, found, learner, generation)
+        before = [] if generation is not None or as_json else _judged_before(client, found, learner, chosen)
         names = {member.id: member.name for member in client.players(found, page_size=500)}
     if not chosen:
         about = "it has none yet" if generation is None else f"its newest is {learner.generation}"
@@ -178,6 +180,10 @@ def explain(
         print_line(f"\n[bold]{decision.kind}[/] → {escape(decision.verdict)}: {escape(decision.reason)}")
         if decision.kind is DecisionKind.MATCHMAKING:
             _show_opponents(decision, names, limit)
+    if before:
+        print_line(f"\nThis generation is not judged yet. After generation {before[0].generation}:")
+    for decision in before:
+        print_line(f"\n[bold]{decision.kind}[/] → {escape(decision.verdict)}: {escape(decision.reason)}")
 
 
 def _decisions_of(client: Client, trial: Trial, player: Player, generation: int | None) -> list[Decision]:
@@ -189,6 +195,15 @@ def _decisions_of(client: Client, trial: Trial, player: Player, generation: int 
             return []
         generation = newest.generation
     return list(client.decisions(trial, player_id=player.id, generation=generation))[::-1]
+
+
+def _judged_before(client: Client, trial: Trial, player: Player, chosen: Sequence[Decision]) -> list[Decision]:
+    """The judgements of the generation before, where that of these decisions is still under way."""
+    newest = chosen[0].generation if chosen else None
+    if not newest or newest < 2 or any(decision.kind is not DecisionKind.MATCHMAKING for decision in chosen):
+        return []
+    before = list(client.decisions(trial, player_id=player.id, generation=newest - 1))[::-1]
+    return [decision for decision in before if decision.kind is not DecisionKind.MATCHMAKING]
 
 
 def _show_opponents(decision: Decision, names: dict[str, str], limit: int) -> None:

@@ -23,9 +23,7 @@ from lanista.client.local import ApiAddress, find_api
 from lanista.stack.home import Home, write_atomically
 from tests.unit.client.fake_api import (
     NO_WAITING,
-    URL,
     FakeApi,
-    Reply,
     a_league,
     a_list,
     a_player,
@@ -46,19 +44,6 @@ Serve = Callable[..., FakeApi]
 def _wide(monkeypatch: pytest.MonkeyPatch) -> None:
     """Tables with all their columns, whatever terminal the tests run in."""
     monkeypatch.setattr(terminal.out, "width", 160)
-
-
-@pytest.fixture
-def serve(monkeypatch: pytest.MonkeyPatch) -> Serve:
-    """Has commands talk to a fake API that gives these replies."""
-
-    def start(*replies: Reply) -> FakeApi:
-        api = FakeApi(*replies)
-        monkeypatch.setattr(connection, "find_api", lambda **_: ApiAddress(URL, "secret"))
-        monkeypatch.setattr(connection, "Client", lambda where, **_: Client(where, retries=NO_WAITING, transport=api))
-        return api
-
-    return start
 
 
 def run(*arguments: str) -> Any:
