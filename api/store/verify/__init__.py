@@ -8,6 +8,7 @@ from sqlalchemy import Engine, func, select
 from sqlalchemy.exc import NoResultFound
 from sqlalchemy.orm import Session
 
+from api.schemas.enums import TrialKind
 from api.store.core.engine import snapshot_factory
 from api.store.tables import Gate, Generation, Match, Metric, ModelVersion, Payoff, Player, RatingFit, Tally, Trial
 from api.store.verify.aliases import wrong_aliases, wrong_canaries
@@ -26,7 +27,6 @@ __all__ = ["AuditReport", "Finding", "FindingKind", "audit", "wrong_rows"]
 _CHECKS = (wrong_commits, wrong_generations, wrong_payoffs, wrong_games, wrong_aliases, wrong_canaries, wrong_ratings)
 
 _COUNTED = {
-    "trials": Trial,
     "players": Player,
     "versions": ModelVersion,
     "generations": Generation,
@@ -37,6 +37,8 @@ _COUNTED = {
     "rating_fits": RatingFit,
 }
 
+_TRIALS = select(func.count()).select_from(Trial).where(Trial.kind == TrialKind.LEAGUE)
+"""Trials that somebody started: those that hold the bots of a project are in no list, and are not counted either."""
 _INEXACT = select(func.count()).select_from(Metric).where(Metric.name == "exact", Metric.value == 0)
 """Generations that another run from the same checkpoint would not repeat bit for bit: no finding, but worth knowing."""
 
@@ -45,9 +47,9 @@ def audit(engine: Engine, artifacts: ArtifactStore) -> AuditReport:
     """Recompute payoffs, ratings and counts of all trials and check every file. Safe while leagues run."""
     # one snapshot of the database, so that concurrent commits are seen completely or not at all
     with snapshot_factory(engine)() as session:
-        counts = {
-            name: session.scalar(select(func.count()).select_from(model)) or 0 for name, model in _COUNTED.items()
-        }
+        counts = {"trials": session.scalar(_TRIALS) or 0}
+        for name, model in _COUNTED.items():
+            counts[name] = session.scalar(select(func.count()).select_from(model)) or 0
         counts["inexact_generations"] = session.scalar(_INEXACT) or 0
         findings = list(wrong_rows(session))
         referenced = referenced_files(session)
