@@ -109,6 +109,9 @@ def _show_ratings(answer: Ratings, against: str | None) -> None:
             words.insert(4, difference_text(rating))
         table.add_row(*words)
     out.print(table)
+    anchor = next((one for one in answer.items if one.version_id == answer.fit.anchor_version_id), None)
+    if anchor is not None:
+        print_line(f"[dim]Zero is {escape(anchor.player)}.[/]")
     if answer.fit.depends_on_order:
         print_line("[dim]This method depends on the order of games.[/]")
     if any(rating.prior for rating in answer.items):

@@ -180,7 +180,8 @@ def test_a_value_is_not_a_section() -> None:
 def test_the_league_is_drawn(serve: Serve) -> None:
     serve(a_league())
     assert "0.70 5" in run("league", "payoff", "trial-1").stdout
-    assert "+120 ±20" in run("league", "ratings", "trial-1").stdout
+    shown = run("league", "ratings", "trial-1").stdout
+    assert "+120 ±20" in shown and "Zero is random." in shown
     assert json.loads(run("league", "payoff", "trial-1", "--json").stdout)["win_rate"][0][1] == 0.7
 
 
