@@ -174,7 +174,7 @@ def _conclude(session: Session, gate: Gate) -> list[NewEvent]:
     elif gate.settings.get(PANEL) is not None and decision.verdict == PROMOTE and plays_alone(session, gate):
         decision = without_panel(decision)
     status = _ENDS[verdict.status]
-    if status is GateStatus.PASSED and decision.verdict != PROMOTE:
+    if panel and decision.verdict != PROMOTE:
         status = GateStatus.FAILED
     events = [end_gate(session, gate, status, decision.reason)]
     record_promotion(session, gate, decision)
