@@ -205,7 +205,7 @@ function gateFacts(gate, name, context) {
       ["Pairs by score", total ? pentanomial(gate.pentanomial) : null],
       ["Elo", `${gate.elo0} is not enough, ${gate.elo1} is (${gate.model})`],
       ["Bounds", `${fixed(gate.lower_bound)} refuses, ${fixed(gate.upper_bound)} promotes`],
-      ["Error rates", `α ${fixed(gate.alpha, 3)}, β ${fixed(gate.beta, 3)}`],
+      ["Error rates", `α ${gate.alpha.toPrecision(2)}, β ${gate.beta.toPrecision(2)}`],
       ["Games", h("a", { href: `/trials/${gate.trial_id}/matches?gate=${gate.id}` }, "recorded games")],
     ]),
   );
