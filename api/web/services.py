@@ -13,6 +13,7 @@ from api.settings import ApiSettings
 from api.store.core.engine import Engine, Sessions, session_factory, snapshot_factory
 from api.web.auth.sessions import SessionSigner
 from api.web.auth.tokens import TokenLookup
+from api.web.cache import Cache
 from api.web.live.cluster_status import ClusterStatus
 from api.web.live.feed import EventFeed
 from api.web.live.open_streams import OpenStreams
@@ -24,6 +25,8 @@ from api.web.tensorboard_proxy import TensorBoardProxy
 from api.web.uploads import Uploads
 from api.web.validation.spec_reader import SpecReader
 from orchestrator.storage.artifacts import ArtifactStore
+
+MAX_RATING_PAGES = 256
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -58,6 +61,11 @@ class Services:
     def snapshots(self) -> Sessions:
         """Sessions that read one snapshot of the database, for answers put together from several queries."""
         return snapshot_factory(self.engine)
+
+    @cached_property
+    def rating_pages(self) -> Cache[bytes]:
+        """Pages of fits, as they are sent."""
+        return Cache[bytes](MAX_RATING_PAGES)
 
 
 async def _services(request: Request) -> Services:

@@ -18,8 +18,8 @@ from api.web.auth.scopes import Viewer
 from api.web.problems import ProblemError
 from api.web.responses.csv_export import CSV_RESPONSE, PAGE, Form, FormQuery, csv_download
 from api.web.responses.paging import CURSOR, EntityId, Limit
-from api.web.responses.serialization import SerializingRoute, records_page
-from api.web.services import Api
+from api.web.responses.serialization import JSON, SerializingRoute, records_page
+from api.web.services import Api, Services
 
 router = APIRouter(route_class=SerializingRoute, prefix="/api/v1/trials/{trial_id}", tags=["league"])
 
@@ -47,6 +47,8 @@ def ratings(
     """The newest fit over rating games in which the trial takes part. Training and gating games never count."""
     if against is not None and method is not RatingMethod.BRADLEY_TERRY:
         raise ProblemError(422, f"query.against: {method} has no covariance; allowed with method=bradley_terry only")
+    if against is None and form is Form.JSON:
+        return _page_of_newest_fit(services, str(trial_id), method, cursor or 0, limit)
     page_size = PAGE * 20 if form is Form.CSV else limit + 1
     # one snapshot: a newer fit removes the covariance of the one before it
     with services.snapshots() as session:
@@ -60,6 +62,22 @@ def ratings(
     if form is Form.CSV:
         return csv_download(f"ratings-{trial_id}", _columns(with_differences=against is not None), [rows])
     return records_page(rows, limit, Rating, lambda _: (cursor or 0) + limit, fit=fit)
+
+
+def _page_of_newest_fit(services: Services, trial_id: str, method: RatingMethod, after: int, limit: int) -> Response:
+    """A page of the newest fit. Fits are never changed, so a page that was written once is written for all readers."""
+    with services.reads() as session:
+        require_trial(session, trial_id)
+        fit = newest_fit(session, trial_id, method)
+        if fit is None:
+            return records_page([], limit, Rating, fit=None)
+        fit_id = fit["id"]
+
+        def write() -> bytes:
+            rows = list_ratings(session, fit_id, trial_id, after=after, limit=limit + 1)
+            return bytes(records_page(rows, limit, Rating, lambda _: after + limit, fit=fit).body)
+
+        return Response(services.rating_pages.get((trial_id, fit_id, after, limit), write), media_type=JSON)
 
 
 def _columns(*, with_differences: bool) -> list[str]:
