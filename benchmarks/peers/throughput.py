@@ -7,13 +7,15 @@ from contextlib import ExitStack, closing
 from dataclasses import dataclass
 from typing import TypeVar
 
+import torch
+
 from benchmarks.peers.lanista import LanistaPeer
 from benchmarks.peers.rates import Peer, interleave, say
 from benchmarks.peers.rllib.client import RllibPeer, RllibSettings
 from benchmarks.peers.strength import BUILT_IN, OPENSPIEL
 from benchmarks.speed.bare import BarePeer, BareSettings
 from orchestrator.catalog import Component
-from orchestrator.contracts.generations import GenerationTask
+from orchestrator.contracts.generations import GenerationTask, ProcessResources
 from orchestrator.storage.artifacts import ArtifactStore
 
 EPOCHS = 4
@@ -22,7 +24,9 @@ _SCAN_SECONDS = 6.0
 Choice = TypeVar("Choice")
 
 
-def lanista_task(game: Component, *, actors: int, tables: int, steps: int, minibatch: int) -> GenerationTask:
+def lanista_task(
+    game: Component, *, actors: int, tables: int, steps: int, minibatch: int, autocast: str | None = None
+) -> GenerationTask:
     """PPO self-play in which every sampled step is trained on, four times: no early stop, no random openings."""
     options = {"epochs": EPOCHS, "target_kl": 0.0, "rollout_steps": steps, "minibatch": minibatch}
     return GenerationTask(
@@ -34,6 +38,7 @@ def lanista_task(game: Component, *, actors: int, tables: int, steps: int, minib
         tables=tables,
         rollout_actors=actors,
         opening_share=0.0,
+        resources=ProcessResources(autocast=autocast),
     )
 
 
@@ -54,7 +59,10 @@ BEST_LANISTA = [
     lanista_task(BUILT_IN, actors=2, tables=1024, steps=32, minibatch=8_192),
     lanista_task(BUILT_IN, actors=2, tables=1024, steps=32, minibatch=16_384),
     lanista_task(BUILT_IN, actors=2, tables=1024, steps=64, minibatch=32_768),
+    lanista_task(BUILT_IN, actors=2, tables=1024, steps=32, minibatch=8_192, autocast="bf16"),
+    lanista_task(BUILT_IN, actors=2, tables=1024, steps=64, minibatch=32_768, autocast="bf16"),
 ]
+"""bfloat16 is a setting of the trial file like the others; RLlib has none like it."""
 
 
 @dataclass
@@ -80,7 +88,13 @@ class Throughput:
         """Lanista's best beside the same loop in a plain script on as many processes."""
         task = self._best_task()
         options = dict(task.algorithm.options)
-        settings = BareSettings(processes=task.rollout_actors, tables=task.tables, hidden=HIDDEN, options=options)
+        settings = BareSettings(
+            processes=task.rollout_actors,
+            tables=task.tables,
+            hidden=HIDDEN,
+            options=options,
+            autocast=torch.bfloat16 if task.resources.autocast else None,
+        )
         return self._beside("bare", lambda: BarePeer(settings), task)
 
     def _best_task(self) -> GenerationTask:
@@ -118,5 +132,5 @@ def _described(choice: object) -> str:
     options = choice.algorithm.options
     return (
         f"Lanista, {choice.game.id}, {choice.rollout_actors} actors x {choice.tables} tables x "
-        f"{options['rollout_steps']} steps, minibatch {options['minibatch']}"
+        f"{options['rollout_steps']} steps, minibatch {options['minibatch']}, {choice.resources.autocast or 'f32'}"
     )

@@ -38,6 +38,8 @@ class BareSettings:
     tables: int = 1024
     hidden: tuple[int, ...] = (64, 64)
     options: dict[str, Any] = field(default_factory=dict)
+    autocast: torch.dtype | None = None
+    """The type in which the network computes; None: float32."""
     independent: bool = False
     """Processes that do not average gradients: the limit if the all-reduce cost nothing."""
 
@@ -59,6 +61,7 @@ class BareLoop:
         model = Mlp(observation_shape=spec.observation_shape, actions=spec.actions, hidden=settings.hidden)
         self._learner = Learner(model)
         self._learner.optimiser(learning_rate=self._options.learning_rate, gradient_clip=self._options.gradient_clip)
+        self._learner.to(torch.device("cpu"), settings.autocast)
         self._learner.connect(reduce)
         self._buffer = Fresh()
         self._model = model
@@ -93,7 +96,9 @@ class BareLoop:
         self._observations[step], self._legal[step] = turn.observations, turn.legal
         with torch.inference_mode():
             observations = torch.from_numpy(self._observations[step])
-            logits, values = self._model(observations, torch.from_numpy(self._legal[step]))
+            with self._learner.autocast():
+                logits, values = self._model(observations, torch.from_numpy(self._legal[step]))
+            logits, values = logits.float(), values.float()
             actions, log_probs = choose(logits, self._rng.random(len(turn.tables), dtype=np.float32))
         self._actions[step], self._log_probs[step] = actions.numpy(), log_probs.numpy()
         self._values[step] = values.numpy()

@@ -71,8 +71,9 @@ def evaluate(learner: Learner, batch: Experience, model: nn.Module | None = None
     model = learner.model if model is None else model
     if state_size(model):
         return RecurrentBatchPass(learner, batch, model)
-    direct = type(model) is Mlp and not learner.autocasts
-    return DirectBatchPass(learner, batch, model) if direct else AutogradBatchPass(learner, batch, model)
+    if type(model) is not Mlp:
+        return AutogradBatchPass(learner, batch, model)
+    return CastBatchPass(learner, batch, model) if learner.autocasts else DirectBatchPass(learner, batch, model)
 
 
 @torch.no_grad()
@@ -177,7 +178,7 @@ class DirectBatchPass(BatchPass):
     def forward(self, rows: Rows) -> tuple[Tensor, Tensor]:
         seen, self._legal = self._seen(rows)
         self._inputs = hidden_layers(seen, self._weights, self._biases, relu=self._relu)
-        out = torch.addmm(self._biases[-1].unsqueeze(1), self._weights[-1], self._inputs[-1].t())
+        out = self._outputs()
         actions = self.model.actions
         if self._legal is None:
             return out[:actions], out[actions]
@@ -190,4 +191,33 @@ class DirectBatchPass(BatchPass):
         else:
             torch.mul(logits, self._legal, out=error[:-1])
         error[-1] = values
-        backpropagate(error.t(), self._inputs, self._weights, self._gradients, relu=self._relu)
+        backpropagate(self._narrowed(error).t(), self._inputs, self._weights, self._gradients, relu=self._relu)
+
+    def _outputs(self) -> Tensor:
+        """The last layer's outputs [outputs, rows]."""
+        return torch.addmm(self._biases[-1].unsqueeze(1), self._weights[-1], self._inputs[-1].t())
+
+    def _narrowed(self, error: Tensor) -> Tensor:
+        """The gradient at the outputs, in the type of the products."""
+        return error
+
+
+class CastBatchPass(DirectBatchPass):
+    """Perceptrons with `autocast`: products in the narrow type; weights, outputs and gradients stay in float32."""
+
+    def __init__(self, learner: Learner, batch: Experience, model: nn.Module | None = None) -> None:
+        super().__init__(learner, batch, model)
+        self._wide, self._wide_biases = self._weights, self._biases
+        self._rows = self._rows.to(learner.compute_type)
+
+    def forward(self, rows: Rows) -> tuple[Tensor, Tensor]:
+        kind = self.learner.compute_type
+        self._weights = [weight.to(kind) for weight in self._wide]
+        self._biases = [bias.to(kind) for bias in self._wide_biases]
+        return super().forward(rows)
+
+    def _outputs(self) -> Tensor:
+        return super()._outputs().float()
+
+    def _narrowed(self, error: Tensor) -> Tensor:
+        return error.to(self.learner.compute_type)

@@ -119,6 +119,11 @@ class Learner:
         """Whether networks compute in another type than their weights'."""
         return self._autocast is not None
 
+    @property
+    def compute_type(self) -> torch.dtype:
+        """The type in which networks compute while they learn."""
+        return self._autocast or torch.float32
+
     def connect(self, reduce: Reduce | None, should_stop: ShouldStop = lambda: False) -> None:
         """Average gradients with other processes by this from now on; see `raise_if_stopped` for `should_stop`."""
         self._reduce, self._should_stop = reduce, should_stop

@@ -24,11 +24,18 @@ def hidden_layers(rows: Tensor, weights: Sequence[Tensor], biases: Sequence[Tens
 def backpropagate(
     error: Tensor, inputs: Sequence[Tensor], weights: Sequence[Tensor], gradients: Gradients, *, relu: bool
 ) -> None:
-    """Write the gradients of all layers, from the gradient at the outputs [rows, outputs]."""
+    """Write the gradients of all layers, from the gradient at the outputs [rows, outputs].
+
+    The gradients may be of a wider type than that of the error, inputs and weights.
+    """
     for depth in range(len(weights) - 1, -1, -1):
         weight, bias = gradients[depth]
-        torch.mm(error.t(), inputs[depth], out=weight)
-        torch.sum(error, 0, out=bias)
+        assert weight is not None and bias is not None, "every layer is trained"
+        if weight.dtype == error.dtype:
+            torch.mm(error.t(), inputs[depth], out=weight)
+        else:
+            weight.copy_(torch.mm(error.t(), inputs[depth]))
+        torch.sum(error, 0, dtype=bias.dtype, out=bias)
         if depth:
             error = error @ weights[depth]
             if relu:

@@ -11,7 +11,14 @@ from orchestrator.spec.algorithms.actor_critic import PpoOptions, VtraceOptions
 from tests.unit.training.samples import learner_of, random_batch, updated
 from workers.algorithms.actor_critic.ppo import Ppo
 from workers.algorithms.actor_critic.vtrace import Vtrace
-from workers.algorithms.evaluation import AutogradBatchPass, DirectBatchPass, RecurrentBatchPass
+from workers.algorithms.evaluation import (
+    AutogradBatchPass,
+    BatchPass,
+    CastBatchPass,
+    DirectBatchPass,
+    RecurrentBatchPass,
+    evaluate,
+)
 from workers.algorithms.heads import policy_terms
 from workers.algorithms.learner import POLICY
 from workers.algorithms.targets.gae import gae
@@ -73,6 +80,32 @@ def test_direct_and_recorded_gradients_agree() -> None:
         evaluation.backward(logits.clamp(min=-1.0), values)
         gradients.append((logits, values, learner.optimisers[POLICY].gradient.clone()))
     torch.testing.assert_close(gradients[0], gradients[1])
+
+
+def test_a_perceptron_in_bfloat16_keeps_wide_weights_and_gradients() -> None:
+    """Rounded to 8 bits of mantissa on the way, as under autograd's autocast; the outputs are near those in float32."""
+    batch = random_batch()
+    found = []
+    kinds: list[tuple[type[BatchPass], torch.dtype | None]] = [
+        (DirectBatchPass, None),
+        (AutogradBatchPass, torch.bfloat16),
+        (CastBatchPass, torch.bfloat16),
+    ]
+    for kind, narrow in kinds:
+        torch.manual_seed(2)
+        learner = learner_of(Mlp(observation_shape=(6,), actions=5, hidden=[8, 7]), PpoOptions())
+        learner.to(torch.device("cpu"), narrow)
+        evaluation = kind(learner, batch)
+        logits, values = evaluation.forward(batch.trainable)
+        evaluation.backward(logits.clamp(min=-1.0), values)
+        gradient = learner.optimisers[POLICY].gradient
+        assert logits.dtype == values.dtype == gradient.dtype == torch.float32
+        found.append((logits, values, gradient.clone()))
+    exact, recorded, cast = found
+    assert not torch.equal(cast[1], exact[1])
+    torch.testing.assert_close(cast, recorded, atol=0.02, rtol=0.02)
+    torch.testing.assert_close(cast, exact, atol=0.05, rtol=0.05)
+    assert type(evaluate(learner, batch)) is CastBatchPass
 
 
 def test_a_recurrent_model_is_unrolled_along_each_game() -> None:
