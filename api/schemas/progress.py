@@ -34,6 +34,23 @@ class GenerationProgress(Answer):
         return data
 
 
+class TrainingSpeed(Answer):
+    """How fast a trial trains, over all its players: the one number that every view of it shows."""
+
+    steps_per_second: float = Field(
+        description="steps recorded or under way in the last minutes, divided by that time", examples=[14_300.0]
+    )
+    measured_seconds: float = Field(
+        description="the time it is measured over: five minutes, or since the trial started or resumed",
+        examples=[300.0],
+    )
+    steps_under_way: int = Field(description="steps of generations that are not recorded yet", examples=[120_000])
+    seconds_left: float | None = Field(
+        description="until the budget of steps is used up at this speed; null without such a budget or without speed",
+        examples=[7_200.0],
+    )
+
+
 class TrialProgress(Answer):
     """What a trial does now, and what keeps it from going on."""
 
@@ -42,3 +59,4 @@ class TrialProgress(Answer):
         description="failed attempts that no success of the same player or gate has followed, one sentence each",
         examples=[["Generation 3 of main: attempt 2 failed, the next in 10 s, because the crew was lost"]],
     )
+    speed: TrainingSpeed | None = Field(None, description="how fast it trains; null where it does not run")

@@ -16,6 +16,7 @@ from rich.console import Console
 from rich.live import Live
 
 from api.schemas.events import Event, GenerationProgress
+from api.schemas.progress import TrainingSpeed
 from lanista.client import AsyncClient, League, Retries
 from lanista.client.local import ApiAddress
 from lanista.league_view.event_text import event_line
@@ -42,8 +43,8 @@ class LiveLeague:
     progress: dict[str, GenerationProgress] = field(default_factory=dict)
     """Generations under way, by player id."""
     events: deque[Event] = field(default_factory=lambda: deque(maxlen=MOST_EVENTS))
-    recorded: deque[tuple[float, int]] = field(default_factory=lambda: deque(maxlen=12))
-    """Time and steps of recorded generations, for the steps per second."""
+    speed: TrainingSpeed | None = None
+    """How fast the trial trains, as the last progress event said."""
     told: deque[str] = field(default_factory=lambda: deque(maxlen=MOST_SENTENCES))
     """What happened last, in words."""
     untold: list[str] = field(default_factory=list)
@@ -64,26 +65,20 @@ class LiveLeague:
         """Update the state from an event."""
         if event.type == "progress":
             self.progress = {generation.player_id: generation for generation in event.generations}
+            self.speed = event.speed
             return
         for older in [kept for kept in self.events if _replaces(event, kept)]:
             self.events.remove(older)
         self.events.append(event)
-        if event.type == "generation.recorded" and event.created_at is not None:
+        if event.type == "generation.recorded":
             self.progress.pop(str(event.payload.get("player_id")), None)
-            self.recorded.append((event.created_at.timestamp(), int(event.payload.get("steps", 0))))
 
     @property
     def steps_per_second(self) -> float | None:
-        """Steps per second of the running generations if known, else of those recorded last."""
-        if self.league.trial.status not in ("running", "pausing", "stopping"):
+        """Steps per second over all players, as the server measures it; None where the trial does not run."""
+        if self.speed is None or self.league.trial.status not in ("running", "pausing", "stopping"):
             return None
-        told = [one.steps_per_second for one in self.progress.values() if one.steps_per_second]
-        if told:
-            return sum(told)
-        if len(self.recorded) < 2 or self.recorded[-1][0] <= self.recorded[0][0]:
-            return None
-        later = list(self.recorded)[1:]
-        return sum(steps for _, steps in later) / (self.recorded[-1][0] - self.recorded[0][0])
+        return self.speed.steps_per_second
 
 
 def _replaces(event: Event, older: Event) -> bool:

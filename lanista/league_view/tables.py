@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING
 
 from rich.console import Group, RenderableType
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from api.schemas.events import GenerationProgress
     from api.schemas.payoff import Payoff
     from api.schemas.players import Player
+    from api.schemas.progress import TrainingSpeed
     from api.schemas.ratings import Rating
     from api.schemas.trials import TrialSummary
     from lanista.league_view.live import LiveLeague
@@ -59,7 +60,7 @@ def league_view(live: LiveLeague, *, width: int = 120, height: int = 40) -> Rend
     shown = players_to_show(league, rows)
     columns = max(2, (width - NAME_WIDTH - 4) // (CELL_WIDTH + 3))
     parts: list[RenderableType] = [
-        headline(league.trial, live.steps_per_second),
+        headline(league.trial, live.speed if live.steps_per_second is not None else None),
         players_table(league, shown, live.progress),
         payoff_table(league.payoff, [player.id for player in shown][:columns]),
     ]
@@ -88,7 +89,7 @@ def _rank(league: League, player: Player) -> int:
     return 2 if player.bot else 3
 
 
-def headline(trial: TrialSummary, steps_per_second: float | None = None) -> RenderableType:
+def headline(trial: TrialSummary, speed: TrainingSpeed | None = None) -> RenderableType:
     """The trial's name, status and progress in one line."""
     line = Text.assemble((trial.label, "bold"), f" · {trial.game} · ")
     line.append(trial.status, STATUS_COLOURS.get(trial.status, ""))
@@ -98,8 +99,10 @@ def headline(trial: TrialSummary, steps_per_second: float | None = None) -> Rend
     line.append(f" · {trial.steps:,} steps · commit {trial.last_commit}")
     if trial.started_at is not None:
         line.append(f" · {duration((trial.finished_at or datetime.now(UTC)) - trial.started_at)}")
-    if steps_per_second is not None:
-        line.append(f" · {steps_per_second:,.0f} steps/s", "bold green")
+    if speed is not None:
+        line.append(f" · {speed.steps_per_second:,.0f} steps/s", "bold green")
+    if speed is not None and speed.seconds_left is not None:
+        line.append(f" · about {duration(timedelta(seconds=round(speed.seconds_left)))} left")
     below = [Text(trace, "dim")] if trace else []
     budget = trial.budget_steps
     if not budget:

@@ -43,7 +43,7 @@ def steps_told(client: Client, trial: Trial) -> list[int]:
     steps: list[int] = []
     for event in client.events(trial, newest=10):
         assert event.type != "generation.recorded", "the generation ended before its progress was seen"
-        if event.type != "progress":
+        if event.type != "progress" or not event.generations:
             continue
         (generation,) = event.generations
         assert event.id is None and (generation.player, generation.generation) == ("main", 1)

@@ -8,7 +8,7 @@ from pydantic import Field
 
 from api.schemas.base import Answer, Utc
 from api.schemas.events.base import Level
-from api.schemas.progress import GenerationProgress
+from api.schemas.progress import GenerationProgress, TrainingSpeed
 
 
 class EventHead(Answer):
@@ -30,3 +30,4 @@ class Event(EventHead):
     generations: list[GenerationProgress] = Field(
         default_factory=list, description="of a `progress` event: the generations under way"
     )
+    speed: TrainingSpeed | None = Field(None, description="of a `progress` event: how fast the trial trains")

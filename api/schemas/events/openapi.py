@@ -10,7 +10,7 @@ from pydantic.json_schema import models_json_schema
 from api.schemas.events.base import KINDS
 from api.schemas.events.envelope import EventHead
 from api.schemas.events.progress import Progress
-from api.schemas.progress import GenerationProgress
+from api.schemas.progress import GenerationProgress, TrainingSpeed
 
 COMPONENTS = "#/components/schemas/"
 EVENT_SCHEMA = f"{COMPONENTS}Event"
@@ -40,6 +40,7 @@ def _envelope(kind: str) -> type[EventHead]:
     fields: dict[str, Any] = {"type": (Literal[kind], ...)}
     if payload is Progress:
         fields["generations"] = (list[GenerationProgress], ...)
+        fields["speed"] = (TrainingSpeed | None, ...)
     else:
         fields["payload"] = (payload, ...)
     return create_model(f"{payload.__name__}Event", __base__=EventHead, __doc__=payload.__doc__, **fields)

@@ -6,7 +6,7 @@ from pydantic import Field
 
 from api.schemas.events.base import ID, EventPayload
 from api.schemas.events.wording import counted
-from api.schemas.progress import GenerationProgress
+from api.schemas.progress import GenerationProgress, TrainingSpeed
 
 
 class Progress(EventPayload, kind="progress", transient=True):
@@ -16,6 +16,7 @@ class Progress(EventPayload, kind="progress", transient=True):
         default_factory=list,
         examples=[[{"player_id": ID, "player": "main", "generation": 3, "steps": 50_000, "target": 200_000}]],
     )
+    speed: TrainingSpeed | None = Field(None, description="how fast the trial trains, over all players")
 
     @property
     def text(self) -> str:

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
 from typing import Any
 
 import structlog
@@ -14,9 +17,12 @@ from temporalio.converter import ActivitySerializationContext
 from temporalio.service import RPCError
 
 from api.schemas.events import GenerationProgress, Progress
+from api.schemas.progress import TrainingSpeed
 from api.store.core.engine import Sessions
 from api.store.trials.reads import learners
+from api.store.trials.speed import RecentTraining, recent_training
 from api.web.live.feed import EventFeed
+from league.training_speed import TrainedSpan, seconds_left, steps_per_second
 from orchestrator.contracts.generations import train_generation
 from orchestrator.contracts.workflows import player_workflow_id
 
@@ -24,6 +30,27 @@ log = structlog.get_logger()
 
 POLL_SECONDS = 1.0
 MAX_CONCURRENT = 16
+
+
+@dataclass(frozen=True, slots=True)
+class UnderWay:
+    """What a trial does now: its generations under way, and how fast it trains (None where it does not run)."""
+
+    generations: list[GenerationProgress]
+    speed: TrainingSpeed | None
+
+
+@dataclass(frozen=True, slots=True)
+class _Attempt:
+    """An attempt at a generation, when it began, and when its worker last told of it (seconds since 1970)."""
+
+    progress: GenerationProgress
+    began: float
+    told: float
+
+    @property
+    def span(self) -> TrainedSpan:
+        return TrainedSpan(self.progress.steps or 0, self.began, self.told)
 
 
 class ProgressPoller:
@@ -45,22 +72,25 @@ class ProgressPoller:
                     log.debug("no progress to show", trial=trial_id, error=type(error).__name__)
             await asyncio.sleep(POLL_SECONDS)
 
-    async def generations(self, trial_id: str) -> list[GenerationProgress]:
-        """The generations of the trial that are under way now."""
-        players = await run_in_threadpool(self._learners, trial_id)
-        found = await asyncio.gather(*(self._generation(*player) for player in players))
-        return [progress for progress in found if progress is not None]
+    async def under_way(self, trial_id: str) -> UnderWay:
+        """The generations of the trial that are under way now, and its speed with them."""
+        players, recent = await run_in_threadpool(self._read, trial_id)
+        found = await asyncio.gather(*(self._attempt(*player) for player in players))
+        attempts = [attempt for attempt in found if attempt is not None]
+        speed = None if recent is None else speed_of(recent, [attempt.span for attempt in attempts])
+        return UnderWay([attempt.progress for attempt in attempts], speed)
 
     async def _poll(self, trial_id: str) -> None:
-        under_way = await self.generations(trial_id)
-        if under_way:
-            self._feed.publish_progress(trial_id, Progress(generations=under_way))
+        now = await self.under_way(trial_id)
+        if now.generations or now.speed:
+            self._feed.publish_progress(trial_id, Progress(generations=now.generations, speed=now.speed))
 
-    def _learners(self, trial_id: str) -> list[tuple[str, str, int]]:
+    def _read(self, trial_id: str) -> tuple[list[tuple[str, str, int]], RecentTraining | None]:
         with self._sessions() as session:
-            return [(row[0], row[1], row[2]) for row in learners(session, trial_id)]
+            players = [(row[0], row[1], row[2]) for row in learners(session, trial_id)]
+            return players, recent_training(session, trial_id, datetime.now(UTC))
 
-    async def _generation(self, player_id: str, name: str, generation: int) -> GenerationProgress | None:
+    async def _attempt(self, player_id: str, name: str, generation: int) -> _Attempt | None:
         handle = self._temporal.get_workflow_handle(player_workflow_id(player_id))
         try:
             async with self._slots:
@@ -72,9 +102,11 @@ class ProgressPoller:
                 details = await self._details(handle.id, activity)
                 about = {"player_id": player_id, "player": name, "generation": generation + 1}
                 try:
-                    return GenerationProgress.model_validate({**about, **details})
+                    progress = GenerationProgress.model_validate({**about, **details})
                 except ValidationError:  # an algorithm of a user's own may report what does not fit
-                    return GenerationProgress.model_validate({**about, "attempt": activity.attempt})
+                    progress = GenerationProgress.model_validate({**about, "attempt": activity.attempt})
+                began, told = activity.last_started_time, activity.last_heartbeat_time
+                return _Attempt(progress, began.ToMicroseconds() / 1e6, told.ToMicroseconds() / 1e6)
         return None
 
     async def _details(self, workflow_id: str, activity: PendingActivityInfo) -> dict[str, Any]:
@@ -88,7 +120,22 @@ class ProgressPoller:
             is_local=False,
         )
         converter = self._temporal.data_converter.with_context(context)
-        payloads = activity.heartbeat_details.payloads
+        # an attempt that has not begun, or told nothing yet, still has the last words of the one before
+        own = activity.last_heartbeat_time.ToMicroseconds() >= activity.last_started_time.ToMicroseconds()
+        payloads = activity.heartbeat_details.payloads if own else []
         values = await converter.decode(payloads) if payloads else []
         progress = values[0] if values and isinstance(values[0], dict) else {}
         return {"attempt": activity.attempt, "progress": progress}
+
+
+def speed_of(recent: RecentTraining, under_way: Sequence[TrainedSpan]) -> TrainingSpeed:
+    """The speed that the list, the trial's page and the command line show."""
+    now = datetime.now(UTC).timestamp()
+    pending = sum(span.steps for span in under_way)
+    speed = steps_per_second([*recent.spans, *under_way], since=recent.since, now=now)
+    return TrainingSpeed(
+        steps_per_second=speed,
+        measured_seconds=max(0.0, now - recent.since),
+        steps_under_way=pending,
+        seconds_left=seconds_left(budget=recent.budget, steps=recent.steps + pending, speed=speed),
+    )

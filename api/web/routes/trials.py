@@ -156,7 +156,7 @@ def _refuse(problems: list[Problem]) -> None:
 
 @router.get("/{trial_id}/progress", summary="Get what a trial does now")
 async def progress(trial_id: EntityId, services: Api, principal: Viewer) -> TrialProgress:
-    """The generations under way, what they wait for, and failed attempts that are tried again."""
+    """The generations under way, what they wait for, the speed, and failed attempts that are tried again."""
 
     def read() -> list[str]:
         with services.reads() as session:
@@ -164,8 +164,8 @@ async def progress(trial_id: EntityId, services: Api, principal: Viewer) -> Tria
             return troubles_of(session, str(trial_id))
 
     troubles = await run_in_threadpool(read)
-    poller = ProgressPoller(services.sessions, services.temporal, services.feed)
-    return TrialProgress(generations=await poller.generations(str(trial_id)), troubles=troubles)
+    now = await ProgressPoller(services.sessions, services.temporal, services.feed).under_way(str(trial_id))
+    return TrialProgress(generations=now.generations, troubles=troubles, speed=now.speed)
 
 
 @router.get("/{trial_id}", summary="Get a trial", response_model=Trial)

@@ -24,6 +24,7 @@ from lanista.league_view.tables import duration, headline, players_table, player
 from orchestrator.spec.values import duration_text
 
 if TYPE_CHECKING:
+    from api.schemas.progress import TrialProgress
     from api.schemas.trials import Trial, TrialSummary
     from orchestrator.spec.budget import BudgetSpec
     from orchestrator.spec.trial import TrialFile
@@ -110,38 +111,42 @@ def list_all(
     with connected(home) as client:
         listing = client.trials(project=project, status=status or (), archived=archived, page_size=min(limit, 500))
         found = list(islice(listing, limit))
-        notes = {} if as_json else _notes(client, found)
+        now = {} if as_json else _progress(client, found)
     if as_json:
         print_json([one.model_dump(mode="json") for one in found])
         return
     if not found:
         print_line("No trials. Start one: lanista trial start FILE")
         return
-    table = uncut_table("trial", "game", "status", "steps", "commit", "created", "took", "id")
+    table = uncut_table("trial", "game", "status", "steps", "steps/s", "commit", "created", "took", "id")
     for one in found:
-        table.add_row(*_row(one))
+        table.add_row(*_row(one, now.get(one.id)))
     out.print(table)
     for one in found:
         if one.status is TrialStatus.FAILED and one.status_reason:
             # `trial show` has the traceback
             print_line(f"[red]{escape(one.label)}[/] failed: {escape(one.status_reason.splitlines()[0])}")
-    for label, words in notes.items():
-        print_line(f"[yellow]{escape(label)}[/]: {escape(words)}")
+    for one in found:
+        if words := _hindrances(now.get(one.id)):
+            print_line(f"[yellow]{escape(one.label)}[/]: {escape('; '.join(words))}")
 
 
-def _notes(client: Client, trials: list[TrialSummary]) -> dict[str, str]:
-    """What keeps running trials from going on, in one line each."""
-    found = {}
-    for one in [trial for trial in trials if trial.status is TrialStatus.RUNNING][:MOST_ASKED]:
-        now = client.trial_progress(one)
-        waiting = [f"{each.player} waits for {each.waiting}" for each in now.generations if each.waiting]
-        idle = waiting if len(waiting) == len(now.generations) else []
-        if words := [*(trouble.splitlines()[0] for trouble in now.troubles), *idle]:
-            found[one.label] = "; ".join(words)
-    return found
+def _progress(client: Client, trials: list[TrialSummary]) -> dict[str, TrialProgress]:
+    """What running trials do now, by id."""
+    running = [trial for trial in trials if trial.status is TrialStatus.RUNNING]
+    return {one.id: client.trial_progress(one) for one in running[:MOST_ASKED]}
 
 
-def _row(one: TrialSummary) -> list[str]:
+def _hindrances(now: TrialProgress | None) -> list[str]:
+    """What keeps a running trial from going on."""
+    if now is None:
+        return []
+    waiting = [f"{each.player} waits for {each.waiting}" for each in now.generations if each.waiting]
+    idle = waiting if len(waiting) == len(now.generations) else []
+    return [*(trouble.splitlines()[0] for trouble in now.troubles), *idle]
+
+
+def _row(one: TrialSummary, now: TrialProgress | None) -> list[str]:
     took = "" if not (one.started_at and one.finished_at) else duration(one.finished_at - one.started_at)
     created = one.created_at.astimezone().strftime("%Y-%m-%d %H:%M")
     commit = str(one.last_commit)
@@ -150,6 +155,7 @@ def _row(one: TrialSummary) -> list[str]:
         escape(one.game),
         status_text(one.status),
         f"{one.steps:,}",
+        "" if now is None or now.speed is None else f"{now.speed.steps_per_second:,.0f}",
         commit,
         created,
         took,
@@ -175,7 +181,7 @@ def show(
             league = client.league(found)
             now = None if found.is_over else client.trial_progress(found)
             under_way = {} if now is None else {each.player_id: each for each in now.generations}
-            out.print(headline(found))
+            out.print(headline(found, None if now is None else now.speed))
             out.print(players_table(league, players_to_show(league, MOST_PLAYERS), under_way))
             for trouble in [] if now is None else now.troubles:
                 print_line(f"[yellow]{escape(trouble.splitlines()[0])}[/]")

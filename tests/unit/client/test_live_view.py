@@ -12,6 +12,7 @@ import pytest
 from rich.console import Console
 
 from api.schemas.events import Event, GenerationProgress, read_event
+from api.schemas.progress import TrainingSpeed
 from lanista.client import AsyncClient
 from lanista.client.errors import NotSignedIn
 from lanista.league_view import live as live_view
@@ -53,14 +54,19 @@ def under_way(**details: Any) -> GenerationProgress:
     return GenerationProgress(player_id=an_id(2), player="main", generation=3, **details)
 
 
+def speed(value: float) -> TrainingSpeed:
+    return TrainingSpeed(steps_per_second=value, measured_seconds=300, steps_under_way=50, seconds_left=125)
+
+
 def test_everything_is_on_the_screen() -> None:
     view = live()
     view.take(event("generation.recorded", player_id=an_id(2), player="main", generation=2, steps=1000, games=70))
-    view.take(Event(type="progress", generations=[under_way(steps=50, target=200, steps_per_second=1234.0)]))
+    going = under_way(steps=50, target=200, steps_per_second=1234.0)
+    view.take(Event(type="progress", generations=[going], speed=speed(1_200)))
     text = drawn(league_view(view))
     for words in (
         "games/trial-1 · tic_tac_toe · running · 1,000 steps · commit 3",
-        "1,234 steps/s",
+        "1,200 steps/s",
         "of 4,000 steps",
         " 25%  1,234/s",
         "+120 ±20",
@@ -85,15 +91,14 @@ def test_a_large_league_is_shown_by_its_foremost() -> None:
     assert "and 1 more" in drawn(players_table(league, players_to_show(league, 2)))
 
 
-def test_the_rate_comes_from_those_under_way_else_from_the_recorded() -> None:
+def test_the_speed_is_the_servers_and_not_the_sum_of_the_players() -> None:
     view = live()
     assert view.steps_per_second is None
-    for second, steps in ((0, 500), (5, 1000), (10, 1000)):
-        at = f"2030-01-01T00:00:{second:02d}Z"
-        view.take(event("generation.recorded", player_id=an_id(2), steps=steps, at=at))
-    assert view.steps_per_second == 200
-    view.take(Event(type="progress", generations=[under_way(steps_per_second=50.0)]))
-    assert view.steps_per_second == 50
+    view.take(Event(type="progress", generations=[under_way(steps_per_second=50_000.0)], speed=speed(14_300)))
+    assert view.steps_per_second == 14_300
+    assert "14,300 steps/s · about 0:02:05 left" in drawn(league_view(view))
+    view.league = replace(view.league, trial=view.league.trial.model_copy(update={"status": "paused"}))
+    assert view.steps_per_second is None
 
 
 def test_a_recorded_generation_is_no_longer_under_way() -> None:

@@ -143,7 +143,8 @@ def test_what_a_trial_waits_for_is_shown(serve: Serve) -> None:
         "waiting": "a crew of 2 CPUs behind main of big",
     }
     retried = "Generation 3 of main: attempt 2 failed, the next in 10 s: the crew was lost"
-    league, now = a_league(), {"generations": [waiting], "troubles": [retried]}
+    speed = {"steps_per_second": 14_300.4, "measured_seconds": 300, "steps_under_way": 9, "seconds_left": 60}
+    league, now = a_league(), {"generations": [waiting], "troubles": [retried], "speed": speed}
 
     def answer(request: httpx.Request) -> httpx.Response:
         return httpx.Response(200, json=now) if request.url.path.endswith("/progress") else league(request)
@@ -151,7 +152,9 @@ def test_what_a_trial_waits_for_is_shown(serve: Serve) -> None:
     serve(answer)
     shown = " ".join(run("trial", "show", "trial-1").stdout.split())
     assert "waits for a crew of 2 CPUs behind main of big" in shown and retried in shown
+    assert "14,300 steps/s · about 0:01:00 left" in shown
     listed = run("trial", "list").stdout
+    assert " 14,300 " in listed, "the same number in the list"
     assert f"games/trial-1: {retried}; main waits for a crew of 2 CPUs behind main of big" in listed
 
 

@@ -7,8 +7,8 @@ export async function readiness() {
   return (await fetch("/readyz")).json(); // a 503 answer has the same body
 }
 
-export function refreshWhileVisible(context) {
-  context.timer = setInterval(() => document.visibilityState === "visible" && context.refresh(), EVERY_MS);
+export function refreshWhileVisible(context, milliseconds = EVERY_MS) {
+  context.timer = setInterval(() => document.visibilityState === "visible" && context.refresh(), milliseconds);
 }
 
 export function healthCards(ready) {

@@ -17,11 +17,15 @@ export const zone = () => Intl.DateTimeFormat().resolvedOptions().timeZone;
 
 export function duration(seconds) {
   if (!Number.isFinite(seconds)) return "–";
-  if (seconds < 60) return `${Math.max(0, Math.round(seconds))} s`;
-  if (seconds < 3600) return `${Math.floor(seconds / 60)} min ${Math.round(seconds % 60)} s`;
-  if (seconds < 86400) return `${Math.floor(seconds / 3600)} h ${Math.floor((seconds % 3600) / 60)} min`;
-  return `${Math.floor(seconds / 86400)} d ${Math.floor((seconds % 86400) / 3600)} h`;
+  const all = Math.max(0, Math.round(seconds)); // rounded once, or 359.7 s would be 5 min 60 s
+  if (all < 60) return `${all} s`;
+  if (all < 3600) return `${Math.floor(all / 60)} min ${all % 60} s`;
+  if (all < 86400) return `${Math.floor(all / 3600)} h ${Math.floor((all % 3600) / 60)} min`;
+  return `${Math.floor(all / 86400)} d ${Math.floor((all % 86400) / 3600)} h`;
 }
+
+/** A time to come, to the precision that is known: what is hours away is not told in seconds. */
+export const about = (seconds) => (seconds < 600 ? duration(seconds) : duration(Math.round(seconds / 60) * 60).replace(/ 0 s$/, ""));
 
 export const since = (text) => duration((Date.now() - new Date(text)) / 1000);
 
@@ -31,6 +35,9 @@ export function bytes(size) {
   const power = Math.min(3, Math.floor(Math.log2(Math.max(1, size)) / 10));
   return `${(size / 1024 ** power).toFixed(power ? 1 : 0)} ${units[power]}`;
 }
+
+/** The speed of a trial, everywhere the same number. */
+export const speedText = (speed) => `${whole(speed.steps_per_second)} steps/s`;
 
 /** A message and what follows its first line, such as a traceback. */
 export function messageAndTrace(text) {

@@ -3,7 +3,7 @@ import { get, getAll } from "../core/api.js";
 import { bandedLine, chart, prefetchCharts } from "../charts/line_charts.js";
 import { seriesColours } from "../charts/colours.js";
 import { h } from "../core/dom.js";
-import { duration, fixed, percent, short, since, versionName, whole, humanize } from "../core/format.js";
+import { about, duration, fixed, percent, short, since, speedText, versionName, whole, humanize } from "../core/format.js";
 import { playerTable } from "../components/player_table.js";
 import { bar, card, eventList, facts, time, versionLink } from "../components/widgets.js";
 import { recentEvents } from "../core/event_stream.js";
@@ -33,15 +33,16 @@ export const trialOf = (context) => context.parameters.trial;
 export async function load({ parameters }) {
   const root = `/trials/${parameters.trial}`;
   const asked = get(root);
-  const [trial, champion, players, ratings, metrics, decisions] = await Promise.all([
+  const [trial, now, champion, players, ratings, metrics, decisions] = await Promise.all([
     asked,
+    asked.then(({ status }) => (OVER.includes(status) ? null : get(`${root}/progress`))),
     asked.then(championOf),
     getAll(`${root}/players`),
     getAll(`${root}/ratings`, {}, { maximum: 1000 }),
     getAll(`${root}/metrics`, { points: 300 }, { maximum: 500 }),
     get(`${root}/decisions`, { limit: 25, kind: ["snapshot", "promotion", "reset", "rollback"] }),
   ]);
-  return { trial, champion, players, ratings, metrics, decisions: decisions.items };
+  return { trial, now, champion, players, ratings, metrics, decisions: decisions.items };
 }
 
 const aliasOf = (trial) => trial.spec.league?.champion_gate?.alias ?? "champion"; // the one that its gate moves
@@ -53,7 +54,7 @@ async function championOf(trial) {
 
 export function onEvent(event, context) {
   if (event.type !== "progress") return !event.transient;
-  context.state.progress = { at: Date.now(), generations: event.generations };
+  context.state.progress = { at: Date.now(), generations: event.generations, speed: event.speed };
   return "redraw";
 }
 
@@ -143,19 +144,19 @@ function underWay(learning, { state }) {
   );
 }
 
-function budget({ trial, metrics }, { state }) {
+function budget({ trial, now }, { state }) {
   const limits = trial.spec.budget ?? {};
-  const live = (state.progress?.generations ?? []).map((each) => each.progress.steps_per_second ?? 0).reduce((a, b) => a + b, 0);
-  const speed =
-    live || metrics.filter((line) => line.name === "steps_per_second").reduce((sum, line) => sum + (line.values.at(-1) ?? 0), 0);
+  const speed = trial.status === "running" ? (state.progress?.speed ?? now?.speed) : null;
   const left = limits.steps ? Math.max(0, limits.steps - trial.steps) : null;
-  const running = trial.status === "running";
   return [
     limits.steps ? bar(trial.steps, limits.steps, "Step budget used") : null,
     facts([
       ["Steps", `${whole(trial.steps)}${limits.steps ? ` of ${whole(limits.steps)} (${percent(trial.steps / limits.steps)})` : ""}`],
-      ["Left", left === null ? null : `${whole(left)} steps${running && live ? `, about ${duration(left / live)} at this pace` : ""}`],
-      ["Speed", running && speed ? `${whole(speed)} steps/s` : null],
+      [
+        "Left",
+        left === null ? null : `${whole(left)} steps${speed?.seconds_left ? `, about ${about(speed.seconds_left)} at this speed` : ""}`,
+      ],
+      ["Speed", speed ? `${speedText(speed)} over the last ${duration(speed.measured_seconds)}` : null],
       ["Time limit", limits.wall_clock ?? null],
       ["Target", limits.until ? `${percent(limits.until.win_rate)} against ${limits.until.opponent}` : null],
       ["Started", trial.started_at ? [time(trial.started_at), trial.finished_at ? "" : ` (${since(trial.started_at)} ago)`] : null],

@@ -1,9 +1,10 @@
 // All trials: progress, throughput, champion, and the actions on each.
 import { get, getAll, hasScope, session } from "../core/api.js";
 import { h } from "../core/dom.js";
-import { messageAndTrace, percent, short } from "../core/format.js";
+import { messageAndTrace, percent, short, speedText } from "../core/format.js";
 import { LruCache } from "../core/lru_cache.js";
 import { badge, bar, empty, pick, sparkline, time, versionLink } from "../components/widgets.js";
+import { refreshWhileVisible } from "../components/health_cards.js";
 import { trialActions } from "../components/trial_frame.js";
 
 const STATUSES = ["pending", "running", "pausing", "paused", "stopping", "stopped", "completed", "failed"];
@@ -13,12 +14,16 @@ const SORTS = {
   steps: (a, b) => b.steps - a.steps,
   status: (a, b) => STATUSES.indexOf(a.status) - STATUSES.indexOf(b.status),
 };
-const DETAILED = 30; // trials that get ratings and throughput
-/** Ratings and throughput by trial, each with the commit at which it was read: one entry per trial. */
+const DETAILED = 30; // trials that get ratings and speed
+const SPEED_MS = 5000; // how old a speed may be when the list is loaded again
+const EVERY_MS = 10_000; // a league that makes nothing sends no event, and its speed must fall
+/** Ratings and speed by trial, with the commit and the time at which they were read: one entry per trial. */
 export const details = new LruCache(200);
 const championVersions = new LruCache(200);
 
 export const title = () => "Trials";
+export const enter = (context) => refreshWhileVisible(context, EVERY_MS);
+export const leave = (context) => clearInterval(context.timer);
 
 export async function load(context) {
   const { project, status, archived } = context.query;
@@ -47,26 +52,21 @@ async function championsOf(projects) {
 }
 
 async function loadDetails(trials, context) {
-  let changed = false;
   for (const trial of trials) {
     if (location.pathname !== "/trials" || !session.user) return;
-    if (details.get(trial.id)?.commit === trial.last_commit) continue;
-    const [ratings, speed] = await Promise.all([
-      get(`/trials/${trial.id}/ratings`, { limit: 500 }),
-      get(`/trials/${trial.id}/metrics`, { name: "steps_per_second", points: 1, limit: 50 }),
+    const known = details.get(trial.id);
+    const [ratings, now] = await Promise.all([
+      known?.commit === trial.last_commit ? known.ratings : get(`/trials/${trial.id}/ratings`, { limit: 500 }).then(leaderRatings),
+      trial.status !== "running" ? null : Date.now() - known?.at < SPEED_MS ? known.now : get(`/trials/${trial.id}/progress`),
     ]);
-    details.set(trial.id, {
-      commit: trial.last_commit,
-      ratings: leaderRatings(ratings.items),
-      speed: speed.items.reduce((sum, line) => sum + (line.values.at(-1) ?? 0), 0),
-    });
-    changed = true;
+    const at = now && now !== known?.now ? Date.now() : known?.at;
+    details.set(trial.id, { commit: trial.last_commit, ratings, now, at });
+    if (location.pathname === "/trials") context.redraw();
   }
-  if (changed && location.pathname === "/trials") context.redraw();
 }
 
 /** The ratings of the leader and its snapshots, over steps. */
-function leaderRatings(ratings) {
+function leaderRatings({ items: ratings }) {
   const line = (rating) => rating.player.replace(/-\d+$/, "");
   return ratings
     .filter((rating) => rating.steps > 0 && line(rating) === line(ratings[0]))
@@ -154,7 +154,7 @@ function row(trial, champions, context) {
         short(trial.steps),
         " steps",
         trial.budget_steps ? ` · ${percent(Math.min(1, trial.steps / trial.budget_steps))}` : "",
-        running && more?.speed ? ` · ${short(more.speed)} steps/s` : "",
+        running && more?.now?.speed ? ` · ${speedText(more.now.speed)}` : "",
       ),
     ),
     h(
