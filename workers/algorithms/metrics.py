@@ -11,8 +11,10 @@ from torch import Tensor
 
 from workers.user_errors import NotFinite
 
-Measured = list[tuple[Tensor, int]]
-"""Of every minibatch: the means of some metrics, still a tensor, and its rows."""
+MinibatchMeans = tuple[Tensor, int]
+"""The means of some metrics over a minibatch, still a tensor, and its rows."""
+Measured = list[MinibatchMeans]
+"""Of every minibatch of an update."""
 
 
 def minibatch_means(names: Sequence[str], measured: Measured) -> dict[str, float]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
+from typing import NamedTuple
 
 import numpy as np
 import torch
@@ -30,6 +31,14 @@ _Known = tuple[Tensor, Tensor]
 """Of the rows of a minibatch: the actions, and the numbers of `_Columns`."""
 _Seen = tuple[Tensor, ...]
 """What the metrics of a minibatch need: logarithms of the ratios, entropies, free rows, values and returns."""
+
+
+class PpoGradients(NamedTuple):
+    """The gradients of a minibatch's loss at the outputs and the values, and what the metrics need of it."""
+
+    outputs: Tensor
+    values: Tensor
+    seen: _Seen
 
 
 @dataclass(slots=True)
@@ -91,8 +100,9 @@ class Ppo(ActorCritic):
         )
         measured: Measured = []
         epochs = 0
-        for epoch in self._epochs(learner, batch, columns, measured, rng):
+        for epoch, means in self._epochs(learner, batch, columns, rng):
             epochs = epoch
+            measured += means
             yield {}
         yield {
             "epochs": float(epochs),
@@ -119,9 +129,9 @@ class Ppo(ActorCritic):
         return unclipped(ratio, advantages, self.options.clip)
 
     def _epochs(
-        self, learner: Learner, batch: Experience, columns: _Columns, measured: Measured, rng: np.random.Generator
-    ) -> Iterator[int]:
-        """Yields the number of the epoch after each gradient step."""
+        self, learner: Learner, batch: Experience, columns: _Columns, rng: np.random.Generator
+    ) -> Iterator[tuple[int, Measured]]:
+        """Yields the number of the epoch after each gradient step; after its last step the epoch's means too."""
         options = self.options
         evaluation = evaluate(learner, batch)
         epochs, kl = 0, 0.0
@@ -133,9 +143,11 @@ class Ppo(ActorCritic):
                 last = number == self.minibatches
                 if len(rows):
                     logits, values = evaluation.forward(rows)
-                    evaluation.backward(*self._gradients(logits, values, known, rows, columns, seen))
+                    found = self._gradients(logits, values, known, rows, columns)
+                    evaluation.backward(found.outputs, found.values)
+                    seen.append(found.seen)
                     # The early stop looks at the KL of the epoch's last minibatch, averaged over all processes.
-                    kl = float(_divergence(seen[-1][0])) if last else kl
+                    kl = float(_divergence(found.seen[0])) if last else kl
                 else:
                     learner.optimisers[POLICY].clear()
                 self._add_gradient(learner, rng)
@@ -143,32 +155,27 @@ class Ppo(ActorCritic):
                 meanwhile = None if last else partial(evaluation.prefetch, parts[number])
                 reduced = learner.step(reduced_scalar=kl if last else 0.0, meanwhile=meanwhile)
                 kl = reduced if last else kl
-                yield epochs
-            measured += _measure(seen)
+                yield epochs, _measure(seen) if last else []
             if options.target_kl and kl > 1.5 * options.target_kl:
                 break
 
     def _add_gradient(self, learner: Learner, rng: np.random.Generator) -> None:
         """Add to the gradient of a minibatch; for algorithms that extend PPO's loss."""
 
-    def _gradients(
-        self, logits: Tensor, values: Tensor, known: _Known, rows: Rows, columns: _Columns, seen: list[_Seen]
-    ) -> tuple[Tensor, Tensor]:
-        """The gradients at the logits and values; appends what the metrics need to `seen`."""
+    def _gradients(self, logits: Tensor, values: Tensor, known: _Known, rows: Rows, columns: _Columns) -> PpoGradients:
         options, count = self.options, len(rows)
         actions, (old_log_probs, old_values, advantages, returns) = known
         terms = head_terms(columns.head, logits, actions)
         shift = log_ratio(terms.taken, old_log_probs)
         ratio = shift.exp()
         free = self.free(ratio, advantages)
-        seen.append((shift, terms.entropy, free, values, returns))
         dloss_dlogp = surrogate_gradient(ratio, advantages, free, 1.0 / count)
         pulls = [anchor.gradient(terms, columns.index(rows)) for anchor in columns.anchors]
-        return (
+        at_values = value_gradient(values, returns, old_values, options.value_clip * columns.spread)
+        return PpoGradients(
             anchored(terms.gradient(dloss_dlogp, columns.entropy / count), pulls),
-            value_gradient(values, returns, old_values, options.value_clip * columns.spread).mul_(
-                options.value_weight / (count * columns.spread**2)
-            ),
+            at_values.mul_(options.value_weight / (count * columns.spread**2)),
+            (shift, terms.entropy, free, values, returns),
         )
 
 

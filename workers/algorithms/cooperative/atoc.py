@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 
 import torch
 from torch import Tensor, nn
@@ -11,10 +11,10 @@ from orchestrator.spec.algorithms.cooperative import AtocOptions
 from workers.algorithms.contract import NetFactory
 from workers.algorithms.cooperative.coma import INPUTS, Coma
 from workers.algorithms.cooperative.critics import CRITIC
+from workers.algorithms.cooperative.gradients import TeamGradients
 from workers.algorithms.cooperative.seats import SeatNets
 from workers.algorithms.cooperative.talk import TALK, Talk, TalkingNets, TalkingPolicy
 from workers.algorithms.learner import Learner
-from workers.algorithms.metrics import Measured
 from workers.buffers.contract import Batch
 from workers.games.protocol import GameSpec
 from workers.inference.policy import Policy
@@ -36,12 +36,10 @@ class Atoc(Coma):
     def actor(self, nets: Mapping[str, nn.Module]) -> Policy:
         return TalkingPolicy(nets) if self.options.communicate else super().actor(nets)
 
-    def gradients(
-        self, learner: Learner, batch: Batch, measured: Measured
-    ) -> tuple[Sequence[Tensor], Sequence[Tensor]]:
-        outputs, at_outputs = super().gradients(learner, batch, measured)
+    def gradients(self, learner: Learner, batch: Batch) -> TeamGradients:
+        found = super().gradients(learner, batch)
         if not self.options.communicate:
-            return outputs, at_outputs
+            return found
         team = self._team(learner.all_nets())
         assert isinstance(team, TalkingNets)
         gains = self.gains(learner, team, batch)
@@ -50,7 +48,7 @@ class Atoc(Coma):
             weights = gains.abs() * batch["present"]
             weights = weights / (weights.sum() + 1e-8)
             at_attention = (torch.sigmoid(attention) - (gains > 0).float()) * weights * self.options.attention_weight
-        return (*outputs, attention), (*at_outputs, at_attention)
+        return TeamGradients((*found.outputs, attention), (*found.gradients, at_attention), found.means)
 
     @torch.no_grad()
     def gains(self, learner: Learner, team: TalkingNets, batch: Batch) -> Tensor:

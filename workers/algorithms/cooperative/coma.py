@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 
 import numpy as np
 import torch
@@ -13,6 +13,7 @@ from torch import Tensor, nn
 from orchestrator.spec.algorithms.cooperative import ComaOptions
 from workers.algorithms.contract import Algorithm, Metrics, NetFactory, explained_variance, return_spread
 from workers.algorithms.cooperative.critics import CRITIC, CounterfactualCritic, take, team_batch
+from workers.algorithms.cooperative.gradients import TeamGradients
 from workers.algorithms.cooperative.seats import SeatNets, SeatPolicy, check_at_once, make_seats
 from workers.algorithms.heads import policy_terms
 from workers.algorithms.learner import POLICY, Learner
@@ -78,7 +79,9 @@ class Coma(Algorithm):
             learner.optimisers[POLICY].clear()
             if len(rows):
                 part = take(batch, learner.tensor(rows))
-                torch.autograd.backward(*self.gradients(learner, part, measured))
+                found = self.gradients(learner, part)
+                found.backward()
+                measured.append(found.means)
             learner.step()
             yield {}
         trained = joined.trainable
@@ -117,9 +120,7 @@ class Coma(Algorithm):
             found = found / batch[TARGET][learner.tensor(trainable)].std(correction=0).clamp(min=_LEAST_SPREAD)
         return found
 
-    def gradients(
-        self, learner: Learner, batch: Batch, measured: Measured
-    ) -> tuple[Sequence[Tensor], Sequence[Tensor]]:
+    def gradients(self, learner: Learner, batch: Batch) -> TeamGradients:
         """Outputs of the acting networks, and the gradients of the loss at them."""
         present = batch["present"].flatten().float()
         with learner.autocast():
@@ -128,9 +129,10 @@ class Coma(Algorithm):
         count = max(1.0, float(present.sum()))
         with torch.no_grad():
             terms = policy_terms(outputs.detach().t().contiguous(), batch["action"].reshape(1, -1))
-            measured.append(((terms.entropy * present).sum(0, keepdim=True) / count, len(batch["present"])))
+            entropy = (terms.entropy * present).sum(0, keepdim=True) / count
             at_outputs = terms.gradient(batch[ADVANTAGE].flatten() / -count, self.options.entropy / count)
-        return (outputs,), (at_outputs.t() * present.unsqueeze(1),)
+        gradients = (at_outputs.t() * present.unsqueeze(1),)
+        return TeamGradients((outputs,), gradients, (entropy, len(batch["present"])))
 
     def critic_loss(self, learner: Learner, batch: Batch) -> Tensor:
         """The mean squared error of every mate's value of what was done."""

@@ -6,12 +6,13 @@ from collections.abc import Iterator, Mapping
 
 import numpy as np
 import torch
-from torch import Tensor, nn
+from torch import nn
 
 from orchestrator.spec.algorithms.cooperative import MappoOptions
 from workers.algorithms.actor_critic.clipping import log_ratio, surrogate_gradient, unclipped
 from workers.algorithms.contract import Algorithm, Metrics, NetFactory, explained_variance, return_spread
 from workers.algorithms.cooperative.critics import CRITIC, StateCritic, take, team_batch
+from workers.algorithms.cooperative.gradients import TeamGradients
 from workers.algorithms.cooperative.seats import SeatNets, SeatPolicy, check_at_once, make_seats
 from workers.algorithms.heads import head_terms, value_gradient
 from workers.algorithms.learner import POLICY, Learner
@@ -73,8 +74,10 @@ class Mappo(Algorithm):
                 learner.optimisers[POLICY].clear()
                 if len(rows):
                     part = take(batch, learner.tensor(rows))
-                    torch.autograd.backward(*self.gradients(learner, part, spread, measured))
-                    kl = float(measured[-1][0][0])
+                    found = self.gradients(learner, part, spread)
+                    found.backward()
+                    measured.append(found.means)
+                    kl = float(found.means[0][0])
                 kl = learner.step(reduced_scalar=kl)
                 yield {}
         yield {
@@ -92,9 +95,7 @@ class Mappo(Algorithm):
             advantages = (advantages - known.mean()) / (known.std() + np.float32(1e-8))
         batch["advantage"], batch["return"] = learner.tensor(advantages), learner.tensor(targets.returns)
 
-    def gradients(
-        self, learner: Learner, batch: Batch, spread: float, measured: Measured
-    ) -> tuple[tuple[Tensor, Tensor], tuple[Tensor, Tensor]]:
+    def gradients(self, learner: Learner, batch: Batch, spread: float) -> TeamGradients:
         """The policies' outputs and the critic's values, and the gradients of the loss at them."""
         options, present = self.options, batch["present"].flatten().float()
         with learner.autocast():
@@ -112,10 +113,11 @@ class Mappo(Algorithm):
             error = values - batch["return"]
             kl = ((ratio - 1.0 - shift) * present).sum() / count
             entropy = (terms.entropy * present).sum() / count
-            measured.append((torch.stack([kl, entropy, error.square().mean()]), len(values)))
+            means = torch.stack([kl, entropy, error.square().mean()])
             dloss_dlogp = surrogate_gradient(ratio, advantages, free, present / count)
             at_outputs = terms.gradient(dloss_dlogp, options.entropy / count)
             clip = options.value_clip * spread
             at_values = value_gradient(values.detach(), batch["return"], batch["value"], clip)
             at_values.mul_(options.value_weight / (len(values) * spread**2))
-        return (outputs, values), (at_outputs.t() * present.unsqueeze(1), at_values)
+        gradients = at_outputs.t() * present.unsqueeze(1), at_values
+        return TeamGradients((outputs, values), gradients, (means, len(values)))

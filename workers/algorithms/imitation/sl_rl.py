@@ -10,7 +10,7 @@ from torch import Tensor
 
 from orchestrator.spec.algorithms.actor_critic import PpoOptions
 from orchestrator.spec.algorithms.imitation import SlRlOptions
-from workers.algorithms.actor_critic.ppo import Ppo
+from workers.algorithms.actor_critic.ppo import Ppo, PpoGradients
 from workers.algorithms.contract import Metrics
 from workers.algorithms.imitation.likelihood import log_likelihood
 from workers.algorithms.imitation.offline import validated
@@ -54,9 +54,9 @@ class SlRl(Ppo):
         learner.counters[ROWS] = learner.counters.get(ROWS, 0.0) + self._expected_rows
         yield {**self._imitated.values(), "imitation": self._weight}
 
-    def _gradients(self, *arguments: Any) -> tuple[Tensor, Tensor]:
-        outputs, values = super()._gradients(*arguments)
-        return outputs.mul_(1.0 - self._weight), values
+    def _gradients(self, *arguments: Any) -> PpoGradients:
+        found = super()._gradients(*arguments)
+        return found._replace(outputs=found.outputs.mul_(1.0 - self._weight))
 
     def _add_gradient(self, learner: Learner, rng: np.random.Generator) -> None:
         if not self._weight:

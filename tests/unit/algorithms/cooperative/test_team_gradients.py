@@ -15,7 +15,6 @@ from workers.algorithms.cooperative.mappo import Mappo
 from workers.algorithms.cooperative.seats import SeatNets
 from workers.algorithms.cooperative.talk import Talk, TalkingNets
 from workers.algorithms.learner import Learner
-from workers.algorithms.metrics import Measured
 from workers.algorithms.targets.counterfactual import counterfactual_advantages
 from workers.buffers.contract import Batch
 from workers.rollout.batch import PENDING, TERMINAL, Experience
@@ -70,7 +69,7 @@ def test_coma_follows_its_papers_gradient(options: dict[str, Any]) -> None:
     assert isinstance(critic, CounterfactualCritic)
     batch[INPUTS] = critic.inputs(batch)
     batch[ADVANTAGE] = algorithm.advantages(learner, batch, np.arange(6))
-    found = policy_gradient(learner, *algorithm.gradients(learner, batch, []))
+    found = policy_gradient(learner, *algorithm.gradients(learner, batch)[:2])
     loss, count = torch.zeros(()), batch["present"].sum()
     for row in range(6):
         logits, _ = SeatNets(learner.all_nets()).joint(one(batch, row).obs, one(batch, row).legal)
@@ -137,8 +136,7 @@ def test_mappo_follows_ppos_loss_with_one_advantage_for_all_mates(options: dict[
     batch["log_prob"] = now + 0.3 * torch.randn(now.shape, generator=generator)
     batch["advantage"], batch["return"] = (torch.randn(6, generator=generator) for _ in range(2))
     batch["value"] = torch.zeros(6)
-    measured: Measured = []
-    found = policy_gradient(learner, *algorithm.gradients(learner, batch, 2.0, measured))
+    found = policy_gradient(learner, *algorithm.gradients(learner, batch, 2.0)[:2])
     loss, count = torch.zeros(()), batch["present"].sum()
     clipped = 0
     for row in range(6):
@@ -193,7 +191,7 @@ def test_atocs_attention_learns_where_the_critic_sees_a_gain() -> None:
     assert isinstance(critic, CounterfactualCritic) and isinstance(talk, Talk)
     batch[INPUTS] = critic.inputs(batch)
     batch[ADVANTAGE] = algorithm.advantages(learner, batch, np.arange(6))
-    outputs, gradients = algorithm.gradients(learner, batch, [])
+    outputs, gradients, _ = algorithm.gradients(learner, batch)
     found = policy_gradient(learner, outputs[1], gradients[1])
     thoughts, attention = talk.think(batch.obs)
     quiet, _ = SeatNets(learner.all_nets()).joint(batch.obs, batch.legal)
