@@ -21,7 +21,7 @@ from orchestrator.catalog import Component, Kind, load
 from orchestrator.spec.algorithms.base import AlgorithmOptions, ReplayOptions
 from workers.algorithms.errors import BadAlgorithm
 from workers.algorithms.learner import POLICY, Learner
-from workers.buffers.contract import Batch, Buffer
+from workers.buffers.contract import Batch, Buffer, Draw
 from workers.buffers.fresh import Fresh
 from workers.buffers.replay import Replay
 from workers.games.protocol import GameSpec, VectorGame
@@ -166,26 +166,29 @@ class Algorithm:
     def update(self, learner: Learner, buffer: Buffer, rng: np.random.Generator) -> Iterator[Metrics]:
         """Train; yields after each gradient step. By default `gradient_steps` steps of `loss`."""
         rows = max(1, round(self.options.minibatch / self.processes))
-        nets = learner.all_nets()
         for _ in range(self.gradient_steps):
             drawn = buffer.draw(rows, rng)
             if drawn is None:
                 learner.skip()
                 yield {}
-                continue
-            with learner.autocast():
-                loss = self.loss(drawn.tensors(learner.device), nets).float()
-            errors = loss.detach() if loss.ndim else None
-            if errors is not None:
-                loss = (loss * drawn.weight_tensor(learner.device)).mean()
-            learner.descend(loss)
-            value = float(loss.detach())
-            if not math.isfinite(value):
-                kind = type(self)
-                raise NotFinite(f"the loss of {kind.__module__}:{kind.__qualname__} is {value}, which is not finite")
-            if errors is not None:
-                buffer.feedback(drawn.ids, errors.cpu().numpy())
-            yield {"loss": value, "rows": float(len(drawn))}
+            else:
+                yield {**self._step_on(drawn, learner, buffer), "rows": float(len(drawn))}
+
+    def _step_on(self, drawn: Draw, learner: Learner, buffer: Buffer) -> Metrics:
+        """One gradient step of `loss` on these rows; returns its metrics."""
+        with learner.autocast():
+            loss = self.loss(drawn.tensors(learner.device), learner.all_nets()).float()
+        errors = loss.detach() if loss.ndim else None
+        if errors is not None:
+            loss = (loss * drawn.weight_tensor(learner.device)).mean()
+        learner.descend(loss)
+        value = float(loss.detach())
+        if not math.isfinite(value):
+            kind = type(self)
+            raise NotFinite(f"the loss of {kind.__module__}:{kind.__qualname__} is {value}, which is not finite")
+        if errors is not None:
+            buffer.feedback(drawn.ids, errors.cpu().numpy())
+        return {"loss": value}
 
 
 def algorithm_class(component: Component) -> type[Algorithm]:

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import ClassVar
 
-import numpy as np
 import torch
 from gymnasium import spaces
 from torch import Tensor, nn
@@ -14,7 +13,7 @@ from orchestrator.spec.algorithms.planning import AlphaZeroOptions
 from workers.algorithms.contract import Algorithm, MakeGame, Metrics
 from workers.algorithms.errors import BadAlgorithm
 from workers.algorithms.learner import POLICY, Learner
-from workers.buffers.contract import Batch, Buffer
+from workers.buffers.contract import Batch, Buffer, Draw
 from workers.buffers.replay import NEXT, Replay
 from workers.games.protocol import GameSpec
 from workers.inference.actor import Actor
@@ -69,18 +68,11 @@ class AlphaZero(Algorithm):
     def explorer(self, nets: Mapping[str, nn.Module], make: MakeGame) -> Actor:
         return SearchActor(self.actor(nets), make, self.rules)
 
-    def update(self, learner: Learner, buffer: Buffer, rng: np.random.Generator) -> Iterator[Metrics]:
-        rows = max(1, round(self.options.minibatch / self.processes))
-        for _ in range(self.gradient_steps):
-            drawn = buffer.draw(rows, rng)
-            if drawn is None:
-                learner.skip()
-                yield {}
-                continue
-            with learner.autocast():
-                losses = self.losses(drawn.tensors(learner.device), learner.nets[POLICY])
-            learner.descend(losses["loss"].float())
-            yield {**{name: float(loss.detach()) for name, loss in losses.items()}, "rows": float(len(drawn))}
+    def _step_on(self, drawn: Draw, learner: Learner, buffer: Buffer) -> Metrics:
+        with learner.autocast():
+            losses = self.losses(drawn.tensors(learner.device), learner.nets[POLICY])
+        learner.descend(losses["loss"].float())
+        return {name: float(loss.detach()) for name, loss in losses.items()}
 
     def losses(self, batch: Batch, model: nn.Module) -> dict[str, Tensor]:
         """The loss and its parts, means over the rows."""
