@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 from abc import ABC, abstractmethod
 from collections import deque
 from collections.abc import Callable, Sequence
@@ -12,6 +11,7 @@ from math import gcd
 from typing import Any
 
 from orchestrator.catalog import Component
+from orchestrator.user_code.code_archives import plain_name
 from workers.games.protocol import GameSpec
 from workers.games.seeding import mix
 from workers.gateway.contract import Cast, Episode, Model, SeatCast, SessionResult
@@ -25,7 +25,6 @@ Send = Callable[[Frame], None]
 """Sends a frame to whoever asked for the work; must not raise."""
 _GOLDEN = (5**0.5 - 1) / 2
 _SEEDS = 21  # separates the seeds of sessions from other draws on the same seed
-_ARCHIVE = re.compile(r"lanista_code_[0-9a-f]{64}\.")
 MOST_ROWS = 4096
 """Decisions that wait to be sent together, at most."""
 
@@ -65,7 +64,7 @@ class Work(ABC):
         self.id, self.name, self.spec, self.agents = id, name, spec, agents
         """`agents` are what the runner of a session takes, `name` is the game's."""
         played = json.dumps([game.options.get(key) for key in ("spec", "agent")], sort_keys=True, default=str)
-        self.played = _ARCHIVE.sub("", played)
+        self.played = plain_name(played)
         """What the processes of the game must agree with: its spec and its agent, whichever edition of its code."""
         self._send = send
         self.running: dict[str, int] = {}
