@@ -1,6 +1,6 @@
 """Base classes of answers and request bodies, pages of lists, and field types that several resources share.
 
-See docs/decisions/client.md.
+See docs/decisions/client-and-command-line.md.
 """
 
 from __future__ import annotations

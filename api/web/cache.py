@@ -2,7 +2,7 @@
 
 Single flight: of many callers that miss the same key at once, one computes the value and the others wait for it.
 
-See docs/decisions/read-performance.md.
+See docs/decisions/api-load.md.
 """
 
 from __future__ import annotations

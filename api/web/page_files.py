@@ -1,6 +1,6 @@
 """Serves the page's files, and the chart library from its wheel, so that the page needs no other host.
 
-See docs/decisions/page.md.
+See docs/decisions/page-and-live-views.md.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Uploads under way: few at once, with space left on the disk, and removed as soon as they are used or refused.
 
-See docs/decisions/load-limits.md.
+See docs/decisions/api-load.md.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Connects commands to the API; exit codes and messages for its errors.
 
-See docs/decisions/command-line.md.
+See docs/decisions/client-and-command-line.md.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Commands that are imported when they are called, so that `lanista` starts fast.
 
-See docs/decisions/command-line.md.
+See docs/decisions/client-and-command-line.md.
 """
 
 from __future__ import annotations

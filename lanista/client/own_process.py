@@ -4,7 +4,7 @@ The check comes before and after each connection is made. If the same process li
 to it: a port has one listener. Nothing, and so no token, is sent before that. Requests over an open connection cost
 nothing more.
 
-See docs/decisions/client.md.
+See docs/decisions/client-and-command-line.md.
 """
 
 from __future__ import annotations

@@ -2,7 +2,7 @@
 
 The loops that connect again are `Client.events` in `blocking` and `AsyncClient.events` in `asynchronous`.
 
-See docs/decisions/client.md.
+See docs/decisions/client-and-command-line.md.
 """
 
 from __future__ import annotations

@@ -4,7 +4,7 @@ Retries are tenacity's: it wraps the whole request, the reading of the body incl
 (`httpx-retries`) ends where the headers have arrived, so that a connection lost in the middle of an answer would not
 be retried.
 
-See docs/decisions/client.md.
+See docs/decisions/client-and-command-line.md.
 """
 
 from __future__ import annotations

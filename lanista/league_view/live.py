@@ -1,6 +1,6 @@
 """Live view of a league in the terminal: its state, and a loop that follows its events to the end.
 
-See docs/decisions/events-and-live-view.md.
+See docs/decisions/page-and-live-views.md.
 """
 
 from __future__ import annotations

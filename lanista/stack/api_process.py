@@ -3,7 +3,7 @@
 While the stack is down, another user of the machine can listen on its port. So the local token is sent only over
 connections that were made while this process listened there.
 
-See docs/decisions/client.md.
+See docs/decisions/client-and-command-line.md.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Policy-space response oracles: opponents drawn from a meta-strategy of the pool's empirical game.
 
-See docs/decisions/equilibria-and-exploitability.md.
+See docs/decisions/payoff-and-matchmaking.md.
 """
 
 from __future__ import annotations

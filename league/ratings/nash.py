@@ -1,6 +1,6 @@
 """Nash averaging: the maximum-entropy equilibrium of the players' own game, and skill against it.
 
-See docs/decisions/equilibria-and-exploitability.md.
+See docs/decisions/payoff-and-matchmaking.md.
 """
 
 from __future__ import annotations

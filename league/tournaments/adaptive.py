@@ -1,6 +1,6 @@
 """Adaptive: the next pair is the one whose games narrow the ratings' intervals most.
 
-See docs/decisions/tournament-rules.md.
+See docs/decisions/tournaments.md.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Swiss: every round pairs entrants of similar score that have not met.
 
-See docs/decisions/tournament-rules.md.
+See docs/decisions/tournaments.md.
 """
 
 from __future__ import annotations

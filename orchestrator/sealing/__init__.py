@@ -4,7 +4,7 @@ A Temporal server without authentication takes calls from every local user. Ther
 bound to its purpose (`codec.py`), and every call (start, signal, update, activity) carries a stamp (`stamps.py`) that
 workers check before they run anything (`workflow_guard.py`, `activity_guard.py`).
 
-See docs/decisions/sealing.md.
+See docs/decisions/temporal.md.
 """
 
 from __future__ import annotations

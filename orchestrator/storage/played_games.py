@@ -2,7 +2,7 @@
 
 Temporal accepts messages up to 2 MiB and histories up to 50 MB, while the games of a batch have any length.
 
-See docs/decisions/matches.md.
+See docs/decisions/rollouts-and-matches.md.
 """
 
 from __future__ import annotations

@@ -4,7 +4,7 @@ A game is two files, `<root>/recorded_games/<trial>/<id>.game` and `<id>.json`, 
 a game without a summary is not there. No row names them, so that recording needs no database. Their names are no
 hashes, so that garbage collection of artifacts leaves them alone.
 
-See docs/decisions/rpc-and-recorded-games.md.
+See docs/decisions/gateway.md.
 """
 
 from __future__ import annotations

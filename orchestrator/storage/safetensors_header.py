@@ -2,7 +2,7 @@
 
 Files come from callers of the API, and Python's JSON parser follows any depth until its stack ends.
 
-See docs/decisions/load-limits.md.
+See docs/decisions/api-load.md.
 """
 
 from __future__ import annotations

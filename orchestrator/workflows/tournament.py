@@ -1,6 +1,6 @@
 """One tournament: plan, play and record until nothing is left to play, then rate. Its whole state is in the store.
 
-See docs/decisions/tournament-runs.md.
+See docs/decisions/tournaments.md.
 """
 
 from __future__ import annotations

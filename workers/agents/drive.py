@@ -3,7 +3,7 @@
 A coroutine that waits for a decision yields it to its `Drive`, which goes on when the decision is made. One that waits
 for a future of asyncio yields the future, as it would to a task.
 
-See docs/decisions/agents.md.
+See docs/decisions/remote-games.md.
 """
 
 from __future__ import annotations

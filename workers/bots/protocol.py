@@ -2,7 +2,7 @@
 
 BadBot    the bot cannot be made: an unknown name, bad numbers, or a game it cannot play
 
-See docs/decisions/bots.md.
+See docs/decisions/games-and-bots.md.
 """
 
 from abc import ABC, abstractmethod

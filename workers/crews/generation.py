@@ -1,6 +1,6 @@
 """Runs one generation of one player on a crew: a pure function of its task.
 
-See docs/decisions/generations-exactly-once.md.
+See docs/decisions/store.md.
 """
 
 from __future__ import annotations

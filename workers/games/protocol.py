@@ -1,6 +1,6 @@
 """The interface of a game: n tables, stepped together on arrays.
 
-See docs/decisions/games-and-adapters.md.
+See docs/decisions/games-and-bots.md.
 """
 
 from abc import ABC, abstractmethod

@@ -1,6 +1,6 @@
 """Inference of perceptrons for few rows by numpy, where a call of torch costs more than the computation.
 
-See docs/decisions/agents.md.
+See docs/decisions/remote-games.md.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Groups episodes of games that call in into batches of experience of a fixed size.
 
-See docs/decisions/agents.md.
+See docs/decisions/remote-games.md.
 """
 
 from __future__ import annotations

@@ -2,7 +2,7 @@
 
 Perceptrons run as grouped matmuls. Other modules run by `torch.func.vmap` over their stacked weights.
 
-See docs/decisions/rollouts.md.
+See docs/decisions/rollouts-and-matches.md.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """A policy server without a game loop: one call decides rows of many games and policies.
 
-See docs/decisions/games-and-adapters.md.
+See docs/decisions/games-and-bots.md.
 """
 
 from __future__ import annotations

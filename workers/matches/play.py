@@ -1,6 +1,6 @@
 """Plays all games of a match to their end, batched over tables.
 
-See docs/decisions/matches.md.
+See docs/decisions/rollouts-and-matches.md.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """The task of a match: the game, the entrants, the number of pairs, and the sources of randomness.
 
-See docs/decisions/matches.md.
+See docs/decisions/rollouts-and-matches.md.
 """
 
 from __future__ import annotations

@@ -2,7 +2,7 @@
 
 It is independent of the game loop: a vectorised loop adds a thousand rows at a time, a remote game one.
 
-See docs/decisions/rollouts.md.
+See docs/decisions/rollouts-and-matches.md.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Seating: tables in blocks of nearly equal size, one opponent per block, teams divided evenly within a block.
 
-See docs/decisions/rollouts.md.
+See docs/decisions/rollouts-and-matches.md.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Counts results and returns per opponent and team, from rewards and ends of games.
 
-See docs/decisions/rollouts.md.
+See docs/decisions/rollouts-and-matches.md.
 """
 
 from __future__ import annotations

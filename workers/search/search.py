@@ -1,6 +1,6 @@
 """Searches the positions at many tables at once: one network call for a simulation of all trees.
 
-See docs/decisions/search.md.
+See docs/decisions/algorithms.md.
 """
 
 from __future__ import annotations

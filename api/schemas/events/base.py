@@ -1,6 +1,6 @@
 """The base of all event kinds: a kind, its payload, and its sentence.
 
-See docs/decisions/events-and-live-view.md.
+See docs/decisions/page-and-live-views.md.
 """
 
 from __future__ import annotations

@@ -3,7 +3,7 @@
 A transaction locks the trial first and writes its events last. So the lock of the events is never held while waiting
 for a trial, and writers cannot deadlock.
 
-See docs/decisions/ids-commits-locks.md.
+See docs/decisions/store.md.
 """
 
 from __future__ import annotations

@@ -3,7 +3,7 @@
 Packages that do not import SQLAlchemy take types from here: `Session`, `Sessions`, `Engine`, and from `core.errors`
 the database's errors.
 
-See docs/decisions/read-performance.md.
+See docs/decisions/api-load.md.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Ids that sort by creation time: UUID version 7 (RFC 9562), as text in Python, 16 bytes in Postgres.
 
-See docs/decisions/ids-commits-locks.md.
+See docs/decisions/store.md.
 """
 
 from __future__ import annotations

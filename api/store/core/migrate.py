@@ -1,6 +1,6 @@
 """Migrates a database's schema under an advisory lock, so that several processes may start at once.
 
-See docs/decisions/ids-commits-locks.md.
+See docs/decisions/store.md.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Judges a generation once, in one transaction: snapshot, then reset, then a gate for a main's snapshot.
 
-See docs/decisions/generations-exactly-once.md.
+See docs/decisions/store.md.
 """
 
 from __future__ import annotations

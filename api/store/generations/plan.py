@@ -1,6 +1,6 @@
 """Plans a generation: a payoff snapshot becomes a match plan, recorded once with its evidence.
 
-See docs/decisions/generations-exactly-once.md.
+See docs/decisions/store.md.
 """
 
 from __future__ import annotations

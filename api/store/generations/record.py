@@ -1,6 +1,6 @@
 """Records a generation in one transaction, exactly once, however often its outcome is delivered.
 
-See docs/decisions/generations-exactly-once.md.
+See docs/decisions/store.md.
 """
 
 from __future__ import annotations

@@ -3,7 +3,7 @@
 A tournament may name a bot that no trial has. Such a bot is a player of a hidden trial of the project, so that it has
 a version that games can name.
 
-See docs/decisions/bots.md.
+See docs/decisions/games-and-bots.md.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Plans the pairings of a tournament from the results so far, and records the games of each pairing once.
 
-See docs/decisions/tournament-runs.md.
+See docs/decisions/tournaments.md.
 """
 
 from __future__ import annotations

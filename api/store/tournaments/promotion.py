@@ -1,6 +1,6 @@
 """Moves an alias to the winner of a tournament if its lead over every other entrant is significant.
 
-See docs/decisions/tournament-rules.md.
+See docs/decisions/tournaments.md.
 """
 
 from __future__ import annotations

@@ -2,7 +2,7 @@
 
 A row whose `workflow_started_at` is empty is not synced yet: it is new, changed or deleted.
 
-See docs/decisions/tournament-runs.md.
+See docs/decisions/tournaments.md.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Withdraws entrants whose checkpoint is damaged; the tournament continues without them.
 
-See docs/decisions/tournament-rules.md.
+See docs/decisions/tournaments.md.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """The report of an audit.
 
-See docs/decisions/append-only-and-audit.md.
+See docs/decisions/store.md.
 """
 
 from __future__ import annotations

@@ -3,7 +3,7 @@
 Nothing is pushed. A slow reader that falls behind the ring reads pages of the table instead; writers and other readers
 never wait for it.
 
-See docs/decisions/events-and-live-view.md.
+See docs/decisions/page-and-live-views.md.
 """
 
 from __future__ import annotations

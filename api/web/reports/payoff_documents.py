@@ -1,6 +1,6 @@
 """Payoff documents: written and compressed once for each commit, and sent only if the caller's ETag is outdated.
 
-See docs/decisions/read-performance.md.
+See docs/decisions/api-load.md.
 """
 
 from __future__ import annotations

@@ -6,7 +6,7 @@ How a row becomes an answer:
 2. A read of the store (`api/store/<subject>/reads.py`: `read_player`, `list_players`) selects them with
    `fields_of(Schema, table, ...)` and returns records: dictionaries whose keys are the schema's fields.
 3. A route that only reads writes the records as they are: `record_response(read_player(...), Player)` or
-   `records_page(list_players(...), limit, Player)`. No model is made (see docs/decisions/read-performance.md). A change
+   `records_page(list_players(...), limit, Player)`. No model is made (see docs/decisions/api-load.md). A change
    makes a model, `Player.model_validate(read_player(...))`, since its answer is kept under the idempotency key.
 
 To add a field to an answer, say to the ratings: declare it in the schema (`api/schemas/ratings.py`). If it is a column

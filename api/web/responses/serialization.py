@@ -4,7 +4,7 @@ By default the framework validates an answer against its model in a second threa
 where all other requests wait meanwhile. What a route answers with is still declared, documented and checked: by mypy
 where it returns its model, by tests where it writes records.
 
-See docs/decisions/read-performance.md.
+See docs/decisions/api-load.md.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Open connections: how many there may be, and which of them no longer make progress.
 
-See docs/decisions/load-limits.md.
+See docs/decisions/api-load.md.
 """
 
 from __future__ import annotations

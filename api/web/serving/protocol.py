@@ -3,7 +3,7 @@
 The parser buffers a header line of any length, keeps every trailer, and queues every pipelined request that arrives in
 one packet. uvicorn's only timer is that of an idle connection after an answer.
 
-See docs/decisions/load-limits.md.
+See docs/decisions/api-load.md.
 """
 
 from __future__ import annotations

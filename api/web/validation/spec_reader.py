@@ -3,7 +3,7 @@
 A small file is checked in a thread. A larger one is checked in a process, because a thread would compete with the event
 loop for the interpreter. One file of a token is checked at a time.
 
-See docs/decisions/load-limits.md.
+See docs/decisions/api-load.md.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """`lanista bench`: list and run the measurements of a source checkout.
 
-See docs/decisions/command-line.md.
+See docs/decisions/client-and-command-line.md.
 """
 
 from __future__ import annotations

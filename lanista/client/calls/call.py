@@ -1,6 +1,6 @@
 """Calls as values: the request, and how to read its response. Nothing here sends anything.
 
-See docs/decisions/client.md.
+See docs/decisions/client-and-command-line.md.
 """
 
 from __future__ import annotations

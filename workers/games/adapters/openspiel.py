@@ -1,6 +1,6 @@
 """Any game of OpenSpiel as a VectorGame: one C++ state per table, arrays around them.
 
-See docs/decisions/games-and-adapters.md.
+See docs/decisions/games-and-bots.md.
 """
 
 from bisect import bisect

@@ -3,7 +3,7 @@
 A board is a byte per row, lowest row first, with the eighth bit of each always empty: it keeps shifted
 lines from wrapping around the edge. Six rows of seven fit 48 bits.
 
-See docs/decisions/games-and-adapters.md.
+See docs/decisions/games-and-bots.md.
 """
 
 from functools import cache

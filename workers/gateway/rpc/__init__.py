@@ -1,4 +1,4 @@
 """gRPC services: games that call in, policies, parameters and replay buffers.
 
-See docs/decisions/rpc-and-recorded-games.md.
+See docs/decisions/gateway.md.
 """
