@@ -25,7 +25,7 @@ from benchmarks.attacks.outcome import Outcome
 from benchmarks.attacks.token_holder import attack_with_tokens
 from benchmarks.stacks.local_stack import LocalStack, local_stack
 from lanista.stack.control import reach
-from lanista.stack.leftovers import leftovers
+from lanista.stack.processes.leftovers import leftovers
 
 ROOT = Path(__file__).parents[2]
 

@@ -17,7 +17,7 @@ from typing import Any
 import psutil
 
 from benchmarks.stacks.local_stack import LocalStack, local_stack
-from lanista.stack.leftovers import leftovers
+from lanista.stack.processes.leftovers import leftovers
 
 CHILDREN = ("store-worker", "train-worker", "api", "temporal", "postgres")
 KINDS = (*CHILDREN, "ray actor", "ray head", "supervisor", "everything")

@@ -14,7 +14,7 @@ from itertools import pairwise
 from typing import Any
 
 from benchmarks.stacks.local_stack import LocalStack, local_stack
-from lanista.stack.leftovers import leftovers
+from lanista.stack.processes.leftovers import leftovers
 
 CHILDREN = ("store-worker", "train-worker", "temporal", "postgres", "everything")
 BOTS = {

@@ -20,7 +20,7 @@ from temporalio.contrib.pydantic import pydantic_data_converter
 
 from benchmarks.stacks.local_stack import LocalStack, local_stack
 from lanista.stack.control import reach
-from lanista.stack.leftovers import leftovers
+from lanista.stack.processes.leftovers import leftovers
 
 MOST_EVENTS = 2000
 MOST_GROWTH = 1.2

@@ -28,8 +28,8 @@ from lanista.settings import StackSettings
 from lanista.stack import control as remote
 from lanista.stack.errors import StackError
 from lanista.stack.home import Home
+from lanista.stack.processes.worker_user import AS_ROOT
 from lanista.stack.temporal_keys import TemporalKeys
-from lanista.stack.worker_user import AS_ROOT
 from orchestrator.contracts import Queue
 from orchestrator.storage.artifacts import ArtifactStore
 from orchestrator.storage.uris import without_secrets

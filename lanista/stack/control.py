@@ -13,7 +13,7 @@ import psutil
 from lanista.settings import StackSettings
 from lanista.stack.errors import ChildFailed, StackError
 from lanista.stack.home import Home, StackState
-from lanista.stack.leftovers import end_leftovers, leftovers
+from lanista.stack.processes.leftovers import end_leftovers, leftovers
 from lanista.stack.reach import reach as reach
 
 START_PATIENCE = 120.0

@@ -5,8 +5,8 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping
 
-from lanista.stack.child_environment import as_environment
 from lanista.stack.home import Home
+from lanista.stack.processes.child_environment import as_environment
 from workers.gateway.league.settings import LeagueGatewaySettings
 
 KEY_FILE = "gateway.key"

@@ -20,8 +20,12 @@ from temporalio.api.workflowservice.v1 import GetSystemInfoRequest
 
 from api.settings import ApiSettings, StoreSettings
 from lanista.settings import StackSettings
-from lanista.stack.child import ChildSpec
-from lanista.stack.child_environment import (
+from lanista.stack.gateway import StackGateway
+from lanista.stack.home import Home
+from lanista.stack.ports import answers, choose_ports
+from lanista.stack.postgres import EmbeddedPostgres
+from lanista.stack.processes.child import ChildSpec
+from lanista.stack.processes.child_environment import (
     COMPUTE_PREFIXES,
     DATABASE_PREFIXES,
     as_environment,
@@ -29,13 +33,9 @@ from lanista.stack.child_environment import (
     storage_prefixes,
     variables_of,
 )
-from lanista.stack.gateway import StackGateway
-from lanista.stack.home import Home
-from lanista.stack.ports import answers, choose_ports
-from lanista.stack.postgres import EmbeddedPostgres
-from lanista.stack.readiness import is_written, port_answers, socket_answers
+from lanista.stack.processes.readiness import is_written, port_answers, socket_answers
+from lanista.stack.processes.worker_user import PRIVATE_TO_GROUP, find_worker_user, prepare_folders, prepare_scratch
 from lanista.stack.temporal_keys import TemporalKeys
-from lanista.stack.worker_user import PRIVATE_TO_GROUP, find_worker_user, prepare_folders, prepare_scratch
 from orchestrator.search_attributes import register_search_attributes
 from orchestrator.settings import TemporalSettings
 from orchestrator.temporal import TemporalUnreachable, connect

@@ -21,10 +21,10 @@ import structlog
 from psycopg import sql
 
 from api.store.core.engine import SCRAM
-from lanista.stack.child_environment import base_environment
 from lanista.stack.errors import StackError, StillStarting
 from lanista.stack.home import Home, write_atomically
-from lanista.stack.leftovers import MARK
+from lanista.stack.processes.child_environment import base_environment
+from lanista.stack.processes.leftovers import MARK
 
 log = structlog.get_logger()
 

@@ -16,15 +16,15 @@ from collections.abc import Callable
 from datetime import UTC, datetime
 
 from lanista.settings import StackSettings
-from lanista.stack.child import Child
 from lanista.stack.errors import AlreadyRunning
 from lanista.stack.external import check_external
 from lanista.stack.home import Home, StackState, write_atomically
-from lanista.stack.leftovers import end_leftovers
 from lanista.stack.logs import rotate_log
 from lanista.stack.parts import Parts, page_of
 from lanista.stack.ports import require_free
-from lanista.stack.worker_user import AS_ROOT
+from lanista.stack.processes.child import Child
+from lanista.stack.processes.leftovers import end_leftovers
+from lanista.stack.processes.worker_user import AS_ROOT
 
 Say = Callable[[str], None]
 

@@ -19,8 +19,8 @@ import httpx
 import psutil
 
 from lanista.stack.home import Home
-from lanista.stack.leftovers import leftovers
 from lanista.stack.ports import unused_port
+from lanista.stack.processes.leftovers import leftovers
 
 
 @dataclass

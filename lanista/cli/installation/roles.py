@@ -31,8 +31,8 @@ def store() -> None:
 @worker.command("train")
 def train() -> None:
     """Run the train worker: the queues train, play and interactive."""
-    from lanista.stack.child_environment import forget_secrets_of_others
     from lanista.stack.external import require_ray
+    from lanista.stack.processes.child_environment import forget_secrets_of_others
     from workers.settings import WorkerSettings
     from workers.worker import run_train_worker
 
@@ -73,7 +73,7 @@ def gateway(
     ] = None,
 ) -> None:
     """Run a gateway: games call in there, to train, to be gated and rated in a league."""
-    from lanista.stack.child_environment import forget_secrets_of_others
+    from lanista.stack.processes.child_environment import forget_secrets_of_others
     from orchestrator.logs import configure_logs
     from orchestrator.worker_process import announce_ready
     from workers.gateway.league.joining import JoinLeague

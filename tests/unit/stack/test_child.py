@@ -15,10 +15,10 @@ from typing import Any
 import psutil
 import pytest
 
-from lanista.stack import child as child_module
-from lanista.stack.child import FAILING_AFTER, Child, ChildSpec
 from lanista.stack.errors import StillStarting
 from lanista.stack.home import Home
+from lanista.stack.processes import child as child_module
+from lanista.stack.processes.child import FAILING_AFTER, Child, ChildSpec
 
 SLEEPER = "import time; time.sleep(60)"
 POLITE = """

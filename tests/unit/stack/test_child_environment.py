@@ -11,10 +11,10 @@ from pathlib import Path
 import pytest
 
 from lanista.settings import StackSettings
-from lanista.stack.child import ChildSpec
-from lanista.stack.child_environment import as_environment, base_environment, storage_prefixes
 from lanista.stack.home import Home
 from lanista.stack.parts import Parts
+from lanista.stack.processes.child import ChildSpec
+from lanista.stack.processes.child_environment import as_environment, base_environment, storage_prefixes
 from orchestrator.settings import SettingsError
 from workers.settings import WorkerSettings
 
@@ -137,7 +137,7 @@ def test_a_folder_needs_no_credentials() -> None:
 STARTED_BY_HAND = """
 import os, sys
 from pathlib import Path
-from lanista.stack.child_environment import forget_secrets_of_others
+from lanista.stack.processes.child_environment import forget_secrets_of_others
 from workers.settings import WorkerSettings
 forget_secrets_of_others(WorkerSettings)
 print(os.getpid(), *(each.partition("=")[0] for each in Path("/proc/self/environ").read_text().split(chr(0))))

@@ -12,8 +12,8 @@ import psutil
 import pytest
 
 from lanista.stack.home import Home
-from lanista.stack.leftovers import MARK, end_leftovers, leftovers
 from lanista.stack.logs import rotate_log
+from lanista.stack.processes.leftovers import MARK, end_leftovers, leftovers
 
 SLEEPER = "import sys, time; print('up', flush=True); time.sleep(60)"
 STUBBORN = f"import signal; signal.signal(signal.SIGTERM, signal.SIG_IGN); {SLEEPER}"

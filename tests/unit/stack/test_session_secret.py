@@ -13,9 +13,9 @@ import pytest
 
 from api.settings import ApiSettings
 from lanista.settings import StackSettings
-from lanista.stack.child import Child, ChildSpec
 from lanista.stack.home import Home
 from lanista.stack.parts import SESSION_SECRET, Parts
+from lanista.stack.processes.child import Child, ChildSpec
 
 OWN = "a secret that the user has chosen, long enough"
 SHOW = "import json, os; print(json.dumps(dict(os.environ)))"

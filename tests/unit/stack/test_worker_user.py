@@ -9,11 +9,11 @@ from pathlib import Path
 import pytest
 
 from lanista.settings import StackSettings
-from lanista.stack import worker_user
 from lanista.stack.errors import StackError
 from lanista.stack.home import Home
 from lanista.stack.parts import Parts
-from lanista.stack.worker_user import find_worker_user, prepare_folders
+from lanista.stack.processes import worker_user
+from lanista.stack.processes.worker_user import find_worker_user, prepare_folders
 from orchestrator.settings import SettingsError
 
 AS_ROOT = pytest.mark.skipif(os.getuid() != 0, reason="only root can give folders away")

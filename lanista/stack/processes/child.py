@@ -14,11 +14,11 @@ from typing import Any
 
 import psutil
 
-from lanista.stack.child_environment import base_environment
 from lanista.stack.errors import StillStarting
 from lanista.stack.home import ChildState, Home
-from lanista.stack.leftovers import MARK, kill_group
 from lanista.stack.logs import rotate_log
+from lanista.stack.processes.child_environment import base_environment
+from lanista.stack.processes.leftovers import MARK, kill_group
 
 PRIVATE = 0o077
 """The umask of every part: what it writes is for its own user only."""

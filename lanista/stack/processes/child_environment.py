@@ -13,7 +13,7 @@ from typing import Any
 
 from pydantic import SecretStr
 
-from lanista.stack.leftovers import MARK
+from lanista.stack.processes.leftovers import MARK
 from orchestrator.settings import ENV_PREFIX, LanistaSettings, environment_name
 from orchestrator.worker_process import READY_FILE
 
