@@ -22,7 +22,7 @@ export function playerTable(players, ratings, metrics, spec) {
       ["Steps", (player) => short(player.steps), "number"],
       ["Version", (player) => (player.version_id ? versionLink(player.version_id, `v${player.version_number}`) : "–")],
       // not a function of its task alone: a buffer that is not kept, asynchronous sampling, remote games
-      ["Exact", (player) => (inexact.has(player.name) ? "no" : "yes")],
+      ["Reproducible", (player) => (inexact.has(player.name) ? "no" : "yes")],
       ["Elo", (player) => fixed(best.get(player.version_id)?.value ?? null, 0), "number"],
       ["Since", (player) => time(player.created_at)],
     ],

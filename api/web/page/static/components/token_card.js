@@ -54,7 +54,7 @@ async function make(context) {
         options: [
           ["viewer", "viewer: reads"],
           ["operator", "operator: changes trials"],
-          ["code", "code: starts code of its own too"],
+          ["code", "code: also uploads and runs Python code"],
           ["admin", "admin: manages tokens"],
         ],
       },

@@ -123,7 +123,7 @@ async function make(event, trials, context) {
     await post("/schedules", { project, name: values.name, cron: values.cron, time_zone: values.time_zone, tournament: spec });
     context.state.making = false;
     context.state.error = "";
-    toast(`${values.name} was made.`);
+    toast(`${values.name} was created.`);
     await context.refresh();
   } catch (problem) {
     context.state.error = problem.message;

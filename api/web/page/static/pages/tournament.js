@@ -212,6 +212,6 @@ async function cancel(tournament, context) {
     fields: [{ name: "reason", label: "Reason", value: "cancelled by an operator", required: true, maxlength: 500 }],
     perform: (values) => post(`/tournaments/${tournament.id}/cancel`, values),
   });
-  if (said) toast("It is being cancelled.");
+  if (said) toast("The tournament is being cancelled.");
   await context.refresh();
 }
