@@ -14,7 +14,8 @@ from sqlalchemy.orm import Session
 from api.store.core.engine import create_store_engine, session_factory
 from api.store.core.ids import new_id
 from api.store.tables import EVENTS_CHANNEL, Alias, Commit, Event, ModelVersion, Player, Trial
-from tests.integration.store.world import SHA, World
+from tests.integration.store.learning_rows import SHA
+from tests.integration.store.world import World
 
 APPEND_ONLY = {
     "alias_events",

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from lanista.agents import Agent
 from workers.agents.agent_set import load_agents
 from workers.agents.runner import AgentRunner
 from workers.games.protocol import GameSpec
@@ -128,3 +129,22 @@ async def turns(count: int = 5) -> None:
     """Let the event loop turn."""
     for _ in range(count):
         await asyncio.sleep(0)
+
+
+class Counter(Agent):
+    """Plays seat 0; the body of a tick is [observation, reward]."""
+
+    def on_start(self, data: Any) -> Any:
+        self.seat = 0
+        return {"hello": data}
+
+    async def on_tick(self, data: Any) -> Any:
+        observation, reward = data
+        if reward:
+            self.reward(reward)
+        return {"action": await self.forward(observation), "tick": self.tick}
+
+    def on_end(self, data: Any) -> Any:
+        if data is not None:
+            self.result(data)
+        return "bye"
