@@ -5,8 +5,8 @@ BIN := .venv/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check
 # of the tests; those on the whole stack stay in one of them, which begins with them
 PROCESSES ?= 2
-# JavaScript and CSS of the page
-SCRIPTS := api/web/page/static
+# JavaScript and CSS of the page and of the documentation
+SCRIPTS := api/web/page/static benchmarks/documentation/iframe-worker.js
 
 .PHONY: help install demo test check format docs docs-check bench screenshots pins audit-deps clean
 
