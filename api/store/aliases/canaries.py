@@ -6,24 +6,24 @@ See docs/decisions/serving.md.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any
 
 from sqlalchemy import Select, func, select
 from sqlalchemy.orm import Session
 
-from api.schemas.canaries import Canary, ReportCanary
+from api.schemas.canaries import ReportCanary
 from api.schemas.enums import CanaryStatus
 from api.store.aliases.moves import AliasKey, lock_alias
 from api.store.aliases.reads import project_and_game_of
 from api.store.core.errors import Conflict
+from api.store.core.records import Record, read_records
 from api.store.tables import Alias, CanaryResult, ModelVersion, Trial
 from api.store.trials.spec import spec_of
 from league.gates import Sprt
 from orchestrator.spec.judgement import GateSpec
 
 
-def record_canary(session: Session, alias: Alias, report: ReportCanary, actor: str) -> Canary:
+def record_canary(session: Session, alias: Alias, report: ReportCanary, actor: str) -> Record:
     """Record a report once, and the test after it; the comparison as it is now."""
     key = AliasKey(project_id=alias.project_id, game=alias.game, name=alias.name)
     champion, canary = str(report.champion_version_id), str(report.canary_version_id)
@@ -33,17 +33,18 @@ def record_canary(session: Session, alias: Alias, report: ReportCanary, actor: s
         session.add(_judged(session, key, report, actor))
         session.flush()
     query = _pairs(key).where(CanaryResult.champion_version_id == champion, CanaryResult.canary_version_id == canary)
-    return _answer(session, dict(session.execute(query).mappings().one()))
+    (pair,) = read_records(session, query)
+    return _record(session, pair)
 
 
-def list_canaries(session: Session, alias: Alias, *, before: int | None, limit: int) -> list[tuple[int, Canary]]:
+def list_canaries(session: Session, alias: Alias, *, before: int | None, limit: int) -> list[tuple[int, Record]]:
     """Comparisons of an alias, that with the newest report first, each with the number of that report."""
     key = AliasKey(project_id=alias.project_id, game=alias.game, name=alias.name)
     newest = func.max(CanaryResult.id)
     query = _pairs(key).order_by(newest.desc()).limit(limit)
     if before is not None:
         query = query.having(newest < before)
-    return [(row["newest"], _answer(session, dict(row))) for row in session.execute(query).mappings()]
+    return [(pair["newest"], _record(session, pair)) for pair in read_records(session, query)]
 
 
 def _check(session: Session, key: AliasKey, report: ReportCanary) -> None:
@@ -60,13 +61,11 @@ def _check(session: Session, key: AliasKey, report: ReportCanary) -> None:
 def _judged(session: Session, key: AliasKey, report: ReportCanary, actor: str) -> CanaryResult:
     values = report.model_dump()
     values |= {name: str(value) for name, value in values.items() if name.endswith("_id")}
-    before = session.execute(
-        _pairs(key).where(
-            CanaryResult.champion_version_id == values["champion_version_id"],
-            CanaryResult.canary_version_id == values["canary_version_id"],
-        )
+    query = _pairs(key).where(
+        CanaryResult.champion_version_id == values["champion_version_id"],
+        CanaryResult.canary_version_id == values["canary_version_id"],
     )
-    past = before.mappings().one_or_none()
+    past = next(iter(read_records(session, query)), None)
     last = None if past is None else session.get_one(CanaryResult, past["newest"])
     counts = [int(values[name] + (0 if past is None else past[name])) for name in ("losses", "draws", "wins")]
     llr, status = judge_canary(sprt_of(session, values["canary_version_id"]), counts, last)
@@ -94,7 +93,8 @@ def sprt_of(session: Session, canary_version_id: str) -> Sprt:
     )
 
 
-def _answer(session: Session, pair: Mapping[str, Any]) -> Canary:
+def _record(session: Session, pair: Record) -> Record:
+    """The comparison of a pair with the test's verdict: a record of `api.schemas.canaries.Canary`."""
     last = session.get_one(CanaryResult, pair["newest"])
     test = sprt_of(session, last.canary_version_id)
     lower, upper = test.bounds
@@ -102,21 +102,21 @@ def _answer(session: Session, pair: Mapping[str, Any]) -> Canary:
         f"{arm}_mean_return": pair[f"{arm}_returns"] / int(sessions) if (sessions := pair[f"{arm}_sessions"]) else None
         for arm in ("champion", "canary")
     }
-    return Canary(
-        champion_version_id=last.champion_version_id,
-        canary_version_id=last.canary_version_id,
-        game=last.game,
-        status=last.status,
-        llr=last.llr,
-        lower_bound=lower,
-        upper_bound=upper,
-        elo0=test.elo0,
-        elo1=test.elo1,
-        first_reported_at=pair["first_reported_at"],
-        last_reported_at=pair["last_reported_at"],
+    return {
+        "champion_version_id": last.champion_version_id,
+        "canary_version_id": last.canary_version_id,
+        "game": last.game,
+        "status": last.status,
+        "llr": last.llr,
+        "lower_bound": lower,
+        "upper_bound": upper,
+        "elo0": test.elo0,
+        "elo1": test.elo1,
+        "first_reported_at": pair["first_reported_at"],
+        "last_reported_at": pair["last_reported_at"],
         **{name: int(pair[name]) for name in _COUNTED},
         **means,
-    )
+    }
 
 
 _COUNTED = ("losses", "draws", "wins", "champion_sessions", "canary_sessions")

@@ -11,7 +11,7 @@ from collections.abc import Collection, Iterable, Mapping
 from typing import Any
 
 from pydantic import BaseModel
-from sqlalchemy import ColumnElement, FromClause, Select, Text, Uuid, type_coerce
+from sqlalchemy import ColumnElement, FromClause, Select, Text, TextClause, Uuid, type_coerce
 from sqlalchemy.orm import Session
 
 from api.store.tables.base import EnumText
@@ -42,7 +42,9 @@ def plain(columns: Iterable[ColumnElement[Any]]) -> list[ColumnElement[Any]]:
     ]
 
 
-def read_records(session: Session, query: Select[Any], parameters: Mapping[str, Any] | None = None) -> list[Record]:
+def read_records(
+    session: Session, query: Select[Any] | TextClause, parameters: Mapping[str, Any] | None = None
+) -> list[Record]:
     """The rows of a query over tables. Reads through the connection, since a session would look for entities."""
     result = session.connection().execute(query, parameters)
     names = tuple(map(str, result.keys()))  # some are of a subclass, which orjson refuses as keys

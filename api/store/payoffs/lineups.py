@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import Any, Final
 
 from sqlalchemy import text
 from sqlalchemy.orm import Session
 
 from api.schemas.enums import RatingMethod
-from api.store.core.records import Record
+from api.store.core.records import Record, read_records
 from league.payoff import wilson
 from league.ratings import LineupResult, Skill, lineup_skills
 
@@ -18,8 +18,8 @@ NEWEST_RATED: Final = 500
 
 _SUMMED = text(
     """
-SELECT learner.id AS player_id, learner.name AS player, members.ids AS lineup_ids, members.names AS lineup,
-       opponent.id AS opponent_id, opponent.name AS opponent, tally.seat, tally.opponent_seat,
+SELECT learner.id::text AS player_id, learner.name AS player, members.ids AS lineup_ids, members.names AS lineup,
+       opponent.id::text AS opponent_id, opponent.name AS opponent, tally.seat, tally.opponent_seat,
        sum(tally.games)::bigint AS games, sum(tally.wins)::bigint AS wins, sum(tally.draws)::bigint AS draws,
        sum(tally.losses)::bigint AS losses, sum(tally.returns) AS returns
 FROM lineup_tallies AS tally
@@ -63,9 +63,9 @@ ORDER BY tally.commit, tally.id
 
 def lineup_results(session: Session, trial_id: str, *, skip: int = 0, limit: int = 50) -> list[Record]:
     """Every mixed line-up against every opponent, the most played first."""
-    rows = session.connection().execute(_SUMMED, {"trial_id": trial_id, "most": limit, "skip": skip}).mappings().all()
+    rows = read_records(session, _SUMMED, {"trial_id": trial_id, "most": limit, "skip": skip})
     skills = _skills(session, trial_id) if rows else {}
-    return list(_records((dict(row) for row in rows), skills))
+    return [_judged(row, skills) for row in rows]
 
 
 def _skills(session: Session, trial_id: str) -> Mapping[Any, Skill]:
@@ -77,26 +77,23 @@ def _skills(session: Session, trial_id: str) -> Mapping[Any, Skill]:
     )
 
 
-def _records(rows: Iterator[dict[str, Any]], skills: Mapping[Any, Skill]) -> Iterator[Record]:
-    for row in rows:
-        returns, games = row.pop("returns"), row["games"]
-        ids = {name: None if row[name] is None else str(row[name]) for name in ("player_id", "opponent_id")}
-        rate = None if row["opponent_seat"] is None else (row["wins"] + row["draws"] / 2) / games
-        low, high = (None, None) if rate is None else wilson(rate, games)
-        mean_return = None if returns is None else returns / games
-        own, other = (
-            (None, None) if rate is None else (skills.get(tuple(row["lineup_ids"])), skills.get(ids["opponent_id"]))
-        )
-        yield {
-            **row,
-            **ids,
-            "win_rate": rate,
-            "low": low,
-            "high": high,
-            "mean_return": mean_return,
-            "rating": None if own is None else own.mu,
-            "deviation": None if own is None else own.sigma,
-            "opponent_rating": None if other is None else other.mu,
-            "opponent_deviation": None if other is None else other.sigma,
-            "rating_method": None if own is None else RatingMethod.OPENSKILL,
-        }
+def _judged(row: Record, skills: Mapping[Any, Skill]) -> Record:
+    """A line-up's sums with its win rate, its mean return and the ratings."""
+    returns, games = row.pop("returns"), row["games"]
+    rate = None if row["opponent_seat"] is None else (row["wins"] + row["draws"] / 2) / games
+    low, high = (None, None) if rate is None else wilson(rate, games)
+    own, other = (
+        (None, None) if rate is None else (skills.get(tuple(row["lineup_ids"])), skills.get(row["opponent_id"]))
+    )
+    return {
+        **row,
+        "win_rate": rate,
+        "low": low,
+        "high": high,
+        "mean_return": None if returns is None else returns / games,
+        "rating": None if own is None else own.mu,
+        "deviation": None if own is None else own.sigma,
+        "opponent_rating": None if other is None else other.mu,
+        "opponent_deviation": None if other is None else other.sigma,
+        "rating_method": None if own is None else RatingMethod.OPENSKILL,
+    }

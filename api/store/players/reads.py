@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from sqlalchemy import Row, Select, bindparam, literal, select, true
+from sqlalchemy import Row, Select, bindparam, func, literal, select, true
 from sqlalchemy.orm import Session
 
 from api.schemas.enums import PlayerStatus
 from api.schemas.players import Player as PlayerAnswer
-from api.schemas.versions import Version
+from api.schemas.versions import Version, VersionReturns
 from api.store.core.errors import NotFound
 from api.store.core.records import Record, fields_of, read_records
 from api.store.tables import Alias, ModelVersion, Player, ReturnTally
@@ -90,10 +90,10 @@ def _read_versions(session: Session, query: Select[Any], parameters: Mapping[str
     return records
 
 
-def returns_of(session: Session, version_id: str) -> ReturnTally | None:
+def returns_of(session: Session, version_id: str) -> Record | None:
     """The training returns of a version of a one-seat game."""
-    of_training = ReturnTally.stream == Stream.TRAINING
-    return session.scalars(select(ReturnTally).where(ReturnTally.version_id == version_id, of_training)).one_or_none()
+    found = read_records(session, _RETURNS, {"of_version": version_id})
+    return found[0] if found else None
 
 
 def aliases_of(session: Session, version_id: str) -> Sequence[str]:
@@ -116,6 +116,15 @@ def _lineage() -> Select[Any]:
     return _ANSWERS.join(line, line.c.id == _VERSIONS.c.id).where(line.c.depth > 0).order_by(line.c.depth)
 
 
+def _returns() -> Select[Any]:
+    tallies = ReturnTally.__table__
+    # of a sum of squares; a single game has no deviation
+    deviation = func.sqrt(tallies.c.deviations / func.nullif(tallies.c.games - 1, 0)).label("deviation")
+    return select(*fields_of(VersionReturns, tallies, deviation)).where(
+        tallies.c.version_id == bindparam("of_version"), tallies.c.stream == Stream.TRAINING
+    )
+
+
 def _with_present_version() -> Select[Any]:
     present = (
         select(_VERSIONS.c.id, _VERSIONS.c.number)
@@ -135,4 +144,5 @@ _ANSWERS = select(*fields_of(Version, _VERSIONS, _PLAYERS.c.name.label("player")
     _VERSIONS.join(_PLAYERS, _PLAYERS.c.id == _VERSIONS.c.player_id)
 )
 _LINEAGE = _lineage()
+_RETURNS = _returns()
 _WITH_PRESENT_VERSION = _with_present_version()

@@ -147,9 +147,7 @@ def canaries(
     with services.reads() as session:
         found = find_alias(session, project_id(session, name), alias, game)
         rows = list_canaries(session, found, before=cursor, limit=limit + 1)
-    more = rows[limit - 1][0] if len(rows) > limit else None
-    page = Page[Canary](items=[row for _, row in rows[:limit]], next_cursor=None if more is None else str(more))
-    return Response(page.model_dump_json(), media_type="application/json")
+    return records_page([record for _, record in rows], limit, Canary, lambda _: rows[limit - 1][0])
 
 
 @router.post("/{alias}/canaries", summary="Report results of a canary", response_model=Canary)
@@ -165,7 +163,7 @@ async def report_canary(
 
     def work(session: Session) -> Reply:
         found = find_alias(session, project_id(session, name), alias, game)
-        now = record_canary(session, found, report, principal.name)
+        now = Canary.model_validate(record_canary(session, found, report, principal.name))
         detail = {"canary_version_id": now.canary_version_id, "status": now.status.value}
         return Reply(
             body=now, audit=AuditLine(action="canary.report", target=f"alias/{name}/{found.name}", detail=detail)

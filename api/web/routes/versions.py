@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import AsyncIterator
 from typing import Annotated
 from uuid import UUID
@@ -14,7 +13,6 @@ from api.schemas.base import Page
 from api.schemas.versions import Version, VersionDetail
 from api.store.checkpoints.garbage import keep_checkpoint
 from api.store.core.engine import Session
-from api.store.core.records import Record
 from api.store.players.import_weights import import_version
 from api.store.players.reads import (
     aliases_of,
@@ -25,7 +23,6 @@ from api.store.players.reads import (
     returns_of,
 )
 from api.store.players.roster import player_named
-from api.store.tables import ReturnTally
 from api.store.trials.reads import get_trial, require_trial
 from api.store.trials.spec import algorithm_of, model_of, spec_of
 from api.web.auth.scopes import Operator, Viewer
@@ -54,13 +51,6 @@ UploadSlot = Annotated[None, Depends(_upload_slot)]
 router = APIRouter(route_class=SerializingRoute, prefix="/api/v1", tags=["versions"])
 
 
-def _returns(tally: ReturnTally | None) -> Record | None:
-    if tally is None:
-        return None
-    deviation = math.sqrt(tally.deviations / (tally.games - 1)) if tally.games > 1 else None
-    return {"games": tally.games, "mean": tally.mean, "deviation": deviation}
-
-
 @router.get("/trials/{trial_id}/versions", summary="List versions", response_model=Page[Version])
 def list_all(
     trial_id: EntityId,
@@ -84,7 +74,7 @@ def get_one(version_id: EntityId, services: Api, principal: Viewer) -> Response:
     """The version, its aliases, and the versions its weights descend from."""
     with services.reads() as session:
         record = read_version(session, str(version_id))
-        record["returns"] = _returns(returns_of(session, str(version_id)))
+        record["returns"] = returns_of(session, str(version_id))
         record["aliases"] = aliases_of(session, str(version_id))
         record["lineage"] = lineage(session, str(version_id))
     return record_response(record, VersionDetail)
