@@ -1,4 +1,4 @@
-"""Whether any setting is given. Imports nothing of Lanista: where none is, commands need not load the settings."""
+"""Tells whether any setting is given, without importing Lanista: without one, commands need not load settings."""
 
 from __future__ import annotations
 

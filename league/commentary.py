@@ -1,6 +1,6 @@
-"""Tells in words what happens in a league: who found a hole in whom, when it was closed, whom a main beats now.
+"""Sentences on what happens in a league: which player exploits which, when that ends, whom a main beats now.
 
-Values in, values out: each look at the league is compared with the one before, by the games played in between.
+Pure functions: two states of the league are compared by the games that were played between them.
 """
 
 from __future__ import annotations

@@ -4,7 +4,7 @@
 
 A run is one seed of one algorithm. Its row is written to the file as soon as it ends (benchmarks/results/
 algorithms.json unless given); runs that have a row are not repeated unless `--again`. `null` means not reached.
-Evaluations, 20 greedy games each, count neither in the seconds nor in the steps. Everybody computes on one thread.
+Evaluations, 20 greedy games each, count neither in the seconds nor in the steps. Every project computes on one thread.
 A change of any setting makes another row. With `--peers` the other projects are installed once, each into its own
 build/<peer>-venv.
 """

@@ -1,4 +1,4 @@
-"""What happens in a league, in words: the rules of `league.commentary` on what the API tells."""
+"""Commentary on a running league: applies `league.commentary` to the answers of the API."""
 
 from __future__ import annotations
 

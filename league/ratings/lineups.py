@@ -1,7 +1,7 @@
 """Skill of line-ups from sums of results, by openskill's Plackett-Luce model: each line-up is a competitor of its own.
 
-A line-up is who sits where in one team. What a mixed one wins says little about its players, so it is rated by itself;
-a line-up of one player is that player. See docs/decisions/teams.md.
+A line-up names the player in each seat of a team. The results of a mixed line-up say little about its players, so it
+has a rating of its own; a line-up of one player has that player's. See docs/decisions/teams.md.
 """
 
 from __future__ import annotations

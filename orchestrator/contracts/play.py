@@ -1,4 +1,4 @@
-"""Messages about games played to measure: gates and evaluations."""
+"""Messages about games that measure strength: those of gates and evaluations."""
 
 from __future__ import annotations
 

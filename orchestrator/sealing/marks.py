@@ -1,4 +1,4 @@
-"""Marks on payloads, between codec and payload converter."""
+"""Marks by which the codec tells the payload converter which payloads it could not open."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`league.payoff`, `.snapshot`, `.reset` and `.champion_gate`: what is remembered, kept and promoted.
+"""`league.payoff`, `.snapshot`, `.reset` and `.champion_gate`: decay of results, snapshots, resets, promotion.
 
 The rules themselves are in `league`.
 """

@@ -1,4 +1,4 @@
-"""Between what agents handle and rows of arrays: observations, masks of legal actions, actions."""
+"""Converts between the values of agents and rows of arrays: observations, masks of legal actions, actions."""
 
 from __future__ import annotations
 

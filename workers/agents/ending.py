@@ -1,4 +1,4 @@
-"""The end of a session and the episodes on the way there: to `on_episode`, then to the director."""
+"""Ends a session, and passes its episodes on: first to `on_episode`, then to the director."""
 
 from __future__ import annotations
 

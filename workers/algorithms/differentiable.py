@@ -1,4 +1,4 @@
-"""Networks under rows drawn from a buffer, with gradients from those at their outputs.
+"""Forward passes over rows drawn from a buffer, and backward passes from the gradients at the outputs.
 
 Perceptrons are differentiated by hand: at the small minibatches of off-policy learning autograd's overhead exceeds the
 arithmetic. Any other network is differentiated by autograd. Outputs and value lie side by side, [rows, outputs + 1].

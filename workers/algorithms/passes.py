@@ -1,4 +1,4 @@
-"""Forward and backward passes of one network with its gradients at both ends, for losses in closed form.
+"""Forward and backward passes of a network, with gradients of its weights or of its actions, for closed-form losses.
 
 Perceptrons are differentiated by hand, several of one shape as one batch of matrix products; autograd differentiates
 all other modules. See docs/decisions/algorithms.md.

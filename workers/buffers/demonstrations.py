@@ -1,4 +1,4 @@
-"""A data set to learn from, and decisions that are held out of it to measure on."""
+"""A data set, split into decisions to learn from and held-out decisions for validation."""
 
 from __future__ import annotations
 

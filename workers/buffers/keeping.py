@@ -1,7 +1,8 @@
 """The buffers of the players that a process has trained.
 
-A buffer goes on from the checkpoint it ended with. A player that starts from another one (after a reset or a rollback,
-in a fork, or as a copy) starts with what that checkpoint names, which is nothing unless its buffer is kept.
+A buffer continues from the checkpoint with which it ended. A player that starts from another checkpoint (after a reset
+or a rollback, in a fork, or as a copy) starts with the buffer that this checkpoint names, and it names one only if
+buffers are kept.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""How a gateway listens. Imports nothing heavy, since settings do."""
+"""How a gateway listens. Imports nothing heavy, because settings import it."""
 
 from __future__ import annotations
 

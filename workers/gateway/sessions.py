@@ -1,4 +1,4 @@
-"""The open sessions of one gateway process: which step is allowed, who runs it, and when a session is given up."""
+"""The open sessions of one gateway process: which step is allowed, which agents run it, and when it expires."""
 
 from __future__ import annotations
 

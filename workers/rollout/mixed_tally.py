@@ -1,4 +1,4 @@
-"""Counts the games of teams that the learner shares with a mate, by line-up: they are nobody's own results.
+"""Counts the games of teams that the learner shares with a mate, by line-up: they count for no player's payoff.
 
 See docs/decisions/teams.md.
 """

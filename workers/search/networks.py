@@ -1,4 +1,4 @@
-"""What judges positions for a search: a policy's network, or no network at all."""
+"""Evaluations of positions for a search: by a policy's network, or uniform ones without a network."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a search makes of visits and values: the scores of actions by the Gumbel method and by PUCT.
+"""Scores of actions from their visits and values, by the Gumbel method and by PUCT.
 
 Pure functions over arrays [actions, nodes] (Danihelka et al. 2022, "Policy improvement by planning with Gumbel";
 Silver et al. 2018, "A general reinforcement learning algorithm ...").

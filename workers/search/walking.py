@@ -1,4 +1,4 @@
-"""One simulation's way down every tree: from the roots to a position that is new, or to an end."""
+"""The descent of one simulation in every tree: from the root to a new position or to the end of the game."""
 
 from __future__ import annotations
 

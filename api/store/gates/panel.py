@@ -1,7 +1,7 @@
-"""The panel of a gate: who is in it, what is played next, and what its games say.
+"""The panel of a gate: its members, the next games to play, and the verdict of its test.
 
-Its state is in the gate's settings, its games are batches of the gate like any others: for each part of a member one
-batch of the candidate, then one of the champion with the same seed.
+Its state is kept in the gate's settings, and its games are batches of the gate. Each part of a member's games is two
+batches: one of the candidate, then one of the champion with the same seed.
 """
 
 from __future__ import annotations

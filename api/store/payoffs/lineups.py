@@ -1,4 +1,4 @@
-"""Results of mixed line-ups, summed by players: teams that a learner shared with a mate; and their ratings."""
+"""Results and ratings of mixed line-ups, which are teams that a learner shared with a mate; summed by players."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""AlphaZero: the network learns what a search makes of it."""
+"""AlphaZero (Silver et al. 2018): the network learns a tree search's improved policy and the games' outcomes."""
 
 from __future__ import annotations
 

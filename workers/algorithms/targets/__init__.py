@@ -1,1 +1,1 @@
-"""What learners aim at, computed from rewards, values and log-probabilities: pure functions."""
+"""Targets of learning (returns, advantages) from rewards, values and log-probabilities: pure functions."""

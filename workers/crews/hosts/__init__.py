@@ -1,1 +1,1 @@
-"""Where the actors of a crew run: on Ray or in this process; whether there is room for them, and their calls."""
+"""Hosts of a crew's actors, Ray or this process: CPUs, placement, and the results of calls."""

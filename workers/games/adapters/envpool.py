@@ -1,8 +1,8 @@
 """Environments of EnvPool (Atari, MuJoCo, classic control, ...): all tables are stepped in C++.
 
-EnvPool seeds an environment once, when it is made; its later games draw on. A rollout is therefore exact from the reset
-of its tables, which makes the environments anew. Games that others choose (matches, replays) are each played by an
-environment of their own, made with the game's seed.
+EnvPool seeds an environment once, when it is made; its later games draw on. A rollout is therefore reproducible from
+the reset of its tables, which makes the environments anew. Games that others choose (matches, replays) are each played
+by an environment of their own, made with the game's seed.
 """
 
 from __future__ import annotations

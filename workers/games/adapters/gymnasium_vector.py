@@ -1,7 +1,7 @@
 """Environments that step all tables themselves: Gymnasium's vector entry points.
 
 They draw the starts of later games from a generator of their own, which no seed of one game can set. So rollouts are
-exact from the reset of all tables on, and games that others choose (matches, replays) use the plain environment.
+reproducible from the reset of all tables, and games that others choose (matches, replays) use the plain environment.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The two-step matrix game of the QMIX paper (Rashid et al. 2018): cooperation beyond sums of values."""
+"""The two-step matrix game of the QMIX paper (Rashid et al. 2018): a sum of values per mate cannot solve it."""
 
 import numpy as np
 from gymnasium import spaces

@@ -1,4 +1,4 @@
-"""Where gateways take demands of crews and matches. Imports nothing, since settings do."""
+"""Where gateways accept demands of crews and matches. Imports nothing, because settings import it."""
 
 from __future__ import annotations
 
