@@ -12,7 +12,7 @@ import random
 import sys
 import time
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -144,20 +144,40 @@ class GatewayChaos(Chaos):
         return found
 
     def _kill(self, kind: str, trial: str) -> None:
-        if kind in LEAGUE_KINDS:
-            super()._kill(kind, trial)
-            return
+        """Kill one process of a kind; it has recovered when another is in its place and has done work since then."""
+        find = self._finders()[kind]
+        self._wait_until(lambda: bool(find()), 120, f"a process: {kind}")
+        before = frozenset(find())
+        victim = self.rng.choice(sorted(before))
         killed = time.monotonic()
-        self._strike(kind)
-        before = self._served_games.played
+        self._signal([victim])
         self.kills[kind] += 1
-        self._wait_until(lambda: self._served_games.played >= before + GAMES_AFTER, 300, f"games after killing {kind}")
+        self._wait_until(lambda: replaced(victim, before, find()), 300, f"another process in place of the {kind}")
+        worked = self._work_after(kind, trial)
+        self._wait_until(worked, 300, f"work after killing {kind}")
         self.recoveries.append(time.monotonic() - killed)
-        say(f"killed {kind}: {GAMES_AFTER} games after {self.recoveries[-1]:.1f} s ({sum(self.kills.values())} kills)")
+        say(f"killed {kind}: recovered after {self.recoveries[-1]:.1f} s ({sum(self.kills.values())} kills)")
 
-    def _strike(self, kind: str) -> None:
-        """Kill one process of a kind, which is waited for where it is just being started."""
-        find: dict[str, Callable[[], list[int]]] = {
+    def _work_after(self, kind: str, trial: str) -> Callable[[], bool]:
+        """Whether work was done since now: a generation of every player that learns, or served games."""
+        if kind in LEAGUE_KINDS:
+            generations = self._by_player(trial)
+            return lambda: all_grew(generations, self._by_player(trial))
+        played = self._served_games.played
+        return lambda: self._served_games.played >= played + GAMES_AFTER
+
+    def _by_player(self, trial: str) -> dict[str, int]:
+        """Committed generations of each player that learns."""
+        rows = self.stack.rows(
+            "SELECT p.name, count(g.player_id) FROM players p LEFT JOIN generations g ON g.player_id = p.id "
+            "WHERE p.trial_id = %s AND p.role = 'main' GROUP BY 1",
+            trial,
+        )
+        return {str(name): int(count) for name, count in rows}
+
+    def _finders(self) -> dict[str, Callable[[], list[int]]]:
+        """The processes of each kind that run now."""
+        return {
             "gateway": lambda: self._part("gateway"),
             "train-worker": lambda: self._part("train-worker"),
             "agent process": self._gateway_processes,
@@ -165,8 +185,6 @@ class GatewayChaos(Chaos):
             "batching service": lambda: self._named(lambda name: name.startswith("ray::InferenceReplica")),
             "trainer": lambda: self._named(_is_crew),
         }
-        self._wait_until(lambda: bool(find[kind]()), 120, f"a process: {kind}")
-        self._signal([self.rng.choice(find[kind]())])
 
     def _part(self, name: str) -> list[int]:
         state = self.stack.home.read_state()
@@ -223,6 +241,16 @@ class GatewayChaos(Chaos):
         """Served sessions whose results the store has."""
         rows = self.stack.rows("SELECT coalesce(sum(champion_sessions + canary_sessions), 0) FROM canary_results")
         return int(rows[0][0])
+
+
+def replaced(victim: int, before: frozenset[int], now: Sequence[int]) -> bool:
+    """Whether the killed process is gone, and one that was not there before runs."""
+    return victim not in now and bool(set(now) - before)
+
+
+def all_grew(before: Mapping[str, int], now: Mapping[str, int]) -> bool:
+    """Whether every player has more generations than before."""
+    return all(now.get(name, 0) > count for name, count in before.items())
 
 
 def _is_crew(name: str) -> bool:
