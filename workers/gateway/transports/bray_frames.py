@@ -26,6 +26,8 @@ class BrayFrames:
     """Frames of one connection of a Bray client."""
 
     head_size = HEAD.size
+    lone_tag: Tag = (b"", 0)
+    lone_name = b""
 
     def __init__(self, body_bytes: int) -> None:
         self._most = (LONGEST_NAME, LONGEST_KIND, LONGEST_TOKEN, LONGEST_TOKEN, body_bytes)
@@ -33,6 +35,9 @@ class BrayFrames:
 
     def lone_tick(self, data: bytes) -> None:
         """Bray's clients are not in a hurry."""
+
+    def reply_to_lone(self, answer: bytes) -> bytes:
+        raise AssertionError("unreachable: `lone_tick` finds none")
 
     def size(self, data: bytes, at: int) -> int:
         *sizes, _ = HEAD.unpack_from(data, at)

@@ -41,7 +41,6 @@ class TcpConnection(GameConnection):
         "_need",
         "_processing",
         "_solo_name",
-        "_solo_tag",
         "_under_way",
     )
 
@@ -61,7 +60,6 @@ class TcpConnection(GameConnection):
         self._under_way = 0
         self._solo_name = b""
         """The session of the only step under way, which needs no place in `_busy`."""
-        self._solo_tag: Any = None
         self._cancels: dict[Any, Callable[[], None]] = {}
         """Withdraw questions that wait for their answers."""
         self._processing = False
@@ -109,15 +107,16 @@ class TcpConnection(GameConnection):
         codec = self._codec
         if not self._have:
             # fast path, taken by nearly all ticks: small, complete, and nothing else in progress
-            if codec is not None and self._allowed and self._reading and len(data) <= SMALL_BODY:
-                found = None if self._under_way else codec.lone_tick(data)
-                if found is not None:
-                    self._solo_tag, self._solo_name, step = found
+            front = self._front
+            if not self._under_way and codec is not None and self._allowed and self._reading:
+                step = codec.lone_tick(data)
+                if step is not None:
+                    self._solo_name = codec.lone_name
                     self._under_way = 1
-                    self._front.metrics.requests["tcp"] += 1
-                    self._front.handler.handle(step, self._reply_solo)
+                    front.metrics.requests["tcp"] += 1
+                    front.handler.handle(step, self._reply_solo)
                     return
-            self._since = self._front.clock.now
+            self._since = front.clock.now
         self._chunks.append(data)
         self._have += len(data)
         if self._have >= self._need:
@@ -246,12 +245,14 @@ class TcpConnection(GameConnection):
     # Replies
 
     def _reply_solo(self, answer: bytes | Refused) -> None:
+        codec = self._codec
+        assert codec is not None
         name, self._solo_name = self._solo_name, b""
-        if self._busy or not isinstance(answer, bytes) or self._codec is None:
-            return self._reply(self._solo_tag, name, 0, answer)
-        self._under_way -= 1
+        if self._busy or type(answer) is not bytes:
+            return self._reply(codec.lone_tag, name, 0, answer)
+        self._under_way = 0
         self._since = self._front.clock.now
-        self._write(self._codec.reply(self._solo_tag, answer) or b"")
+        self._write(codec.reply_to_lone(answer))
         if not self._reading or self._closing:
             self._go_on()
         return None

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 from workers.gateway.contract import Refused, Step, StepKind
+from workers.gateway.limits import SMALL_BODY
 from workers.gateway.session_names import parse_session, parse_ticket
 
 MAGIC = ord("L")
@@ -22,6 +23,7 @@ STEP_KINDS = {START: StepKind.START, TICK: StepKind.TICK, END: StepKind.END, AUT
 REMEMBERED_NAMES = 4096
 _TICK_MARK = MAGIC << 16 | VERSION << 8 | TICK
 _OK = MAGIC << 24 | VERSION << 16 | 200
+_TICK_KIND = StepKind.TICK
 
 
 @dataclass(slots=True)
@@ -37,7 +39,7 @@ class Next:
 
     seconds: str
     game: str
-    """The game that the client can play; empty for any."""
+    """The game that the client plays; empty for the one without a name."""
 
 
 Request = Step | Key | Next | Refused
@@ -47,9 +49,16 @@ class FrameCodec(Protocol):
     """How one kind of frames is read and written. It belongs to one connection."""
 
     head_size: int
+    lone_tag: Any
+    lone_name: bytes
+    """What `request` would say of the last lone tick."""
 
-    def lone_tick(self, data: bytes) -> tuple[Any, bytes, Step] | None:
-        """The tick that these bytes are, with what `request` says of it; None where they are anything else."""
+    def lone_tick(self, data: bytes) -> Step | None:
+        """The tick that these bytes are, small and whole; None where they are anything else."""
+        ...
+
+    def reply_to_lone(self, answer: bytes) -> bytes:
+        """The reply to the last lone tick."""
         ...
 
     def size(self, data: bytes, at: int) -> int:
@@ -80,9 +89,21 @@ class OwnFrames:
     def __init__(self, body_bytes: int) -> None:
         self._body_bytes = body_bytes
         self._names: dict[bytes, tuple[str, str]] = {}
+        self.lone_tag = 0
+        self.lone_name = b""
+        self._lone_target = ("", "")
+        self._lone_size = 0
+        self._lone_head = b""
+        """Head and name of the last lone tick: most games send the same again, with another body."""
 
-    def lone_tick(self, data: bytes) -> tuple[int, bytes, Step] | None:
-        if len(data) < HEAD.size:
+    def lone_tick(self, data: bytes) -> Step | None:
+        if len(data) == self._lone_size and data.startswith(self._lone_head):
+            session, agent = self._lone_target
+            return Step(session, _TICK_KIND, data[len(self._lone_head) :], agent)
+        return self._new_lone_tick(data)
+
+    def _new_lone_tick(self, data: bytes) -> Step | None:
+        if not HEAD.size <= len(data) <= SMALL_BODY:
             return None
         first, tag, body, last = _WORDS.unpack_from(data)
         start = HEAD.size + (first & 0xFF)
@@ -90,7 +111,14 @@ class OwnFrames:
             return None
         raw = data[HEAD.size : start]
         target = self._names.get(raw)
-        return None if target is None else (tag, raw, Step(target[0], StepKind.TICK, data[start:], target[1]))
+        if target is None:
+            return None
+        self.lone_tag, self.lone_name, self._lone_target = tag, raw, target
+        self._lone_size, self._lone_head = len(data), data[:start]
+        return Step(target[0], _TICK_KIND, data[start:], target[1])
+
+    def reply_to_lone(self, answer: bytes) -> bytes:
+        return _WORDS.pack(_OK, self.lone_tag, len(answer), 0) + answer
 
     def size(self, data: bytes, at: int) -> int:
         magic, version, _, name, _, body, ticket, *zeros = HEAD.unpack_from(data, at)
