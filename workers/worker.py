@@ -25,6 +25,7 @@ from orchestrator.temporal import connect
 from orchestrator.user_code.code_importing import import_archives_from
 from orchestrator.worker_process import run_workers
 from workers.activities.charts import ChartActivities
+from workers.activities.gateways import GatewayActivities
 from workers.activities.interactive import InteractiveActivities
 from workers.activities.playing import PlayActivities
 from workers.activities.system import SystemCheckActivities
@@ -102,6 +103,7 @@ def train_activities(
             [
                 checks.check_interactive,
                 checks.describe_ray,
+                GatewayActivities(settings.gateway_access).describe_gateways,
                 weights.make_initial_weights,
                 charts.chart_generation,
                 interactive.render_replay,

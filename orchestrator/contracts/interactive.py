@@ -222,6 +222,47 @@ class RayResources:
 
 
 @dataclass(frozen=True, kw_only=True)
+class GatewaysRequest:
+    """Asks what the gateways do."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class RemoteGameSeen:
+    """A game that calls in, at one gateway process."""
+
+    name: str
+    """Empty: a game without a name."""
+    sessions: int
+    gamecores_waiting: int
+    heard_seconds: float | None
+    """Seconds since a process of the game was last heard of; None: never."""
+    generations: int
+    """Generations that collect from this game."""
+    games: int
+    """Games of matches that no process of the game has asked for yet."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class GatewaySeen:
+    """One gateway process."""
+
+    address: str
+    problem: str
+    """Why it did not answer; empty where it did."""
+    connections: int = 0
+    sessions: int = 0
+    ticks_per_s: float = 0.0
+    games: list[RemoteGameSeen] = field(default_factory=list)
+
+
+@dataclass(frozen=True, kw_only=True)
+class GatewaysSeen:
+    """All gateway processes that the train worker knows."""
+
+    gateways: list[GatewaySeen]
+
+
+@dataclass(frozen=True, kw_only=True)
 class Question(Generic[Message, Answer]):
     """A standalone activity that the API starts and waits for."""
 
@@ -244,3 +285,7 @@ draw_recorded_game = Question(
 check_component = Question(name="check_component", message=ComponentCheck, answer=ComponentVerdict)
 describe_ray = Question(name="describe_ray", message=RayRequest, answer=RayResources, time_limit=timedelta(seconds=3))
 """The train worker answers, because it is Ray's driver."""
+describe_gateways = Question(
+    name="describe_gateways", message=GatewaysRequest, answer=GatewaysSeen, time_limit=timedelta(seconds=3)
+)
+"""The train worker answers, because it has the gateways' control addresses and their key."""

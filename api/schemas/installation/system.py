@@ -1,4 +1,4 @@
-"""The installation: liveness, readiness, workers, queues and Ray."""
+"""The installation: liveness, readiness, workers, queues, Ray and gateways."""
 
 from __future__ import annotations
 
@@ -72,6 +72,30 @@ class RayShown(Answer):
     nodes: list[RayNodeShown] = Field(description="the machines")
 
 
+class RemoteGameShown(Answer):
+    """A game that calls in, at one gateway process."""
+
+    name: str = Field(description="its name; empty where the trial file gives none", examples=["chess"])
+    sessions: int = Field(description="game sessions under way", examples=[32])
+    gamecores_waiting: int = Field(description="processes of the game that have asked what to play", examples=[0])
+    heard_seconds: float | None = Field(
+        description="seconds since a process of the game was last heard of; null: never", examples=[0.4]
+    )
+    generations: int = Field(description="generations that collect experience from it", examples=[1])
+    games: int = Field(description="games of matches that wait for a process of the game", examples=[12])
+
+
+class GatewayShown(Answer):
+    """A gateway process, at which games call in."""
+
+    address: str = Field(description="its control address", examples=["127.0.0.1:8813"])
+    problem: str = Field(description="why it did not answer; empty where it did", examples=[""])
+    connections: int = Field(description="connections of games that are open", examples=[32])
+    sessions: int = Field(description="game sessions that are open", examples=[32])
+    ticks_per_s: float = Field(description="steps a second over the last two seconds", examples=[1520.5])
+    games: list[RemoteGameShown] = Field(description="the games that are played there, or wait")
+
+
 class System(Answer):
     """The installation at a glance."""
 
@@ -83,7 +107,10 @@ class System(Answer):
     workers: list[WorkerShown] | None = Field(description="worker processes; null while Temporal does not answer")
     queues: list[QueueShown] | None = Field(description="task queues; null while Temporal does not answer")
     ray: RayShown | None = Field(description="Ray's resources; null while no train worker answers")
+    gateways: list[GatewayShown] | None = Field(
+        description="gateway processes; null while no train worker answers, empty where none is set up"
+    )
     unknown: dict[str, str] = Field(
-        description="why `workers`, `queues` or `ray` is null, by name",
+        description="why `workers`, `queues`, `ray` or `gateways` is null, by name",
         examples=[{"ray": "no train worker is running"}],
     )

@@ -1,4 +1,4 @@
-"""The status of the cluster: workers and task queues as Temporal reports them, and Ray's free resources.
+"""The status of the cluster: workers and task queues as Temporal reports them, Ray's free resources, and gateways.
 
 The page asks often and must never wait for a part that does not answer: an answer is cached for a few seconds, and a
 request that has waited for a second gets the last answer, or none and the reason.
@@ -21,7 +21,17 @@ from api.web.cache import Cache
 from api.web.problems import ProblemError
 from api.web.temporal.ask_worker import ask
 from api.web.temporal.unavailable import outage
-from orchestrator.contracts.interactive import RayRequest, RayResources, describe_ray
+from orchestrator.contracts.interactive import (
+    Answer,
+    GatewaysRequest,
+    GatewaysSeen,
+    Message,
+    Question,
+    RayRequest,
+    RayResources,
+    describe_gateways,
+    describe_ray,
+)
 from orchestrator.contracts.queues import Queue
 
 TTL_SECONDS = 5.0
@@ -68,12 +78,13 @@ class Observation(Generic[Value]):
 
 
 class ClusterStatus:
-    """Workers, task queues and Ray."""
+    """Workers, task queues, Ray and gateways."""
 
     def __init__(self, temporal: Client) -> None:
         self._temporal = temporal
         self._task_queues = Cache[Observation[TaskQueues]](1, ttl=TTL_SECONDS)
         self._ray = Cache[Observation[RayResources]](1, ttl=TTL_SECONDS)
+        self._gateways = Cache[Observation[GatewaysSeen]](1, ttl=TTL_SECONDS)
 
     async def task_queues(self) -> Observation[TaskQueues]:
         """Task queues and their workers, at most a few seconds old if Temporal answers within a second."""
@@ -83,6 +94,11 @@ class ClusterStatus:
     async def ray(self) -> Observation[RayResources]:
         """Ray's resources as a train worker sees them, at most a few seconds old if it answers within a second."""
         found = await self._ray.get_or_stale("ray", self._describe_ray, wait=WAIT_SECONDS)
+        return found or Observation(None, NOT_YET)
+
+    async def gateways(self) -> Observation[GatewaysSeen]:
+        """Gateways as a train worker sees them, at most a few seconds old if it answers within a second."""
+        found = await self._gateways.get_or_stale("gateways", self._describe_gateways, wait=WAIT_SECONDS)
         return found or Observation(None, NOT_YET)
 
     async def _describe_all(self) -> Observation[TaskQueues]:
@@ -99,16 +115,22 @@ class ClusterStatus:
         )
 
     async def _describe_ray(self) -> Observation[RayResources]:
+        return await self._ask_train_worker(describe_ray, RayRequest())
+
+    async def _describe_gateways(self) -> Observation[GatewaysSeen]:
+        return await self._ask_train_worker(describe_gateways, GatewaysRequest())
+
+    async def _ask_train_worker(self, question: Question[Message, Answer], message: Message) -> Observation[Answer]:
         found = await self.task_queues()
         if found.value is None:
             return Observation(None, found.reason)
         if not any(worker.queue is Queue.INTERACTIVE for worker in found.value.workers):
             return Observation(None, "no train worker is running; start one with `lanista worker train`")
         try:
-            resources = await ask(self._temporal, describe_ray, RayRequest())
+            answer = await ask(self._temporal, question, message)
         except ProblemError as refusal:
             return Observation(None, refusal.detail)
-        return Observation(resources)
+        return Observation(answer)
 
     async def _describe(self, queue: Queue) -> DescribeTaskQueueResponse:
         """`league` is a queue of workflow tasks; all others are queues of activities."""

@@ -16,17 +16,22 @@ from orchestrator.contracts.interactive import (
     Candidate,
     ComponentCheck,
     ComponentVerdict,
+    GatewaySeen,
+    GatewaysRequest,
+    GatewaysSeen,
     ImportWeights,
     MoveAnswer,
     MoveRequest,
     RayNode,
     RayRequest,
     RayResources,
+    RemoteGameSeen,
     Replay,
     ReplayedPosition,
     ReplayRequest,
     check_component,
     choose_move,
+    describe_gateways,
     describe_ray,
     import_weights,
     render_replay,
@@ -103,6 +108,19 @@ async def describe(request: RayRequest) -> RayResources:
     )
 
 
+@activity.defn(name=describe_gateways.name)
+async def describe_gateway(request: GatewaysRequest) -> GatewaysSeen:
+    chess = RemoteGameSeen(name="chess", sessions=2, gamecores_waiting=1, heard_seconds=0.5, generations=1, games=12)
+    return GatewaysSeen(
+        gateways=[
+            GatewaySeen(
+                address="10.0.0.1:8813", problem="", connections=3, sessions=2, ticks_per_s=1520.5, games=[chess]
+            ),
+            GatewaySeen(address="10.0.0.2:8813", problem="Connection refused"),
+        ]
+    )
+
+
 def weights_file(words: str) -> bytes:
     """A safetensors file without tensors."""
     header = json.dumps({"__metadata__": {"words": words}}).encode()
@@ -127,4 +145,4 @@ def interactive(artifacts: ArtifactStore) -> list[Callable[..., Any]]:
     async def weights(request: InitialWeightsRequest) -> CheckpointRef:
         return artifacts.put(f"weights of seed {request.seed}".encode(), kind="checkpoints")
 
-    return [weights, render, choose, check, describe, importing(artifacts)]
+    return [weights, render, choose, check, describe, describe_gateway, importing(artifacts)]

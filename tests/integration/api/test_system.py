@@ -27,13 +27,17 @@ def test_workers_queues_and_ray_are_shown(viewer: httpx.Client) -> None:
     assert all("@" in worker["identity"] and worker["last_seen"].endswith("Z") for worker in system["workers"])
     assert (system["ray"]["cpus"], system["ray"]["cpus_available"]) == (4.0, 1.0)
     assert system["ray"]["nodes"][0]["address"] == "10.0.0.1"
+    working, away = system["gateways"]
+    assert (working["connections"], working["sessions"], working["ticks_per_s"]) == (3, 2, 1520.5)
+    assert working["games"][0]["name"] == "chess" and working["games"][0]["games"] == 12
+    assert (away["address"], away["problem"], away["games"]) == ("10.0.0.2:8813", "Connection refused", [])
 
 
 def test_without_temporal_they_are_null_and_the_reason_is_said(api: Served, api_database: str, tmp_path: Path) -> None:
     with running_api(api_database, "127.0.0.1:1", tmp_path) as alone, alone.client(Scope.VIEWER) as client:
         system = client.get("/api/v1/system").json()
-        assert (system["workers"], system["queues"], system["ray"]) == (None, None, None)
-        assert sorted(system["unknown"]) == ["queues", "ray", "workers"]
+        assert (system["workers"], system["queues"], system["ray"], system["gateways"]) == (None, None, None, None)
+        assert sorted(system["unknown"]) == ["gateways", "queues", "ray", "workers"]
         assert system["readiness"]["parts"]["temporal"]["ok"] is False
 
 

@@ -12,6 +12,7 @@ from orchestrator.storage.recorded_games import RecordedGames
 from workers.gateway.auth import tls_context
 from workers.gateway.league.building import LeagueBuilder, runner_factory
 from workers.gateway.league.director import LeagueDirector
+from workers.gateway.league.overview import GatewayLoad
 from workers.gateway.league.server import ControlServer
 from workers.gateway.recording.recorder import GameRecorder
 from workers.gateway.server import Gateway
@@ -36,7 +37,8 @@ class JoinLeague:
         make_runner = recorder.runners(runner_factory(recorder, asyncio.get_running_loop()))
         director.withdraw = gateway.play(recorder, make_runner, director).withdraw
         gateway.at_stop(recorder.stop)
-        control = ControlServer(director, LeagueBuilder(ArtifactStore(self.artifacts)), self.key)
+        load = GatewayLoad(gateway.metrics, gateway.clock)
+        control = ControlServer(director, LeagueBuilder(ArtifactStore(self.artifacts)), self.key, load.described)
         gateway.at_stop(control.stop)
         gateway.ports["control"] = await self._listen(control, gateway.options.processes)
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import ssl
+from collections.abc import Callable, Mapping
 from typing import Any, Protocol
 
 import structlog
@@ -44,8 +45,15 @@ class Builder(Protocol):
 class ControlServer:
     """Listens for crews and matches."""
 
-    def __init__(self, director: LeagueDirector, builder: Builder, key: str) -> None:
-        self._director, self._builder, self._key = director, builder, key
+    def __init__(
+        self,
+        director: LeagueDirector,
+        builder: Builder,
+        key: str,
+        load: Callable[[], Mapping[str, Any]] = dict,
+    ) -> None:
+        """`load` describes the load of this process, for an overview."""
+        self._director, self._builder, self._key, self._load = director, builder, key, load
         self._peers: set[asyncio.Task[Any]] = set()
         self._server: asyncio.Server | None = None
         self._stopping = False
@@ -84,7 +92,7 @@ class ControlServer:
     async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         async with asyncio.timeout(GREETING_SECONDS):
             who = (await greet_as_gateway(reader, writer, self._key))["who"]
-        peer = _Peer(self._director, self._builder, writer)
+        peer = _Peer(self._director, self._builder, writer, self._load)
         log.info("a crew or match is connected", who=who)
         try:
             while True:
@@ -96,8 +104,14 @@ class ControlServer:
 class _Peer:
     """One connection and what it has asked for."""
 
-    def __init__(self, director: LeagueDirector, builder: Builder, writer: asyncio.StreamWriter) -> None:
-        self._director, self._builder, self._writer = director, builder, writer
+    def __init__(
+        self,
+        director: LeagueDirector,
+        builder: Builder,
+        writer: asyncio.StreamWriter,
+        load: Callable[[], Mapping[str, Any]],
+    ) -> None:
+        self._director, self._builder, self._writer, self._load = director, builder, writer, load
         self._works: dict[str, Work] = {}
         self._heard = asyncio.get_running_loop().time()
 
@@ -126,6 +140,8 @@ class _Peer:
             case "status":
                 name, version = (str(frame.fields.get(key, "")) for key in ("name", "version"))
                 self.send(Frame("status", self._director.status(name, version)))
+            case "overview":
+                self.send(Frame("overview", {**self._load(), "games": self._director.overview()}))
             case "collect" | "order":
                 await self._open(frame)
             case _:

@@ -235,6 +235,11 @@ class OpenOrder(Work):
     def wanted(self) -> bool:
         return bool(self._queue) and not self.withdrawn
 
+    @property
+    def waiting(self) -> int:
+        """Games that no gamecore has asked for yet."""
+        return len(self._queue)
+
     def add(self, games: Sequence[OrderedGame]) -> None:
         """Play these games too."""
         self._queue.extend(games)

@@ -1,7 +1,8 @@
-// Task queues with their workers, worker processes, and the resources of the Ray cluster.
+// Task queues with their workers, worker processes, the resources of the Ray cluster, and gateways.
 import { h } from "../core/dom.js";
 import { bytes, clock, duration, fixed, whole } from "../core/format.js";
-import { badge, card, facts, meter, table } from "./widgets.js";
+import { gatewayCard } from "./gateway_card.js";
+import { badge, card, facts, meter, missing, table } from "./widgets.js";
 
 const PURPOSES = {
   league: "runs the workflows",
@@ -19,11 +20,12 @@ const SERVED_BY = {
 };
 
 export function clusterCards(system) {
-  return [queueCard(system), h("div", { class: "grid", key: "fleet" }, workerCard(system), rayCard(system))];
+  return [
+    queueCard(system),
+    h("div", { class: "grid", key: "fleet" }, workerCard(system), rayCard(system)),
+    gatewayCard(system),
+  ];
 }
-
-const missing = (reason, advice) =>
-  h("p", { class: "warning", role: "status" }, h("strong", {}, "Unknown: "), reason ?? "no answer", ". ", advice);
 
 function queueCard({ queues, unknown }) {
   return h(

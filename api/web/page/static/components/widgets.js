@@ -47,6 +47,10 @@ export function card(title, ...content) {
   return h("section", { class: "card", "aria-label": title }, h("h2", {}, title), content);
 }
 
+/** What is shown in place of values that are not known. */
+export const missing = (reason, advice) =>
+  h("p", { class: "warning", role: "status" }, h("strong", {}, "Unknown: "), reason ?? "no answer", ". ", advice);
+
 export function facts(pairs) {
   return h(
     "dl",

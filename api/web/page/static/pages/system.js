@@ -1,4 +1,4 @@
-// The installation: health, queues, workers, Ray, links, tokens and the audit log.
+// The installation: health, queues, workers, Ray, gateways, links, tokens and the audit log.
 import { get, getAll, hasScope } from "../core/api.js";
 import { h } from "../core/dom.js";
 import { clusterCards } from "../components/cluster_cards.js";
