@@ -96,8 +96,8 @@ class Gateway {
     return send("end", session, body), receive();
   }
 
-  // What to play next; an empty ticket where nothing came up within `wait_seconds`. `game` is the name of the game that
-  // this process plays, where a gateway serves several.
+  // What to play next; an empty ticket where nothing came up within `wait_seconds`. `game` is the name that the
+  // trial file gives the game which this process plays; as a ticket it does for a process that never asks.
   Order next(int wait_seconds = 30, const std::string& game = "") {
     const std::string seconds = std::to_string(wait_seconds);
     const std::string query = "/next?seconds=" + seconds + (game.empty() ? "" : "&game=" + game);

@@ -70,8 +70,8 @@ class Gateway:
     def next(self, wait: float = 30.0, game: str = "") -> dict[str, Any] | None:
         """What to play next; None where nothing came up within `wait` seconds. Pass its `ticket` to `session`.
 
-        `game` is the name of the game that this process plays, where a gateway serves several. A process that never
-        asks plays what is wanted when it starts a game.
+        `game` is the name that the trial file gives the game which this process plays. A process that never asks
+        passes that name as the ticket, and plays what is wanted of this game when it starts.
         """
         connection = self._connections(1)[0]
         reply = self._spoken([connection], lambda: connection.next_order(wait, game))

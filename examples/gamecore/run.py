@@ -21,6 +21,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from lanista import Client, LanistaError
+
 FOLDER = Path(__file__).resolve().parent
 CLIENT = FOLDER.parents[1] / "clients" / "cpp"
 PROGRAM = FOLDER / "tic_tac_toe"
@@ -77,14 +79,26 @@ def train(name: str, tables: int) -> None:
 def serve(port: int, games: int, stay: bool) -> None:
     """Serve the champion, and let the game play against it with its solver in the other seat."""
     game = build()
-    command = [sys.executable, "-m", "lanista", "serve", "--alias", f"{PROJECT}@champion", "--port", str(port)]
-    with running([*command, "--tcp-port", str(port + 1)]) as server:
+    command = [sys.executable, "-m", "lanista", "serve", "--alias", f"{PROJECT}@champion", "--game", trained_game()]
+    with running([*command, "--port", str(port), "--tcp-port", str(port + 1)]) as server:
         wait_until_ready(port, server)
         play = [str(game), f"tcp://127.0.0.1:{port + 1}", "--tables", "8", "--against-solver", "--games", str(games)]
         done = subprocess.run(play, env=ENVIRONMENT, check=True, stdout=subprocess.PIPE, text=True)
         print("the champion against the solver:", done.stdout.strip(), flush=True)
         if stay:
             server.wait()
+
+
+def trained_game() -> str:
+    """The game of the champion that was named last. A trial file whose game was edited is another game."""
+    try:
+        with Client() as client:
+            champions = [alias for alias in client.aliases(PROJECT) if alias.name == "champion"]
+    except LanistaError as error:
+        sys.exit(f"{error}\nA champion is needed: run this program with `train` first.")
+    if not champions:
+        sys.exit(f"project {PROJECT} has no champion: run this program with `train` first")
+    return max(champions, key=lambda alias: alias.moved_at).game
 
 
 def wait_until_ready(port: int, server: subprocess.Popen[bytes]) -> None:

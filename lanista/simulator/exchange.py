@@ -34,10 +34,10 @@ class Exchange:
         wire.request(kind, session, body, ticket)
         return await answer
 
-    async def next_game(self, seconds: float) -> dict[str, Any] | None:
-        """What to play next; None where nothing comes up in this time."""
+    async def next_game(self, seconds: float, game: str = "") -> dict[str, Any] | None:
+        """What to play next of this game; None where nothing comes up in this time."""
         wire, answer = await self._begin()
-        wire.ask_next(seconds)
+        wire.ask_next(seconds, game)
         found: dict[str, Any] | None = json.loads(await answer or b"null")
         return found
 

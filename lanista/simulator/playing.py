@@ -58,8 +58,9 @@ class Quota:
 class Table:
     """One environment and the connection it plays on."""
 
-    def __init__(self, game: VectorGame, address: Address, tally: PlayCounts) -> None:
-        self._game, self._tally = game, tally
+    def __init__(self, game: VectorGame, address: Address, tally: PlayCounts, name: str = "") -> None:
+        """`name` is what the trial file calls the game; empty where it has no name."""
+        self._game, self._tally, self._name = game, tally, name
         self._exchange = Exchange(address)
         self._table = np.zeros(1, np.int64)
 
@@ -85,7 +86,7 @@ class Table:
         """Until there may be something to play; what it is, where the gateway says so."""
         if refused.status == _NOTHING_TO_PLAY:
             try:
-                return await self._exchange.next_game(_WAIT) or {}
+                return await self._exchange.next_game(_WAIT, self._name) or {}
             except Refused as unheard:
                 if unheard.status != _NO_QUEUE:
                     self._note(str(unheard))
@@ -101,7 +102,8 @@ class Table:
     async def _game_of(self, order: dict[str, Any]) -> None:
         game, session = self._game, f"simulator-{secrets.token_hex(8)}"
         seed = int(order.get("seed", secrets.randbits(63)))
-        await self._exchange.step("start", session, _packed({"game": game.spec.id}), str(order.get("ticket", "")))
+        ticket = str(order.get("ticket", self._name))
+        await self._exchange.step("start", session, _packed({"game": game.spec.id}), ticket)
         game.start(self._table, np.array([seed], np.uint64))
         earned = np.zeros(game.spec.seats, np.float64)
         returns = earned.copy()

@@ -9,7 +9,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import ClassVar, cast
-from urllib.parse import urlsplit
+from urllib.parse import urlencode, urlsplit
 
 OnReply = Callable[[int, bytes, float], None]
 """Called with the status (200, or that of a refusal), the bytes, and the seconds to wait before another try."""
@@ -75,8 +75,8 @@ class Wire(asyncio.Protocol, ABC):
         """Send a request; its answer goes to `on_reply`."""
 
     @abstractmethod
-    def ask_next(self, seconds: float) -> None:
-        """Ask what to play next; the answer goes to `on_reply`, with no bytes where there is nothing."""
+    def ask_next(self, seconds: float, game: str = "") -> None:
+        """Ask what to play next of a game; the answer goes to `on_reply`, with no bytes where there is nothing."""
 
 
 class HttpWire(Wire):
@@ -94,9 +94,10 @@ class HttpWire(Wire):
             head = f"{self.head}{kind}\r\nsession: {session}\r\n{more}content-length: {len(body)}\r\n\r\n"
             self.transport.write(head.encode() + body)
 
-    def ask_next(self, seconds: float) -> None:
+    def ask_next(self, seconds: float, game: str = "") -> None:
         if self.transport is not None:
-            self.transport.write(f"GET /next?seconds={seconds:g} HTTP/1.1\r\n{self.common}\r\n".encode())
+            query = urlencode({"seconds": f"{seconds:g}", "game": game})
+            self.transport.write(f"GET /next?{query} HTTP/1.1\r\n{self.common}\r\n".encode())
 
     def data_received(self, data: bytes) -> None:
         self.buffer = self.buffer + data if self.buffer else data
@@ -139,8 +140,8 @@ class TcpWire(Wire):
     def request(self, kind: str, session: str, body: bytes, ticket: str = "") -> None:
         self._write(self.KINDS[kind], session.encode(), ticket.encode(), body)
 
-    def ask_next(self, seconds: float) -> None:
-        self._write(self.NEXT, b"", b"", f"{seconds:g}".encode())
+    def ask_next(self, seconds: float, game: str = "") -> None:
+        self._write(self.NEXT, game.encode(), b"", f"{seconds:g}".encode())
 
     def data_received(self, data: bytes) -> None:
         self.buffer = self.buffer + data if self.buffer else data

@@ -189,7 +189,7 @@ class RemoteGame(Choice):
     )
     spec: RemoteSpec = Field(description="seats, spaces and teams of the game")
     name: str = Field(
-        default="", description="what processes of the game ask for where a gateway serves several games; empty: any"
+        default="", description="what processes of the game must say that they play; empty: they say nothing"
     )
     episode_length: Positive | None = Field(
         default=None, description="decisions of a seat after which its episode is cut; null: the agent's own"

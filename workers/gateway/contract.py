@@ -174,8 +174,8 @@ class GameSource(Protocol):
     def next_game(self, seconds: float, answer: GameAnswer, name: str = "") -> Callable[[], None]:
         """Answer once: what to play (JSON, with its `ticket`), or None after `seconds` without a game.
 
-        `name` is the game that the client can play, empty for any. Returns a function that withdraws the question, for
-        a client that went away.
+        `name` is the game that the client plays, empty for the one without a name. Returns a function that withdraws
+        the question, for a client that went away.
         """
         ...
 

@@ -26,6 +26,7 @@ def simulator(
     game: Annotated[
         str | None, typer.Option("--game", help="gymnasium, pettingzoo_aec or pettingzoo_parallel; default: guessed.")
     ] = None,
+    name: Annotated[str, typer.Option("--name", help="The game's name in the trial file, where it has one.")] = "",
     options: Annotated[str, typer.Option("--options", help="Options of the environment, as JSON.")] = "{}",
     max_steps: Annotated[int | None, typer.Option("--max-steps", min=1, help="Step limit of a game.")] = None,
     teams: Annotated[str | None, typer.Option("--teams", help="The team of each seat, as JSON.")] = None,
@@ -54,7 +55,7 @@ def simulator(
         address = Address.parse(gateway, token)
     except (BadEnvironment, BadGame, BadAddress) as error:
         raise fail(str(error)) from None
-    _report(run_loop(_play(tables, address, games)), as_json)
+    _report(run_loop(_play(tables, address, games, name)), as_json)
 
 
 def _json(option: str, text: str) -> Any:
@@ -71,13 +72,13 @@ def _print_spec(table: Any) -> None:
     out.print(yaml.safe_dump(section, sort_keys=False, default_flow_style=None, width=110), highlight=False, end="")
 
 
-async def _play(tables: list[Any], address: Address, games: int) -> Any:
+async def _play(tables: list[Any], address: Address, games: int, name: str) -> Any:
     from lanista.simulator.playing import PlayCounts, Quota, Table
 
     tally, quota = PlayCounts(), Quota(games)
     with Live(Text(""), console=errors, transient=True, refresh_per_second=4) as live:
         shown = asyncio.create_task(_show(tally, live))
-        playing = [asyncio.create_task(Table(table, address, tally).play(quota)) for table in tables]
+        playing = [asyncio.create_task(Table(table, address, tally, name).play(quota)) for table in tables]
         try:
             await asyncio.gather(*playing)
         except asyncio.CancelledError:  # Ctrl-C

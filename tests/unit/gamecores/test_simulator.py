@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -21,7 +22,7 @@ from workers.agents.environment_agent import EnvironmentAgent
 from workers.agents.runner import AgentRunner
 from workers.games.protocol import GameSpec
 from workers.games.remote import declared_spec
-from workers.gateway.contract import Cast, Episode
+from workers.gateway.contract import Cast, Episode, GameAnswer, Refused
 from workers.gateway.models import BatchedModel
 from workers.gateway.options import GatewayOptions
 from workers.gateway.server import Gateway
@@ -105,6 +106,40 @@ async def test_a_parallel_pettingzoo_game() -> None:
 async def test_a_game_without_a_reward_has_a_result_too() -> None:
     casting, tally = await play("rock_paper_scissors", 20, tables=1)
     assert tally.games == casting.finished_sessions == 20 and not casting.aborts
+
+
+class Ordered(Recording):
+    """Has nothing to play at first; whoever asks gets a ticket."""
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        self.tickets: list[str] = []
+        self.asked: list[str] = []
+
+    def cast(self, session: str, ticket: str) -> Cast:
+        self.tickets.append(ticket)
+        if len(self.tickets) == 1:
+            raise Refused(503, "nothing to play", 0.01)
+        return super().cast(session, ticket)
+
+    def next_game(self, seconds: float, answer: GameAnswer, name: str = "") -> Callable[[], None]:
+        self.asked.append(name)
+        answer({"ticket": "handed-out", "seed": 1})
+        return lambda: None
+
+
+@pytest.mark.parametrize("scheme", ["http", "tcp"])
+async def test_a_simulator_says_which_game_it_plays(scheme: str) -> None:
+    table = make_environment("CartPole-v1", None, {}, None, {})
+    spec = declared_spec(declaration(table.spec))
+    loop, tally = asyncio.get_running_loop(), PlayCounts()
+    casting, agents = Ordered(spec, BatchedModel(FakeActor(spec), spec, "fake")), load_agents(EnvironmentAgent)
+    async with Gateway(GatewayOptions(http_port=0, tcp_port=0)) as gateway:
+        gateway.play(casting, lambda session, cast: AgentRunner(session, cast, agents, casting, loop), casting)
+        await gateway.listen()
+        address = Address.parse(f"{scheme}://127.0.0.1:{gateway.ports[scheme]}")
+        await Table(table, address, tally, "my poles").play(Quota(2))
+    assert (casting.asked, casting.tickets) == (["my poles"], ["my poles", "handed-out", "my poles"])
 
 
 def test_names_of_environments() -> None:

@@ -33,9 +33,9 @@ def collection(
     return Collection(demand, name, SPEC, None, sent.append, MODEL, [[MODEL] * 2, [None] * 2], [])
 
 
-def order(sent: list[Frame], games: int) -> OpenOrder:
+def order(sent: list[Frame], games: int, name: str = "") -> OpenOrder:
     players = [Contestant(name="a", bot="random"), Contestant(name="b", bot="random")]
-    made = OpenOrder(GameOrder(id="o", game=GAME, entrants=players), "", SPEC, None, sent.append, [[MODEL] * 2] * 2)
+    made = OpenOrder(GameOrder(id="o", game=GAME, entrants=players), name, SPEC, None, sent.append, [[MODEL] * 2] * 2)
     made.add([OrderedGame(game=number, seating=(0, 1), seed=number) for number in range(games)])
     return made
 
@@ -151,7 +151,7 @@ def test_a_gamecore_is_told_when_there_is_nothing_to_play() -> None:
     run(test)
 
 
-def test_of_several_games_the_ticket_says_which() -> None:
+def test_of_games_with_names_the_ticket_says_which() -> None:
     async def test(director: LeagueDirector) -> None:
         director.open(collection([], "c", "chess"))
         director.open(collection([], "g", "go"))
@@ -159,6 +159,55 @@ def test_of_several_games_the_ticket_says_which() -> None:
             director.cast("s", "")
         assert director.cast("s", "go").key.work.id == "g"
         assert director.cast("t", "c").key.work.id == "c"
+
+    run(test)
+
+
+@pytest.mark.parametrize("others", [("chess",), ("chess", "go")])
+def test_a_gamecore_that_names_no_game_gets_none_with_a_name(others: tuple[str, ...]) -> None:
+    async def test(director: LeagueDirector) -> None:
+        answers: list[Any] = []
+        director.next_game(5, answers.append)
+        for name in others:
+            director.open(collection([], name, name))
+        director.open(order([], 3, "chess"))
+        director.next_game(5, answers.append)
+        with pytest.raises(Refused, match="Open: 'chess'") as refused:
+            director.cast("s", "")
+        assert (refused.value.status, answers) == (503, []), "it may wait, and is told why"
+        assert director.status("chess")["waiting"] == 0 and director.status("chess")["seconds"] is None
+        director.open(collection([], "unnamed"))
+        assert [told["ticket"] for told in answers] == ["unnamed", "unnamed"]
+        assert director.cast("s", "").key.work.id == "unnamed"
+
+    run(test)
+
+
+def test_a_gamecore_gets_games_of_the_name_it_says_only() -> None:
+    async def test(director: LeagueDirector) -> None:
+        answers: list[Any] = []
+        director.next_game(5, answers.append, "go")
+        director.open(collection([], "c"))
+        director.open(order([], 1, "chess"))
+        assert answers == []
+        with pytest.raises(Refused, match="nothing to play"):
+            director.cast("s", "go")
+        director.open(collection([], "g", "go"))
+        assert [told["game"] for told in answers] == ["go"]
+
+    run(test)
+
+
+def test_an_overview_names_what_is_played_and_what_waits() -> None:
+    async def test(director: LeagueDirector) -> None:
+        director.open(collection([], "c", "chess"))
+        director.open(order([], 3, "chess"))
+        director.cast("s", "c")
+        director.next_game(5, lambda told: None, "go")
+        chess, go = director.overview()
+        assert (chess["name"], chess["sessions"], chess["generations"], chess["games"]) == ("chess", 1, 1, 3)
+        assert chess["heard_seconds"] is not None and chess["gamecores_waiting"] == 0
+        assert (go["name"], go["gamecores_waiting"], go["generations"], go["games"]) == ("go", 1, 0, 0)
 
     run(test)
 

@@ -92,19 +92,37 @@ class LeagueDirector:
     def status(self, name: str, version: str = "") -> dict[str, object]:
         """What is known of the gamecores of this game, and how many decisions they made for this version."""
         works = [work for work in self._works.values() if work.name == name]
-        last = self._contacts.get(name, self._contacts.get(""))
+        last = self._contacts.get(name)
         now = asyncio.get_running_loop().time()
         return {
             "sessions": sum(len(work.running) for work in works),
-            "waiting": sum(question.name in ("", name) for question in self._questions),
+            "waiting": sum(question.name == name for question in self._questions),
             "seconds": None if last is None else now - last,
             "rows": sum(work.rows for work in works if isinstance(work, Collection) and work.version == version),
         }
 
-    # GameQueue
+    def overview(self) -> list[dict[str, object]]:
+        """Of each game what is played, what waits for gamecores, and which gamecores wait."""
+        names = {work.name for work in self._works.values()} | {question.name for question in self._questions}
+        now = asyncio.get_running_loop().time()
+        return [self._described(name, now) for name in sorted(names | set(self._contacts))]
+
+    def _described(self, name: str, now: float) -> dict[str, object]:
+        works = [work for work in self._works.values() if work.name == name]
+        last = self._contacts.get(name)
+        return {
+            "name": name,
+            "sessions": sum(len(work.running) for work in works),
+            "gamecores_waiting": sum(question.name == name for question in self._questions),
+            "heard_seconds": None if last is None else now - last,
+            "generations": sum(isinstance(work, Collection) and work.wanted for work in works),
+            "games": sum(work.waiting for work in works if isinstance(work, OpenOrder)),
+        }
+
+    # GameSource
 
     def next_game(self, seconds: float, answer: GameAnswer, name: str = "") -> Callable[[], None]:
-        """See `GameQueue`; `name` is the game that the gamecore can play, empty for any."""
+        """See `GameSource`."""
         self._heard(name)
         found = self._answer(name)
         if found is not None:
@@ -127,7 +145,7 @@ class LeagueDirector:
 
     def _answer(self, name: str) -> dict[str, object] | None:
         """What a gamecore should play now, with a ticket; None where there is nothing."""
-        work = self._choose([work for work in self._works.values() if name in ("", work.name)])
+        work = self._choose([work for work in self._works.values() if work.name == name])
         if work is None:
             return None
         if not isinstance(work, OpenOrder):
@@ -155,25 +173,28 @@ class LeagueDirector:
             self._heard(order.name)
             return order.cast(session, game)
         works = self._named(ticket)
-        self._heard(ticket if ticket in {work.name for work in works} else "")
+        self._heard(works[0].name if works else ticket)
         work = self._choose(works)
         if work is None:
-            raise Refused(503, "There is nothing to play now: no generation or match waits for games.", RETRY_SECONDS)
+            raise Refused(503, f"There is nothing to play now: {self._others(ticket)}.", RETRY_SECONDS)
         self._schedule_flush()
         return work.cast(session)
 
     def _named(self, ticket: str) -> list[Work]:
-        """The works that a ticket allows: one by its id, those of a game's name, or without one all of one game."""
+        """The works that a ticket allows: one by its id, or those of a game's name; without one, of no name.
+
+        A gamecore that names no game is never given one with a name: it may be another.
+        """
         if ticket in self._works:
             return [self._works[ticket]]
-        works = [work for work in self._works.values() if work.wanted]
-        if ticket:
-            return [work for work in works if work.name == ticket]
-        names = sorted({work.name for work in works})
-        if len(names) > 1:
-            listed = ", ".join(repr(name) for name in names)
-            raise Refused(409, f"Several games are played here: say which as the ticket of `start`. Open: {listed}.")
-        return works
+        return [work for work in self._works.values() if work.name == ticket]
+
+    def _others(self, ticket: str) -> str:
+        """Why nothing can be played, in words."""
+        names = sorted({repr(work.name) for work in self._works.values() if work.name and work.wanted})
+        if ticket or not names:
+            return "no generation or match waits for games"
+        return f"games with names wait; send the one that you play as the ticket of `start`. Open: {', '.join(names)}"
 
     def _choose(self, works: Iterable[Work]) -> Work | None:
         """Matches and training in turn; of several collections the one that has the least to take."""

@@ -52,7 +52,7 @@ def answer_page(front: Front, page: PageRequest, send: Send) -> Cancel | None:
 
 
 def next_game(front: Front, seconds: str, name: str, answer: GameAnswer) -> Cancel:
-    """Ask what to play next, for at most `seconds`; `name` is the game that the client can play. Raises Refused."""
+    """Ask what to play next, for at most `seconds`; `name` is the game that the client plays. Raises Refused."""
     if front.games is None:
         raise Refused(404, "This gateway hands out no games: start a session whenever the game likes.")
     try:
