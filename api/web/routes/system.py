@@ -21,7 +21,7 @@ router = APIRouter(route_class=SerializingRoute, prefix="/api/v1", tags=["system
 
 @router.get("/system", summary="Get the state of the installation")
 async def system(request: Request, services: Api, principal: Viewer) -> System:
-    """Version, state of each part, workers, queues, Ray, gateways, and links to TensorBoard and Temporal's Web UI.
+    """Version, state of each part, workers, queues, Ray, gateways, and links to TensorBoard and Temporal.
 
     The link to TensorBoard is the caller's own: it works for half a day, and until its session or token is over.
 
