@@ -25,8 +25,8 @@ async def system(request: Request, services: Api, principal: Viewer) -> System:
 
     The link to TensorBoard is the caller's own: it works for half a day, and until its session or token is over.
 
-    Workers, queues, Ray and gateways are at most a few seconds old; what is not known within a second is null, with the reason
-    in `unknown`.
+    Workers, queues, Ray and gateways are at most a few seconds old; what is not known within a second is null, with the
+    reason in `unknown`.
     """
     settings, cluster = services.settings, services.cluster
     links = {"tensorboard": _tensorboard(request, services, principal), "temporal": settings.temporal_ui_url}
