@@ -48,6 +48,8 @@ class ReportKind(StrEnum):
     TARGET_REACHED = "target_reached"
     GATE_OPENED = "gate_opened"
     GATE_ENDED = "gate_ended"
+    LOST = "lost"
+    """Reported for a player whose workflow ended without a report: terminated by hand, for example."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -69,9 +69,9 @@ async def report_to_trial(trial: str, report: Report) -> None:
     await _signal(trial_workflow_id(trial), "report", report)
 
 
-async def set_player_mode(player: str, mode: Mode) -> None:
-    """Send a player the mode that its trial wants."""
-    await _signal(player_workflow_id(player), "set_mode", mode)
+async def set_player_mode(player: str, mode: Mode) -> bool:
+    """Send a player the mode that its trial wants; False if its workflow has ended or never started."""
+    return await _signal(player_workflow_id(player), "set_mode", mode)
 
 
 async def stop_gate_workflow(gate: str, reason: str) -> bool:

@@ -50,6 +50,8 @@ class TrialWorkflow(TrialOrders):
         state = self._state
         if state.brief is None:
             await self._begin()
+            if state.launched:  # this workflow takes the place of one that was lost
+                await self._adopt_players()
             if self._budget_is_used_up() and workflow.patched("budget-before-launch"):  # steps that a fork inherited
                 await self._keep_budget()
         elif state.status is Status.PAUSING and workflow.patched("pause-in-a-new-run"):
@@ -106,6 +108,8 @@ class TrialWorkflow(TrialOrders):
                 self._expect_gate(report.sender)
                 if state.mode is Mode.NOW:  # it started after the others were stopped
                     await self._stop_gate(report.sender, state.reason)
+            case ReportKind.LOST if player is not None:
+                await self._restart(player)
             case ReportKind.GATE_ENDED:
                 state.gates = [gate for gate in state.gates if gate != report.sender]
                 self._expect_gate(report.next_gate)
@@ -169,7 +173,7 @@ class TrialWorkflow(TrialOrders):
         state.steps = state.brief.steps
         if state.brief.over:
             self.withdraw(state.reason)
-        elif state.brief.start_paused and not state.mode.ends:
+        elif state.brief.start_paused and not state.mode.ends and not state.launched:
             # set first: an order that arrives while the status is recorded must not be overwritten
             state.mode = Mode.PAUSE
             await self._move(Status.PAUSED, "waits for `resume`, as its file says")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from dataclasses import replace
 
 from temporalio import workflow
 from temporalio.exceptions import ActivityError, ApplicationError
@@ -199,6 +200,21 @@ class TrialOrders:
         if state.mode is not mode:  # an order given meanwhile did not reach this player
             await set_player_mode(learner.player, state.mode)
 
+    async def _adopt_players(self) -> None:
+        """Take over the players of a trial's workflow that was lost; those that were lost too start again."""
+        for learner in self._brief.learners:
+            self._state.seats[learner.player] = PlayerStatus(learner=learner, generation=learner.generation)
+            if not await set_player_mode(learner.player, self._state.mode):
+                await self._restart(self._state.seats[learner.player])
+
+    async def _restart(self, player: PlayerStatus) -> None:
+        """Start the workflow of a player again that ended without a report, unless the player is to end anyway."""
+        if self._state.mode.ends or player.retiring:
+            player.ended = True
+            return
+        learner = replace(player.learner, generation=player.generation)
+        await start_player(initial_player_state(self._brief, learner, self._state.mode))
+
     async def _stop_gate(self, gate: str, reason: str) -> None:
         """End a gate early. The trial does not wait for a gate that has no workflow."""
         signalled = await stop_gate_workflow(gate, reason)
@@ -230,5 +246,8 @@ class TrialOrders:
     async def _send_mode_to_players(self) -> None:
         """Send every player the trial's present mode, which may be newer than the order that led here."""
         for player in list(self._state.seats.values()):  # a copy: players may join meanwhile
-            if not player.ended:
-                await set_player_mode(player.learner.player, self._state.mode)
+            if player.ended or await set_player_mode(player.learner.player, self._state.mode):
+                continue
+            # nobody will report the end of a workflow that was terminated
+            if self._state.mode.ends and workflow.patched("forget-silent-players"):
+                player.ended = True

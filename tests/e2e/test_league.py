@@ -2,14 +2,21 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 from typing import Any
 
 import pytest
+from temporalio.client import Client
 
+import lanista
+from lanista.client.local import find_api
+from lanista.stack.control import reach
+from orchestrator.contracts.workflows import player_workflow_id, trial_workflow_id
 from tests.e2e.leagues import QUICK, SNAPSHOTS, finished, players, start, wait_until
 from tests.e2e.stack import LocalStack
 
+LEARNERS = ("main", "main-exploiter", "league-exploiter")
 GENERATIONS = 5
 """What two equal trials are compared over: either may begin one more before its end reaches it."""
 
@@ -101,6 +108,39 @@ def test_a_league_goes_on_after_everything_was_killed(stack: LocalStack) -> None
     stack.call("POST", f"/trials/{trial}/stop", {"mode": "now"})
     wait_until(lambda: finished(stack, trial))
     assert_audit_agrees(stack)
+
+
+def test_a_league_goes_on_after_its_workflows_were_terminated(stack: LocalStack) -> None:
+    """By hand, in Temporal: first a player's, then the trial's and all of its players'."""
+    trial = start(stack, alphastar())
+    wait_until(lambda: generations(stack, trial) >= 3)
+    learners = {name: each["id"] for name, each in players(stack, trial).items() if name in LEARNERS}
+    assert len(learners) == len(LEARNERS)
+    main = player_workflow_id(learners["main"])
+    for lost in ([main], [trial_workflow_id(trial), *map(player_workflow_id, learners.values())]):
+        asyncio.run(terminate(stack, lost))
+        before = generations(stack, trial)
+        wait_until(lambda before=before: generations(stack, trial) >= before + 4)  # type: ignore[misc]
+    asyncio.run(terminate(stack, [main]))
+    stack.call("POST", f"/trials/{trial}/stop", {"mode": "now"})
+    restarts = []
+    where = find_api(home=stack.home.root)
+    with lanista.Client(where.url, where.token) as client:
+        for event in client.events(trial, after=0):
+            if event.type == "workflow.restarted":
+                restarts.append(event.text)
+            if event.type == "trial.status" and event.payload["to"] == "stopped":
+                break
+    assert any("player main was lost (terminated)" in sentence for sentence in restarts)
+    assert any("of trial" in sentence for sentence in restarts)
+    wait_until(lambda: finished(stack, trial))
+    assert_audit_agrees(stack)
+
+
+async def terminate(stack: LocalStack, workflows: list[str]) -> None:
+    temporal = await Client.connect(reach(stack.home)["LANISTA_TEMPORAL_ADDRESS"])
+    for workflow in workflows:
+        await temporal.get_workflow_handle(workflow).terminate("by hand")
 
 
 def test_a_damaged_checkpoint_is_rolled_back_visibly(stack: LocalStack) -> None:

@@ -50,6 +50,7 @@ from api.schemas.events.trials import (
     TrialCreated,
     TrialForked,
     TrialStatusChanged,
+    WorkflowRestarted,
 )
 from api.schemas.progress import GenerationProgress
 
@@ -99,5 +100,6 @@ __all__ = [
     "UnknownEvent",
     "VersionRecorded",
     "WeightsRetried",
+    "WorkflowRestarted",
     "read_event",
 ]

@@ -65,6 +65,24 @@ class TrialStatusChanged(EventPayload, kind="trial.status"):
         return "good" if self.to == "completed" else "plain"
 
 
+class WorkflowRestarted(EventPayload, kind="workflow.restarted"):
+    """A workflow ended without a word and was started again from what is recorded."""
+
+    what: str = Field("", description="trial, player, gate or tournament", examples=["player"])
+    name: str = Field("", description="its name; of a gate, the alias", examples=["main"])
+    how: str = Field("", description="how it ended", examples=["terminated"])
+
+    @property
+    def text(self) -> str:
+        ended = f" ({self.how})" if self.how else ""
+        whose = f" of {self.what} {self.name}" if self.what and self.name else ""
+        return f"The workflow{whose} was lost{ended}; it goes on from its last record"
+
+    @property
+    def level(self) -> Level:
+        return "bad"
+
+
 class TrialForked(EventPayload, kind="trial.forked"):
     """A fork was taken from the trial."""
 

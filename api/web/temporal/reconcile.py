@@ -16,6 +16,7 @@ from api.store.core.idempotency import delete_keys
 from api.store.matches.people_games import delete_expired_people_games
 from api.store.tournaments.schedules import live_schedules, sync_trial_schedules, unsynced_schedules
 from api.web.services import Services
+from api.web.temporal.lost_workflows import LostWorkflows
 
 log = structlog.get_logger()
 
@@ -27,6 +28,7 @@ class Reconciler:
 
     def __init__(self, services: Services) -> None:
         self._services = services
+        self._lost = LostWorkflows(services.sessions, services.temporal)
 
     async def run(self) -> None:
         """Reconcile until cancelled."""
@@ -45,6 +47,7 @@ class Reconciler:
         """Start every unstarted workflow and apply every changed schedule; returns how many."""
         services = self._services
         started = await services.trial_starter.reconcile() + await services.tournament_starter.reconcile()
+        started += await self._lost.restart()
         schedules = await run_in_threadpool(self._changed_schedules)
         return started + sum([await services.schedules.apply(schedule) for schedule in schedules])
 
