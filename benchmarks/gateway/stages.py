@@ -51,6 +51,7 @@ def watch_stages() -> StageClock:
     from workers.gateway.models import BatchedModel
     from workers.gateway.sessions import SessionTable
     from workers.gateway.transports.http import HttpConnection
+    from workers.gateway.transports.outbox import Outbox
     from workers.gateway.transports.tcp import TcpConnection
 
     clock = StageClock()
@@ -62,4 +63,6 @@ def watch_stages() -> StageClock:
     clock.wrap(BatchedModel, "_decide", "model")
     clock.wrap(HttpConnection, "reply", "reply")
     clock.wrap(TcpConnection, "_reply", "reply")
+    clock.wrap(TcpConnection, "_reply_solo", "reply")
+    clock.wrap(Outbox, "_write", "reply")
     return clock

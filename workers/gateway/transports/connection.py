@@ -17,7 +17,7 @@ LINGER_SECONDS = 2.0
 class GameConnection(asyncio.Protocol):
     """A connection of a game."""
 
-    __slots__ = ("_closing", "_front", "_lingering", "_reading", "_since", "_transport", "_write_paused")
+    __slots__ = ("_closing", "_front", "_lingering", "_reading", "_since", "_transport", "_unsent", "_write_paused")
 
     def __init__(self, front: Front) -> None:
         self._front = front
@@ -28,6 +28,8 @@ class GameConnection(asyncio.Protocol):
         self._closing = False
         """Nothing more is read; the connection ends after the last reply."""
         self._lingering = False
+        self._unsent = b""
+        """Replies that go out with those of the other connections, at the end of this turn of the event loop."""
         self._since = front.clock.now
         """When the present wait for the peer began."""
 
@@ -97,6 +99,7 @@ class GameConnection(asyncio.Protocol):
 
         TLS has no half-open state.
         """
+        self.send_unsent()
         self._closing = True
         over_tls = self._transport is not None and self._transport.get_extra_info("sslcontext") is not None
         return self._has_steps() and not over_tls
@@ -142,7 +145,23 @@ class GameConnection(asyncio.Protocol):
 
     # Writing and ending
 
+    def _write_soon(self, data: bytes) -> None:
+        """Write a reply together with those of other connections: see `Outbox`."""
+        if self._unsent:
+            self._unsent += data
+        else:
+            self._unsent = data
+            self._front.outbox.add(self)
+
+    def send_unsent(self) -> None:
+        """Write what waits."""
+        data, self._unsent = self._unsent, b""
+        if data:
+            self._write(data)
+
     def _write(self, data: bytes) -> None:
+        if self._unsent:  # replies keep their order
+            data, self._unsent = self._unsent + data, b""
         if self._transport is None or self._lingering:
             return
         try:
@@ -152,6 +171,7 @@ class GameConnection(asyncio.Protocol):
 
     def _linger(self) -> None:
         """End after the last reply, and throw away what the peer still sends."""
+        self.send_unsent()
         transport: Any = self._transport
         self._closing = True
         if transport is None or transport.is_closing():
@@ -165,6 +185,7 @@ class GameConnection(asyncio.Protocol):
         self._set_reading(True)
 
     def _end(self) -> None:
+        self.send_unsent()
         if self._transport is not None and not self._lingering:
             self._transport.close()
 

@@ -10,6 +10,7 @@ from workers.gateway.auth import Access
 from workers.gateway.contract import GameSource, StepHandler
 from workers.gateway.limits import ByteBudget, Clock, GameConnections, GatewayLimits
 from workers.gateway.metrics import GatewayMetrics, prometheus_text
+from workers.gateway.transports.outbox import Outbox
 
 
 @dataclass(slots=True)
@@ -22,6 +23,7 @@ class Front:
     metrics: GatewayMetrics
     access: Access
     connections: GameConnections = field(init=False)
+    outbox: Outbox = field(init=False)
     budget: ByteBudget = field(init=False)
     games: GameSource | None = None
     health: Callable[[], Mapping[str, Any]] = dict
@@ -31,6 +33,7 @@ class Front:
 
     def __post_init__(self) -> None:
         self.budget = ByteBudget(self.limits.buffered_bytes)
+        self.outbox = Outbox()
         self.connections = GameConnections(self.clock, self.limits.connections)
         self.collect_metrics = self._own_metrics
 

@@ -252,7 +252,7 @@ class TcpConnection(GameConnection):
             return self._reply(codec.lone_tag, name, 0, answer)
         self._under_way = 0
         self._since = self._front.clock.now
-        self._write(codec.reply_to_lone(answer))
+        self._write_soon(codec.reply_to_lone(answer))
         if not self._reading or self._closing:
             self._go_on()
         return None
