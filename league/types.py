@@ -39,6 +39,8 @@ class DecisionKind(StrEnum):
     PROMOTION = "promotion"
     RESET = "reset"
     ROLLBACK = "rollback"
+    POPULATION = "population"
+    """Whether a member of a population takes over the weights of a better one."""
 
 
 @dataclass(frozen=True, kw_only=True)

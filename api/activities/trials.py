@@ -145,7 +145,7 @@ def _brief(session: Session, trial: Trial) -> contracts.TrialBrief:
 
 def _own_starts(session: Session, trial: Trial, spec: TrialSpec) -> list[contracts.OwnStart]:
     """What else initial weights are made for, with the players that wait for them."""
-    named = {player.name for player in spec.league.players if player.weights is not None}
+    named = {player.name for player in spec.league.members if player.weights is not None}
     found: list[contracts.OwnStart] = []
     for player in players_of(session, trial.id):
         waits = player.role.learns and player.name not in named and present_version(session, player.id) is None

@@ -43,6 +43,8 @@ class CommitKind(StrEnum):
     """A player added, retired or retuned."""
     PAIRING = "pairing"
     """Rating games that count in the trial's payoff."""
+    COPY = "copy"
+    """A member of a population took over another one's weights."""
 
 
 class PlayerStatus(StrEnum):
@@ -62,6 +64,8 @@ class VersionOrigin(StrEnum):
     FORK = "fork"
     BOT = "bot"
     """A scripted player: it has a version, so that games can name it, but no checkpoint."""
+    COPY = "copy"
+    """A member of a population took over another one's weights."""
 
 
 class AliasMove(StrEnum):

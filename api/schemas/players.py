@@ -22,6 +22,9 @@ class Player(Answer):
     bot: str | None = Field(description="for a bot: which one", examples=["mcts-100"])
     parent_id: str | None = Field(description="for a historical player: the player it is a snapshot of")
     forked_from_player_id: str | None = Field(description="the player it was forked from")
+    population: str | None = Field(
+        default=None, description="the population that it is a member of, by its name in the trial file"
+    )
     hyperparameters: dict[str, Any] = Field(
         description="its own hyperparameters, which override the trial's", examples=[{"entropy": 0.02}]
     )

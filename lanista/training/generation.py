@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from lanista.training.evaluation import EvaluationResult
@@ -48,8 +48,12 @@ class Generation:
     snapshot: str | None = None
     """The player that was frozen from it."""
     reset: bool = False
+    copied: str | None = None
+    """The better member of its population whose weights it took over."""
+    hyperparameters: dict[str, Any] = field(default_factory=dict)
+    """Options of the algorithm that were the player's own in this generation."""
     reasons: tuple[str, ...] = ()
-    """Why there was a snapshot or a reset, or none."""
+    """Why there was a snapshot, a reset or a copy, or none."""
 
     @property
     def score(self) -> float | None:
@@ -72,6 +76,8 @@ class Generation:
             WIN_RATE: None if evaluated is None else evaluated.win_rate,
             "snapshot": self.snapshot,
             "reset": self.reset,
+            "copied": self.copied,
             "sha256": self.checkpoint.sha256,
+            **{f"hyperparameter/{name}": value for name, value in self.hyperparameters.items()},
             **self.metrics,
         }

@@ -7,10 +7,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from typing import Any
 
 from lanista.training.memory_payoff import MemoryPayoff
+from lanista.training.memory_populations import Played, played, standings
 from league.lifecycle import RESET, SNAPSHOT
 from league.matchmaking import Member, qualities_after_wins
+from league.populations.selection import COPY
 from league.types import CheckpointRef, Decision, PlayerId, Role, Stream, Tally, VersionId
 from orchestrator.contracts.generations import GenerationOutcome, GenerationTask, PlannedOpponent
 from orchestrator.generation_task import generation_task
@@ -24,8 +27,11 @@ from orchestrator.league_rules import (
     repeated,
     snapshot_name,
 )
+from orchestrator.populations import Member as PopulationMember
+from orchestrator.populations import first_hyperparameters, is_due, judge_copy
 from orchestrator.spec import TrialSpec
 from orchestrator.spec.components import Choice
+from orchestrator.spec.population import PopulationSpec
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -63,6 +69,12 @@ class LeaguePlayer:
     steps_at_snapshot: int = 0
     qualities: dict[PlayerId, float] = field(default_factory=dict)
     """Kept by the matchmaker openai_five."""
+    population: PopulationSpec | None = None
+    """The population that it is a member of; members of one share the object."""
+    hyperparameters: dict[str, Any] = field(default_factory=dict)
+    """Options of its algorithm that are its own."""
+    played: list[Played] = field(default_factory=list)
+    """A member's generations since its last copy or reset."""
     rating_only: bool = False
     """Whether it is there to be measured against, and matchmaking never chooses it."""
 
@@ -97,6 +109,8 @@ class Judged:
     """The name of the player that was made."""
     reset: bool
     reasons: tuple[str, ...]
+    copied: str | None = None
+    """The member of its population that it copied."""
 
 
 class MemoryLeague:
@@ -108,14 +122,17 @@ class MemoryLeague:
         self.steps = 0
         self.payoff = MemoryPayoff(decay=spec.league.payoff.decay, min_games=spec.league.payoff.min_games)
         self.players: dict[str, LeaguePlayer] = {}
-        for player in spec.league.players:
+        own = first_hyperparameters(spec)
+        for player in spec.league.members:
             first = weights.get(player.name)
             self.players[player.name] = LeaguePlayer(
                 name=player.name,
                 role=player.role,
                 bot=player.bot,
                 model=player.model or spec.model,
-                algorithm=player.algorithm or spec.algorithm,
+                algorithm=_tuned(player.algorithm or spec.algorithm, own.get(player.name, {})),
+                hyperparameters=own.get(player.name, {}),
+                population=player.population,
                 version=Version(player=player.name, number=0, checkpoint=first),
                 origin=first,
             )
@@ -171,6 +188,8 @@ class MemoryLeague:
         player.trained = player.version
         owners = {opponent.version: PlayerId(opponent.player) for opponent in planned.task.opponents}
         self.payoff.count(Stream.TRAINING, player.id, [(owners[tally.opponent], tally) for tally in outcome.tallies])
+        if player.population is not None:
+            player.played.append(played(outcome.returns, outcome.tallies, owners))
         before: dict[PlayerId, float] | None = planned.choice.decision.evidence["qualities"]
         if before is not None:
             player.qualities = qualities_after_wins(before, _wins(before, owners, outcome.tallies))
@@ -185,7 +204,8 @@ class MemoryLeague:
             steps_since_snapshot=player.steps - player.steps_at_snapshot,
         )
         if verdict.verdict != SNAPSHOT:
-            return Judged(snapshot=None, reset=False, reasons=(verdict.reason,))
+            copied, why = self._maybe_copy(player)
+            return Judged(snapshot=None, reset=False, reasons=(verdict.reason, *why), copied=copied)
         frozen = self._take_snapshot(player)
         reset = judge_reset(
             self.spec.league,
@@ -202,7 +222,37 @@ class MemoryLeague:
         )
         if reset.verdict == RESET:
             self._next_version(player, self._reset_weights(player, reset))
-        return Judged(snapshot=frozen.name, reset=reset.verdict == RESET, reasons=(verdict.reason, reset.reason))
+            player.played.clear()
+            return Judged(snapshot=frozen.name, reset=True, reasons=(verdict.reason, reset.reason))
+        copied, why = self._maybe_copy(player)
+        reasons = (verdict.reason, reset.reason, *why)
+        return Judged(snapshot=frozen.name, reset=False, reasons=reasons, copied=copied)
+
+    def _maybe_copy(self, player: LeaguePlayer) -> tuple[str | None, tuple[str, ...]]:
+        """Decide whether a member of a population copies another, and do it; the donor's name, and the reason."""
+        population = player.population
+        if population is None or not is_due(population, player.generation):
+            return None, ()
+        members = {each.id: each for each in self.learners if each.population is population}
+        verdict = judge_copy(
+            population,
+            self._turn(player, player.generation),
+            standings(population.exploit, {member: each.played for member, each in members.items()}),
+            {
+                member: PopulationMember(
+                    algorithm=each.algorithm, hyperparameters=each.hyperparameters, version=each.version.id
+                )
+                for member, each in members.items()
+            },
+        )
+        if verdict.verdict != COPY:
+            return None, (verdict.reason,)
+        donor = members[PlayerId(verdict.evidence["donor"])]
+        self._next_version(player, donor.version.checkpoint)
+        player.hyperparameters = verdict.evidence["hyperparameters"]
+        player.algorithm = _tuned(donor.algorithm, player.hyperparameters)
+        player.played.clear()
+        return donor.name, (verdict.reason,)
 
     def _next_steps(self) -> int:
         """The steps of the next generation; the last one of a budget is shorter."""
@@ -286,6 +336,10 @@ class MemoryLeague:
                 version=Version(player=until.opponent, number=0, checkpoint=None),
                 rating_only=True,
             )
+
+
+def _tuned(algorithm: Choice, hyperparameters: Mapping[str, Any]) -> Choice:
+    return type(algorithm).model_validate({**algorithm.to_json(), **hyperparameters}) if hyperparameters else algorithm
 
 
 def _wins(

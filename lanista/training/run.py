@@ -192,6 +192,7 @@ class Run:
         evaluated = None
         if self._games and self.evaluator.has_opponents:
             evaluated = self.evaluator.against_random(player, self._games)
+        hyperparameters = dict(player.hyperparameters)  # those it trained with; a copy changes them
         judged = self.league.judge(player)
         trained = Generation(
             player=player.name,
@@ -206,6 +207,8 @@ class Run:
             evaluation=evaluated,
             snapshot=judged.snapshot,
             reset=judged.reset,
+            copied=judged.copied,
+            hyperparameters=hyperparameters,
             reasons=judged.reasons,
         )
         return self._keep(trained)

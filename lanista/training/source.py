@@ -10,6 +10,7 @@ from typing import Any
 
 from lanista.checks.shadowing import shadowed
 from lanista.code_packing import code_folders, file_folders
+from league.populations.rules import ScoreOf
 from orchestrator.spec import InvalidTrial, Problem, TrialFile, TrialSpec
 from orchestrator.spec.reading.changes import given_json, merge_changes
 from orchestrator.spec.reading.checking import check_spec
@@ -52,6 +53,7 @@ def read_source(source: TrialSource, changes: Mapping[str, Any] | None = None, *
     if changes:
         spec = check_spec(merge_changes(given_json(spec), changes))
     _refuse_versions(spec)
+    _refuse_ratings(spec)
     make_importable(folders)
     return Source(name=name, spec=spec, folders=file_folders(file))
 
@@ -70,6 +72,18 @@ def _refuse_serving(source: TrialSource) -> None:
     mode = source.mode if isinstance(source, TrialFile) else source.get("mode") if isinstance(source, Mapping) else None
     if mode not in (None, "train"):
         raise InvalidTrial([Problem(path="mode", message=SERVED, value=mode)])
+
+
+def _refuse_ratings(spec: TrialSpec) -> None:
+    """Ratings are fitted by a stack's store, which one process does not have."""
+    words = "one process fits no ratings: say return or win_rate, or start the trial on a stack"
+    problems = [
+        Problem(path=f"league.players[{number}].population.exploit.by", message=words, value=ScoreOf.RATING.value)
+        for number, each in enumerate(spec.league.players)
+        if each.population is not None and each.population.exploit.by is ScoreOf.RATING
+    ]
+    if problems:
+        raise InvalidTrial(problems)
 
 
 def _refuse_versions(spec: TrialSpec) -> None:

@@ -24,6 +24,7 @@ from orchestrator.spec.matchmaking import (
     matchmaking_of,
 )
 from orchestrator.spec.players import EXPLOITERS, PlayerSpec, allows_exploiters, default_players
+from orchestrator.spec.population import PopulationSpec
 from orchestrator.spec.section import Contradiction, Section
 
 MOST_PLAYERS = 1000
@@ -118,9 +119,20 @@ class LeagueSpec(Section):
         yield from _misplaced_roles(players, given.get("preset", Preset.SELF_PLAY.value))
 
     @property
+    def members(self) -> tuple[PlayerSpec, ...]:
+        """Every player that the league starts with: a population is as many as its size says."""
+        return tuple(member for player in self.players for member in player.members)
+
+    @property
     def learners(self) -> tuple[PlayerSpec, ...]:
-        """The players that learn."""
-        return tuple(player for player in self.players if player.role.learns)
+        """The players that learn, each member of a population too."""
+        return tuple(player for player in self.members if player.role.learns)
+
+    def population(self, name: str) -> PopulationSpec:
+        """The population of this name."""
+        found = next(player.population for player in self.players if player.name == name)
+        assert found is not None, f"{name} is no population"
+        return found
 
 
 def _raw(player: Any) -> Mapping[str, Any]:

@@ -13,6 +13,7 @@ from orchestrator.spec.algorithms.choice import AlgorithmChoice
 from orchestrator.spec.components import KnownNames, check_name
 from orchestrator.spec.matchmaking import Preset
 from orchestrator.spec.model import ModelChoice
+from orchestrator.spec.population import PopulationSpec
 from orchestrator.spec.section import Section
 from orchestrator.spec.values import Name, is_id
 
@@ -53,6 +54,19 @@ class PlayerSpec(Section):
         description="the network of this player, with its id; it replaces the trial's as a whole (null: the trial's)",
     )
 
+    population: PopulationSpec | None = Field(
+        default=None,
+        description="as many members of this role, which copy better ones and vary their hyperparameters; null: one",
+    )
+
+    @property
+    def members(self) -> tuple[PlayerSpec, ...]:
+        """The players that this entry makes: itself, or the members of its population."""
+        if self.population is None:
+            return (self,)
+        numbers = range(1, self.population.size + 1)
+        return tuple(self.model_copy(update={"name": member_name(self.name, number)}) for number in numbers)
+
     @field_validator("bot")
     @classmethod
     def _bot_has_a_name(cls, bot: str | None, info: ValidationInfo) -> str | None:
@@ -76,6 +90,14 @@ class PlayerSpec(Section):
             raise ValueError(FILE_NEEDS_IMPORT)
         return weights
 
+    @field_validator("population")
+    @classmethod
+    def _members_learn(cls, population: PopulationSpec | None, info: ValidationInfo) -> PopulationSpec | None:
+        role = info.data.get("role")
+        if population is not None and role is not None and not role.learns:
+            raise ValueError(f"a player of the role {role} does not learn: it can have no population")
+        return population
+
     @field_validator("algorithm", "model", mode="before")
     @classmethod
     def _is_complete(cls, choice: Any, info: ValidationInfo) -> Any:
@@ -89,6 +111,11 @@ class PlayerSpec(Section):
                 f"needs an id, as {{id: {EXAMPLES[str(info.field_name)]}}}: it replaces the trial's as a whole"
             )
         return choice
+
+
+def member_name(population: str, number: int) -> str:
+    """The name of a member; a name of the trial file has no dot, so that the two cannot be equal."""
+    return f"{population}.{number}"
 
 
 MAIN: Final = PlayerSpec(name="main", role=Role.MAIN)

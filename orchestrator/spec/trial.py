@@ -17,6 +17,7 @@ from orchestrator.spec.generation import GenerationSpec
 from orchestrator.spec.judgement import needless_panel, too_many_teams
 from orchestrator.spec.league import LeagueSpec
 from orchestrator.spec.model import MlpModel, ModelChoice
+from orchestrator.spec.population_checks import population_problems
 from orchestrator.spec.section import Section
 from orchestrator.spec.values import LARGEST, WHOLE, Name
 
@@ -54,6 +55,17 @@ class TrialSpec(Section):
                 raise ValueError(f"champion_gate: {too_many_teams(game.id, count)}")
             if count == 1 and league.champion_gate.panel is not None:
                 raise ValueError(f"champion_gate.panel: {needless_panel(game.id)}")
+        return league
+
+    @field_validator("league")
+    @classmethod
+    def _populations_suit(cls, league: LeagueSpec, info: ValidationInfo) -> LeagueSpec:
+        # only new trials are refused; stored ones must stay readable
+        algorithm, game = info.data.get("algorithm"), info.data.get("game")
+        if isinstance(info.context, KnownNames) and algorithm is not None and game is not None:
+            problems = list(population_problems(league, algorithm, game))
+            if problems:
+                raise ValueError("; ".join(problems))
         return league
 
     @field_validator("generation")

@@ -13,6 +13,10 @@ from api.schemas.events.wording import because, counted, joined, spelled
 ORIGINS = {"initial": "initial weights", "imported": "imported weights", "bot": "a scripted bot"}
 
 
+def _number(value: Any) -> str:
+    return f"{value:.4g}" if isinstance(value, float) else json.dumps(value)
+
+
 class PlayerPayload(EventPayload):
     """About one player."""
 
@@ -90,6 +94,36 @@ class PlayerReset(CopiedVersion, kind="player.reset"):
     @property
     def text(self) -> str:
         return f"{self.named} was reset to {self.to_version or 'earlier weights'}"
+
+
+class PlayerCopied(CopiedVersion, kind="player.copied"):
+    """A member of a population took over the weights of a better one, and varied its hyperparameters."""
+
+    donor_id: Id = ""
+    donor: str = Field("", description="the better member's name", examples=["main.3"])
+    donor_version_id: Id = ""
+    donor_version: str = Field("", description="the version whose weights it has now, by name", examples=["main.3 v12"])
+    p_value: float | None = Field(None, description="of the test that the donor is better", examples=[0.0031])
+    hyperparameters: dict[str, Any] = Field(
+        default_factory=dict,
+        description="the player's own hyperparameters from now on, which override the trial's",
+        examples=[{"learning_rate": 0.0008}],
+    )
+    before: dict[str, Any] = Field(
+        default_factory=dict,
+        description="the player's own hyperparameters until now",
+        examples=[{"learning_rate": 0.02}],
+    )
+
+    @property
+    def text(self) -> str:
+        changed = (
+            f"{name} {_number(self.before[name]) + ' → ' if name in self.before else ''}{_number(value)}"
+            for name, value in sorted(self.hyperparameters.items())
+        )
+        return (
+            f"{self.named} copied {self.donor_version or self.donor or 'a better member'}{because(', '.join(changed))}"
+        )
 
 
 class PlayerRolledBack(CopiedVersion, kind="player.rollback"):

@@ -13,15 +13,17 @@ from api.store.tables import Decision, Player
 from league.types import Decision as Verdict
 from league.types import DecisionKind
 
-_OF_GENERATION = frozenset({DecisionKind.MATCHMAKING, DecisionKind.SNAPSHOT, DecisionKind.RESET})
+_OF_GENERATION = frozenset(
+    {DecisionKind.MATCHMAKING, DecisionKind.SNAPSHOT, DecisionKind.RESET, DecisionKind.POPULATION}
+)
 
 
 @dataclass(frozen=True, kw_only=True)
 class Subject:
     """What a decision is about. Together with the kind it is the key that finds a recorded decision.
 
-    Matchmaking, snapshot and reset: player, generation and attempt. Rollback: player and the damaged version.
-    Promotion: the gate.
+    Matchmaking, snapshot, reset and population: player, generation and attempt. Rollback: player and the damaged
+    version. Promotion: the gate.
     """
 
     trial_id: str

@@ -9,7 +9,7 @@ from sqlalchemy import func, select
 from sqlalchemy.dialects.postgresql import distinct_on
 from sqlalchemy.orm import Session
 
-from api.schemas.events import PlayerAdded, PlayerRetired, PlayerRetuned
+from api.schemas.events import PlayerAdded, PlayerCopied, PlayerRetired, PlayerRetuned
 from api.store.core.errors import Conflict
 from api.store.players.roster import players_of
 from api.store.tables import Event, Generation, ModelVersion, Player, Trial
@@ -32,7 +32,7 @@ def players_at(session: Session, trial: Trial, commit: int) -> list[PlayerAtComm
     """The players of a league as of a commit."""
     versions = versions_at(session, trial.id, commit)
     retired = _newest_payloads(session, trial.id, (PlayerRetired.KIND,), commit)
-    tuned = _newest_payloads(session, trial.id, (PlayerAdded.KIND, PlayerRetuned.KIND), commit)
+    tuned = hyperparameters_at(session, trial.id, commit)
     players = [player for player in players_of(session, trial.id) if player.created_commit <= commit]
     frozen_steps = _frozen_steps(players, versions)
     members = []
@@ -47,11 +47,18 @@ def players_at(session: Session, trial: Trial, commit: int) -> list[PlayerAtComm
                 generation=generation_at(session, trial, player, commit),
                 steps=version.steps,
                 steps_at_snapshot=frozen_steps.get(player.id, 0),
-                hyperparameters=_hyperparameters(player, tuned.get(player.id)),
+                hyperparameters=_hyperparameters(player, tuned),
                 retired=player.id in retired,
             )
         )
     return members
+
+
+def hyperparameters_at(session: Session, trial_id: str, commit: int) -> dict[str, dict[str, Any]]:
+    """The own hyperparameters of the players that had any as of a commit, by player."""
+    kinds = (PlayerAdded.KIND, PlayerRetuned.KIND, PlayerCopied.KIND)
+    newest = _newest_payloads(session, trial_id, kinds, commit)
+    return {player: payload["hyperparameters"] for player, payload in newest.items()}
 
 
 def versions_at(session: Session, trial_id: str, commit: int) -> dict[str, ModelVersion]:
@@ -109,11 +116,11 @@ def _newest_payloads(session: Session, trial_id: str, types: tuple[str, ...], co
     return {payload["player_id"]: payload for payload in events}
 
 
-def _hyperparameters(player: Player, tuned: dict[str, Any] | None) -> dict[str, Any]:
+def _hyperparameters(player: Player, tuned: dict[str, dict[str, Any]]) -> dict[str, Any]:
     """The hyperparameters of the newest change; a learner starts without any, and other players never change."""
     if not player.role.learns:
         return dict(player.hyperparameters)
-    return {} if tuned is None else dict(tuned["hyperparameters"])
+    return dict(tuned.get(player.id, {}))
 
 
 def _frozen_steps(players: list[Player], versions: dict[str, ModelVersion]) -> dict[str, int]:

@@ -144,6 +144,7 @@ def _add_players(session: Session, fork: Trial, copies: Mapping[str, _Copy]) -> 
             "rating_only": copy.then.player.rating_only,
             "parent_id": None if copy.then.player.parent_id is None else copies[copy.then.player.parent_id].id,
             "forked_from_player_id": copy.then.player.id,
+            "population": copy.then.player.population,
             "hyperparameters": copy.then.hyperparameters,
             "algorithm": copy.then.player.algorithm,
             "model": copy.then.player.model,

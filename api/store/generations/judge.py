@@ -1,4 +1,4 @@
-"""Judges a generation once, in one transaction: snapshot, then reset, then a gate for a main's snapshot.
+"""Judges a generation once, in one transaction: snapshot, reset, a gate for a main's snapshot, a copy in a population.
 
 See docs/decisions/store.md.
 """
@@ -21,6 +21,7 @@ from api.store.players.reset import reset_player
 from api.store.players.roster import player_of, players_of, roster_of
 from api.store.players.snapshot import take_snapshot
 from api.store.players.versions import origin_version, present_version
+from api.store.populations.copying import maybe_copy
 from api.store.tables import Decision, Gate, Generation, ModelVersion, Player, Trial
 from api.store.trials.spec import model_of, spec_of
 from league.lifecycle import RESET, SNAPSHOT
@@ -58,11 +59,16 @@ def judge_generation(session: Session, trial_id: str, player_id: str, generation
     if verdict.verdict != SNAPSHOT:
         version_id = _generation_version(session, player_id, generation)
         record_decision(session, replace(subject, version_id=version_id), verdict)
+        copied = maybe_copy(session, trial, player, subject)
+        append_events(session, [] if copied is None else [copied])
         return Judged()
     frozen, taken = take_snapshot(session, trial, player, subject, verdict)
     reset = _maybe_reset(session, trial, player, subject, frozen)
     gate, opened = _maybe_gate(session, trial, player, frozen)
-    append_events(session, [taken, *([] if reset is None else [reset]), *opened])
+    # a player that starts again has nothing to be judged by yet
+    copied = maybe_copy(session, trial, player, subject) if reset is None else None
+    changed = [event for event in (reset, copied) if event is not None]
+    append_events(session, [taken, *changed, *opened])
     return Judged(snapshot=frozen.player_id, reset=reset is not None, gate=_to_be_run(gate))
 
 

@@ -24,6 +24,7 @@ from api.store.generations.plan import planned_evidence
 from api.store.generations.turns import check_lead
 from api.store.payoffs.cells import CellKey, Results, sum_by_cell, update_payoff
 from api.store.players.versions import present_version
+from api.store.populations.schedule import explored_metrics
 from api.store.tables import Decision, Generation, LineupTally, Metric, ModelVersion, Player, ReturnTally, Tally, Trial
 from league.types import LineupTally as LineupResults
 from league.types import Stream
@@ -59,7 +60,8 @@ def record_generation(session: Session, trained: TrainedGeneration) -> RecordedG
     commit = take_commit(session, trial, CommitKind.GENERATION)
     version = _add_version(session, player, trained, commit)
     _add_generation(session, trained, version, commit)
-    _add_results(session, trial, trained, version, commit)
+    explored = explored_metrics(trial, player, trained.hyperparameters)
+    _add_results(session, trial, replace(trained, metrics={**trained.metrics, **explored}), version, commit)
     player.generation = trained.generation
     player.steps = version.steps
     trial.steps += trained.steps

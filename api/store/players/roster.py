@@ -72,7 +72,7 @@ def enter_players(
     """Give every player without a version its first one; `own` has weights of players that do not share `initial`."""
     trial = lock_trial(session, trial_id)
     spec = spec_of(trial)
-    named = {player.name: player.weights for player in spec.league.players if player.weights is not None}
+    named = {player.name: player.weights for player in spec.league.members if player.weights is not None}
     entered = []
     for player in players_of(session, trial_id):
         if present_version(session, player.id) is not None:

@@ -39,7 +39,7 @@ def initial_weights(session: Session, trial: Trial) -> CheckpointRef | None:
     If each of them names its own weights, those of the first: players that are added later need initial weights, and no
     others are stored.
     """
-    own = {player.name for player in spec_of(trial).league.players if player.weights is not None}
+    own = {player.name for player in spec_of(trial).league.members if player.weights is not None}
     everyone = session.scalars(
         select(Player)
         .where(Player.trial_id == trial.id, Player.algorithm.is_(None), Player.model.is_(None))

@@ -35,7 +35,7 @@ class Decision(Base):
         CheckConstraint("generation >= 0", name="generation"),
         CheckConstraint("attempt >= 1", name="attempt"),
         CheckConstraint(
-            "kind NOT IN ('matchmaking', 'snapshot', 'reset') OR num_nonnulls(player_id, generation) = 2",
+            "kind NOT IN ('matchmaking', 'snapshot', 'reset', 'population') OR num_nonnulls(player_id, generation) = 2",
             name="of_generation",
         ),
         CheckConstraint("kind <> 'rollback' OR version_id IS NOT NULL", name="rollback_names_version"),
@@ -47,7 +47,7 @@ class Decision(Base):
             "kind",
             "attempt",
             unique=True,
-            postgresql_where=text("kind IN ('matchmaking', 'snapshot', 'reset')"),
+            postgresql_where=text("kind IN ('matchmaking', 'snapshot', 'reset', 'population')"),
         ),
         Index(
             "uq_decisions_rollback",

@@ -41,6 +41,7 @@ class Player(Base):
         CheckConstraint("parent_id IS NULL OR role = 'historical'", name="parent"),
         CheckConstraint("NOT rating_only OR role = 'bot'", name="rating_only"),
         CheckConstraint("parent_id <> id", name="own_parent"),
+        CheckConstraint("population IS NULL OR role NOT IN ('historical', 'bot')", name="population"),
         CheckConstraint("(status = 'retired') = (retired_at IS NOT NULL)", name="retired"),
         CheckConstraint("steps_at_snapshot <= steps", name="snapshot_steps"),
         CheckConstraint("generation = 0 OR role NOT IN ('historical', 'bot')", name="learns"),
@@ -60,6 +61,8 @@ class Player(Base):
     """A bot that is only measured against: matchmaking never chooses it."""
     parent_id: Mapped[Ref | None]
     """The player a historical one is a snapshot of."""
+    population: Mapped[str | None]
+    """The population that a learning player is a member of, by its name in the trial file."""
     forked_from_player_id: Mapped[Ref | None] = mapped_column(ForeignKey("players.id"))
     hyperparameters: Mapped[Json] = mapped_column(server_default=text("'{}'::jsonb"))
     algorithm: Mapped[Json | None] = mapped_column(JSONB(none_as_null=True))

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from sqlalchemy import insert
 from sqlalchemy.dialects.postgresql import insert as upsert
 from sqlalchemy.orm import Session
 
 from api.schemas.enums import CommitKind, VersionOrigin
-from api.schemas.events import TrialCreated
+from api.schemas.events import PlayerRetuned, TrialCreated
 from api.store.core.errors import Conflict
 from api.store.core.events import NewEvent, append_events
 from api.store.core.ids import new_id
@@ -15,6 +17,7 @@ from api.store.tables import Commit, ModelVersion, Player, Trial
 from api.store.trials.projects import ensure_project
 from api.store.trials.spec import game_key
 from league.types import Role
+from orchestrator.populations import first_hyperparameters
 from orchestrator.spec.trial import TrialSpec
 from orchestrator.user_code.code_archives import plain_name
 
@@ -39,13 +42,15 @@ def create_trial(session: Session, *, project: str, name: str, spec: TrialSpec) 
     if trial_id is None:
         raise Conflict(f"project {project!r} already has a trial named {name!r}")
     session.execute(insert(Commit).values(trial_id=trial_id, number=0, kind=CommitKind.CREATED))
-    _add_players(session, trial_id, spec)
+    members = _add_players(session, trial_id, spec)
     payload = TrialCreated(project=project, name=name, game=plain_name(spec.game.id))
-    append_events(session, [NewEvent(trial_id=trial_id, payload=payload)])
+    append_events(session, [NewEvent(trial_id=trial_id, payload=payload), *members])
     return session.get_one(Trial, trial_id)
 
 
-def _add_players(session: Session, trial_id: str, spec: TrialSpec) -> None:
+def _add_players(session: Session, trial_id: str, spec: TrialSpec) -> list[NewEvent]:
+    """Add the players; returns the events that say with which hyperparameters the members of populations start."""
+    first = first_hyperparameters(spec)
     players = [
         {
             "id": new_id(),
@@ -53,11 +58,14 @@ def _add_players(session: Session, trial_id: str, spec: TrialSpec) -> None:
             "name": player.name,
             "role": player.role,
             "bot": player.bot,
+            "population": entry.name if entry.population is not None else None,
+            "hyperparameters": first.get(player.name, {}),
             "algorithm": None if player.algorithm is None else player.algorithm.to_json(),
             "model": None if player.model is None else player.model.to_json(),
             "created_commit": 0,
         }
-        for player in spec.league.players
+        for entry in spec.league.players
+        for player in entry.members
     ]
     session.execute(insert(Player), players)
     # a bot has one version, so that tallies and matches can refer to it
@@ -76,3 +84,12 @@ def _add_players(session: Session, trial_id: str, spec: TrialSpec) -> None:
     ]
     if versions:
         session.execute(insert(ModelVersion), versions)
+    return [_starts_with(player, trial_id) for player in players if player["hyperparameters"]]
+
+
+def _starts_with(player: dict[str, Any], trial_id: str) -> NewEvent:
+    """A fork reads here which hyperparameters a player began with."""
+    payload = PlayerRetuned(
+        player_id=player["id"], player=player["name"], hyperparameters=player["hyperparameters"], commit=0
+    )
+    return NewEvent(trial_id=trial_id, payload=payload)

@@ -17,6 +17,7 @@ from api.store.verify.files import referenced_files, wrong_files
 from api.store.verify.games import wrong_games
 from api.store.verify.generations import wrong_generations
 from api.store.verify.payoffs import wrong_payoffs
+from api.store.verify.populations import wrong_populations
 from api.store.verify.ratings import wrong_ratings
 from api.store.verify.report import AuditReport, Finding, FindingKind
 from api.store.verify.rows import orphaned_rows
@@ -24,7 +25,16 @@ from orchestrator.storage.artifacts import ArtifactStore
 
 __all__ = ["AuditReport", "Finding", "FindingKind", "audit", "wrong_rows"]
 
-_CHECKS = (wrong_commits, wrong_generations, wrong_payoffs, wrong_games, wrong_aliases, wrong_canaries, wrong_ratings)
+_CHECKS = (
+    wrong_commits,
+    wrong_generations,
+    wrong_payoffs,
+    wrong_games,
+    wrong_aliases,
+    wrong_canaries,
+    wrong_ratings,
+    wrong_populations,
+)
 
 _COUNTED = {
     "players": Player,

@@ -16,6 +16,7 @@ _VERSION_OF = {
     CommitKind.SNAPSHOT: VersionOrigin.SNAPSHOT,
     CommitKind.RESET: VersionOrigin.RESET,
     CommitKind.ROLLBACK: VersionOrigin.ROLLBACK,
+    CommitKind.COPY: VersionOrigin.COPY,
 }
 
 

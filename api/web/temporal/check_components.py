@@ -13,6 +13,7 @@ from api.schemas.enums import Scope
 from api.web.live.cluster_status import ClusterStatus
 from api.web.problems import ProblemError
 from api.web.temporal.ask_worker import ask
+from league.populations.rules import ScoreOf
 from league.types import CheckpointRef
 from orchestrator.catalog import BUILT_IN, Component, Kind, resolve
 from orchestrator.contracts.interactive import ComponentCheck, ComponentVerdict, check_component
@@ -20,6 +21,7 @@ from orchestrator.contracts.queues import Queue
 from orchestrator.spec import TrialSpec
 from orchestrator.spec.code_names import CodeName, code_in_trial
 from orchestrator.spec.judgement import too_many_teams
+from orchestrator.spec.population_checks import unsuited_score
 from orchestrator.spec.reading.problems import path_text
 from orchestrator.spec.values import is_id
 
@@ -76,6 +78,8 @@ class OwnComponent:
     """Whether it is the game of a trial with gates."""
     mated: bool = False
     """Whether it is the game of a trial whose learners share their teams."""
+    scores: tuple[tuple[Path, ScoreOf], ...] = ()
+    """Of the game of a trial with populations: where each says what its members are compared by."""
     buffers: int = 0
     """How many buffers the trial has of the algorithm: one for each player that learns by it and each process."""
 
@@ -186,25 +190,28 @@ async def missing_gpus(cluster: ClusterStatus, spec: TrialSpec) -> list[Unusable
 
 
 def _misfits(game: OwnComponent, teams: list[int]) -> Iterator[UnusableComponent]:
-    """What the game's teams do not allow: a gate of more than two teams, and mates where nobody has one."""
+    """What the game's teams do not allow: a gate of more than two teams, mates where nobody has one, scores."""
     count, name = len(set(teams)), game.check.component.id
     if game.mated and teams and count == len(teams):
         problem = f"each seat of {name} is a team of its own, so that nobody has a mate; leave mates out"
         yield UnusableComponent(path=("league", "mates"), name=name, problem=problem)
     if game.gated and count > 2:
         yield UnusableComponent(path=("league", "champion_gate"), name=name, problem=too_many_teams(name, count))
+    for path, by in game.scores if teams else ():
+        if (unsuited := unsuited_score(by, count, name)) is not None:
+            yield UnusableComponent(path=path, name=by.value, problem=unsuited)
 
 
 def own_components(spec: TrialSpec) -> Iterator[OwnComponent]:
     """Components by import path or of another package, and games with options."""
     code = code_in_trial(spec)
     gates, mates = spec.league.champion_gate is not None, spec.league.mates.any
-    buffers = _buffers(spec)
+    buffers, scores = _buffers(spec), tuple(_scores(spec))
     for each in _named(spec):
         named = _code_below(each.path, code)
         built_in = resolve(each.kind, each.component.id).entry.source == BUILT_IN
         game = each.kind is Kind.GAME
-        if named or not built_in or (game and (each.component.options or mates)) or _may_misfit(each):
+        if named or not built_in or (game and (each.component.options or mates or scores)) or _may_misfit(each):
             others = _others(each, bool(named), code)
             yield OwnComponent(
                 path=each.path,
@@ -222,6 +229,7 @@ def own_components(spec: TrialSpec) -> Iterator[OwnComponent]:
                 sections={kind: other.path for kind, other in others.items()},
                 gated=game and gates,
                 mated=game and mates,
+                scores=scores if game else (),
                 buffers=buffers.get(each.path if each.kind is Kind.ALGORITHM else _path(others), 0),
             )
 
@@ -258,6 +266,13 @@ def _path(others: Mapping[Kind, _Named]) -> Path:
     return others[Kind.ALGORITHM].path if Kind.ALGORITHM in others else ()
 
 
+def _scores(spec: TrialSpec) -> Iterator[tuple[Path, ScoreOf]]:
+    for number, player in enumerate(spec.league.players):
+        if player.population is not None:
+            path: Path = ("league", "players", number, "population", "exploit", "by")
+            yield path, player.population.exploit.by
+
+
 def _buffers(spec: TrialSpec) -> dict[Path, int]:
     """How many buffers there are of each algorithm that the trial names, by where it names it."""
     found: dict[Path, int] = {("algorithm", "id"): 0}
@@ -266,7 +281,7 @@ def _buffers(spec: TrialSpec) -> dict[Path, int]:
             own = player.algorithm is not None
             path: Path = ("league", "players", number, "algorithm", "id") if own else ("algorithm", "id")
             processes = spec.generation.training_processes(player.algorithm or spec.algorithm)
-            found[path] = found.get(path, 0) + processes
+            found[path] = found.get(path, 0) + processes * len(player.members)
     return found
 
 

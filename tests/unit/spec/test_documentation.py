@@ -17,6 +17,7 @@ from orchestrator.spec.league import LeagueSpec
 from orchestrator.spec.matchmaking import MATCHMAKING, MatesSpec, Preset
 from orchestrator.spec.model import ConvModel, GruModel, MlpModel, NatureModel
 from orchestrator.spec.players import PlayerSpec
+from orchestrator.spec.population import ExploitSpec, ExploreSpec, PopulationSpec
 from orchestrator.spec.remote import BoxSpace, RemoteGame, RemoteSpec
 from orchestrator.spec.section import Section
 from orchestrator.spec.trial import TrialFile
@@ -46,6 +47,9 @@ SECTIONS: list[type[Section]] = [
     GruModel,
     LeagueSpec,
     PlayerSpec,
+    PopulationSpec,
+    ExploitSpec,
+    ExploreSpec,
     *(MATCHMAKING[preset] for preset in Preset),
     MatesSpec,
     PayoffSpec,

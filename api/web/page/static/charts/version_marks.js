@@ -10,6 +10,7 @@ export const MARKS = {
   snapshot: { path: "M0-6 6 0 0 6-6 0z", tint: 2 },
   reset: { path: "M-5-5 5 5M5-5-5 5", open: true, tint: 1 },
   rollback: { path: "M-6 0 4-5.5V5.5z", tint: 1 },
+  copy: { path: "M-5.5-2.5H-1V-5.5L6 0-1 5.5V2.5H-5.5z", tint: 2 },
   fork: { path: "M0-6 6 5H-6z", tint: 3 },
   bot: { path: "M-3-5.2H3L6 0 3 5.2H-3L-6 0z", tint: 4 },
 };

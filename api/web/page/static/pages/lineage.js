@@ -1,4 +1,4 @@
-// The lineage of versions over steps or time: snapshots, resets, forks, promotions.
+// The lineage of versions over steps or time: snapshots, resets, copies, forks, promotions.
 import { get, getAll } from "../core/api.js";
 import { seriesColours } from "../charts/colours.js";
 import { h } from "../core/dom.js";
@@ -73,9 +73,9 @@ export function view(data, context) {
       "div",
       { key: "table" },
       card(
-        "Snapshots, resets and forks",
+        "Snapshots, resets, copies and forks",
         table(
-          "Snapshots, resets and forks",
+          "Snapshots, resets, copies and forks",
           [
             ["Version", (version) => versionLink(version.id, versionName(version.player, version.number))],
             ["Origin", (version) => humanize(version.origin)],

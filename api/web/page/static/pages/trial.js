@@ -1,30 +1,14 @@
 // Overview of a trial: running generations, budget, ratings, throughput, losses, events, players.
 import { get, getAll } from "../core/api.js";
 import { bandedLine, chart, prefetchCharts } from "../charts/line_charts.js";
-import { seriesColours } from "../charts/colours.js";
 import { h } from "../core/dom.js";
 import { about, duration, fixed, percent, short, since, speedText, versionName, whole, humanize } from "../core/format.js";
+import { agentMetrics, losses, metricChart, schedules } from "../components/metric_charts.js";
 import { playerTable } from "../components/player_table.js";
 import { bar, card, eventList, facts, time, versionLink } from "../components/widgets.js";
 import { recentEvents } from "../core/event_stream.js";
 import { trialFrame } from "../components/trial_frame.js";
 
-const LOSSES = [
-  "value_loss",
-  "policy_loss",
-  "validation_loss",
-  "validation_accuracy",
-  "imitation",
-  "entropy",
-  "kl",
-  "explained_variance",
-  "clip_fraction",
-  "return_mean",
-  "game_length",
-  "anchor_kl",
-  "sample_age",
-];
-const AGENT = "agent/"; // how the names of agents' own metrics begin
 const OVER = ["stopped", "completed", "failed"];
 export const enter = prefetchCharts;
 export const title = ({ trial }) => trial.name;
@@ -40,7 +24,7 @@ export async function load({ parameters }) {
     getAll(`${root}/players`),
     getAll(`${root}/ratings`, {}, { maximum: 1000 }),
     getAll(`${root}/metrics`, { points: 300 }, { maximum: 500 }),
-    get(`${root}/decisions`, { limit: 25, kind: ["snapshot", "promotion", "reset", "rollback"] }),
+    get(`${root}/decisions`, { limit: 25, kind: ["snapshot", "promotion", "reset", "rollback", "population"] }),
   ]);
   return { trial, now, champion, players, ratings, metrics, decisions: decisions.items };
 }
@@ -82,6 +66,7 @@ export function view(data, context) {
       ),
       card("Losses", losses(data, context)),
       agentMetrics(data, context),
+      schedules(data, context),
       card("Events", events(data)),
     ),
     h("div", { key: "players" }, card(`Players (${players.length})`, playerTable(players, ratings, data.metrics, trial.spec))),
@@ -209,64 +194,6 @@ const noRatings = (trial) =>
     h("a", { href: `/tournaments/new?project=${trial.project}&trial=${trial.name}` }, "started manually"),
     ".",
   );
-
-function metricChart(key, label, metrics, name, unit) {
-  const found = metrics.filter((line) => line.name === name);
-  if (!found.length) return h("p", { class: "quiet" }, "Shown after the first generation.");
-  return chart(
-    key,
-    label,
-    () => ({
-      data: found.map((line, place) => ({
-        type: "scatter",
-        mode: "lines",
-        name: line.player,
-        x: line.steps,
-        y: line.values,
-        line: { color: seriesColours()[place % 6], width: 2 },
-      })),
-      layout: { xaxis: { title: { text: "steps of the player" } }, yaxis: { title: { text: unit }, rangemode: "tozero" } },
-    }),
-    [metrics, name],
-  );
-}
-
-const shownName = (name) => (name.startsWith(AGENT) ? name.slice(AGENT.length) : humanize(name));
-
-function losses({ metrics }, context) {
-  const names = LOSSES.filter((name) => metrics.some((line) => line.name === name));
-  if (!names.length) return h("p", { class: "quiet" }, "Shown after the first generation.");
-  return metricTabs("losses", metrics, names, "metric", context);
-}
-
-/** What agents of a game that calls in have reported; null where there is nothing. */
-function agentMetrics({ metrics }, context) {
-  const names = [...new Set(metrics.map((line) => line.name).filter((name) => name.startsWith(AGENT)))].sort();
-  return names.length ? card("Agents", metricTabs("agents", metrics, names, "agent_metric", context)) : null;
-}
-
-function metricTabs(key, metrics, names, parameter, context) {
-  const chosen = names.includes(context.query[parameter]) ? context.query[parameter] : names[0];
-  return [
-    h(
-      "div",
-      { class: "tabs", role: "group", "aria-label": "Metric" },
-      names.map((name) =>
-        h(
-          "button",
-          {
-            class: "tab",
-            key: name,
-            "aria-pressed": name === chosen,
-            onclick: () => context.setQuery({ [parameter]: name }),
-          },
-          shownName(name),
-        ),
-      ),
-    ),
-    metricChart(key, `${shownName(chosen)} over steps`, metrics, chosen, shownName(chosen)),
-  ];
-}
 
 /** Replace the ids of players in a reason by their names. */
 function named(reason, players) {

@@ -1,0 +1,1 @@
+"""Populations: scores of their members, and copies of better ones."""
