@@ -42,6 +42,8 @@ def test_signing_in_lasts_and_shows_the_link_to_tensorboard(stack: LocalStack, b
     page.get_by_role("link", name="System").click()
     link = page.get_by_role("link", name="TensorBoard")
     expect(link).to_be_visible()
+    gateways = page.get_by_role("region", name="Gateways")
+    expect(gateways.get_by_role("table", name="Gateway processes").get_by_text("alive")).to_be_visible(timeout=30_000)
     page.reload()
     expect(link).to_be_visible()
     watched.assert_clean()

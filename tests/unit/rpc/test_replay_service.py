@@ -161,3 +161,21 @@ async def test_decisions_without_successors_are_not_drawn(stub: ReplayStub) -> N
     with pytest.raises(grpc.aio.AioRpcError, match="the successors of 0 are known") as error:
         await stub.Sample(pb.SampleRequest(buffer="b", rows=1))
     assert error.value.code() is Status.FAILED_PRECONDITION
+
+
+async def test_without_a_buffer_calls_are_refused_at_once_and_nothing_is_imported_for_them() -> None:
+    service = ReplayService(MEMORY, LARGEST_REPLY)
+    async with connected(service) as channel:
+        stub = ReplayStub(channel)
+        calls = (
+            stub.Push(push(columns(1))),
+            stub.Sample(pb.SampleRequest(buffer="b", rows=1)),
+            stub.Feedback(pb.FeedbackRequest(buffer="b", ids=encode_array([0]), errors=encode_array([1.0]))),
+            stub.Describe(pb.DescribeBufferRequest(buffer="b")),
+            stub.Close(pb.CloseRequest(buffer="b")),
+        )
+        for call in calls:
+            with pytest.raises(grpc.aio.AioRpcError, match="there is no buffer 'b'") as refused:
+                await call
+            assert refused.value.code() is Status.NOT_FOUND
+        assert "_buffers" not in vars(service), "torch is imported by the first Open alone"

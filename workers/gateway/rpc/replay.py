@@ -22,7 +22,8 @@ Result = TypeVar("Result")
 class ReplayService(RpcService):
     """All buffers belong to one thread beside the event loop: no locks, and a large push holds up no game.
 
-    They are made with the first call: buffers import torch, which a gateway that nobody asks for one need not have.
+    They are made with the first `Open`: buffers import torch, which takes seconds, and which a gateway that nobody asks
+    for a buffer need not have.
     """
 
     descriptor = pb.DESCRIPTOR.services_by_name["Replay"]
@@ -40,7 +41,7 @@ class ReplayService(RpcService):
 
     async def Push(self, request: pb.PushRequest, context: Context) -> pb.BufferInfo:
         return await self._run(
-            lambda: _info(self._buffers.push(request.buffer, decode_batch(request.columns, "columns")))
+            lambda: _info(self._opened(request.buffer).push(request.buffer, decode_batch(request.columns, "columns")))
         )
 
     async def Sample(self, request: pb.SampleRequest, context: Context) -> pb.SampleReply:
@@ -49,15 +50,15 @@ class ReplayService(RpcService):
     async def Feedback(self, request: pb.FeedbackRequest, context: Context) -> pb.BufferInfo:
         def work() -> pb.BufferInfo:
             ids, errors = decode_array(request.ids, "ids"), decode_array(request.errors, "errors")
-            return _info(self._buffers.feedback(request.buffer, ids, errors))
+            return _info(self._opened(request.buffer).feedback(request.buffer, ids, errors))
 
         return await self._run(work)
 
     async def Describe(self, request: pb.DescribeBufferRequest, context: Context) -> pb.BufferInfo:
-        return await self._run(lambda: _info(self._buffers.get(request.buffer)))
+        return await self._run(lambda: _info(self._opened(request.buffer).get(request.buffer)))
 
     async def Close(self, request: pb.CloseRequest, context: Context) -> pb.BufferInfo:
-        return await self._run(lambda: _info(self._buffers.close(request.buffer)))
+        return await self._run(lambda: _info(self._opened(request.buffer).close(request.buffer)))
 
     @cached_property
     def _buffers(self) -> ReplayBuffers:
@@ -65,12 +66,18 @@ class ReplayService(RpcService):
 
         return ReplayBuffers(self._memory, self._largest_reply)
 
+    def _opened(self, name: str) -> ReplayBuffers:
+        """The buffers, of which one was opened; raises Refused at once where none ever was."""
+        if "_buffers" not in vars(self):
+            raise Refused(404, f"there is no buffer {name[:200]!r}; there are: none. Open makes one.")
+        return self._buffers
+
     def close(self) -> None:
         """Give up the thread; calls under way end by themselves."""
         self._thread.shutdown(wait=False)
 
     def _sampled(self, request: pb.SampleRequest) -> pb.SampleReply:
-        drawn = self._buffers.draw(request.buffer, request.rows, request.seed)
+        drawn = self._opened(request.buffer).draw(request.buffer, request.rows, request.seed)
         return pb.SampleReply(
             columns=encode_batch(drawn.columns), ids=encode_array(drawn.ids), weights=encode_array(drawn.weights)
         )
