@@ -2,6 +2,7 @@
 
 from workers.models.contract import ILLEGAL, BadModel, build_model, head_of, mask_logits, run_model
 from workers.models.conv import ConvNet
+from workers.models.convres import ConvRes
 from workers.models.encoding import Encoder
 from workers.models.gru import GruNet
 from workers.models.head_factory import make_head
@@ -14,6 +15,7 @@ __all__ = [
     "ILLEGAL",
     "BadModel",
     "ConvNet",
+    "ConvRes",
     "Encoder",
     "GruNet",
     "Head",

@@ -68,6 +68,7 @@ GAMES: Mapping[str, BuiltIn] = {
 MODELS: Mapping[str, BuiltIn] = {
     "mlp": BuiltIn("workers.models.mlp:Mlp", "Multi-layer perceptron, policy and value"),
     "conv": BuiltIn("workers.models.conv:ConvNet", "Small convolutional residual net for boards"),
+    "convres": BuiltIn("workers.models.convres:ConvRes", "Convolutional residual net for boards, fast on CPUs"),
     "nature": BuiltIn("workers.models.nature:NatureNet", "Convolutional net of Mnih et al. 2015, for images"),
     "gru": BuiltIn("workers.models.gru:GruNet", "Recurrent (GRU) net, for hidden information"),
 }

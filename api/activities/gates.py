@@ -10,6 +10,7 @@ from api.store.core.engine import session_factory
 from api.store.gates.results import GateState, gate_state, record_gate_batch, stop_gate
 from api.store.gates.unfinished import gates_opened_after, unfinished_gates
 from api.store.players.contenders import contender
+from api.store.tables import Gate, Player
 from api.store.trials.spec import spec_of
 from orchestrator.contracts import play as contracts
 from orchestrator.storage.artifacts import ArtifactStore
@@ -81,9 +82,14 @@ class GateActivities:
             trial=gate.trial_id,
             occasion=f"gate {gate.id}, batch {state.next_batch}",
             game=spec_of(state.trial).game.component,
-            contenders=[contender(player, version) for player, version in state.contenders],
+            contenders=[contender(player, version, _search_of(gate, player)) for player, version in state.contenders],
             pairs=state.pairs,
             seed=state.seed,
             opening_plies=gate.settings["opening_plies"],
             stall_seconds=self._stall_seconds,
         )
+
+
+def _search_of(gate: Gate, player: Player) -> int | None:
+    """Simulations a move of this side; a bot that holds the alias plays as it always does."""
+    return None if player.bot is not None else gate.settings.get("search")

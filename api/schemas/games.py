@@ -10,6 +10,8 @@ from pydantic import Field, model_validator
 from api.schemas.base import LARGEST, Answer, Body
 from api.schemas.matches import MatchSummary
 
+MOST_SIMULATIONS = 1000
+"""The most simulations a move, or a position, while a person waits."""
 MOST_NUMBERS = 1000
 """The most numbers of an action that a person may give."""
 
@@ -20,6 +22,9 @@ class Action(Answer):
     action: int = Field(description="its number", examples=[3])
     name: str = Field(description="its name", examples=["d"])
     probability: float | None = Field(description="by the annotating version; null without one", examples=[0.42])
+    searched: float | None = Field(
+        default=None, description="by the annotating version's search; null without one", examples=[0.7]
+    )
 
 
 class ActionNumber(Answer):
@@ -41,6 +46,9 @@ class Position(Answer):
     legal: list[list[Action]] = Field(description="the legal actions of each of those seats")
     returns: list[float] = Field(description="each seat's return so far", examples=[[0.0, 0.0]])
     value: float | None = Field(description="the annotating version's value for the first of those seats")
+    searched_value: float | None = Field(
+        default=None, description="the same by the annotating version's search; null without one"
+    )
     teams: list[int] = Field(default=[], description="the team of each seat of the game", examples=[[0, 0, 1, 1]])
     numbers: list[ActionNumber] = Field(
         default=[], description="the numbers of an action, in a person's game whose actions are not Discrete"
@@ -69,6 +77,15 @@ class NewGame(Body):
     sampled: bool = Field(
         default=True, strict=True, description="whether the opponent samples its moves or always takes its best"
     )
+    search: int | None = Field(
+        default=None,
+        strict=True,
+        ge=1,
+        le=MOST_SIMULATIONS,
+        description="simulations a move with which the opponent searches, and plays the best move found; null: its "
+        "network alone",
+        examples=[64],
+    )
 
 
 class PersonMove(Body):
@@ -96,6 +113,7 @@ class Game(Answer):
     id: str = Field(description="its id")
     version_id: str = Field(description="the opponent")
     seat: int = Field(description="the person's seat", examples=[0])
+    search: int | None = Field(default=None, description="simulations a move of the opponent; null: its network alone")
     moves: list[int] = Field(description="all actions so far, of both sides", examples=[[3, 2]])
     answered: list[int] = Field(description="the opponent's actions since the person's last one", examples=[[2]])
     position: Position = Field(description="the position as the person sees it, with the legal actions")

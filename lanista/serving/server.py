@@ -31,7 +31,7 @@ from workers.serving.director import ServingDirector
 from workers.serving.inference_service import InferenceService, ServiceOptions
 from workers.serving.metrics import serving_health, serving_series
 from workers.serving.version_cache import VersionCache
-from workers.serving.versions import ServedVersion, VersionRecord, load_version
+from workers.serving.versions import ServedVersion, VersionRecord, load_version, searching
 
 log = structlog.get_logger()
 
@@ -49,6 +49,8 @@ class ServeOptions:
     swap_sessions: bool = False
     backend: Literal["torch", "onnx"] = "torch"
     quantise: bool = False
+    search: int | None = None
+    """Simulations a decision, with the version's network; None: the network alone."""
     interval: float = 2.0
     service: ServiceOptions | None = None
     """The shared inference service; None: the gateway's own process decides."""
@@ -158,6 +160,8 @@ class Models:
 
             version, difference = on_onnx(version, quantise=self._options.quantise)
             log.info("serving.onnx", version=record.name, largest_difference=difference.largest, rows=difference.rows)
+        if self._options.search is not None:
+            version = searching(version, self._options.search)
         version.actor.act(_first_rows(version), None)
         if self._service is not None:
             self._service.put(version, data)

@@ -30,6 +30,8 @@ class ReplayRequest:
     """Positions are drawn as this seat sees them; None shows everything."""
     annotator: Contender | None = None
     """A version that adds its probabilities and value at each decision."""
+    search: int | None = None
+    """Simulations with which the annotator also searches each position; None: its network alone."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -40,6 +42,8 @@ class Candidate:
     name: str
     probability: float | None = None
     """By the annotator; None without one."""
+    searched: float | None = None
+    """The same by the annotator's search; None without one."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -75,6 +79,8 @@ class ReplayedPosition:
     """The legal actions of each of `seats`."""
     value: float | None = None
     """The annotator's value for the first of `seats`."""
+    searched_value: float | None = None
+    """The same by the annotator's search; None without one."""
     teams: list[int] = field(default_factory=list)
     """The team of each seat; empty in answers of earlier releases."""
     numbers: list[ActionNumber] = field(default_factory=list)
@@ -107,6 +113,8 @@ class MoveRequest:
     """The numbers of the person's action, in the place of `action` where actions are not Discrete."""
     sampled: bool = True
     """Whether the opponent draws from its policy or takes its best move."""
+    search: int | None = None
+    """Simulations a move with which the opponent, a version, searches; None: it plays by its network."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -118,6 +126,8 @@ class MoveAnswer:
     """The position as the person sees it, with the legal actions."""
     answered: list[int] = field(default_factory=list)
     """The opponent's actions since the person's."""
+    search: int | None = None
+    """That of the request; the next request asks for the same."""
 
 
 @dataclass(frozen=True, kw_only=True)

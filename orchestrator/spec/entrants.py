@@ -8,11 +8,11 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from orchestrator.catalog import CatalogError, Kind, resolve
+from orchestrator.searching import MOST_SIMULATIONS
 from orchestrator.spec.section import one_of
 from orchestrator.spec.values import NAME_PATTERN
 
 EVERY_TRIAL = "*"
-MOST_SIMULATIONS = 10_000
 _WITH = " with search-"
 
 

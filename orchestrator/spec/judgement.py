@@ -10,6 +10,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field, ValidationInfo, field_validator
 
+from orchestrator.searching import MOST_SIMULATIONS
 from orchestrator.spec.section import Contradiction, Section
 from orchestrator.spec.values import LARGEST, WHOLE, Count, ErrorRate, Flag, Name, Positive, Share
 
@@ -58,6 +59,7 @@ class ResetSpec(Section):
     )
 
 
+Simulations = Annotated[int, Field(strict=True, ge=1, le=MOST_SIMULATIONS), WHOLE]
 Elo = Annotated[float, Field(strict=True, ge=-2000, le=2000)]
 
 
@@ -98,6 +100,10 @@ class GateSpec(Section):
         default="logistic", description="what elo0 and elo1 are: usual Elo, or Elo normalised by the spread of scores"
     )
 
+    search: Simulations | None = Field(
+        default=None,
+        description="simulations a move with which both sides search in the gate's games; null: by the networks alone",
+    )
     panel: PanelSpec | None = Field(
         default=None, description="others that a candidate must not be worse against than the champion; null: none"
     )

@@ -44,6 +44,16 @@ class ConvModel(_Network):
     hidden: Width = Field(default=128, description="width of the dense layer before the heads")
 
 
+class ConvResModel(_Network):
+    """A residual convolutional network for board games, laid out for CPUs."""
+
+    id: Literal["convres"] = Field(description="name of the model")
+    channels: Width = Field(default=32, description="channels of each convolution")
+    blocks: Width = Field(default=2, description="residual blocks of two convolutions")
+    narrow: Width = Field(default=8, description="channels that are left before the dense layer")
+    hidden: Width = Field(default=128, description="width of the dense layer before the heads")
+
+
 class NatureModel(_Network):
     """The convolutional network of Mnih et al. 2015, for images such as Atari's."""
 
@@ -59,7 +69,7 @@ class GruModel(_Network):
     state: Width = Field(default=64, description="width of the memory")
 
 
-_TAGS = {"mlp": "<mlp>", "conv": "<conv>", "nature": "<nature>", "gru": "<gru>"}
+_TAGS = {"mlp": "<mlp>", "conv": "<conv>", "convres": "<convres>", "nature": "<nature>", "gru": "<gru>"}
 
 
 class OtherModel(OtherChoice):
@@ -72,6 +82,7 @@ class OtherModel(OtherChoice):
 ModelChoice = Annotated[
     Annotated[MlpModel, Tag("<mlp>")]
     | Annotated[ConvModel, Tag("<conv>")]
+    | Annotated[ConvResModel, Tag("<convres>")]
     | Annotated[NatureModel, Tag("<nature>")]
     | Annotated[GruModel, Tag("<gru>")]
     | Annotated[OtherModel, Tag(OTHER)],

@@ -23,6 +23,7 @@ from workers.gateway.recording.errors import RecordingError
 from workers.matches.task import BadMatch
 from workers.models.contract import BadModel
 from workers.rollout.openings import BadOpenings
+from workers.search.errors import BadSearch
 from workers.user_errors import UserCodeError, as_user_error
 from workers.user_traceback import user_traceback
 
@@ -34,6 +35,7 @@ USER_INPUT_ERRORS = (
     BadBot,
     BadData,
     BadOpenings,
+    BadSearch,
     GameError,
     CatalogError,
     CheckpointMismatch,

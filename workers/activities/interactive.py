@@ -36,6 +36,7 @@ from orchestrator.contracts.interactive import (
     render_replay,
 )
 from orchestrator.contracts.play import Contender
+from orchestrator.searching import searching_bot
 from orchestrator.storage.artifacts import ArtifactStore
 from orchestrator.storage.recorded_games import RecordedGames
 from workers.activities.component_checks import try_component
@@ -77,7 +78,8 @@ class InteractiveActivities:
             return {}
         policy = PolicyCache(self._store, spec).get(request.annotator.checkpoint)
         found: dict[int, list[Annotation]] = {}
-        for annotation in annotate(request.game, request.seed, request.moves, policy):
+        opinions = annotate(request.game, request.seed, request.moves, policy, search=request.search)
+        for annotation in opinions:
             found.setdefault(annotation.ply, []).append(annotation)
         return found
 
@@ -88,13 +90,13 @@ class InteractiveActivities:
             make = _maker(request.game)
             game = make(1)
             cache = PolicyCache(self._store, game.spec)
-            opponent = make_player(_entrant(request.opponent), game, cache, sampled=request.sampled)
+            opponent = make_player(_entrant(request.opponent, request.search), game, cache, sampled=request.sampled)
             moves, answered = PersonsGame(game, opponent, request).play()
             *_, last = replay(make, request.seed, moves, request.person)
             position = _position(last, game.spec, [])
             if not game.spec.discrete:
                 position = replace(position, numbers=action_numbers(game, None if last.done else request.person))
-            return MoveAnswer(moves=moves, position=position, answered=answered)
+            return MoveAnswer(moves=moves, position=position, answered=answered, search=request.search)
 
     @activity.defn(name=check_component.name)
     def check_component(self, check: ComponentCheck) -> ComponentVerdict:
@@ -136,8 +138,10 @@ class PersonsGame:
         while not done:
             turn = self._game.turn()
             mine = turn.seats == self._request.person
-            theirs = self._answers(turn, np.flatnonzero(~mine))
-            if used < len(moves):
+            recorded = used < len(moves)
+            asked = not recorded or self._opponent.remembers
+            theirs = self._answers(turn, np.flatnonzero(~mine)) if asked else layout.empty(0)
+            if recorded:
                 now = layout.from_numbers(moves[used : used + len(turn.seats) * layout.width])
             elif mine.any() and not given:
                 break
@@ -250,7 +254,10 @@ def _make(game: Component, tables: int) -> VectorGame:
     return make_game(game.id, tables, **game.options)
 
 
-def _entrant(contender: Contender) -> Entrant:
+def _entrant(contender: Contender, search: int | None = None) -> Entrant:
+    """The contender; with `search`, its version by so many simulations a move."""
+    if search is not None and contender.checkpoint is not None:
+        return Entrant(id=VersionId(contender.version), bot=searching_bot(search, contender.checkpoint.sha256))
     return Entrant(id=VersionId(contender.version), checkpoint=contender.checkpoint, bot=contender.bot)
 
 
@@ -271,9 +278,11 @@ def _position(position: Position, spec: GameSpec, annotations: Sequence[Annotati
             for seat, actions in zip(position.seats, position.legal, strict=True)
         ],
         value=annotations[0].value if annotations else None,
+        searched_value=annotations[0].searched_value if annotations else None,
     )
 
 
 def _candidate(action: int, spec: GameSpec, annotation: Annotation | None) -> Candidate:
     probability = None if annotation is None else annotation.probabilities[action]
-    return Candidate(action=action, name=spec.action_name(action), probability=probability)
+    searched = annotation.searched[action] if annotation is not None and annotation.searched else None
+    return Candidate(action=action, name=spec.action_name(action), probability=probability, searched=searched)

@@ -15,6 +15,7 @@ from workers.games.errors import BadGame
 
 if TYPE_CHECKING:
     from workers.games.game_spec import GameSpec
+    from workers.games.spaces import Observations
 
 Snapshot = dict[str, NDArray[Any]]
 """Rows by the names of arrays, one row for each table. A row is never changed by the game it came from."""
@@ -78,6 +79,21 @@ class TableCopies:
     def copy(self, sources: NDArray[np.int64], targets: NDArray[np.int64]) -> None:
         """Put the positions at the tables `sources` at the tables `targets` too."""
         self.restore(targets, self.snapshot(sources))
+
+    @property
+    def reads_observations(self) -> bool:
+        """Whether `place_observations` works: whether an observation shows all of a position."""
+        return type(self).place_observations is not TableCopies.place_observations
+
+    def place_observations(self, observations: Observations) -> None:
+        """Put at every table the position that its mover's observation shows, a row for each table.
+
+        It serves a search in games that other processes hold. BadGame for a row that shows no position.
+        """
+        raise BadGame(
+            f"{self.spec.id}: its positions cannot be read from observations; allowed: connect_four, tic_tac_toe, and "
+            "games that define place_observations"
+        )
 
     # What a game that holds its positions otherwise defines
 

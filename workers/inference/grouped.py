@@ -24,6 +24,7 @@ from torch.nn.functional import linear
 from workers.games.spaces import Observations, take
 from workers.inference.policy import Policy, PolicyOutput
 from workers.models.contract import encode, mask_logits, run_model, sees_raw_images
+from workers.models.convres import ConvRes
 from workers.models.encoding import Observed, to_device, to_tensors
 from workers.models.mlp import IN_PLACE, Mlp
 from workers.models.normalised import Normalised
@@ -66,12 +67,15 @@ def architecture(policy: Policy) -> Hashable | None:
     )
 
 
-def group(policies: Sequence[Policy]) -> PerceptronGroup | ModuleGroup:
+def group(policies: Sequence[Policy]) -> PerceptronGroup | FusedGroup | ModuleGroup:
     """The policies as one; rows come in equal blocks, the i-th block for the i-th policy."""
     kinds = {architecture(policy) for policy in policies}
     if len(kinds) != 1 or None in kinds:
         raise ValueError("only policies of one architecture run as a group")
-    return PerceptronGroup(policies) if is_perceptron(policies[0]) else ModuleGroup(policies)
+    if is_perceptron(policies[0]):
+        return PerceptronGroup(policies)
+    fused = type(policies[0].model) is ConvRes and policies[0].device.type == "cpu" and policies[0].model_masks
+    return FusedGroup(policies) if fused else ModuleGroup(policies)
 
 
 def is_perceptron(policy: Policy) -> bool:
@@ -135,6 +139,40 @@ class PerceptronGroup:
             logits = mask_logits(self._first.reduce(out[:, : self._outputs]), mask)
             actions, log_probs = self._first.sample(logits, draws)
             return PolicyOutput(actions.cpu().numpy(), log_probs.cpu().numpy(), out[:, self._outputs].cpu().numpy())
+
+
+class FusedGroup:
+    """Convolutional policies in their fast form, block after block.
+
+    A convolution of a few dozen boards fills a core: one call for all, which vmap makes of it, is no quicker.
+    """
+
+    state_size = 0
+
+    def __init__(self, policies: Sequence[Policy]) -> None:
+        self._first = policies[0]
+        models = [policy.model for policy in policies]
+        self._networks = [model.inference() for model in models if isinstance(model, ConvRes)]
+
+    def decide(
+        self,
+        observations: Observations,
+        legal: NDArray[np.bool_] | None,
+        draws: NDArray[np.float32] | None,
+        states: NDArray[np.float32] | None = None,
+    ) -> PolicyOutput:
+        """See `Decider`; the number of rows must be a multiple of the number of policies."""
+        with torch.inference_mode():
+            encoded: Tensor = encode(self._first.model, to_tensors(observations))
+            mask = None if legal is None else torch.from_numpy(legal)
+            size = len(encoded) // len(self._networks)
+            parts = []
+            for number, network in enumerate(self._networks):
+                rows = slice(number * size, (number + 1) * size)
+                parts.append(network(encoded[rows], None if mask is None else mask[rows]))
+            outputs, values = (torch.cat(columns) for columns in zip(*parts, strict=True))
+            actions, log_probs = self._first.sample(outputs, draws)
+            return PolicyOutput(actions.numpy(), log_probs.numpy(), values.numpy())
 
 
 class ModuleGroup:

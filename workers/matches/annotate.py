@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -17,6 +17,10 @@ from workers.games.protocol import Turn, VectorGame
 from workers.games.spaces import ActionValue
 from workers.inference.policy import Places, Policy
 from workers.models.encoding import to_tensors
+from workers.search.errors import BadSearch
+from workers.search.networks import network
+from workers.search.rules import SearchRules
+from workers.search.search import Search
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -31,13 +35,23 @@ class Annotation:
     """Of every action; 0 for illegal ones. Empty where actions are not Discrete."""
     value: float
     """What the policy expects the seat to earn from here."""
+    searched: tuple[float, ...] = ()
+    """The improved policy of a search with the policy's network; empty without one."""
+    searched_value: float | None = None
+    """The search's value."""
 
 
-def annotate(game: Component, seed: int, moves: Sequence[int], policy: Policy) -> list[Annotation]:
-    """Replay a game (its seed and moves, as `GameRecord` keeps them) and ask the policy at every decision."""
+def annotate(
+    game: Component, seed: int, moves: Sequence[int], policy: Policy, *, search: int | None = None
+) -> list[Annotation]:
+    """Replay a game (its seed and moves, as `GameRecord` keeps them) and ask the policy at every decision.
+
+    With `search` each position is also searched, with so many simulations; BadGame where that cannot be.
+    """
     table = make_game(game.id, 1, **game.options)
     table.auto_reset = False
     table.reset(np.array([seed], np.uint64))
+    opinion = None if search is None else _SearchOpinion(game, policy, search)
     memory = torch.zeros(table.spec.seats, policy.state_size)
     annotations: list[Annotation] = []
     used, done = 0, False
@@ -46,10 +60,31 @@ def annotate(game: Component, seed: int, moves: Sequence[int], policy: Policy) -
             raise BadGame(f"{table.spec.id}: the game ended after {used} of {len(moves)} recorded actions")
         turn = table.turn()
         now = table.layout.from_numbers(moves[used : used + len(turn.seats) * table.layout.width])
-        annotations += _ask(policy, table, turn, now, memory)
+        found = _ask(policy, table, turn, now, memory)
+        annotations += found if opinion is None else opinion.added(found, table)
         done = bool(table.step(now).done[0])
         used += len(now) * table.layout.width
     return annotations
+
+
+class _SearchOpinion:
+    """What a search with the policy's network makes of the positions of a game; its tree grows along the game."""
+
+    def __init__(self, game: Component, policy: Policy, simulations: int) -> None:
+        def make(tables: int) -> VectorGame:
+            return make_game(game.id, tables, **game.options)
+
+        try:
+            self._evaluate = network(policy)
+            self._search = Search(make, SearchRules(simulations=simulations), slots=1, reuse=True)
+        except BadSearch as error:
+            raise BadGame(f"search: {error}") from error
+
+    def added(self, annotations: list[Annotation], table: VectorGame) -> list[Annotation]:
+        """The annotations of the position at the table, with the search's."""
+        found = self._search.run(table, np.zeros(1, np.int64), self._evaluate, None)
+        policy, value = tuple(found.policy[0].tolist()), float(found.values[0])
+        return [replace(each, searched=policy, searched_value=value) for each in annotations]
 
 
 def _ask(policy: Policy, game: VectorGame, turn: Turn, actions: NDArray[Any], memory: torch.Tensor) -> list[Annotation]:

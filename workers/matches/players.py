@@ -18,6 +18,10 @@ from workers.matches.task import Entrant
 class Player(Protocol):
     """Chooses the actions of one entrant, at all tables where it plays."""
 
+    @property
+    def remembers(self) -> bool:
+        """Whether its actions depend on what it was asked before in the same game."""
+
     def begin(self, tables: NDArray[np.int64]) -> None:
         """Forget the previous games at these tables: new ones start."""
 
@@ -32,6 +36,10 @@ class PolicyPlayer:
         self._policy = policy
         self._sampled = sampled
         self._memory = np.zeros((tables, seats, policy.state_size), np.float32) if policy.state_size else None
+
+    @property
+    def remembers(self) -> bool:
+        return self._memory is not None
 
     def begin(self, tables: NDArray[np.int64]) -> None:
         if self._memory is not None:
@@ -53,6 +61,8 @@ class PolicyPlayer:
 
 class BotPlayer:
     """A scripted player. Its draws come from the seed of each game, so `draws` is not used."""
+
+    remembers = False
 
     def __init__(self, bot: Bot) -> None:
         self._bot = bot

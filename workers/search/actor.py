@@ -13,7 +13,7 @@ from workers.games.protocol import VectorGame
 from workers.games.spaces import from_columns
 from workers.inference.actor import Columns, Rate
 from workers.inference.policy import Policy
-from workers.search.networks import network
+from workers.search.networks import Precision, network
 from workers.search.rules import SearchRules
 from workers.search.search import Search
 from workers.search.simulators import MakeGame
@@ -28,9 +28,9 @@ class SearchActor:
     placed = True
     """It must know the table of each row."""
 
-    def __init__(self, policy: Policy, make: MakeGame, rules: SearchRules) -> None:
+    def __init__(self, policy: Policy, make: MakeGame, rules: SearchRules, precision: Precision = "f32") -> None:
         self._policy, self._make, self._rules = policy, make, rules
-        self._evaluate = network(policy)
+        self._evaluate = network(policy, precision)
         self._search: Search | None = None
         self._game: VectorGame | None = None
 
@@ -56,6 +56,7 @@ class SearchActor:
 
     def act(self, rows: Columns, draws: NDArray[np.float32] | None, explore: Rate = 0.0) -> Columns:
         assert self._game is not None and self._search is not None, "`watch` comes first"
+        self._evaluate.renew()  # the learner may have changed the weights
         found = self._search.run(self._game, rows["table"], self._evaluate, draws)
         return {"action": found.actions, POLICY_TARGET: found.policy, VALUE: found.values}
 

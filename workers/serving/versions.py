@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import torch
@@ -10,9 +10,13 @@ import torch
 from orchestrator.catalog import Component
 from workers.algorithms.building import actor_of
 from workers.checkpoints import Checkpoint, decode
+from workers.games.errors import BadGame
 from workers.games.names import make_game
-from workers.games.protocol import GameSpec
+from workers.games.protocol import GameSpec, VectorGame
 from workers.inference.policy import Policy
+from workers.search.errors import BadSearch
+from workers.search.rules import SearchRules
+from workers.search.served import SearchingPolicy
 
 
 class UnservableVersion(ValueError):
@@ -58,6 +62,20 @@ def load_version(data: bytes, record: VersionRecord, device: str = "cpu") -> Ser
     spec = make_game(checkpoint.game.id, 1, **checkpoint.game.options).spec
     actor = actor_of(checkpoint, spec).to(torch.device(device))
     return ServedVersion(record=record, game=checkpoint.game, spec=spec, actor=actor, checkpoint=checkpoint)
+
+
+def searching(version: ServedVersion, simulations: int) -> ServedVersion:
+    """The version, deciding by a tree search with its network; UnservableVersion where it cannot."""
+
+    def make(tables: int) -> VectorGame:
+        return make_game(version.game.id, tables, **version.game.options)
+
+    try:
+        actor = SearchingPolicy(version.actor, make, SearchRules(simulations=simulations))
+    except (BadSearch, BadGame) as error:
+        raise UnservableVersion(f"{version.record.name} cannot search: {error}") from error
+    record = replace(version.record, name=f"{version.record.name}+search-{simulations}")
+    return replace(version, record=record, actor=actor)
 
 
 def check_same_game(served: ServedVersion, other: ServedVersion) -> None:

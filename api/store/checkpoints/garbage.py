@@ -14,8 +14,9 @@ from sqlalchemy.orm import Session, sessionmaker
 
 from api.schemas.enums import GateStatus, TournamentStatus
 from api.store.core.installation import check_sole_installation, leave_mark
-from api.store.tables import Gate, ModelVersion, Tournament
+from api.store.tables import Gate, ModelVersion, Player, Tournament
 from league.types import CheckpointRef
+from orchestrator.searching import PREFIX, searched_checkpoint
 from orchestrator.storage.artifacts import ArtifactStore, Collected, MissingArtifact, StoredFile
 from orchestrator.storage.played_games import GAMES_KIND
 from orchestrator.user_code.code_archives import KIND as CODE_KIND
@@ -91,8 +92,9 @@ def _few_at_once(files: Sequence[StoredFile]) -> Iterator[Sequence[StoredFile]]:
 
 
 def _unnamed(session: Session, files: Sequence[StoredFile]) -> list[StoredFile]:
-    """The files that no version refers to, in the given order."""
-    named: set[str | None] = set()
+    """The files that no version refers to and no bot searches with, in the given order."""
+    searching = session.scalars(select(Player.bot).where(Player.bot.startswith(PREFIX, autoescape=True)))
+    named: set[str | None] = {searched_checkpoint(bot) for bot in searching if bot is not None}
     for few in _few_at_once(files):
         query = select(ModelVersion.sha256).where(ModelVersion.sha256.in_([file.name for file in few]))
         named.update(session.scalars(query))

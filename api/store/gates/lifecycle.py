@@ -205,6 +205,7 @@ def _new_gate(session: Session, trial: Trial, version: ModelVersion, rule: GateS
             "batch_pairs": BATCH_PAIRS,
             "opening_plies": opening_plies(trial),
             "panel": None if rule.panel is None else rule.panel.to_json(),
+            "search": rule.search,
         },
         pairs=0,
         pentanomial=[0, 0, 0, 0, 0],
@@ -222,7 +223,7 @@ def _copy(gate: Gate) -> Gate:
         lower_bound=gate.lower_bound,
         upper_bound=gate.upper_bound,
         seed=derived_seed(gate.seed, "again"),
-        settings={"model": gate.model, "panel": _panel_rule(gate)}
+        settings={"model": gate.model, "panel": _panel_rule(gate), "search": gate.settings.get("search")}
         | {name: gate.settings[name] for name in ("alpha", "batch_pairs", "opening_plies")},
         pairs=0,
         pentanomial=[0, 0, 0, 0, 0],

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from sqlalchemy.orm import Session
 
+from api.store.core.errors import Conflict
 from api.store.matches.people_games import answer_of
 from api.store.players.contenders import contender
 from api.store.players.reads import get_version
@@ -22,24 +23,28 @@ def opponent_of(session: Session, version_id: str) -> tuple[Contender, Component
     return contender(player, version), spec_of(trial).game.component
 
 
-def first_request(session: Session, version_id: str, *, seat: int, seed: int, sampled: bool) -> MoveRequest:
+def first_request(
+    session: Session, version_id: str, *, seat: int, seed: int, sampled: bool, search: int | None = None
+) -> MoveRequest:
     """The request that begins a game against this version."""
-    return _request(session, version_id, seat=seat, seed=seed, sampled=sampled, moves=[], action=None)
+    return _request(session, version_id, seat=seat, seed=seed, sampled=sampled, moves=[], action=None, search=search)
 
 
 def next_request(
     session: Session, game: PeopleGame, action: int | None, numbers: list[float] | None = None
 ) -> MoveRequest:
     """The request that continues a game with the person's move: an action, or its numbers."""
+    so_far = answer_of(game)
     return _request(
         session,
         game.version_id,
         seat=game.seat,
         seed=game.seed,
         sampled=game.sampled,
-        moves=answer_of(game).moves,
+        moves=so_far.moves,
         action=action,
         numbers=numbers,
+        search=so_far.search,
     )
 
 
@@ -53,8 +58,11 @@ def _request(
     moves: list[int],
     action: int | None,
     numbers: list[float] | None = None,
+    search: int | None = None,
 ) -> MoveRequest:
     opponent, game = opponent_of(session, version_id)
+    if search is not None and opponent.checkpoint is None:
+        raise Conflict(f"{opponent.bot} is a bot; only versions search")
     return MoveRequest(
         game=game,
         seed=seed,
@@ -64,4 +72,5 @@ def _request(
         action=action,
         numbers=numbers,
         sampled=sampled,
+        search=search,
     )

@@ -56,7 +56,13 @@ def answer_of(game: PeopleGame) -> MoveAnswer:
 def game_record(game: PeopleGame) -> Record:
     """The game as answers show it."""
     known = {name: game.answer[name] for name in ("moves", "answered", "position")}
-    return {"id": game.id, "version_id": game.version_id, "seat": game.seat, **known}
+    return {
+        "id": game.id,
+        "version_id": game.version_id,
+        "seat": game.seat,
+        "search": game.answer.get("search"),
+        **known,
+    }
 
 
 def continue_people_game(session: Session, game_id: str, token_id: str, *, turn: int, answer: MoveAnswer) -> PeopleGame:

@@ -22,8 +22,13 @@ from orchestrator.spec.game import GameChoice
 from orchestrator.spec.trial import TrialSpec
 
 
-def bot_version(session: Session, project_id: str, game: GameChoice, bot: str, *, prefer: str | None) -> ModelVersion:
-    """A bot's version: of the preferred trial, else of any trial of the game, else shared by the project."""
+def bot_version(
+    session: Session, project_id: str, game: GameChoice, bot: str, *, prefer: str | None, name: str | None = None
+) -> ModelVersion:
+    """A bot's version: of the preferred trial, else of any trial of the game, else shared by the project.
+
+    `name` is what a bot that becomes shared now is called; None: as the catalog calls it.
+    """
     found = session.scalars(
         select(ModelVersion)
         .join(Player, Player.id == ModelVersion.player_id)
@@ -32,10 +37,10 @@ def bot_version(session: Session, project_id: str, game: GameChoice, bot: str, *
         .order_by((Trial.id == prefer).desc() if prefer is not None else Trial.id, ModelVersion.id)
         .limit(1)
     ).one_or_none()
-    return found if found is not None else _shared_bot(session, project_id, game, bot)
+    return found if found is not None else _shared_bot(session, project_id, game, bot, name or bot)
 
 
-def _shared_bot(session: Session, project_id: str, game: GameChoice, bot: str) -> ModelVersion:
+def _shared_bot(session: Session, project_id: str, game: GameChoice, bot: str, name: str) -> ModelVersion:
     holder = _bot_holder(session, project_id, game)
     known = session.scalars(
         select(ModelVersion)
@@ -45,7 +50,7 @@ def _shared_bot(session: Session, project_id: str, game: GameChoice, bot: str) -
     if known is not None:  # another transaction was faster and held the lock until now
         return known
     commit = take_commit(session, holder, CommitKind.ROSTER)
-    player = Player(id=new_id(), trial_id=holder.id, name=bot, role=Role.BOT, bot=bot, created_commit=commit)
+    player = Player(id=new_id(), trial_id=holder.id, name=name, role=Role.BOT, bot=bot, created_commit=commit)
     session.add(player)
     session.flush()
     version = ModelVersion(

@@ -14,6 +14,7 @@ from api.store.players.project_bots import bot_version
 from api.store.tables import Alias, ModelVersion, Player, Rating, RatingFit, Trial
 from api.store.trials.spec import game_key
 from league.types import Role
+from orchestrator.searching import searching_bot, searching_name
 from orchestrator.spec.entrants import EVERY_TRIAL, EntrantRule, Rule, parse_entrant
 from orchestrator.spec.game import GameChoice
 from orchestrator.user_code.code_archives import plain_name
@@ -196,8 +197,15 @@ def _searching(session: Session, arena: Arena, plain: LabelledVersion, simulatio
     """The version with tree search: a bot of the project, so that its games and ratings are apart."""
     if plain.version.sha256 is None:
         raise Conflict(f"{plain.label} is a bot; only versions search")
+    trial = session.get_one(Trial, plain.version.trial_id)
+    whose = f"{trial.name}/{plain.player.name}@v{plain.version.number}"
     version = bot_version(
-        session, arena.project_id, arena.game, f"search-{simulations}-{plain.version.sha256}", prefer=None
+        session,
+        arena.project_id,
+        arena.game,
+        searching_bot(simulations, plain.version.sha256),
+        prefer=None,
+        name=searching_name(whose, simulations),
     )
     player = session.get_one(Player, version.player_id)
-    return LabelledVersion(version=version, player=player, label=f"{plain.label} search-{simulations}")
+    return LabelledVersion(version=version, player=player, label=searching_name(plain.label, simulations))

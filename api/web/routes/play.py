@@ -38,7 +38,9 @@ async def begin(new: NewGame, principal: Viewer, change: Change) -> Response:
 
     def prepare() -> MoveRequest:
         with services.reads() as session:
-            return first_request(session, str(new.version_id), seat=new.seat, seed=seed, sampled=new.sampled)
+            return first_request(
+                session, str(new.version_id), seat=new.seat, seed=seed, sampled=new.sampled, search=new.search
+            )
 
     async def first() -> tuple[MoveRequest, MoveAnswer]:
         request = await run_in_threadpool(prepare)

@@ -9,7 +9,7 @@ from uuid import UUID
 from fastapi import APIRouter, Query
 from starlette.concurrency import run_in_threadpool
 
-from api.schemas.games import Position, Replay
+from api.schemas.games import MOST_SIMULATIONS, Position, Replay
 from api.schemas.matches import MatchSummary
 from api.store.matches.move_requests import opponent_of
 from api.store.matches.reads import read_match
@@ -33,9 +33,13 @@ async def replay(
     annotate: Annotated[
         UUID | None, Query(description="a version whose probabilities and values are added to each position")
     ] = None,
+    search: Annotated[
+        int | None,
+        Query(ge=1, le=MOST_SIMULATIONS, description="simulations with which that version also searches each position"),
+    ] = None,
 ) -> Replay:
     """Every position with its image, drawn by a worker. 409 while no train worker runs."""
-    match, request = await run_in_threadpool(_request, services, match_id, seat, text_of(annotate))
+    match, request = await run_in_threadpool(_request, services, match_id, seat, text_of(annotate), search)
     found = await ask(services.temporal, render_replay, request)
     return Replay(
         match=match,
@@ -45,7 +49,7 @@ async def replay(
 
 
 def _request(
-    services: Services, match_id: int, seat: int | None, annotator: str | None
+    services: Services, match_id: int, seat: int | None, annotator: str | None, search: int | None
 ) -> tuple[MatchSummary, ReplayRequest]:
     with services.reads() as session:
         match = read_match(session, match_id)
@@ -55,6 +59,8 @@ def _request(
             opinion, other = opponent_of(session, annotator)
             if other != game:
                 raise ProblemError(409, f"version {annotator} plays another game and cannot annotate this one")
+        if search is not None and opinion is None:
+            raise ProblemError(409, "search needs a version that annotates: give annotate too")
         return MatchSummary.model_validate(match), ReplayRequest(
-            game=game, seed=match["seed"], moves=match["moves"], seat=seat, annotator=opinion
+            game=game, seed=match["seed"], moves=match["moves"], seat=seat, annotator=opinion, search=search
         )

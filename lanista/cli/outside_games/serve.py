@@ -78,6 +78,10 @@ def serve(
         str | None, typer.Option("--seats", help="Seats that the version plays, such as 0,2; default: all.")
     ] = None,
     sampled: Annotated[bool, typer.Option("--sampled", help="Sample actions; default: the best one.")] = False,
+    search: Annotated[
+        int | None,
+        typer.Option("--search", min=1, max=10_000, help="Search with this many simulations a decision."),
+    ] = None,
     swap: Annotated[Swap, typer.Option("--swap", help="Which sessions a new version plays.")] = Swap.NEW,
     backend: Annotated[Backend, typer.Option("--backend", help="What computes the networks.")] = Backend.TORCH,
     quantise: Annotated[bool, typer.Option("--quantise", help="With onnx: 8-bit weights.")] = False,
@@ -116,6 +120,10 @@ def serve(
         errors.print(f"[yellow]{escape(OLD_MEANING)}[/]", highlight=False, soft_wrap=True)
         api()
         return
+    if search is not None and (inference is Inference.RAY or backend is Backend.ONNX):
+        raise typer.BadParameter(
+            "a search runs in the gateway, on torch; leave out ray and onnx", param_hint="--search"
+        )
     from lanista.serving.followed import Followed, find_followed
     from lanista.serving.server import ServeOptions
 
@@ -133,6 +141,7 @@ def serve(
         agent=agent,
         seats=None if seats is None else _seat_numbers(seats),
         sampled=sampled,
+        search=search,
         swap_sessions=swap is Swap.SESSIONS,
         backend=backend.value,
         quantise=quantise,

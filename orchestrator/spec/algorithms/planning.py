@@ -35,6 +35,10 @@ class AlphaZeroOptions(ReplayOptions):
     )
     exploration: NotNegative = Field(default=1.5, description="c of PUCT: how much the prior weighs against values")
     noise_share: Share = Field(default=0.25, description="how much of the root's prior is Dirichlet noise in puct")
+    precision: Literal["auto", "f32", "bf16"] = Field(
+        default="auto",
+        description="the type in which the search computes the network; auto: bf16 for convres on CPUs that have it",
+    )
     value_weight: NotNegative = Field(default=1.0, description="weight of the value loss")
     search_value_share: Share = Field(
         default=0.5, description="weight of the search's own value in the value's target; the rest is the outcome"

@@ -67,7 +67,9 @@ async def choose(request: MoveRequest) -> MoveAnswer:
         moves.append(request.action)
     answered = [len(moves)] if len(moves) % 2 != request.person else []
     moves += answered
-    return MoveAnswer(moves=moves, position=position(len(moves), done=len(moves) >= 6), answered=answered)
+    return MoveAnswer(
+        moves=moves, position=position(len(moves), done=len(moves) >= 6), answered=answered, search=request.search
+    )
 
 
 @activity.defn(name=check_component.name)

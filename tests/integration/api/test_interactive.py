@@ -64,6 +64,21 @@ def test_a_person_plays_and_no_move_is_made_twice(
     assert late.status_code == 409 and "over" in late.json()["detail"]
 
 
+def test_a_version_searches_in_a_persons_game_to_its_end(viewer: httpx.Client, readable: ReadableLeague) -> None:
+    new = {"version_id": readable.league.version_of("main").id, "seat": 1, "search": 64}
+    game = viewer.post("/api/v1/play", json=new).json()
+    assert game["search"] == 64
+    path = f"/api/v1/play/{game['id']}"
+    assert viewer.post(f"{path}/moves", json={"action": 1}).json()["search"] == 64, "each request asks for it again"
+    assert viewer.post("/api/v1/play", json={**new, "search": 0}).status_code == 422
+    bot = viewer.post("/api/v1/play", json={**new, "version_id": readable.league.version_of("random").id})
+    assert bot.status_code == 409 and "only versions search" in bot.json()["detail"]
+    replay = f"/api/v1/matches/{readable.match_ids[0]}/replay"
+    alone = viewer.get(replay, params={"search": 64})
+    assert alone.status_code == 409 and "annotate" in alone.json()["detail"]
+    assert viewer.get(replay, params={"search": 64, "annotate": new["version_id"]}).status_code == 200
+
+
 def test_a_game_goes_on_with_another_api_process(
     api: Served, api_database: str, artifacts: Path, viewer: httpx.Client, readable: ReadableLeague
 ) -> None:

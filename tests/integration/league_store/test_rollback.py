@@ -19,11 +19,14 @@ from api.store.checkpoints import garbage
 from api.store.checkpoints.garbage import collect_garbage
 from api.store.core.errors import Conflict
 from api.store.core.installation import check_sole_installation, installation_id
-from api.store.tables import Decision, ModelVersion
+from api.store.players.project_bots import bot_version
+from api.store.tables import Decision, ModelVersion, Trial
+from api.store.trials.spec import spec_of
 from lanista.checks import doctor
 from league.types import CheckpointRef, DecisionKind
 from orchestrator.contracts.generations import GenerationPlan, Rollback, roll_back
 from orchestrator.contracts.trials import GarbageReport, TrialRequest
+from orchestrator.searching import searching_bot
 from orchestrator.storage.artifacts import ArtifactStore, ArtifactStoreFull, MissingArtifact, StoredFile, unreadable
 from orchestrator.storage.installation_marks import MARKS, leave_mark, marks_in
 from orchestrator.storage.played_games import GAMES_KIND
@@ -252,6 +255,17 @@ def test_a_full_store_can_be_cleared(fresh_store: Store, monkeypatch: pytest.Mon
     monkeypatch.setattr("orchestrator.storage.installation_marks.write_whole", full)
     collected = collect_garbage(fresh_store.sessions, fresh_store.artifacts, older_than=timedelta(seconds=-1))
     assert [Path(uri).name for uri in collected.uris] == [lost.sha256]
+
+
+def test_a_checkpoint_that_a_bot_searches_with_is_kept(fresh_store: Store) -> None:
+    league = fresh_store.found(league_file("self_play"))
+    searched, lost = fresh_store.weights("searched"), fresh_store.weights("lost")
+    with fresh_store.sessions.begin() as session:
+        trial = session.get_one(Trial, league.trial)
+        bot_version(session, trial.project_id, spec_of(trial).game, searching_bot(64, searched.sha256), prefer=None)
+    collected = collect_garbage(fresh_store.sessions, fresh_store.artifacts, older_than=timedelta(seconds=-1))
+    names = [Path(uri).name for uri in collected.uris]
+    assert lost.sha256 in names and searched.sha256 not in names
 
 
 def test_an_address_is_shown_without_its_password(fresh_store: Store, tmp_path: Path) -> None:

@@ -217,7 +217,7 @@ def test_a_generation_is_evaluated_once_against_the_field_of_its_trial(hall: Hal
 
 def test_a_version_with_search_is_an_entrant_of_its_own(hall: Hall, league: League) -> None:
     tournament = make(hall, league, entrants=["latest:main", "latest:main with search-8"])
-    assert hall.labels(tournament) == ["main v4", "main v4 search-8"]
+    assert hall.labels(tournament) == ["main v4", "main v4+search-8"]
     again = make(hall, league, entrants=["latest:main with search-8", "bot:random"])
     with hall.sessions() as session:
         (_, searching), (same, _) = entrants_of(session, tournament), entrants_of(session, again)

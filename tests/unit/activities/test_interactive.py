@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -26,6 +27,7 @@ from orchestrator.contracts.interactive import (
 from orchestrator.contracts.play import Contender
 from orchestrator.contracts.trials import InitialWeightsRequest
 from orchestrator.storage.artifacts import ArtifactStore
+from orchestrator.user_code.code_importing import archive_store, import_archives_from
 from workers.activities.interactive import InteractiveActivities
 from workers.activities.training import WeightsActivities
 from workers.algorithms.building import fresh_weights
@@ -65,6 +67,39 @@ def test_a_version_annotates_each_decision(answers: InteractiveActivities, store
     first = shown.positions[0]
     assert first.value is not None
     assert sum(candidate.probability or 0 for candidate in first.legal[0]) == pytest.approx(1, abs=1e-5)
+
+
+@pytest.fixture
+def version(store: ArtifactStore) -> Iterator[Contender]:
+    """A version of connect four, in the store that bots that search read from."""
+    before = archive_store()
+    import_archives_from(store)
+    request = InitialWeightsRequest(trial="t", game=CONNECT_FOUR, model=MODEL, seed=1)
+    yield Contender(version="v", player="p", checkpoint=WeightsActivities(store).make_initial_weights(request))
+    if before is not None:
+        import_archives_from(before)
+
+
+def test_a_search_annotates_beside_the_network(answers: InteractiveActivities, version: Contender) -> None:
+    won_next = [3, 2, 3, 2, 3, 2, 3]
+    request = ReplayRequest(game=CONNECT_FOUR, seed=1, moves=won_next, annotator=version, search=200)
+    last = answers.render_replay(request).positions[6]
+    found = {candidate.action: candidate.searched or 0.0 for candidate in last.legal[0]}
+    assert max(found, key=lambda action: found[action]) == 3 and sum(found.values()) == pytest.approx(1, abs=1e-4)
+    assert last.searched_value is not None and last.value is not None and last.searched_value > last.value
+    plain = answers.render_replay(replace(request, search=None)).positions[6]
+    assert plain.searched_value is None and plain.legal[0][0].searched is None
+    kuhn = ReplayRequest(game=Component(id="kuhn_poker"), seed=1, moves=[0, 0], annotator=version, search=8)
+    with pytest.raises(ApplicationError):
+        answers.render_replay(kuhn)
+
+
+def test_an_opponent_searches_where_the_request_says_so(answers: InteractiveActivities, version: Contender) -> None:
+    request = MoveRequest(
+        game=CONNECT_FOUR, seed=1, moves=[3, 2, 3, 2, 3], person=0, opponent=version, search=200, sampled=False
+    )
+    answer = answers.choose_move(request)
+    assert answer.answered == [3] and answer.search == 200, "it stops three in a line"
 
 
 def test_a_person_plays_a_game_to_its_end(answers: InteractiveActivities) -> None:

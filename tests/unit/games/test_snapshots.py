@@ -112,3 +112,27 @@ def test_a_game_that_keeps_its_history_refuses_a_snapshot_without_one() -> None:
     kept, other = game.snapshot(np.arange(2)), make_game("connect_four", 2)
     with pytest.raises(BadGame, match="no history"):
         other.restore(np.arange(2), kept)
+
+
+@pytest.mark.parametrize("name", ["connect_four", "tic_tac_toe"])
+def test_an_observation_shows_the_position(name: str) -> None:
+    game, shown = make_game(name, TABLES), make_game(name, TABLES)
+    game.reset(np.arange(TABLES, dtype=np.uint64))
+    shown.reset(np.zeros(TABLES, np.uint64))
+    rng = np.random.default_rng(1)
+    for _ in range(20):
+        turn = game.turn()
+        assert not isinstance(turn.observations, dict)
+        shown.place_observations(turn.observations)
+        kept, found = game.snapshot(np.arange(TABLES)), shown.snapshot(np.arange(TABLES))
+        assert all(np.array_equal(found[key], kept[key]) for key in ("_stones", "_mover", "ply"))
+        game.step(actions(game, turn, rng))
+    with pytest.raises(BadGame, match="shows no position"):
+        shown.place_observations(np.ones((TABLES, *game.spec.observation_shape), np.float32))
+
+
+def test_a_game_whose_positions_cannot_be_read_says_so() -> None:
+    game = make_game("openspiel", 1, game="hex(board_size=3)")
+    assert not game.reads_observations
+    with pytest.raises(BadGame, match="cannot be read from observations"):
+        game.place_observations(np.zeros((1, *game.spec.observation_shape), np.float32))

@@ -17,13 +17,14 @@ from lanista.serving.server import ServeBuild, ServeOptions
 from orchestrator.storage.recorded_games import RecordedGames
 from tests.unit.gateway.fakes import HttpClient, connected
 from tests.unit.serving.fake_league import FakeLeague
+from tests.unit.serving.made_versions import made_version
 from workers.agents.agent_set import load_agents
 from workers.agents.generic import GenericAgent
 from workers.gateway.options import GatewayOptions
 from workers.gateway.recording.files import decode_game
 from workers.gateway.recording.replaying import replay_game
 from workers.gateway.server import Gateway
-from workers.serving.versions import load_version
+from workers.serving.versions import UnservableVersion, load_version, searching
 
 OBSERVATION = np.zeros((2, 3, 3)).tolist()
 
@@ -192,3 +193,18 @@ def _record() -> Any:
     from tests.unit.serving.made_versions import record_for
 
     return record_for(b"")
+
+
+async def test_a_served_version_searches(league: FakeLeague, tmp_path: Path) -> None:
+    async with serving(league, tmp_path, search=200) as gateway, connected(HttpClient, gateway.ports["http"]) as client:
+        _, started = await client.step("start", "one")
+        assert json.loads(started)["info"]["version"] == "main:1+search-200"
+        mine, theirs = [1, 1, 0, 0, 0, 0, 0, 0, 0], [0, 0, 0, 1, 1, 0, 0, 0, 0]
+        body = json.dumps({"obs": np.reshape([mine, theirs], (2, 3, 3)).tolist(), "legal": [1] * 9, "seat": 0}).encode()
+        status, answer = await client.step("tick", "one", body)
+        assert status == 200 and json.loads(answer)["action"] == 2, "it completes the row"
+
+
+def test_a_version_that_cannot_search_is_refused_by_name() -> None:
+    with pytest.raises(UnservableVersion, match="main:1 cannot search: kuhn_poker: a served search"):
+        searching(made_version(game="kuhn_poker"), 8)

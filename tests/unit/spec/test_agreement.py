@@ -29,7 +29,7 @@ from orchestrator.spec.game import BuiltInGame, EnvPoolGame, GymnasiumGame, Open
 from orchestrator.spec.generation import GenerationSpec, OpeningsSpec
 from orchestrator.spec.judgement import GateSpec, PayoffSpec, ResetSpec, SnapshotSpec
 from orchestrator.spec.matchmaking import MATCHMAKING, PfspMatchmaking, Preset, PsroMatchmaking
-from orchestrator.spec.model import ConvModel, GruModel, MlpModel, NatureModel
+from orchestrator.spec.model import ConvModel, ConvResModel, GruModel, MlpModel, NatureModel
 from orchestrator.spec.remote import BoxSpace, DiscreteSpace, RemoteGame, RemoteSpec
 from orchestrator.spec.section import Section
 from workers.algorithms.contract import algorithm_class, parse_options
@@ -39,7 +39,13 @@ from workers.models.contract import build_model
 from workers.models.normalised import Normalised
 from workers.rollout.openings import OpeningRules
 
-MODELS: list[Choice] = [MlpModel(), ConvModel(id="conv"), NatureModel(id="nature"), GruModel(id="gru")]
+MODELS: list[Choice] = [
+    MlpModel(),
+    ConvModel(id="conv"),
+    ConvResModel(id="convres"),
+    NatureModel(id="nature"),
+    GruModel(id="gru"),
+]
 ALGORITHMS: list[Choice] = [
     kind(id=name, **({"dataset": ("games.npz",)} if kind.data_files else {}))
     for name, kind in BUILT_IN_ALGORITHMS.items()
@@ -146,7 +152,12 @@ def test_a_generation_has_the_options_of_its_task() -> None:
 
 def test_judgement_has_the_options_of_the_leagues_rules() -> None:
     gate = GateSpec().to_json()
-    assert (gate.pop("test"), gate.pop("alias"), gate.pop("panel")) == ("sprt", "champion", None)
+    assert (gate.pop("test"), gate.pop("alias"), gate.pop("panel"), gate.pop("search")) == (
+        "sprt",
+        "champion",
+        None,
+        None,
+    )
     assert gate == asdict(Sprt())
     assert choices_of(GateSpec, "model") == set(ELO_MODELS)
     assert SnapshotSpec().to_json() == asdict(SnapshotRule())

@@ -15,7 +15,7 @@ from orchestrator.spec.generation import GenerationSpec, OpeningsSpec
 from orchestrator.spec.judgement import GateSpec, PanelSpec, PayoffSpec, ResetSpec, SnapshotSpec
 from orchestrator.spec.league import LeagueSpec
 from orchestrator.spec.matchmaking import MATCHMAKING, MatesSpec, Preset
-from orchestrator.spec.model import ConvModel, GruModel, MlpModel, NatureModel
+from orchestrator.spec.model import ConvModel, ConvResModel, GruModel, MlpModel, NatureModel
 from orchestrator.spec.players import PlayerSpec
 from orchestrator.spec.population import ExploitSpec, ExploreSpec, PopulationSpec
 from orchestrator.spec.remote import BoxSpace, RemoteGame, RemoteSpec
@@ -43,6 +43,7 @@ SECTIONS: list[type[Section]] = [
     BoxSpace,
     MlpModel,
     ConvModel,
+    ConvResModel,
     NatureModel,
     GruModel,
     LeagueSpec,

@@ -15,7 +15,7 @@ from torch.nn.utils import parameters_to_vector, vector_to_parameters
 from orchestrator.catalog import Component
 from workers.games.spaces import from_columns, take
 from workers.inference.actor import STATE, Columns, Rate
-from workers.inference.grouped import ModuleGroup, PerceptronGroup, group
+from workers.inference.grouped import FusedGroup, ModuleGroup, PerceptronGroup, group
 from workers.inference.policy import Policy, PolicyOutput
 
 MEMBER, ITERATION = "member", "iteration"
@@ -67,7 +67,7 @@ class PopulationPolicy(Policy):
         self._noise, self._scale, self._sampled = noise, scale, sampled
         self._made_for: tuple[int, ...] = ()
         self._members: list[Policy] = []
-        self._group: PerceptronGroup | ModuleGroup | Policy = self
+        self._group: PerceptronGroup | FusedGroup | ModuleGroup | Policy = self
 
     @property
     def signature(self) -> Hashable:

@@ -66,7 +66,7 @@ class AlphaZero(Algorithm):
         )
 
     def explorer(self, nets: Mapping[str, nn.Module], make: MakeGame) -> Actor:
-        return SearchActor(self.actor(nets), make, self.rules)
+        return SearchActor(self.actor(nets), make, self.rules, self.options.precision)
 
     def _step_on(self, drawn: Draw, learner: Learner, buffer: Buffer) -> Metrics:
         with learner.autocast():

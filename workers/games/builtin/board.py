@@ -5,7 +5,9 @@ from abc import abstractmethod
 import numpy as np
 from numpy.typing import NDArray
 
+from workers.games.errors import BadGame
 from workers.games.protocol import GameSpec, StepResult, Turn, VectorGame
+from workers.games.spaces import Observations
 
 
 def bit_rows(bits: int) -> NDArray[np.bool_]:
@@ -22,6 +24,8 @@ class TwoPlayerBoard(VectorGame):
     position_arrays = ("_stones", "_mover")
     full: np.uint64
     """The bits of a full board."""
+    cells: NDArray[np.uint64]
+    """The bit of each cell, in the order of an observation's plane."""
 
     def __init__(self, spec: GameSpec, tables: int) -> None:
         super().__init__(spec, tables)
@@ -71,6 +75,17 @@ class TwoPlayerBoard(VectorGame):
         self._stones[:, 1] = moved
         self._mover ^= 1
         return StepResult(self._rewards, done, self._never)
+
+    def place_observations(self, observations: Observations) -> None:
+        assert not isinstance(observations, dict)
+        planes = observations.reshape(self.tables, 2, -1) > 0
+        counts = planes.sum(2)
+        ahead = counts[:, 1] - counts[:, 0]
+        if planes.all(1).any() or ((ahead != 0) & (ahead != 1)).any():
+            raise BadGame(f"{self.spec.id}: an observation shows no position: two stones on a cell, or too many of one")
+        self._stones[:] = np.where(planes, self.cells, np.uint64(0)).sum(2, dtype=np.uint64)
+        self._mover[:] = ahead  # seat 0 moves first, so that the other one is a stone ahead before each of its moves
+        self.plies[:] = counts.sum(1)
 
     def _refuse(self, actions: NDArray[np.int64]) -> None:
         self._look(self._stones)

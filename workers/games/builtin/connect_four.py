@@ -36,6 +36,7 @@ class ConnectFour(TwoPlayerBoard):
     """Seven columns, six rows, four in a line; an action is a column. Row 0 of a plane is the lowest."""
 
     full = np.uint64(sum(1 << (8 * row + column) for row in range(ROWS) for column in range(COLUMNS)))
+    cells = np.array([1 << (8 * row + column) for row in range(ROWS) for column in range(COLUMNS)], np.uint64)
 
     def __init__(self, *, tables: int) -> None:
         spec = GameSpec(

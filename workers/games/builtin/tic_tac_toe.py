@@ -21,6 +21,7 @@ class TicTacToe(TwoPlayerBoard):
     """Three by three, three in a line; an action is a cell, row by row from the top left."""
 
     full = np.uint64(511)
+    cells = _BIT
 
     def __init__(self, *, tables: int) -> None:
         spec = GameSpec(

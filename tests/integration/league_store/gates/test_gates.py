@@ -14,7 +14,7 @@ from api.store.core.ids import new_id
 from api.store.gates import results as gate_results
 from api.store.gates.lifecycle import CHAMPION
 from api.store.gates.results import stop_waiting_gate
-from api.store.tables import Alias, AliasEvent, Gate, GateBatch, Match, Payoff
+from api.store.tables import Alias, AliasEvent, Gate, GateBatch, Match, ModelVersion, Payoff
 from api.store.trials.troubles import troubles_of
 from api.store.verify.games import wrong_games
 from league.gates import Sprt, alpha_for_candidate
@@ -202,6 +202,18 @@ def test_a_gate_from_before_models_were_kept_stays_logistic(store: Store) -> Non
         gate.settings = {name: value for name, value in gate.settings.items() if name != "model"}
     store("record_gate_batch", Batch(gate=brief.gate, batch=1, outcome=played(brief.request, [0.5, 0.75])))
     assert gates(league)[-1].llr == Sprt().judge([0, 0, 16, 16, 0]).llr
+
+
+def test_both_sides_of_a_gate_search_where_its_file_says_so(store: Store) -> None:
+    league = found(store, search=64)
+    brief = brief_of(store, opened(league).gate)
+    assert brief.request is not None
+    bots = [contender.bot for contender in brief.request.contenders]
+    with store.sessions() as session:
+        versions = [session.get_one(ModelVersion, each.version) for each in brief.request.contenders]
+        assert bots == [f"search-64-{version.sha256}" for version in versions], "the versions themselves are judged"
+    store("record_gate_batch", Batch(gate=brief.gate, batch=1, outcome=played(brief.request, [0.5, 0.75])))
+    assert gates(league)[-1].pairs == 32
 
 
 def test_a_batch_counts_once(store: Store) -> None:

@@ -37,7 +37,7 @@ def not_a_module(**_: object) -> nn.Module:
 HERE = "tests.unit.training.models.test_models"
 
 
-@pytest.mark.parametrize("name", ["mlp", "conv", "gru", f"{HERE}:Linear"])
+@pytest.mark.parametrize("name", ["mlp", "conv", "convres", "gru", f"{HERE}:Linear"])
 def test_models_of_the_catalog_and_of_users_keep_the_contract(name: str) -> None:
     model = build_model(Component(id=name), SPEC, seed=3)
     again = build_model(Component(id=name), SPEC, seed=3)

@@ -67,6 +67,7 @@ MODELS = {
     "perceptron": Component(id="mlp", options={"hidden": [16]}),
     "normalised perceptron": Component(id="mlp", options={"hidden": [16], "normalise": True}),
     "convolutional": Component(id="conv", options={"channels": 4, "blocks": 1, "hidden": 8}),
+    "residual": Component(id="convres", options={"channels": 4, "blocks": 1, "narrow": 2, "hidden": 8}),
     "normalised convolutional": Component(
         id="conv", options={"channels": 4, "blocks": 1, "hidden": 8, "normalise": True}
     ),

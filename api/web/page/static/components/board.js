@@ -121,13 +121,13 @@ function vertical(squares, from, direction) {
 }
 
 /** The legal actions with the probabilities a version gives them, the largest first. */
-export function policyShares(position, areas) {
-  const legal = (position.legal[0] ?? []).filter((each) => each.probability !== null);
+export function policyShares(position, areas, by = "probability") {
+  const legal = (position.legal[0] ?? []).filter((each) => each[by] !== null && each[by] !== undefined);
   return legal
-    .sort((one, other) => other.probability - one.probability)
+    .sort((one, other) => other[by] - one[by])
     .map((each) => ({
       key: each.action,
       name: actionName(areas, each.action, each.name) + (position.actions[0] === each.action ? " ◂ played" : ""),
-      share: each.probability,
+      share: each[by],
     }));
 }

@@ -7,6 +7,11 @@ import { versionName, humanize } from "../core/format.js";
 import { card, pick, versionLink } from "../components/widgets.js";
 import { teamOf, teamReturns } from "../core/teams.js";
 
+const SEARCHES = [
+  ["", "not at all: the network alone"],
+  ["64", "64 simulations a move"],
+  ["200", "200 simulations a move"],
+];
 const PATIENCE_MS = 300; // faster answers show no "Thinking"
 export const title = ({ version }) => `Play against ${versionName(version.player, version.number)}`;
 export const onEvent = () => false;
@@ -82,6 +87,9 @@ export function view({ version, trial, players }, context) {
         context.query.best ?? "",
         (value) => context.setQuery({ best: value }),
       ),
+      version.sha256
+        ? pick("It searches", "search", SEARCHES, context.query.search ?? "", (value) => context.setQuery({ search: value }))
+        : null,
       h("button", { onclick: () => startGame(version, context) }, game ? "New game" : "Start"),
     ),
     game
@@ -239,9 +247,9 @@ function statusText(game, { state }) {
 
 async function startGame(version, context) {
   const { query } = context;
-  if (
-    await request(context, () => post("/play", { version_id: version.id, seat: Number(query.seat ?? 0), sampled: query.best !== "best" }))
-  ) {
+  const asked = { version_id: version.id, seat: Number(query.seat ?? 0), sampled: query.best !== "best" };
+  if (query.search) asked.search = Number(query.search);
+  if (await request(context, () => post("/play", asked))) {
     await context.setQuery({ game: context.state.game.id });
     document.querySelector(".squares button")?.focus({ preventScroll: true }); // arrow keys act on the board
   }

@@ -10,9 +10,9 @@ export const title = ({ replay }) => `Game #${replay.match.id}`;
 export const onEvent = () => false;
 
 export async function load({ parameters, query, state }) {
-  const key = `${parameters.match} ${query.annotate ?? ""}`;
+  const key = `${parameters.match} ${query.annotate ?? ""} ${query.search ?? ""}`;
   if (state.key !== key) {
-    const replay = await annotatedReplay(parameters.match, query.annotate ?? "movers");
+    const replay = await annotatedReplay(parameters.match, query.annotate ?? "movers", query.search);
     Object.assign(state, { replay, key });
   }
   return { replay: state.replay };
@@ -33,6 +33,12 @@ export function enter(context) {
 
 export const leave = (context) => document.removeEventListener("keydown", context.keys);
 
+const SEARCHES = [
+  ["", "none: the network alone"],
+  ["64", "64 simulations"],
+  ["200", "200 simulations"],
+];
+const known = (value) => value !== null && value !== undefined;
 const plyOf = (context, last) => Math.max(0, Math.min(last, Number(context.query.ply ?? 0) || 0));
 const goTo = (ply, context) => context.setQuery({ ply });
 
@@ -180,12 +186,16 @@ function policyCard(replay, position, { names, sides, areas }, context) {
     ["nobody", "no annotation"],
   ];
   const policy = policyShares(position, areas);
+  const found = policyShares(position, areas, "searched");
   const asked = context.query.annotate !== "nobody";
   return h(
     "section",
     { class: "card", "aria-label": "Policy and value" },
     h("h2", {}, "Policy and value"),
     pick("Annotated by", "annotate", whose, context.query.annotate ?? "", (value) => context.setQuery({ annotate: value })),
+    asked
+      ? pick("Search", "search", SEARCHES, context.query.search ?? "", (value) => context.setQuery({ search: value }))
+      : null,
     replay.problem ? h("p", { class: "bad", role: "alert" }, replay.problem) : null,
     position.done
       ? h(
@@ -206,8 +216,10 @@ function policyCard(replay, position, { names, sides, areas }, context) {
             "To move: ",
             h("strong", {}, movers(position, sides).join(", ")),
             position.value === null ? "" : [", value ", h("strong", { class: "value" }, signed(position.value, 2))],
+            known(position.searched_value) ? [", by search ", h("strong", { class: "value" }, signed(position.searched_value, 2))] : "",
           ),
           policy.length ? shares(policy, "Policy") : asked ? h("p", { class: "quiet" }, "A bot has no policy to show.") : null,
+          found.length ? [h("h3", {}, "What the search makes of it"), shares(found, "Policy by search")] : null,
         ],
   );
 }
