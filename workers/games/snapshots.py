@@ -29,6 +29,8 @@ class TableCopies:
 
     position_arrays: ClassVar[tuple[str, ...]] = ()
     """The attributes [tables, ...] that say, with the seed and the ply, all about a position; none: no copies."""
+    step_needs_turn: ClassVar[bool] = True
+    """False where a restored table can be stepped without a call of `turn` in between: a search then spares it."""
     keeps_history: bool = True
     """False spares a game that nobody asks for its `history` the cost of it."""
 

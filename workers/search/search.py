@@ -93,7 +93,7 @@ class Search:
         budget = min(simulations or self.rules.simulations, self.rules.simulations)
         kind = GumbelRoots if self.rules.method == "gumbel" else PuctRoots
         roots: Roots = kind(self.trees, slots, self.rules, budget, keys, explores=draws is not None)
-        self._rescore(roots.nodes, roots)
+        self._rescore(roots.nodes, roots.slots, roots)
         done = 0
         while done < budget and (ends is None or not done or time.monotonic() < ends):
             many = min(self._leaves, budget - done)
@@ -105,7 +105,7 @@ class Search:
         trees, nodes = self.trees, roots.nodes
         _, _, visits, totals = trees.numbers(nodes)
         values = (trees.value[nodes] + totals.sum(0)) / (visits.sum(0) + np.float32(1.0))
-        policy = roots.policy(self._scores(nodes)[0])
+        policy = roots.policy(self._scores(nodes, roots.slots)[0])
         return SearchResult(
             actions=roots.choose(policy, keys, explores),
             policy=np.ascontiguousarray(policy.T),
@@ -160,7 +160,7 @@ class Search:
         """Count the walk as lost until its value is known, so that the next one goes elsewhere."""
         lost = np.full(len(found.nodes), -sign * self.rules.virtual_loss, np.float32)
         self.trees.back_up(found.nodes, found.actions, lost, visits=sign)
-        self._rescore(found.nodes, roots)
+        self._rescore(found.nodes, roots.slots[found.whose], roots)
 
     def _expand(self, walks: list[Walk], evaluate: Evaluate, keys: NDArray[np.uint64] | None) -> None:
         """Play the moves that lead to new nodes, and let the network judge the positions."""
@@ -215,13 +215,12 @@ class Search:
         ends = trees.gained[found.leaves] + trees.weight[found.leaves][:, None] * self._leaf_values(found.leaves)
         returns = trees.returns(found.nodes, ends[found.whose])
         slots = roots.slots[found.whose]
-        outside = (returns > trees.high[slots]) | (returns < trees.low[slots])
-        if outside.any():
-            trees.widen(slots[outside], returns[outside])
+        if returns.max() > trees.high[roots.slots].min() or returns.min() < trees.low[roots.slots].max():
+            trees.widen(slots, returns)
         if counted:
             returns = returns + np.float32(self.rules.virtual_loss)
         trees.back_up(found.nodes, found.actions, returns, visits=0.0 if counted else 1.0)
-        self._rescore(found.nodes, roots)
+        self._rescore(found.nodes, slots, roots)
 
     def _leaf_values(self, leaves: Nodes) -> Floats:
         """[leaves, teams]: the network's value for the team to move; the other teams share its negative.
@@ -236,10 +235,9 @@ class Search:
 
     # Scores
 
-    def _scores(self, nodes: Nodes) -> tuple[Floats, Floats, Floats]:
+    def _scores(self, nodes: Nodes, slots: Nodes) -> tuple[Floats, Floats, Floats]:
         """The scores of the Gumbel method, the visits, and their sums."""
         trees, rules = self.trees, self.rules
-        slots = nodes // trees.room
         logits, priors, visits, totals = trees.numbers(nodes)
         scores, total = completed_scores(
             logits,
@@ -254,22 +252,21 @@ class Search:
         )
         return scores, visits, total
 
-    def _rescore(self, nodes: Nodes, roots: Roots) -> None:
+    def _rescore(self, nodes: Nodes, slots: Nodes, roots: Roots) -> None:
         """Decide anew what the next simulation does at these nodes, of which the first are the roots."""
         if self.rules.method == "gumbel":
             at_roots = len(roots.nodes)
-            roots.scores = self._scores(nodes[:at_roots])[0]
-            nodes = nodes[at_roots:]
+            roots.scores = self._scores(nodes[:at_roots], slots[:at_roots])[0]
+            nodes, slots = nodes[at_roots:], slots[at_roots:]
         if not len(nodes):
             return
         if self.rules.interior == "improved":
-            self.trees.best[nodes] = next_by_improved_policy(*self._scores(nodes))
+            self.trees.best[nodes] = next_by_improved_policy(*self._scores(nodes, slots))
         else:
-            self._rescore_by_puct(nodes, roots)
+            self._rescore_by_puct(nodes, slots, roots)
 
-    def _rescore_by_puct(self, nodes: Nodes, roots: Roots) -> None:
+    def _rescore_by_puct(self, nodes: Nodes, slots: Nodes, roots: Roots) -> None:
         trees = self.trees
-        slots = nodes // trees.room
         _, priors, visits, totals = trees.numbers(nodes)
         if self.rules.method == "puct":
             priors[:, : len(roots.nodes)] = roots.priors

@@ -44,18 +44,20 @@ class Simulator:
         spare = game.tables - rows
         if spare:
             # pad the batch: spare tables repeat the first move
-            at = np.concatenate([np.arange(rows), np.zeros(spare, np.int64)])
-            position = {name: column[at] for name, column in position.items()}
-            actions = actions[at]
-            seeds = None if seeds is None else seeds[at]
-        game.restore(np.arange(game.tables), position, seeds)
-        game.turn()
+            first = np.zeros(spare, np.int64)
+            more = None if seeds is None else seeds[first]
+            game.restore(np.arange(rows, rows + spare), {name: part[first] for name, part in position.items()}, more)
+            actions = np.concatenate([actions, actions[first]])
+        game.restore(np.arange(rows), position, seeds)
+        if game.step_needs_turn:
+            game.turn()
         result = game.step(actions)
         after = game.snapshot(np.arange(rows))
         over = np.flatnonzero(result.done)
         if len(over):
             # a finished game may have no observation: show the position before its last move
-            game.restore(over, {name: column[over] for name, column in position.items()})
+            source = np.where(over < rows, over, 0)
+            game.restore(over, {name: column[source] for name, column in position.items()})
         turn = game.turn()
         found = Stepped(
             position=after,

@@ -50,31 +50,28 @@ class Trees:
         """The least and the greatest return known in each tree."""
         self.positions: dict[str, NDArray[Any]] = {}
 
-    def slot_of(self, nodes: Nodes) -> Nodes:
-        """The slots that these nodes belong to."""
-        return nodes // self.room
-
     def clear(self, slots: Nodes) -> None:
         """Begin new trees of one root each, not evaluated yet."""
+        nodes = slots * self.room
         self.size[slots] = 1
-        self.blank(slots * self.room)
+        self._blank(nodes)
+        self.gained[nodes] = 0.0
+        self.weight[nodes] = 1.0
 
-    def blank(self, nodes: Nodes) -> None:
-        """Nodes without visits and children."""
-        self.table[nodes] = 0.0
+    def _blank(self, nodes: Nodes) -> None:
+        """Nodes without children, closed: their numbers are written when they are evaluated, and not read before."""
         self.children[nodes] = NONE
         if self.children.shape[1] > 1:
             self.sampled[nodes] = 0
-        self.gained[nodes] = 0.0
-        self.weight[nodes] = 1.0
         self.open[nodes] = False
 
-    def add(self, parents: Nodes, actions: Nodes) -> Nodes:
-        """A new node for each of these edges, in trees that are all different."""
-        slots = parents // self.room
-        nodes: Nodes = slots * self.room + self.size[slots]
-        self.size[slots] += 1
-        self.blank(nodes)
+    def add(self, parents: Nodes, actions: Nodes, slots: Nodes) -> Nodes:
+        """A new node for each of these edges, in trees that are all different; its earnings are written later."""
+        places = self.size[slots]
+        nodes: Nodes = slots * self.room + places
+        places += 1
+        self.size[slots] = places
+        self._blank(nodes)
         if self.children.shape[1] == 1:
             self.children[parents, 0, actions] = nodes
         else:

@@ -52,7 +52,7 @@ def walk(trees: Trees, roots: Roots, keys: NDArray[np.uint64] | None) -> Walk:
         node, action = following, trees.best[following]
         depth += 1
     parents, last, at = (np.concatenate(part) if part else np.zeros(0, np.int64) for part in _columns(new))
-    added = trees.add(parents, last) if len(parents) else np.zeros(0, np.int64)
+    added = trees.add(parents, last, roots.slots[at]) if len(parents) else np.zeros(0, np.int64)
     leaves[at] = added
     nodes, actions, owners = (np.concatenate(part) for part in _columns(path))
     return Walk(nodes, actions, owners, leaves, parents, last, added, at)

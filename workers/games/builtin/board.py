@@ -22,6 +22,7 @@ class TwoPlayerBoard(VectorGame):
     """
 
     position_arrays = ("_stones", "_mover")
+    step_needs_turn = False
     full: np.uint64
     """The bits of a full board."""
     cells: NDArray[np.uint64]
