@@ -20,11 +20,7 @@ const SERVED_BY = {
 };
 
 export function clusterCards(system) {
-  return [
-    queueCard(system),
-    h("div", { class: "grid", key: "fleet" }, workerCard(system), rayCard(system)),
-    gatewayCard(system),
-  ];
+  return [queueCard(system), h("div", { class: "grid", key: "fleet" }, workerCard(system), rayCard(system)), gatewayCard(system)];
 }
 
 function queueCard({ queues, unknown }) {

@@ -8,7 +8,10 @@ const QUIET_SECONDS = 5;
 export function gatewayCard({ gateways, unknown }) {
   if (!gateways) return card("Gateways", missing(unknown?.gateways, "The train worker asks the gateways."));
   if (!gateways.length) {
-    return card("Gateways", h("p", {}, "No gateway is set up: games that call in need one. ", h("code", {}, "LANISTA_GATEWAYS"), " lists them."));
+    return card(
+      "Gateways",
+      h("p", {}, "No gateway is set up: games that call in need one. ", h("code", {}, "LANISTA_GATEWAYS"), " lists them."),
+    );
   }
   const games = gamesOf(gateways);
   return card(

@@ -193,9 +193,7 @@ function policyCard(replay, position, { names, sides, areas }, context) {
     { class: "card", "aria-label": "Policy and value" },
     h("h2", {}, "Policy and value"),
     pick("Annotated by", "annotate", whose, context.query.annotate ?? "", (value) => context.setQuery({ annotate: value })),
-    asked
-      ? pick("Search", "search", SEARCHES, context.query.search ?? "", (value) => context.setQuery({ search: value }))
-      : null,
+    asked ? pick("Search", "search", SEARCHES, context.query.search ?? "", (value) => context.setQuery({ search: value })) : null,
     replay.problem ? h("p", { class: "bad", role: "alert" }, replay.problem) : null,
     position.done
       ? h(
