@@ -161,6 +161,8 @@ class Client:
     trials = _list(trial_calls.trials)
     trial = _single(trial_calls.trial)
     trial_progress = _single(trial_calls.trial_progress)
+    trial_overview = _single(trial_calls.trial_overview)
+    trial_failures = _list(trial_calls.trial_failures)
     create_trial = _single(trial_calls.create_trial)
     validate_trial = _single(trial_calls.validate_trial)
     upload_code = _single(trial_calls.upload_code)

@@ -17,7 +17,7 @@ See docs/decisions/temporal.md.
 from __future__ import annotations
 
 import re
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 from functools import partial
@@ -53,6 +53,7 @@ class FailedAttempt:
     problem: str
     tries: int
     delay: timedelta
+    lost_steps: int = 0
 
     @property
     def payload(self) -> dict[str, Any]:
@@ -62,6 +63,7 @@ class FailedAttempt:
             "problem": self.problem,
             "tries": self.tries,
             "delay_seconds": self.delay.total_seconds(),
+            "lost_steps": self.lost_steps,
         }
 
 
@@ -87,6 +89,18 @@ def classify_failure(error: ActivityError) -> tuple[Failure, str]:
     if isinstance(cause, ApplicationError) and cause.type in set(Failure):
         return Failure(cause.type), cause.message
     return Failure.UNKNOWN, str(cause or error)
+
+
+def lost_steps(error: ActivityError) -> int:
+    """Steps that the failed attempt had made, by its last heartbeat or by what it raised; 0 where neither says so."""
+    cause = error.cause
+    told: Sequence[Any] = ()
+    if isinstance(cause, TimeoutError):
+        told = cause.last_heartbeat_details
+    elif isinstance(cause, ApplicationError):
+        told = cause.details
+    steps = told[0].get("steps") if told and isinstance(told[0], dict) else None
+    return max(0, steps) if isinstance(steps, int) else 0
 
 
 def as_lost_games(error: ActivityError) -> FailedAttempt | None:
@@ -128,8 +142,10 @@ async def retry_activity(
             if is_cancelled_exception(error) and workflow.patched("end-with-a-cancelled-attempt"):
                 raise  # the caller cancelled it and wants no other attempt
             failure, problem = classify_failure(error)
+            lost = lost_steps(error)
         unknown = unknown + 1 if failure in MAY_BE_A_BUG else 0
-        failed = FailedAttempt(failure=failure, problem=problem, tries=tries, delay=_delay(failure, tries))
+        delay = _delay(failure, tries)
+        failed = FailedAttempt(failure=failure, problem=problem, tries=tries, delay=delay, lost_steps=lost)
         final = failure in NON_RETRYABLE | HANDLED_BY_CALLER or unknown >= MAX_UNKNOWN_FAILURES
         if failure is Failure.USER_CODE and _same_error(before, problem):
             final = final or workflow.patched("end-with-a-repeated-user-error")

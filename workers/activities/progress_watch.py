@@ -85,6 +85,11 @@ class ProgressWatch:
         """Whether the work ended because no game called in."""
         return self._reason is Failure.NO_GAMECORE
 
+    def with_steps(self, error: ApplicationError) -> ApplicationError:
+        """The same error, which also says how much work was done: it is lost with the attempt."""
+        lost = {self._unit: max(self._done, 0)}
+        return ApplicationError(error.message, lost, type=error.type, non_retryable=error.non_retryable)
+
     def stop_error(self) -> Exception:
         """The error to raise once the work has ended because of `should_stop`."""
         if self._reason is Failure.NO_GAMECORE:

@@ -8,6 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from temporalio import activity
+from temporalio.exceptions import ApplicationError
 
 from league.types import CheckpointRef
 from orchestrator.contracts.generations import GenerationOutcome, GenerationPlan, train_generation
@@ -43,6 +44,8 @@ class TrainingActivities:
             watch = ProgressWatch(plan.stall_seconds, "steps", gamecores)
             try:
                 outcome = self._train(plan, watch)
+            except ApplicationError as error:
+                raise watch.with_steps(error) from error.__cause__
             finally:
                 self._patience.ended(plan.player, waited=watch.lacked_gamecores)
         crews = self._crews.fitting(crew_plan(plan))

@@ -11,7 +11,7 @@ from typing import Any
 from pydantic import Field, model_validator
 
 from api.schemas.events.base import EventPayload, Id, Level
-from api.schemas.events.wording import because, seconds, sentence_case
+from api.schemas.events.wording import because, counted, seconds, sentence_case
 
 
 class FailedAttempt(EventPayload):
@@ -21,6 +21,7 @@ class FailedAttempt(EventPayload):
     problem: str = Field("", description="what went wrong, in words", examples=["the worker sent no heartbeat in time"])
     tries: int = Field(0, description="attempts so far", examples=[2])
     delay_seconds: float = Field(0.0, description="the wait before the next attempt", examples=[5.0])
+    lost_steps: int = Field(0, description="steps of the attempt, which are made again", examples=[40_000])
 
     @property
     def level(self) -> Level:
@@ -35,7 +36,8 @@ class FailedAttempt(EventPayload):
         """The sentence about a failed attempt that is retried."""
         which = f"attempt {self.tries}" if self.tries else "an attempt"
         soon = f", the next in {seconds(self.delay_seconds)}" if self.delay_seconds else ", tried again at once"
-        return f"{what}: {which} failed{soon}{self.trouble}"
+        lost = f" and lost {counted(self.lost_steps, 'step')}" if self.lost_steps else ""
+        return f"{what}: {which} failed{lost}{soon}{self.trouble}"
 
 
 class PlayersFailedAttempt(FailedAttempt):

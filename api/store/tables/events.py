@@ -11,6 +11,22 @@ EVENTS_CHANNEL = "lanista_events"
 """The channel that is notified, with the highest new id, after every insert."""
 
 
+RARE_KINDS = (
+    "generation_retried",
+    "evaluation_retried",
+    "evaluation_dropped",
+    "gate_retried",
+    "weights_retried",
+    "pairing.retried",
+    "checkpoint.damaged",
+    "tournament.withdrawn",
+    "schedule.failed",
+    "workflow.restarted",
+    "trial.status",
+)
+"""Kinds that are looked for among very many others: what went wrong in a trial, and its changes of status."""
+
+
 class Event(Base):
     """Something that happened. Ids become visible in order: the table's trigger serialises its writers."""
 
@@ -18,6 +34,12 @@ class Event(Base):
     __table_args__ = (
         not_blank("type"),
         Index(None, "trial_id", "id"),
+        Index(
+            "ix_events_rare",
+            "trial_id",
+            "id",
+            postgresql_where=text("type IN (" + ", ".join(f"'{kind}'" for kind in RARE_KINDS) + ")"),
+        ),
         # an event with a key is written once, however often it is delivered
         Index(
             "ix_events_key",

@@ -15,8 +15,6 @@ from league.training_speed import WINDOW_SECONDS, TrainedSpan
 
 MOST_GENERATIONS = 1_000
 """Generations that are looked at; a league that makes more in the window is measured over less time."""
-MOST_EVENTS = 500
-"""Events among which the last resumption is looked for; one further back is older than the window, or nearly."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,18 +49,12 @@ def recent_training(session: Session, trial_id: str, now: datetime) -> RecentTra
 
 
 def _running_since(session: Session, trial: Trial) -> datetime:
-    newest = (
-        select(Event.id, Event.type, Event.payload, Event.created_at)
-        .where(Event.trial_id == trial.id)
-        .order_by(Event.id.desc())
-        .limit(MOST_EVENTS)
-        .subquery()
-    )
     began = session.scalar(
-        select(newest.c.created_at)
-        .where(newest.c.type == TrialStatusChanged.KIND, newest.c.payload["to"].astext == TrialStatus.RUNNING.value)
-        .where(newest.c.payload["from"].astext != TrialStatus.RUNNING.value)  # an order repeated changes nothing
-        .order_by(newest.c.id.desc())
+        select(Event.created_at)
+        .where(Event.trial_id == trial.id, Event.type == TrialStatusChanged.KIND)
+        .where(Event.payload["to"].astext == TrialStatus.RUNNING.value)
+        .where(Event.payload["from"].astext != TrialStatus.RUNNING.value)  # an order repeated changes nothing
+        .order_by(Event.id.desc())
         .limit(1)
     )
     return began or trial.started_at or trial.created_at

@@ -10,7 +10,9 @@ from lanista.client.calls.call import Call, Listing, ReadJson, TrialRef, change,
 from league.types import Role
 
 if TYPE_CHECKING:
+    from api.schemas.failures import RecordedFailure
     from api.schemas.installation.code import CodeArchive
+    from api.schemas.overview import TrialOverview
     from api.schemas.players import Player
     from api.schemas.progress import TrialProgress
     from api.schemas.trials import CheckedFile, Trial, TrialSummary
@@ -43,6 +45,21 @@ def trial_progress(trial: TrialRef) -> Call[TrialProgress]:
     from api.schemas.progress import TrialProgress
 
     return get(trial_path(trial, "progress"), TrialProgress)
+
+
+def trial_overview(trial: TrialRef) -> Call[TrialOverview]:
+    """Whether a trial goes well: champion, gain, gates and tournaments under way, problems of the last hour."""
+    from api.schemas.overview import TrialOverview
+
+    return get(trial_path(trial, "overview"), TrialOverview)
+
+
+def trial_failures(trial: TrialRef, *, player_id: str | None = None, page_size: int = 100) -> Listing[RecordedFailure]:
+    """What went wrong in a trial, or for one of its players; the newest first."""
+    from api.schemas.failures import RecordedFailure
+
+    query = drop_none({"player_id": player_id})
+    return Listing(path=trial_path(trial, "failures"), item=RecordedFailure, query=query, page_size=page_size)
 
 
 def create_trial(*, name: str, spec: Mapping[str, Any], project: str = "default") -> Call[Trial]:

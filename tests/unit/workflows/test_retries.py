@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import pytest
-from temporalio.exceptions import ActivityError, TimeoutError, TimeoutType
+from temporalio.exceptions import ActivityError, ApplicationError, TimeoutError, TimeoutType
 
 from orchestrator.contracts.errors import Failure
-from orchestrator.workflows.retries import classify_failure
+from orchestrator.workflows.retries import classify_failure, lost_steps
 
 
 @pytest.mark.parametrize(
@@ -17,6 +17,27 @@ from orchestrator.workflows.retries import classify_failure
     ],
 )
 def test_a_silent_worker_and_a_long_attempt_are_told_apart(kind: TimeoutType, failure: Failure, words: str) -> None:
+    found, problem = classify_failure(failed(TimeoutError("timed out", type=kind, last_heartbeat_details=[])))
+    assert found is failure and words in problem
+
+
+@pytest.mark.parametrize(
+    ("cause", "lost"),
+    [
+        (TimeoutError("gone", type=TimeoutType.HEARTBEAT, last_heartbeat_details=[{"steps": 41_000}]), 41_000),
+        (TimeoutError("gone", type=TimeoutType.HEARTBEAT, last_heartbeat_details=[{"waiting": "a crew"}]), 0),
+        (TimeoutError("gone", type=TimeoutType.HEARTBEAT, last_heartbeat_details=[]), 0),
+        (ApplicationError("no space left", {"steps": 900}, type=Failure.STORE_FULL), 900),
+        (ApplicationError("no space left", type=Failure.STORE_FULL), 0),
+        (ApplicationError("odd", {"steps": "many"}, type=Failure.UNKNOWN), 0),
+        (None, 0),
+    ],
+)
+def test_steps_are_lost_with_the_attempt(cause: BaseException | None, lost: int) -> None:
+    assert lost_steps(failed(cause)) == lost
+
+
+def failed(cause: BaseException | None) -> ActivityError:
     error = ActivityError(
         "failed",
         scheduled_event_id=1,
@@ -26,6 +47,5 @@ def test_a_silent_worker_and_a_long_attempt_are_told_apart(kind: TimeoutType, fa
         activity_id="1",
         retry_state=None,
     )
-    error.__cause__ = TimeoutError("timed out", type=kind, last_heartbeat_details=[])
-    found, problem = classify_failure(error)
-    assert found is failure and words in problem
+    error.__cause__ = cause
+    return error

@@ -1,0 +1,139 @@
+"""Reads whether a trial goes well: champion, gain, gates and tournaments under way, and problems."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime, timedelta
+
+from sqlalchemy import Row, func, select
+from sqlalchemy.orm import Session
+
+from api.schemas.enums import GateStatus, RatingMethod, TournamentStatus
+from api.schemas.overview import Champion, Gain, OpenGate, OpenTournament, TrialOverview
+from api.store.ratings.reads import difference_variances, newest_fit
+from api.store.tables import Alias, Gate, ModelVersion, Player, Rating, Trial
+from api.store.tournaments.reads import TournamentFilter, list_tournaments
+from api.store.trials.failures import count_failures, list_failures
+from league.ratings.gain import compared_versions, rating_gain
+from league.types import Role
+
+CHAMPION = "champion"
+"""The alias of a trial whose file names no other."""
+MOST = 3
+"""Gates and tournaments that are shown."""
+HOUR = timedelta(hours=1)
+RatedVersion = Row[str, str, int, float]
+"""Line, version, steps and rating."""
+
+
+def trial_overview(session: Session, trial: Trial, now: datetime) -> TrialOverview:
+    """The answer; to be read in one snapshot, since a newer fit replaces the covariance of an older one."""
+    failures = list_failures(session, trial.id, limit=1)
+    return TrialOverview(
+        champion=_champion(session, trial),
+        gain=_gain(session, trial),
+        gates=_gates(session, trial),
+        tournaments=_tournaments(session, trial),
+        problems_last_hour=count_failures(session, trial.id, now - HOUR),
+        newest_problem=failures[0] if failures else None,
+    )
+
+
+def _champion(session: Session, trial: Trial) -> Champion | None:
+    gate = trial.spec.get("league", {}).get("champion_gate") or {}
+    name = gate.get("alias", CHAMPION)
+    found = session.execute(
+        select(Alias.version_id, Alias.moved_at, Player.name, ModelVersion.number)
+        .join(ModelVersion, ModelVersion.id == Alias.version_id)
+        .join(Player, Player.id == ModelVersion.player_id)
+        .where(Alias.project_id == trial.project_id, Alias.game == trial.game, Alias.name == name)
+    ).one_or_none()
+    if found is None:
+        return None
+    version, moved_at, player, number = found
+    return Champion(version_id=version, player=player, number=number, alias=name, since=moved_at)
+
+
+def _gain(session: Session, trial: Trial) -> Gain | None:
+    """Of the first main player that has been rated twice, or else of another learner."""
+    fit = newest_fit(session, trial.id, RatingMethod.BRADLEY_TERRY)
+    if fit is None:
+        return None
+    rated = _rated(session, trial.id, fit["id"])
+    learners = session.execute(
+        select(Player.id, Player.name)
+        .where(Player.trial_id == trial.id, Player.role.in_([role for role in Role if role.learns]))
+        .order_by(Player.role != Role.MAIN, Player.created_commit, Player.id)
+    ).all()
+    for player_id, name in learners:
+        line = [row for row in rated if row.line == player_id]
+        places = compared_versions([row.steps for row in line])
+        if places is not None:
+            earlier, newest = (line[place] for place in places)
+            return _gain_between(session, fit["id"], name, earlier, newest)
+    return None
+
+
+def _rated(session: Session, trial_id: str, fit_id: str) -> Sequence[RatedVersion]:
+    line = func.coalesce(Player.parent_id, Player.id)  # a snapshot belongs to the line of its parent
+    return session.execute(
+        select(line.label("line"), ModelVersion.id, ModelVersion.steps, Rating.value)
+        .select_from(Rating)
+        .join(ModelVersion, ModelVersion.id == Rating.version_id)
+        .join(Player, Player.id == ModelVersion.player_id)
+        .where(Rating.fit_id == fit_id, ModelVersion.trial_id == trial_id)
+        .order_by(ModelVersion.steps, ModelVersion.id)
+    ).all()
+
+
+def _gain_between(session: Session, fit_id: str, player: str, earlier: RatedVersion, newest: RatedVersion) -> Gain:
+    variances = difference_variances(session, fit_id, earlier.id, [newest.id])
+    gain = rating_gain(
+        difference=newest.value - earlier.value,
+        variance=None if variances is None else variances[newest.id],
+        steps=newest.steps - earlier.steps,
+    )
+    return Gain(
+        player=player,
+        per_million_steps=gain.per_million,
+        low=gain.low,
+        high=gain.high,
+        from_steps=earlier.steps,
+        to_steps=newest.steps,
+    )
+
+
+def _gates(session: Session, trial: Trial) -> list[OpenGate]:
+    running = (GateStatus.RUNNING, GateStatus.WAITING)
+    gates = session.scalars(
+        select(Gate).where(Gate.trial_id == trial.id, Gate.status.in_(running)).order_by(Gate.id.desc()).limit(MOST)
+    ).all()
+    versions = {each for gate in gates for each in (gate.candidate_version_id, gate.champion_version_id) if each}
+    named = {
+        version: f"{player} v{number}"
+        for version, player, number in session.execute(
+            select(ModelVersion.id, Player.name, ModelVersion.number)
+            .join(Player, Player.id == ModelVersion.player_id)
+            .where(ModelVersion.id.in_(versions))
+        )
+    }
+    return [
+        OpenGate(
+            id=gate.id,
+            candidate=named[gate.candidate_version_id],
+            champion=None if gate.champion_version_id is None else named[gate.champion_version_id],
+            status=gate.status,
+            pairs=gate.pairs,
+            max_pairs=gate.max_pairs,
+            llr=gate.llr,
+            lower_bound=gate.lower_bound,
+            upper_bound=gate.upper_bound,
+        )
+        for gate in gates
+    ]
+
+
+def _tournaments(session: Session, trial: Trial) -> list[OpenTournament]:
+    which = TournamentFilter(trial_id=trial.id, statuses=(TournamentStatus.RUNNING,))
+    found = list_tournaments(session, which, before=None, limit=MOST)
+    return [OpenTournament(**{field: row[field] for field in OpenTournament.model_fields}) for row in found]
