@@ -145,19 +145,14 @@ class GameConnection(asyncio.Protocol):
 
     # Writing and ending
 
-    def _write_soon(self, data: bytes) -> None:
-        """Write a reply together with those of other connections: see `Outbox`."""
-        if self._unsent:
-            self._unsent += data
-        else:
-            self._unsent = data
-            self._front.outbox.add(self)
-
     def send_unsent(self) -> None:
-        """Write what waits."""
+        """Write the replies that wait in the outbox."""
         data, self._unsent = self._unsent, b""
-        if data:
-            self._write(data)
+        if data and self._transport is not None and not self._lingering:
+            try:
+                self._transport.write(data)
+            except RuntimeError:  # as in `_write`
+                self._transport = None
 
     def _write(self, data: bytes) -> None:
         if self._unsent:  # replies keep their order

@@ -250,9 +250,14 @@ class TcpConnection(GameConnection):
         name, self._solo_name = self._solo_name, b""
         if self._busy or type(answer) is not bytes:
             return self._reply(codec.lone_tag, name, 0, answer)
+        front = self._front
         self._under_way = 0
-        self._since = self._front.clock.now
-        self._write_soon(codec.reply_to_lone(answer))
+        self._since = front.clock.now
+        if self._unsent:
+            self._unsent += codec.reply_to_lone(answer)
+        else:
+            self._unsent = codec.reply_to_lone(answer)
+            front.outbox.add(self)
         if not self._reading or self._closing:
             self._go_on()
         return None

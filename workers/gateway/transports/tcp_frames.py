@@ -93,6 +93,8 @@ class OwnFrames:
         self.lone_name = b""
         self._lone_target = ("", "")
         self._lone_size = 0
+        self._ok_size, self._ok_head = -1, b""
+        """Head of the last reply to a lone tick, and the size of its body."""
         self._lone_head = b""
         """Head and name of the last lone tick: most games send the same again, with another body."""
 
@@ -113,12 +115,16 @@ class OwnFrames:
         target = self._names.get(raw)
         if target is None:
             return None
+        if tag != self.lone_tag:
+            self._ok_size = -1
         self.lone_tag, self.lone_name, self._lone_target = tag, raw, target
         self._lone_size, self._lone_head = len(data), data[:start]
         return Step(target[0], _TICK_KIND, data[start:], target[1])
 
     def reply_to_lone(self, answer: bytes) -> bytes:
-        return _WORDS.pack(_OK, self.lone_tag, len(answer), 0) + answer
+        if len(answer) != self._ok_size:
+            self._ok_size, self._ok_head = len(answer), _WORDS.pack(_OK, self.lone_tag, len(answer), 0)
+        return self._ok_head + answer
 
     def size(self, data: bytes, at: int) -> int:
         magic, version, _, name, _, body, ticket, *zeros = HEAD.unpack_from(data, at)
