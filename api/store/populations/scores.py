@@ -9,14 +9,14 @@ from typing import Any
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
-from api.schemas.enums import RatingMethod, VersionOrigin
-from api.store.ratings.bradley_terry import RatingGames, fit_bradley_terry, policies_of, rating_games
+from api.schemas.enums import VersionOrigin
+from api.store.populations.rating_fits import fitted_again, newest_fit, stored_ratings
+from api.store.ratings.bradley_terry import policies_of
 from api.store.tables import ModelVersion, Player, RatingFit, ReturnTally, Tally, Trial
 from league.payoff.returns import Returns
 from league.populations.measures import WinDrawLoss, return_scores, win_rate_scores
 from league.populations.rules import ScoreOf
 from league.populations.selection import Score, Standings
-from league.ratings import Ratings
 from league.types import PlayerId, Stream
 from orchestrator.spec.population import ExploitSpec
 
@@ -97,60 +97,31 @@ def _by_rating(
     fit_id: str | None,
 ) -> Standings:
     """The newest rated version of each member, and the errors of all differences from the fit's full covariance."""
-    fit = _fit(session, trial, fit_id)
-    source: dict[str, Any] = {**about, "rating_fit": None if fit is None else fit.id}
+    fit = newest_fit(session, trial) if fit_id is None else session.get(RatingFit, fit_id)
+    source = {**about, "rating_fit": None if fit is None else fit.id}
     if fit is None:
         return Standings(scores=(), of=exploit.by, source=source)
-    games = rating_games(session, trial.project_id, trial.game, up_to=fit.last_match_id)
-    ratings = fit_bradley_terry(games)
-    if ratings is None:
-        return Standings(scores=(), of=exploit.by, source=source)
-    rated = _rated(session, own, games, ratings, exploit.min_games)
-    return Standings(
-        scores=tuple(_rating(member, names[member], ratings, policy) for member, (_, policy) in rated.items()),
-        of=exploit.by,
-        errors={
-            frozenset((a, b)): ratings.standard_error(rated[a][1], rated[b][1]) for a in rated for b in rated if a < b
-        },
-        source={**source, "rated_versions": {member: version for member, (version, _) in rated.items()}},
-    )
-
-
-def _fit(session: Session, trial: Trial, fit_id: str | None) -> RatingFit | None:
-    if fit_id is not None:
-        return session.get(RatingFit, fit_id)
-    return session.scalars(
-        select(RatingFit)
-        .where(
-            RatingFit.project_id == trial.project_id,
-            RatingFit.game == trial.game,
-            RatingFit.method == RatingMethod.BRADLEY_TERRY,
-        )
-        .order_by(RatingFit.created_at.desc(), RatingFit.id.desc())
-        .limit(1)
-    ).one_or_none()
-
-
-def _rated(
-    session: Session, own: OwnVersions, games: RatingGames, ratings: Ratings, min_games: int
-) -> dict[PlayerId, tuple[str, str]]:
-    """Each member's newest rated version, with its policy."""
     policies = policies_of(session, {version for versions in own.values() for version in versions})
-    played = dict(zip(ratings.names, ratings.games, strict=True))
-    found: dict[PlayerId, tuple[str, str]] = {}
+    stored = stored_ratings(session, fit, set(policies.values())) if fit_id is None else None
+    found = fitted_again(session, trial, fit) if stored is None else stored
+    rated: dict[PlayerId, str] = {}
     for member, versions in own.items():
-        enough = (version for version in versions if played.get(policies[version], 0) >= min_games)
-        newest = next(enough, None)
+        known = (policies[version] for version in versions if policies[version] in found.policies)
+        newest = next((policy for policy in known if found.policies[policy].games >= exploit.min_games), None)
         if newest is not None:
-            found[member] = newest, policies[newest]
-    return found
-
-
-def _rating(member: PlayerId, name: str, ratings: Ratings, policy: str) -> Score:
-    return Score(
-        member=member,
-        name=name,
-        value=ratings.elo(policy),
-        error=ratings.standard_error(policy, ratings.anchor),
-        games=dict(zip(ratings.names, ratings.games, strict=True))[policy],
+            rated[member] = newest
+    return Standings(
+        scores=tuple(
+            Score(
+                member=member,
+                name=names[member],
+                value=found.policies[policy].value,
+                error=found.policies[policy].error,
+                games=found.policies[policy].games,
+            )
+            for member, policy in rated.items()
+        ),
+        of=exploit.by,
+        errors={frozenset((a, b)): found.error(rated[a], rated[b]) for a in rated for b in rated if a < b},
+        source={**source, "policies": rated},
     )

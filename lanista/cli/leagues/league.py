@@ -22,6 +22,7 @@ from lanista.cli.terminal import errors, out, print_json, print_line
 from lanista.client import Client
 from lanista.client.calls.composed import is_id
 from lanista.client.calls.league import Table as Export
+from lanista.league_view.population_table import population_tables
 from lanista.league_view.tables import difference_text, payoff_table, players_to_show, rating_text
 from league.types import DecisionKind
 
@@ -183,10 +184,14 @@ def explain(
         print_line(f"\n[bold]{decision.kind}[/] → {escape(decision.verdict)}: {escape(decision.reason)}")
         if decision.kind is DecisionKind.MATCHMAKING:
             _show_opponents(decision, names, limit)
+        elif decision.kind is DecisionKind.POPULATION:
+            out.print(population_tables(decision.evidence))
     if before:
         print_line(f"\nThis generation is not judged yet. After generation {before[0].generation}:")
     for decision in before:
         print_line(f"\n[bold]{decision.kind}[/] → {escape(decision.verdict)}: {escape(decision.reason)}")
+        if decision.kind is DecisionKind.POPULATION:
+            out.print(population_tables(decision.evidence))
 
 
 def _decisions_of(client: Client, trial: Trial, player: Player, generation: int | None) -> list[Decision]:

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from api.schemas.enums import VersionOrigin
 from lanista.training.run import train
 from league.types import DecisionKind, Role
 from orchestrator.contracts.generations import GenerationPlan, GenerationReport, GenerationTask, PlannedOpponent
@@ -18,6 +19,16 @@ from workers.initial_weights import initial_weights
 LEAGUE_EXPLOITER = {"name": "league-exploiter", "role": "league_exploiter"}
 DQN = {"name": "second", "role": "main", "algorithm": {"id": "vtrace", "rollout_steps": 8}}
 STEPS = 1_024
+# a level near chance, so that members copy though they differ little
+POPULATION = {
+    "name": "main",
+    "population": {
+        "size": 3,
+        "every_generations": 1,
+        "exploit": {"by": "win_rate", "level": 0.45, "min_games": 5, "method": "binary_tournament"},
+        "explore": {"learning_rate": {"initial": [1e-4, 1e-2], "perturb": [0.8, 1.25]}},
+    },
+}
 
 
 def trial_file(preset: str, players: list[dict[str, Any]], **league: Any) -> dict[str, Any]:
@@ -79,16 +90,16 @@ def plain(task: GenerationTask, names: dict[str, str]) -> GenerationTask:
         (trial_file("pfsp", [MAIN, RANDOM], payoff={"inherit": True}), 6),
         (trial_file("openai_five", [MAIN, DQN]), 4),
         (trial_file("self_play", [MAIN]), 2),
+        (trial_file("fictitious", [POPULATION, RANDOM], matchmaking={"include_bots": True}), 5),
     ],
-    ids=["alphastar", "pfsp", "openai_five", "self_play"],
+    ids=["alphastar", "pfsp", "openai_five", "self_play", "population"],
 )
 def test_one_process_and_the_store_decide_alike(store: Store, file: dict[str, Any], rounds: int) -> None:
     league, crews = found(store, file), LocalCrews(store.artifacts)
     run = train(file, games=0, generations=1_000)
-    learners = [player["name"] for player in file["league"]["players"] if player["role"] != "bot"]
     here = iter(run)
     for _ in range(rounds):
-        for name in learners:
+        for name in run.players:
             planned = run.league.plan(run.league.players[name])
             plan: GenerationPlan = league.plan(name)
             names = {league.player(each).id: each for each in league.names()}
@@ -101,9 +112,12 @@ def test_one_process_and_the_store_decide_alike(store: Store, file: dict[str, An
             assert generation.player == name
             assert generation.checkpoint.sha256 == outcome.checkpoint.sha256
             assert generation.reset == judged.reset
+            assert (generation.copied is not None) == (league.versions(name)[-1].origin is VersionOrigin.COPY)
             frozen = None if generation.snapshot is None else league.player(generation.snapshot).id
             assert frozen == judged.snapshot
     assert list(run.league.players) == league.names()
     if rounds > 2:
         assert any(player.role is Role.HISTORICAL for player in run.league.players.values())
         assert league.decisions(DecisionKind.RESET)
+    if any(player.population is not None for player in run.league.learners):
+        assert any(generation.copied is not None for generation in run.generations)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import pytest
@@ -16,7 +17,9 @@ from api.store.tables import Commit
 from api.store.verify import FindingKind, wrong_rows
 from league.populations.selection import COPY, KEEP
 from league.types import DecisionKind, ReturnTally
+from orchestrator.contracts.play import EvaluationKey, EvaluationReport, PlayRequest
 from tests.integration.league_store.driver import RANDOM, STEPS, League, Store, league_file
+from tests.integration.league_store.games import played
 
 EXPLORE = {"learning_rate": {"initial": [1e-5, 1e-2], "perturb": [0.8, 1.25]}, "entropy": {"resample": [0.01, 0.1]}}
 NEVER = {"snapshot": {"min_steps": 10**9, "max_steps": 10**9}}
@@ -133,6 +136,41 @@ def test_members_are_compared_by_win_rates_against_common_opponents(store: Store
     decision = league.decisions(DecisionKind.POPULATION)[-1]
     assert (decision.verdict, decision.evidence["donor_name"]) == (COPY, "main.1")
     assert decision.evidence["opponents"] == [league.player("random").id]
+    assert findings(store) == []
+
+
+def rate(league: League, name: str, scores: list[float]) -> None:
+    """Play the member's newest generation against the target, pair by pair with these scores."""
+    player = league.player(name)
+    at = EvaluationKey(trial=league.trial, player=player.id, generation=player.generation)
+    request: PlayRequest = league.store("plan_evaluation", at)
+    key = {"trial": at.trial, "player": at.player, "generation": at.generation}
+    league.store("record_evaluation", EvaluationReport(request=request, outcome=played(request, scores), **key))
+
+
+def test_members_are_compared_by_ratings_with_the_errors_of_their_differences(store: Store) -> None:
+    players = [{"name": "main", "population": population("rating", size=3)}]
+    target = {"until": {"opponent": "first-legal", "win_rate": 0.99}}
+    file = league_file("self_play", players, **NEVER) | {"budget": target, "evaluation": {"games": 100}}
+    league = store.found(file)
+    for name, scores in (("main.1", [1.0, 0.75, 0.5]), ("main.2", [0.5, 0.25, 0.0]), ("main.3", [0.5, 0.5, 0.25])):
+        league.learn(name)
+        rate(league, name, scores)
+    league.judge("main.1")
+    league.judge("main.2")
+    kept, copied = league.decisions(DecisionKind.POPULATION)
+    assert (kept.verdict, copied.verdict, copied.evidence["donor_name"]) == (KEEP, COPY, "main.1")
+    scores = {score["name"]: score for score in copied.evidence["scores"]}
+    assert [score["name"] for score in copied.evidence["scores"]] == ["main.2", "main.3", "main.1"]
+    assert {score["games"] for score in scores.values()} == {100}
+    # both errors are against the shared opponent, so that the difference is what they say together
+    alone = math.hypot(scores["main.1"]["error"], scores["main.2"]["error"])
+    assert copied.evidence["error"] == pytest.approx(alone, rel=0.2)
+    assert findings(store) == []
+    # a later fit deletes this one's covariance, and the audit fits it again
+    league.judge("main.3")
+    league.learn("main.3")
+    rate(league, "main.3", [1.0])
     assert findings(store) == []
 
 
