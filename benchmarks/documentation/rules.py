@@ -16,7 +16,7 @@ import yaml
 
 from benchmarks.documentation.blocks import Block, blocks_of, prose_of
 from benchmarks.documentation.commands import problems_of_mention, problems_of_script
-from lanista.bray_config import NotBray, convert_bray
+from lanista.cli.local.bray_config import NotBray, convert_bray
 from lanista.settings import ALL_SETTINGS
 from orchestrator.spec.reading.loading import parse_trial
 from orchestrator.spec.reading.problems import InvalidTrial

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
-from lanista.code_packing import code_folders
+from lanista.client.code_packing import code_folders
 from lanista.serving.follower import FollowerState
 from lanista.serving.server import Models, ServeOptions, serving_agents
 from lanista.training.source import make_importable

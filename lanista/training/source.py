@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from lanista.checks.shadowing import shadowed
-from lanista.code_packing import code_folders, file_folders
+from lanista.client.code_packing import code_folders, file_folders
 from league.populations.rules import ScoreOf
 from orchestrator.spec import InvalidTrial, Problem, TrialFile, TrialSpec
 from orchestrator.spec.reading.changes import given_json, merge_changes

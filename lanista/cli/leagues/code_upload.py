@@ -11,7 +11,7 @@ from rich.markup import escape
 from lanista.cli.exit_codes import ExitCode
 from lanista.cli.terminal import errors
 from lanista.client import Client
-from lanista.code_packing import PackedCode, code_folders, pack_code, with_code
+from lanista.client.code_packing import PackedCode, code_folders, pack_code, with_code
 from orchestrator.user_code.code_archives import BadArchive
 
 MOST_LINES = 10

@@ -16,8 +16,8 @@ from lanista.cli.leagues.code_upload import packed, shipped
 from lanista.cli.stack_extra import stack_is_installed
 from lanista.cli.terminal import errors, print_json
 from lanista.client import Client, LanistaError, Retries
+from lanista.client.code_packing import PackedCode, code_folders, file_folders
 from lanista.client.errors import NotAllowed
-from lanista.code_packing import PackedCode, code_folders, file_folders
 from orchestrator.spec.reading.problems import InvalidTrial, Problem, path_text
 from orchestrator.user_code.code_archives import plain_name
 

@@ -31,7 +31,7 @@ def bray(
     """Convert a configuration of Bray's templates; what has no equal is listed with what to do about it."""
     import yaml
 
-    from lanista.bray_config import NotBray, convert_bray
+    from lanista.cli.local.bray_config import NotBray, convert_bray
 
     try:
         converted = convert_bray(yaml.safe_load(config.read_text(encoding="utf-8")))

@@ -37,7 +37,7 @@ def check(
 ) -> None:
     """Play a game with random moves and report shapes, legality, determinism and speed. Exit code 1 if it is wrong."""
     require_packages(("numpy", "gymnasium"))
-    from lanista.code_packing import code_folders
+    from lanista.client.code_packing import code_folders
     from lanista.training.source import make_importable
     from workers.games.checking import check_game
     from workers.games.names import make_game

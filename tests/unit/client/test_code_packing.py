@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from lanista.code_packing import LARGEST_FILE, code_folders, pack_code, with_code
+from lanista.client.code_packing import LARGEST_FILE, code_folders, pack_code, with_code
 from orchestrator.user_code.code_archives import BadArchive
 
 SPEC = {

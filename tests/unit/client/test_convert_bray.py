@@ -9,8 +9,8 @@ import pytest
 import yaml
 from typer.testing import CliRunner
 
-from lanista.bray_config import NotBray, convert_bray
 from lanista.cli import app
+from lanista.cli.local.bray_config import NotBray, convert_bray
 from orchestrator.spec.reading.loading import parse_trial
 
 CONFIG: dict[str, Any] = {

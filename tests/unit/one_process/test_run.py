@@ -15,7 +15,7 @@ import pytest
 import yaml
 
 import lanista
-from lanista.code_packing import code_folders
+from lanista.client.code_packing import code_folders
 from lanista.training import curves, evaluation
 from lanista.training.generation import GenerationProgress
 from lanista.training.run import Run
