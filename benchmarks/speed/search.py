@@ -1,13 +1,16 @@
-"""Searched moves a second: trees on arrays beside the network calls alone, and beside OpenSpiel's C++ MCTS.
+"""Searched moves a second: beside the network calls alone, OpenSpiel's C++ MCTS, and pgx with mctx in JAX.
 
 Rates are moves a second of CPU time, on one core and on two (two processes at once), at connect four. `share` is the
 time of the network calls alone over the time of the search: 1 would be a search that costs nothing beside them.
+OpenSpiel is beside the search without a network. pgx with mctx (installed once into build/jax-venv) is beside those
+with one, with networks of the same shapes and the same number of tables.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
+import os
 import time
 from collections.abc import Sequence
 from concurrent.futures import ProcessPoolExecutor
@@ -21,21 +24,24 @@ import pyspiel
 import torch
 
 from benchmarks.peers.rates import say
+from benchmarks.peers.searching.venvs import run_tool
 from orchestrator.catalog import Component
 from workers.games.names import make_game
 from workers.inference.policy import Policy
 from workers.models.contract import build_model
-from workers.search.networks import network, uniform_network
+from workers.search.networks import Precision, network, uniform_network
 from workers.search.rules import SearchRules
 from workers.search.search import Evaluate, Search
 
 GAME = "connect_four"
-NETWORKS: dict[str, tuple[Component | None, int]] = {
-    "none": (None, 1024),
-    "perceptron 128x128": (Component(id="mlp", options={"hidden": [128, 128]}), 1024),
-    "conv-res 32x2": (Component(id="conv", options={"channels": 32, "blocks": 2}), 256),
+_CONVRES = Component(id="convres", options={"channels": 32, "blocks": 2})
+NETWORKS: dict[str, tuple[Component | None, int, Precision]] = {
+    "none": (None, 1024, "f32"),
+    "perceptron 128x128": (Component(id="mlp", options={"hidden": [128, 128]}), 1024, "f32"),
+    "conv-res 32x2": (_CONVRES, 256, "f32"),
+    "conv-res 32x2 bf16": (_CONVRES, 256, "bf16"),
 }
-"""By name: the model (none: no network), and the tables that are searched together."""
+"""By name: the model (none: no network), the tables that are searched together, and the type it is computed in."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -60,14 +66,19 @@ def main() -> None:
     parser.add_argument("--seconds", type=float, default=5.0, help="CPU seconds of each measurement")
     parser.add_argument("--cores", default="1,2", help="processes at once, separated by commas")
     parser.add_argument("--networks", default=",".join(NETWORKS), help="which, separated by commas")
+    parser.add_argument("--peers", default="openspiel,mctx", help="whom to run beside, separated by commas")
     given = parser.parse_args()
+    peers = given.peers.split(",")
     rows: list[Rate] = []
     for cores in map(int, given.cores.split(",")):
         for simulations in map(int, given.simulations.split(",")):
             for name in given.networks.split(","):
                 rows.append(_on_cores(cores, partial(searched, name, simulations, given.seconds)))
                 say(str(rows[-1]))
-            if simulations > 1:
+                if name != "none" and "mctx" in peers:
+                    rows.append(_on_cores(cores, partial(mctx, name, simulations, given.seconds)))
+                    say(str(rows[-1]))
+            if simulations > 1 and "openspiel" in peers:
                 rows.append(_on_cores(cores, partial(openspiel, simulations, given.seconds)))
                 say(str(rows[-1]))
     print(json.dumps([asdict(row) for row in rows], indent=1) if given.json else table(rows))
@@ -76,13 +87,13 @@ def main() -> None:
 def searched(name: str, simulations: int, seconds: float) -> Rate:
     """The rate of the search with this network, in self-play from the start of the game."""
     torch.set_num_threads(1)
-    component, tables = NETWORKS[name]
+    component, tables, precision = NETWORKS[name]
     make = partial(make_game, GAME)
     game = make(tables)
     game.reset(np.arange(tables, dtype=np.uint64))
     evaluate: Evaluate = uniform_network
     if component is not None:
-        evaluate = network(Policy(build_model(component, game.spec)))
+        evaluate = network(Policy(build_model(component, game.spec)), precision)
     spent = [0.0, 0]
 
     def timed(observations: Any, legal: Any) -> Any:
@@ -109,6 +120,25 @@ def searched(name: str, simulations: int, seconds: float) -> Rate:
         tables=tables,
         moves_per_second=moves / took,
         share=None if component is None else spent[0] / took,
+    )
+
+
+def mctx(name: str, simulations: int, seconds: float) -> Rate:
+    """The rate of mctx's Gumbel search in pgx's game, on one thread."""
+    component, tables, precision = NETWORKS[name]
+    assert component is not None
+    shape = {"hidden": [], "channels": 0, "blocks": 0, **component.options}
+    given = {**shape, "bf16": precision == "bf16", "simulations": simulations, "tables": tables, "seconds": seconds}
+    flags = "--xla_cpu_multi_thread_eigen=false intra_op_parallelism_threads=1"
+    one_thread = {**os.environ, "XLA_FLAGS": flags, "OMP_NUM_THREADS": "1", "JAX_PLATFORMS": "cpu"}
+    answer = json.loads(run_tool("jax", "mctx_run.py", json.dumps(given), environment=one_thread))
+    return Rate(
+        engine="pgx+mctx",
+        network=name,
+        simulations=simulations,
+        cores=1,
+        tables=tables,
+        moves_per_second=answer["moves_per_second"],
     )
 
 
