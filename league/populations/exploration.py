@@ -1,4 +1,7 @@
-"""Explore: the hyperparameters of a member after a copy, and the ones that members start with."""
+"""Explore: the hyperparameters of a member after a copy, and the ones that members start with.
+
+See docs/decisions/populations.md.
+"""
 
 from __future__ import annotations
 

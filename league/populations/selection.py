@@ -2,6 +2,8 @@
 
 A member that looks worse may only have been unlucky. So it copies only where a one-sided test rejects "the donor is no
 better": Welch's t test on returns, a normal test on ratings and win rates.
+
+See docs/decisions/populations.md.
 """
 
 from __future__ import annotations

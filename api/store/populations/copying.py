@@ -2,6 +2,8 @@
 
 It is judged at the member's own commit point, after its generation: so none of its training is under way, and no other
 member has to wait.
+
+See docs/decisions/populations.md.
 """
 
 from __future__ import annotations
