@@ -79,6 +79,23 @@ def test_chance_is_sampled_and_one_seat_gets_the_most(kind: type[VectorGame], be
     assert found.values.mean() == pytest.approx(0.7 if best else 0.35, abs=0.2)
 
 
+def test_puct_explores_by_dirichlet_noise_on_legal_actions() -> None:
+    game = positions(tic_tac_toe, 16, 4)
+    legal = game.legal_of(game.turn()).copy()
+    assert not legal.all()
+    rules = SearchRules(simulations=1, method="puct", noise_share=1.0, noise_alpha=0.3)
+    firsts = []
+    for seed in (1, 1, 2):
+        draws = np.random.default_rng(seed).random(16, dtype=np.float32)
+        found = Search(tic_tac_toe, rules, slots=16).run(game, np.arange(16), uniform_network, draws)
+        assert legal[np.arange(16), found.actions].all()
+        firsts.append(found.actions)
+    assert np.array_equal(firsts[0], firsts[1]), "the noise comes from the draws alone"
+    assert not np.array_equal(firsts[0], firsts[2])
+    plain = Search(tic_tac_toe, rules, slots=16).run(game, np.arange(16), uniform_network, None)
+    assert np.array_equal(plain.actions, legal.argmax(1)), "without draws the uniform prior decides"
+
+
 def test_a_tree_does_not_depend_on_the_others() -> None:
     game = positions(connect_four, 12, 9)
     draws = np.random.default_rng(2).random(12, dtype=np.float32)
