@@ -12,7 +12,11 @@ from api.schemas.base import Answer
 class ReportLine(Answer):
     """The line of one entrant in the standings."""
 
-    rank: int = Field(description="by points, then Buchholz, then Sonneborn-Berger", examples=[1])
+    rank: int = Field(
+        description="by points, then Buchholz, then Sonneborn-Berger; in a knockout by how far it came, so that the "
+        "beaten finalist is second and both beaten semi-finalists are third",
+        examples=[1],
+    )
     number: int = Field(description="the entrant's number", examples=[0])
     label: str = Field(description="its name in tables", examples=["main v12"])
     version_id: str = Field(description="its version")

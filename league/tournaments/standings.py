@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 
 from league.tournaments.pairing import Result, checked_entrants, checked_results
 
@@ -64,6 +64,15 @@ def standings(entrants: Sequence[str], results: Iterable[Result]) -> tuple[Stand
         )
         for name in ordered
     )
+
+
+def ranked_by_place(lines: Sequence[Standing], places: Mapping[str, int]) -> tuple[Standing, ...]:
+    """The same lines by the places of a knock-out: how far an entrant came decides, and points only the order within.
+
+    Entrants that are not eliminated yet share the first place.
+    """
+    placed = [replace(line, rank=places.get(line.name, 1)) for line in lines]
+    return tuple(sorted(placed, key=lambda line: line.rank))
 
 
 class _Line:

@@ -8,7 +8,7 @@ from typing import Any
 from sqlalchemy import Row, select
 from sqlalchemy.orm import Session
 
-from api.schemas.enums import PairingStatus
+from api.schemas.enums import PairingStatus, TournamentFormat
 from api.store.tables import Pairing, Tournament, TournamentEntrant
 from league import tournaments as rules
 from league.tournaments.adaptive import mean_width
@@ -97,6 +97,18 @@ def next_pairings(
     if spec.target_width is None or spec.format == "adaptive":
         return rules.next_pairings(spec.format, names, results, options)
     return _until_narrow(spec, names, absent, results, options)
+
+
+def standings_of(
+    tournament: Tournament, field: Sequence[TournamentEntrant], results: Sequence[rules.Result]
+) -> tuple[rules.Standing, ...]:
+    """The standings as the format ranks them: a knock-out by how far each entrant came, all others by points."""
+    names = tuple(str(entrant.number) for entrant in field)
+    lines = rules.standings(names, results)
+    if tournament.format is not TournamentFormat.KNOCKOUT:
+        return lines
+    options = spec_of_tournament(tournament).options
+    return rules.ranked_by_place(lines, rules.knockout_placings(names, list(results), options))
 
 
 def _until_narrow(

@@ -12,7 +12,7 @@ from api.store.ratings.bradley_terry import ANCHOR
 from api.store.tables import Tournament, TournamentEntrant
 from api.store.tournaments.reads import get_tournament
 from api.store.tournaments.report_reads import PairingRow
-from api.store.tournaments.results import entrants_of, pairing_columns, results_of
+from api.store.tournaments.results import entrants_of, pairing_columns, results_of, standings_of
 from api.web.reports.upsets import instructive_games, upsets
 from league import tournaments as rules
 from league.ratings import Ratings, bradley_terry
@@ -61,7 +61,7 @@ def compute_standings(session: Session, tournament_id: str) -> ComputedStandings
         pairings=pairings,
         results=results,
         ratings=ratings,
-        lines=_lines(field, results, ratings),
+        lines=_lines(field, standings_of(tournament, field, results), ratings),
     )
 
 
@@ -94,9 +94,11 @@ def _fit(field: Sequence[TournamentEntrant], results: Sequence[rules.Result]) ->
     return bradley_terry([str(each.number) for each in field], tallies_of(results), anchor=str(anchor))
 
 
-def _lines(field: Sequence[TournamentEntrant], results: Sequence[rules.Result], ratings: Ratings) -> list[ReportLine]:
+def _lines(
+    field: Sequence[TournamentEntrant], standings: Sequence[rules.Standing], ratings: Ratings
+) -> list[ReportLine]:
     lines = []
-    for standing in rules.standings([str(each.number) for each in field], results):
+    for standing in standings:
         entrant = field[int(standing.name)]
         elo, low, high = ratings.difference(standing.name, ratings.anchor)
         values = {name: value for name, value in vars(standing).items() if name != "name"}

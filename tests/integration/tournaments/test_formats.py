@@ -10,6 +10,7 @@ from temporalio.client import Client
 
 from api.schemas.enums import PairingStatus, RatingMethod, TournamentStatus
 from api.store.tables import Match, Pairing, Rating, RatingCovariance, RatingFit
+from api.web.reports.tournament import compute_standings
 from orchestrator.contracts.play import PlayRequest
 from orchestrator.contracts.tournaments import tournament_workflow_id
 from orchestrator.workflows import tournament as workflow
@@ -47,6 +48,10 @@ async def test_a_tournament_is_played_recorded_and_rated(
     assert [each.value for each in anchor] == [0.0]
     for fit in fits.values():
         assert hall.count(Rating, Rating.fit_id == fit.id) == len(hall.labels(tournament))
+    if options["format"] == "knockout":
+        with hall.sessions() as session:
+            ranks = [line.rank for line in compute_standings(session, tournament).lines]
+        assert ranks == [1, 2, 3, 3, 5], "by how far each entrant came"
 
 
 async def test_an_odd_field_gets_byes_that_count_as_points_and_are_no_games(hall: Hall, temporal: Client) -> None:

@@ -16,7 +16,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from league.errors import InvalidInput, UnknownPlayer
-from league.tournaments import FORMATS, Pairing, Result, game_keys, next_pairings, standings
+from league.tournaments import FORMATS, Pairing, Result, game_keys, next_pairings, ranked_by_place, standings
 from league.tournaments.adaptive import mean_width, tallies_of
 from league.tournaments.knockout import bracket, knockout_placings
 from league.tournaments.matching import FREE, maximum_matching
@@ -159,6 +159,29 @@ def test_a_knockout_ends_with_one_winner_and_everyone_placed(count: int) -> None
     places = knockout_placings(tuple(names), results, {"batches": 2, "games": 2})
     assert sorted(places) == sorted(names)
     assert list(places.values()).count(1) == 1 and list(places.values()).count(2) == 1
+
+
+def test_the_beaten_finalist_is_second_whatever_the_points_say() -> None:
+    names, options = names_of(8), {"batches": 1, "games": 10}
+    wins = {(0, 0): 10, (0, 1): 6, (0, 2): 10, (0, 3): 6, (1, 0): 6, (1, 1): 6, (2, 0): 10}  # of the first seat
+    results: list[Result] = []
+    while left := next_pairings("knockout", names, results, options):
+        for pairing in left:
+            won = wins[pairing.round, pairing.index]
+            results.append(Result(pairing=pairing, wins=won, draws=0, losses=10 - won))
+    by_points = standings(names, results)
+    assert [line.name for line in by_points].index("p3") == 3, "two semi-finalists have more points than it"
+    table = ranked_by_place(by_points, knockout_placings(tuple(names), results, options))
+    assert [(line.name, line.rank) for line in table[:4]] == [("p2", 1), ("p3", 2), ("p1", 3), ("p0", 3)]
+    assert [line.rank for line in table[4:]] == [5, 5, 5, 5]
+
+
+def test_entrants_that_are_still_in_share_the_first_place() -> None:
+    names, options = names_of(4), {"batches": 1, "games": 2}
+    (first, _) = next_pairings("knockout", names, [], options)
+    results = [Result(pairing=first, wins=2, draws=0, losses=0)]
+    table = ranked_by_place(standings(names, results), knockout_placings(tuple(names), results, options))
+    assert [line.rank for line in table] == [1, 1, 1, 3] and table[-1].name == first.second
 
 
 def test_ties_are_played_on_with_turned_seats_and_then_the_better_seed_goes_on() -> None:
