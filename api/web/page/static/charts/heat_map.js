@@ -2,30 +2,41 @@
 import { canvasMap, fitted, FONT } from "./canvas_map.js";
 import { colour, divergingSteps, inkOn, massSteps } from "./colours.js";
 import { h } from "../core/dom.js";
+import { Hatching } from "./hatching.js";
 
 const LARGEST_CELL = 84;
 const LARGEST_SIDE = 860;
 const ROW_OF_STRIPS = 22; // height of a row where cells need not be square
 const SLANT = Math.PI / 3;
+const FAINTEST = 0.2; // how much of its colour a cell keeps of which nothing is known
 
 /**
  * `rows` and `columns` are names, the same where players meet each other; `rate(row, column)` is 0 to 1 or null;
- * `note(row, column)` gives lines; `text(row, column)` what a large cell says; `pick(row, column)` is called for a click;
- * `chosen` is [row, column], [null, column] or null; `isMass` colours by probability mass instead of win rate.
+ * `note(row, column)` gives lines; `text(row, column)` the lines that a large cell says; `pick(row, column)` is called for a click;
+ * `chosen` is [row, column], [null, column] or null; `isMass` colours by probability mass instead of win rate;
+ * `certainty(row, column)`, 0 to 1, fades the colour, and `thin(row, column)` hatches cells with too few games.
  */
-export function heatMap(key, label, { rows, columns = rows, rate, note, text, pick, chosen = null, isMass = false, of }) {
-  const spec = { rows, columns, rate, text, chosen, isMass, note: (cell) => note(...cell), pick: (cell) => pick(...cell) };
+export function heatMap(key, label, options) {
+  const { rows, columns = rows, rate, note, text, pick, chosen = null, isMass = false, certainty, thin, of } = options;
+  const spec = { rows, columns, rate, text, chosen, isMass, certainty, thin, note: (cell) => note(...cell), pick: (cell) => pick(...cell) };
   return canvasMap(key, label, (before) => new Drawing(spec, before), [...of, String(chosen)]);
 }
 
-/** The colour key. */
-export const colourKey = () =>
+/** The colour key; `minGames` also explains hatching and fading. */
+export const colourKey = (minGames = null) =>
   h(
     "p",
     { class: "colour-key" },
     h("span", {}, "column wins"),
     h("span", { class: "ramp", role: "img", "aria-label": "Orange: the column wins; pale: even; blue: the row wins" }),
     h("span", {}, "row wins"),
+    minGames === null
+      ? null
+      : [
+          h("span", { class: "hatched", role: "img", "aria-label": "Hatched" }),
+          h("span", {}, `fewer than ${minGames} games`),
+          h("span", {}, "· the paler, the less certain"),
+        ],
   );
 
 class Drawing {
@@ -35,10 +46,10 @@ class Drawing {
     this.goesOn = before?.rows.length === this.rows.length && before?.columns.length === this.columns.length;
     if (this.goesOn) this.view = before.view;
     else this.zoom(null, null);
+    this.blank = colour("--blank");
     this.image = this.pixels();
     this.ink = colour("--ink");
     this.quiet = colour("--quiet");
-    this.blank = colour("--blank");
     this.card = colour("--card");
     this.accent = colour("--accent");
   }
@@ -49,17 +60,28 @@ class Drawing {
     const image = h("canvas", { width: wide, height: high });
     const pen = image.getContext("2d");
     const data = pen.createImageData(wide, high);
+    this.hatch = this.thin && new Hatching(wide, high);
     for (let row = 0, place = 0; row < high; row += 1) {
       for (let column = 0; column < wide; column += 1, place += 4) {
-        const value = this.rate(row, column);
-        if (value === null) continue;
-        const tint = this.steps[Math.round(255 * value)];
+        const tint = this.tint(row, column);
+        if (!tint) continue;
         data.data.set(tint, place);
         data.data[place + 3] = 255;
+        if (this.thin?.(row, column)) this.hatch.add(row, column);
       }
     }
     pen.putImageData(data, 0, 0);
     return image;
+  }
+
+  /** The colour of a cell, mixed with that of an empty one where little is known; null without a value. */
+  tint(row, column) {
+    const value = this.rate(row, column);
+    if (value === null) return null;
+    const full = this.steps[Math.round(255 * value)];
+    const weight = this.certainty ? FAINTEST + (1 - FAINTEST) * this.certainty(row, column) : 1;
+    this.ground ??= this.blank.match(/\d+(\.\d+)?/g).map(Number);
+    return full.map((part, at) => Math.round(this.ground[at] + (part - this.ground[at]) * weight));
   }
 
   measure(pen, width) {
@@ -90,6 +112,7 @@ class Drawing {
     pen.fillRect(this.left, this.top, this.wide, this.high);
     pen.imageSmoothingEnabled = false;
     pen.drawImage(this.image, left, top, right - left, bottom - top, this.left, this.top, this.wide, this.high);
+    this.hatch?.paint(pen, this, this.quiet);
     if (Math.min(this.across, this.down) >= 9) this.rule(pen);
     if (this.text && Math.min(this.across, this.down) >= 34) this.write(pen);
     this.labels(pen, marked);
@@ -116,11 +139,12 @@ class Drawing {
     Object.assign(pen, { font: FONT, textAlign: "center", textBaseline: "middle" });
     for (let row = this.view.top; row < this.view.bottom; row += 1) {
       for (let column = this.view.left; column < this.view.right; column += 1) {
-        const value = this.rate(row, column);
-        if (value === null) continue;
-        pen.fillStyle = inkOn(this.steps[Math.round(255 * value)]);
+        const tint = this.tint(row, column);
+        if (!tint) continue;
+        pen.fillStyle = inkOn(tint);
         const [x, y] = this.corner([row, column]);
-        pen.fillText(this.text(row, column), x + this.across / 2, y + this.down / 2);
+        const lines = [this.text(row, column)].flat().filter((line) => pen.measureText(line).width < this.across - 2);
+        lines.forEach((line, at) => pen.fillText(line, x + this.across / 2, y + this.down / 2 + 14 * (at - (lines.length - 1) / 2)));
       }
     }
   }

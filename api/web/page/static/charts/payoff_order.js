@@ -38,12 +38,15 @@ function squares(one, other, enough) {
 
 const average = (values) => (values.length ? values.reduce((sum, value) => sum + value, 0) / values.length : 0.5);
 
-/** Cycles of three: [a, b, c, margin], sorted by their smallest margin; no player is in two of them. */
-export function strongestCycles(rates, games, minGames, most = 3) {
-  const size = rates.length;
-  const margin = rates.map((row, a) => Float64Array.from(row, (rate, b) => (rate !== null && games[a][b] >= minGames ? rate - 0.5 : -1)));
+/**
+ * Cycles of three: [a, b, c, margin], sorted by their smallest margin; no player is in two of them. `low` are the lower ends of
+ * the win rates' 95 % intervals: an edge counts only where its interval is above one half, and it rests on `minGames`.
+ */
+export function strongestCycles(low, games, minGames, most = 3) {
+  const size = low.length;
+  const margin = low.map((row, a) => Float64Array.from(row, (end, b) => (end !== null && games[a][b] >= minGames ? end - 0.5 : -1)));
   const found = [];
-  let threshold = 0.02;
+  let threshold = 0;
   for (let a = 0; a < size; a += 1) {
     for (let b = a + 1; b < size; b += 1) {
       if (margin[a][b] <= threshold) continue;

@@ -1,11 +1,12 @@
 // The payoff matrix: heat map, α-rank and Nash mass, cycles, and the games of a selected cell.
 import { get, getAll } from "../core/api.js";
-import { h, s } from "../core/dom.js";
+import { h } from "../core/dom.js";
 import { percent, short, signed, whole } from "../core/format.js";
 import { colourKey, heatMap } from "../charts/heat_map.js";
-import { byLikeness, byRating, indices, strongestCycles } from "../charts/payoff_order.js";
-import { card, empty, pick, shares, table } from "../components/widgets.js";
+import { byLikeness, byRating, indices } from "../charts/payoff_order.js";
+import { empty, pick, table } from "../components/widgets.js";
 import { matchTable } from "../components/match_table.js";
+import { cycles, masses } from "../components/payoff_cards.js";
 import { trialFrame } from "../components/trial_frame.js";
 
 const ORDERS = [
@@ -20,6 +21,7 @@ const STREAMS = [
 ];
 const MEASURES = [
   ["rate", "win rates"],
+  ["counts", "raw counts"],
   ["return", "mean returns"],
 ];
 export const title = ({ trial }) => `Payoff of ${trial.name}`;
@@ -39,7 +41,7 @@ export async function load(context) {
   ]);
   const kept = context.state.payoff; // the same object while nothing changed, so results are reused
   if (!kept || kept.revision !== payoff.revision || kept.stream !== payoff.stream) context.state.payoff = payoff;
-  return { trial, payoff: context.state.payoff, ratings, alphaRank: alphaRank.items, nash, games, lineups: lineups.items };
+  return { trial, payoff: context.state.payoff, ratings, alphaRank, nash, games, lineups: lineups.items };
 }
 
 export function view(data, context) {
@@ -65,11 +67,11 @@ export function view(data, context) {
         { class: "card", "aria-label": "Heat map" },
         payoff.win_rate.every((row) => row.every((rate) => rate === null))
           ? empty("No games yet", "Colours appear after the first games.")
-          : [colourKey(), map(data, context)],
+          : [colourKey(payoff.min_games), map(data, context)],
         h(
           "p",
           { class: "quiet" },
-          "Rows against columns; cells without colour have no games. Click a cell for its games, drag to zoom in.",
+          "Rows against columns, with the number of games (g); cells without colour have no games. Click a cell for its games, drag to zoom in.",
         ),
       ),
       h("div", {}, cell(data, context), masses(data), cycles(data, context)),
@@ -95,31 +97,54 @@ function map(data, context) {
   const order = sorted(data, context);
   const place = (id) => order.findIndex((each) => payoff.players[each].id === id);
   const chosen = [place(context.query.row), place(context.query.column)];
-  const { name, rate, text } = measure(payoff, context.query.show);
+  const { name, rate, text, certainty } = measure(payoff, context.query.show);
   return heatMap("payoff", `${name} of ${order.length} players against each other`, {
     rows: order.map((each) => payoff.players[each].name),
     of: [payoff, order, name],
     chosen: chosen.includes(-1) ? null : chosen,
     rate: (row, column) => rate(order[row], order[column]),
     text: (row, column) => text(order[row], order[column]),
+    certainty: (row, column) => certainty(order[row], order[column]),
+    thin: (row, column) => isThin(payoff, order[row], order[column]),
     note: (row, column) => hover(payoff, order[row], order[column]),
     pick: (row, column) => context.setQuery({ row: payoff.players[order[row]].id, column: payoff.players[order[column]].id }),
   });
 }
 
+const gamesOf = (payoff, row, column) => payoff.wins[row][column] + payoff.draws[row][column] + payoff.losses[row][column];
+
+/** Too few games to say anything; older games may have lost their weight, and then the interval is everything. */
+const isThin = (payoff, row, column) =>
+  row !== column && (gamesOf(payoff, row, column) < payoff.min_games || payoff.high[row][column] - payoff.low[row][column] > 0.999);
+
 /** The values behind the colours; mean returns are scaled so that zero is the middle colour. */
 function measure(payoff, show) {
+  const count = (row, column) => `${short(gamesOf(payoff, row, column))} g`;
+  const certainty = (row, column) => 1 - (payoff.high[row][column] - payoff.low[row][column]);
+  if (show === "counts")
+    return {
+      name: "Raw counts",
+      certainty: () => 1,
+      rate: (row, column) =>
+        payoff.win_rate[row][column] === null
+          ? null
+          : (payoff.wins[row][column] + payoff.draws[row][column] / 2) / gamesOf(payoff, row, column),
+      text: (row, column) => [payoff.wins, payoff.draws, payoff.losses].map((matrix) => short(matrix[row][column])).join("–"),
+    };
   if (show !== "return")
     return {
       name: "Win rates",
+      certainty,
       rate: (row, column) => payoff.win_rate[row][column],
-      text: (row, column) => percent(payoff.win_rate[row][column]),
+      text: (row, column) =>
+        isThin(payoff, row, column) ? ["?", count(row, column)] : [percent(payoff.win_rate[row][column]), count(row, column)],
     };
   const most = payoff.mean_return.flat().reduce((most_yet, each) => Math.max(most_yet, Math.abs(each ?? 0)), 1e-9);
   const earned = (row, column) => payoff.mean_return[row][column];
   return {
     name: "Mean returns",
-    text: (row, column) => signed(earned(row, column), 2),
+    certainty,
+    text: (row, column) => [signed(earned(row, column), 2), count(row, column)],
     rate: (row, column) => (earned(row, column) === null ? null : 0.5 + earned(row, column) / (2 * most)),
   };
 }
@@ -132,11 +157,14 @@ function hover(payoff, row, column) {
   const rate = payoff.win_rate[row][column];
   const who = `${payoff.players[row].name} against ${payoff.players[column].name}`;
   if (rate === null) return row === column ? [] : [who, "have not met"];
-  const count = payoff.wins[row][column] + payoff.draws[row][column] + payoff.losses[row][column];
+  const counts = `${whole(payoff.wins[row][column])} won, ${whole(payoff.draws[row][column])} drawn, ${whole(payoff.losses[row][column])} lost`;
+  const played = whole(gamesOf(payoff, row, column));
+  if (isThin(payoff, row, column)) return [who, `too few games: ${played} of ${payoff.min_games}`, counts];
   return [
     who,
     percent(rate, 1),
-    `${percent(payoff.low[row][column])} to ${percent(payoff.high[row][column])} in ${short(count)} games`,
+    `${percent(payoff.low[row][column])} to ${percent(payoff.high[row][column])} in ${played} games`,
+    counts,
     earns(payoff, row, column),
   ].filter(Boolean);
 }
@@ -163,8 +191,12 @@ function cell({ payoff, games, trial }, context) {
       rate === null
         ? "No games between them."
         : [
-            h("strong", {}, percent(rate, 1)),
-            ` (${percent(payoff.low[row][column], 1)} to ${percent(payoff.high[row][column], 1)}): `,
+            isThin(payoff, row, column)
+              ? h("strong", {}, `Too few games to tell (fewer than ${payoff.min_games}): `)
+              : [
+                  h("strong", {}, percent(rate, 1)),
+                  ` (${percent(payoff.low[row][column], 1)} to ${percent(payoff.high[row][column], 1)}): `,
+                ],
             `${whole(count[0])} won, ${whole(count[1])} drawn, ${whole(count[2])} lost`,
             earned && `; ${earned}`,
           ].filter(Boolean),
@@ -200,92 +232,5 @@ function mixedTeams(lineups) {
       lineups,
       (each) => `${each.lineup_ids} ${each.opponent_id} ${each.seat} ${each.opponent_seat}`,
     ),
-  );
-}
-
-function masses({ alphaRank, nash }) {
-  const rows = (items) =>
-    items
-      .filter((item) => item.value > 0.0005)
-      .slice(0, 10)
-      .map((item) => ({
-        key: item.version_id,
-        name: h("a", { href: `/versions/${item.version_id}` }, `${item.player} v${item.number}`),
-        share: item.value,
-      }));
-  const missing = () => h("p", { class: "quiet" }, "Shown after the first rating tournament.");
-  // the heat map includes other games, so the two may differ
-  const of = () => h("p", { class: "quiet" }, "Entrants of the latest tournament, by rating games only.");
-  return h(
-    "div",
-    { key: "masses" },
-    card("α-rank mass", alphaRank.length ? [shares(rows(alphaRank), "alpha-rank mass"), of()] : missing()),
-    card("Nash mass", nash.fit ? [shares(mixture(nash), "Nash mass"), of()] : missing()),
-  );
-}
-
-/** The Nash equilibrium: the mass of each version. */
-function mixture({ fit, items }) {
-  const names = new Map(items.map((item) => [item.version_id, `${item.player} v${item.number}`]));
-  return Object.entries(fit.settings.mixture ?? {})
-    .sort(([, one], [, other]) => other - one)
-    .slice(0, 10)
-    .map(([id, share]) => ({ key: id, name: h("a", { href: `/versions/${id}` }, names.get(id) ?? "in another trial"), share }));
-}
-
-function cycles({ payoff }, { state }) {
-  const key = `${payoff.revision} ${payoff.stream}`;
-  if (state.cycles?.key !== key) {
-    const games = payoff.wins.map((row, a) => row.map((wins, b) => wins + payoff.draws[a][b] + payoff.losses[a][b]));
-    state.cycles = { key, found: strongestCycles(payoff.win_rate, games, payoff.min_games) };
-  }
-  const { found } = state.cycles;
-  return h(
-    "div",
-    { key: "cycles" },
-    card(
-      "Strongest cycles",
-      found.length
-        ? h(
-            "div",
-            { class: "triangles" },
-            found.map((cycle) => triangle(cycle, payoff)),
-          )
-        : h("p", { class: "quiet" }, "No cycles: no A that beats B, B that beats C and C that beats A."),
-    ),
-  );
-}
-
-function triangle([a, b, c], payoff) {
-  const corners = [
-    [110, 26],
-    [196, 112],
-    [24, 112],
-  ];
-  const names = [a, b, c].map((place) => payoff.players[place].name);
-  const rates = [payoff.win_rate[a][b], payoff.win_rate[b][c], payoff.win_rate[c][a]];
-  const label = names.map((name, place) => `${name} beats ${names[(place + 1) % 3]} at ${percent(rates[place])}`).join(", ");
-  return s(
-    "svg",
-    { class: "triangle", viewBox: "-40 0 300 142", role: "img", "aria-label": label },
-    s(
-      "defs",
-      {},
-      s(
-        "marker",
-        { id: "arrow", viewBox: "0 0 8 8", refX: 7, refY: 4, markerWidth: 7, markerHeight: 7, orient: "auto" },
-        s("path", { d: "M0 0 8 4 0 8z", fill: "currentColor" }),
-      ),
-    ),
-    corners.map(([x1, y1], place) => {
-      const [x2, y2] = corners[(place + 1) % 3];
-      const at = (share) => [x1 + (x2 - x1) * share, y1 + (y2 - y1) * share];
-      const [[sx, sy], [ex, ey], [mx, my]] = [at(0.14), at(0.86), at(0.5)];
-      return [
-        s("line", { x1: sx, y1: sy, x2: ex, y2: ey, stroke: "currentColor", "stroke-width": 1.6, "marker-end": "url(#arrow)" }),
-        s("text", { x: mx + [24, 0, -24][place], y: my + [0, -6, 0][place], class: "rate" }, percent(rates[place])),
-      ];
-    }),
-    corners.map(([x, y], place) => s("text", { x, y: y + [-10, 20, 20][place], class: "corner" }, names[place])),
   );
 }
