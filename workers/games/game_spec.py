@@ -43,6 +43,9 @@ class GameSpec:
     """OpenSpiel's name of the same game, whose states `history` replays; None where there is none."""
     state: spaces.Space[Any] | None = None
     """A box of what `VectorGame.global_state` shows, for critics that see more than a seat; None where it has none."""
+    mirrored: tuple[int, ...] = ()
+    """What each action becomes when the last axis of observations is reversed, in games that are the same then; empty:
+    the game is not. `alphazero` learns from both sides of the mirror."""
 
     def __init__(
         self,
@@ -62,6 +65,7 @@ class GameSpec:
         action_names: tuple[str, ...] = (),
         openspiel: str | None = None,
         state: spaces.Space[Any] | None = None,
+        mirrored: tuple[int, ...] = (),
     ) -> None:
         values = {
             "id": id,
@@ -77,6 +81,7 @@ class GameSpec:
             "action_names": action_names,
             "openspiel": openspiel,
             "state": state,
+            "mirrored": mirrored,
         }
         for name, value in values.items():
             object.__setattr__(self, name, value)
@@ -88,6 +93,8 @@ class GameSpec:
             object.__setattr__(self, "scoring", "returns")
         if state is not None and not isinstance(state, spaces.Box):
             raise BadGame(f"{id}: its global state is {state}; allowed: Box")
+        if mirrored and sorted(mirrored) != list(range(self.actions)):
+            raise BadGame(f"{id}: mirrored must name each of the {self.actions} actions once, not {mirrored}")
         if action_names and len(action_names) != self.actions:
             raise BadGame(f"{id}: {len(action_names)} action names for {self.actions} actions")
 

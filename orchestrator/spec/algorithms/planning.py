@@ -9,7 +9,7 @@ from pydantic import Field
 from orchestrator.catalog import Kind
 from orchestrator.spec.algorithms.base import ReplayOptions
 from orchestrator.spec.components import Choice
-from orchestrator.spec.values import NotNegative, Positive, Share
+from orchestrator.spec.values import Flag, NotNegative, Positive, Share
 
 
 class AlphaZeroOptions(ReplayOptions):
@@ -38,6 +38,9 @@ class AlphaZeroOptions(ReplayOptions):
     precision: Literal["auto", "f32", "bf16"] = Field(
         default="auto",
         description="the type in which the search computes the network; auto: bf16 for convres on CPUs that have it",
+    )
+    mirror: Flag = Field(
+        default=True, description="whether half of the rows are learnt mirrored, in games that are the same in a mirror"
     )
     value_weight: NotNegative = Field(default=1.0, description="weight of the value loss")
     search_value_share: Share = Field(

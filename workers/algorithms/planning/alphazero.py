@@ -10,7 +10,7 @@ from gymnasium import spaces
 from torch import Tensor, nn
 
 from orchestrator.spec.algorithms.planning import AlphaZeroOptions
-from workers.algorithms.contract import Algorithm, MakeGame, Metrics
+from workers.algorithms.contract import Algorithm, MakeGame, Metrics, NetFactory
 from workers.algorithms.errors import BadAlgorithm
 from workers.algorithms.learner import POLICY, Learner
 from workers.buffers.contract import Batch, Buffer, Draw
@@ -26,6 +26,13 @@ class SearchReplay(Replay):
     """A replay whose draws have the search's value of the position at which the summed rewards end."""
 
     next_columns: ClassVar[tuple[str, ...]] = (*NEXT, VALUE)
+
+
+class BoardLearner(Learner):
+    """A learner that knows its game's mirror: it is kept while algorithm objects come and go."""
+
+    mirrored: Tensor
+    """What each action becomes in the mirror; empty where the game has none."""
 
 
 class AlphaZero(Algorithm):
@@ -65,12 +72,23 @@ class AlphaZero(Algorithm):
             discount=given.gamma,
         )
 
+    def build(self, spec: GameSpec, net: NetFactory) -> Learner:
+        learner = BoardLearner(net(POLICY))
+        learner.mirrored = torch.tensor(spec.mirrored, dtype=torch.int64)
+        learner.optimiser(learning_rate=self.options.learning_rate, gradient_clip=self.options.gradient_clip)
+        return learner
+
     def explorer(self, nets: Mapping[str, nn.Module], make: MakeGame) -> Actor:
         return SearchActor(self.actor(nets), make, self.rules, self.options.precision)
 
     def _step_on(self, drawn: Draw, learner: Learner, buffer: Buffer) -> Metrics:
+        batch = drawn.tensors(learner.device)
+        if self.options.mirror and isinstance(learner, BoardLearner) and len(learner.mirrored):
+            # rows are drawn in random order: every second one is a random half
+            turned = torch.arange(len(drawn), device=learner.device) % 2 == 0
+            batch = mirror(batch, turned, learner.mirrored.to(learner.device))
         with learner.autocast():
-            losses = self.losses(drawn.tensors(learner.device), learner.nets[POLICY])
+            losses = self.losses(batch, learner.nets[POLICY])
         learner.descend(losses["loss"].float())
         return {name: float(loss.detach()) for name, loss in losses.items()}
 
@@ -93,3 +111,17 @@ class AlphaZero(Algorithm):
 
     def loss(self, batch: Batch, nets: Mapping[str, nn.Module]) -> Tensor:
         return self.losses(batch, nets[POLICY])["loss"]
+
+
+def mirror(batch: Batch, turned: Tensor, mirrored: Tensor) -> Batch:
+    """The batch with some rows seen in a mirror: observations, legal actions and the improved policy."""
+
+    def chosen(column: Tensor, other: Tensor) -> Tensor:
+        return torch.where(turned.reshape(-1, *[1] * (column.dim() - 1)), other, column)
+
+    found = Batch(batch)
+    found["obs"] = chosen(batch["obs"], batch["obs"].flip(-1))
+    for name in ("legal", POLICY_TARGET):
+        if name in batch:
+            found[name] = chosen(batch[name], batch[name][:, mirrored])
+    return found

@@ -46,6 +46,7 @@ class ConnectFour(TwoPlayerBoard):
             observation_shape=(2, ROWS, COLUMNS),
             max_steps=ROWS * COLUMNS,
             openspiel="connect_four",
+            mirrored=tuple(reversed(range(COLUMNS))),
         )
         super().__init__(spec, tables)
         self._decode = _two_rows()

@@ -31,6 +31,7 @@ class TicTacToe(TwoPlayerBoard):
             observation_shape=(2, 3, 3),
             max_steps=9,
             openspiel="tic_tac_toe",
+            mirrored=(2, 1, 0, 5, 4, 3, 8, 7, 6),
         )
         super().__init__(spec, tables)
         self._flat = self._observations.reshape(tables, 2, 9)

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import torch
 
 from orchestrator.catalog import Component
 from orchestrator.contracts.generations import GenerationTask
@@ -15,7 +16,9 @@ from tests.unit.training.learning.test_exact_resume import new_process
 from workers.algorithms.building import actor_of, build_learner
 from workers.algorithms.contract import make_algorithm
 from workers.algorithms.errors import BadAlgorithm
+from workers.algorithms.planning.alphazero import mirror
 from workers.bots.minimax import value
+from workers.buffers.contract import Batch
 from workers.checkpoints import load
 from workers.games.names import make_game
 from workers.inference.policy import Policy
@@ -65,3 +68,27 @@ def test_games_with_hidden_or_simultaneous_moves_are_refused(name: str) -> None:
     algorithm = make_algorithm(Component(id="alphazero"))
     with pytest.raises(BadAlgorithm, match="move in turn and see everything"):
         build_learner(algorithm, MLP, make_game(name, 1).spec, 0)
+
+
+@pytest.mark.parametrize("name", ["connect_four", "tic_tac_toe"])
+def test_games_are_the_same_in_their_mirror(name: str) -> None:
+    game, other = make_game(name, 32), make_game(name, 32)
+    mirrored, rng = np.array(game.spec.mirrored), np.random.default_rng(1)
+    for each in (game, other):
+        each.reset(np.arange(32, dtype=np.uint64))
+    for _ in range(12):
+        turn, turned = game.turn(), other.turn()
+        assert turn.legal is not None and turned.legal is not None
+        batch = Batch(
+            obs=torch.from_numpy(np.array(turn.observations)),
+            legal=torch.from_numpy(turn.legal.copy()),
+            policy=torch.from_numpy(turn.legal / turn.legal.sum(1, keepdims=True)),
+        )
+        seen = mirror(batch, torch.arange(32) % 2 == 0, torch.from_numpy(mirrored))
+        np.testing.assert_array_equal(seen["obs"][::2].numpy(), np.array(turned.observations)[::2])
+        np.testing.assert_array_equal(seen["legal"][::2].numpy(), turned.legal[::2])
+        np.testing.assert_array_equal(seen["policy"][::2].numpy() > 0, turned.legal[::2])
+        np.testing.assert_array_equal(seen["obs"][1::2].numpy(), np.array(turn.observations)[1::2])
+        actions = np.array([rng.choice(np.flatnonzero(row)) for row in turn.legal])
+        rewards = game.step(actions).rewards.copy()
+        np.testing.assert_array_equal(rewards, other.step(mirrored[actions]).rewards)
