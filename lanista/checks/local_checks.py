@@ -17,6 +17,7 @@ from api.web.temporal.check_components import (
     UnusableComponent,
     own_components,
     started_learners,
+    unsuited_scores,
     unusable_component,
 )
 from orchestrator.catalog import Kind
@@ -51,6 +52,7 @@ def try_here(spec: TrialSpec, folders: Sequence[Path], imports: Sequence[Path] =
                 # components that were tried together report one problem several times
                 unusable = unusable_component(each, replace(verdict, problem=problem))
                 found.setdefault(unusable.path, unusable)
+            found |= {unsuited.path: unsuited for unsuited in unsuited_scores(each, verdict.teams)}
         return list(found.values())
 
 

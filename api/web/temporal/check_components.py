@@ -197,9 +197,15 @@ def _misfits(game: OwnComponent, teams: list[int]) -> Iterator[UnusableComponent
         yield UnusableComponent(path=("league", "mates"), name=name, problem=problem)
     if game.gated and count > 2:
         yield UnusableComponent(path=("league", "champion_gate"), name=name, problem=too_many_teams(name, count))
+    yield from unsuited_scores(game, teams)
+
+
+def unsuited_scores(game: OwnComponent, teams: list[int]) -> Iterator[UnusableComponent]:
+    """Populations whose members cannot be compared as they say, since the game has one team or several."""
     for path, by in game.scores if teams else ():
-        if (unsuited := unsuited_score(by, count, name)) is not None:
-            yield UnusableComponent(path=path, name=by.value, problem=unsuited)
+        problem = unsuited_score(by, len(set(teams)), game.check.component.id)
+        if problem is not None:
+            yield UnusableComponent(path=path, name=by.value, problem=problem)
 
 
 def own_components(spec: TrialSpec) -> Iterator[OwnComponent]:

@@ -63,7 +63,9 @@ def known_names(data: Any) -> KnownNames:
     league = data.get("league") if isinstance(data, Mapping) else None
     players = league.get("players") if isinstance(league, Mapping) else None
     listed: Iterable[Any] = players if isinstance(players, list | tuple) else ()
-    named = (player.get("name") for player in listed if isinstance(player, Mapping))
+    # a population has no player of its own name, only members
+    single = (player for player in listed if isinstance(player, Mapping) and player.get("population") is None)
+    named = (player.get("name") for player in single)
     return KnownNames(players=frozenset(name for name in named if isinstance(name, str)))
 
 

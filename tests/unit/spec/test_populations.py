@@ -82,6 +82,11 @@ def test_players_that_do_not_learn_have_no_population() -> None:
     assert "does not learn" in refusal(trial({}, league={"players": [{"name": "main"}, bot]}))
 
 
+def test_a_population_is_no_player_to_be_beaten() -> None:
+    until = {"until": {"opponent": "main", "win_rate": 0.9}}
+    assert "unknown bot 'main'" in refusal(trial({}, budget=until))
+
+
 def test_options_of_an_own_algorithm_need_a_number_to_start_from() -> None:
     own = {"id": "tests.unit.training.own_algorithms:Reinforce"}
     assert "say a number for beta" in refusal(trial({"explore": {"beta": {"perturb": [2.0]}}}, algorithm=own))

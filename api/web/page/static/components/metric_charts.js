@@ -43,7 +43,7 @@ export function metricChart(key, label, metrics, name, unit) {
       })),
       layout: {
         xaxis: { title: { text: "steps of the player" } },
-        yaxis: { title: { text: unit }, ...(isLogarithmic(name, found) ? { type: "log" } : { rangemode: "tozero" }) },
+        yaxis: { title: { text: unit }, ...(isLogarithmic(name, found) ? { type: "log", exponentformat: "e" } : { rangemode: "tozero" }) },
       },
     }),
     [metrics, name],
