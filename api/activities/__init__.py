@@ -11,6 +11,7 @@ from sqlalchemy import Engine
 from api.activities.evaluations import EvaluationActivities
 from api.activities.gates import GateActivities
 from api.activities.generations import GenerationActivities
+from api.activities.sweeps import SweepActivities
 from api.activities.system import SystemCheckActivities
 from api.activities.tournaments import TournamentActivities
 from api.activities.trials import TrialActivities
@@ -20,6 +21,7 @@ __all__ = [
     "EvaluationActivities",
     "GateActivities",
     "GenerationActivities",
+    "SweepActivities",
     "SystemCheckActivities",
     "TournamentActivities",
     "TrialActivities",
@@ -44,6 +46,7 @@ def store_activities(
     gates = GateActivities(engine, artifacts, stall_seconds=stall_seconds)
     evaluations = EvaluationActivities(engine, artifacts, stall_seconds=stall_seconds)
     tournaments = TournamentActivities(engine, artifacts, stall_seconds=stall_seconds)
+    sweeps = SweepActivities(engine)
     return [
         system.check_store,
         trials.begin_trial,
@@ -73,4 +76,7 @@ def store_activities(
         tournaments.end_tournament,
         tournaments.end_evaluations,
         tournaments.note_schedule_failure,
+        sweeps.advance_sweep,
+        sweeps.change_sweep,
+        sweeps.end_sweep,
     ]

@@ -21,6 +21,7 @@ from api.store.players.versions import present_version
 from api.store.players.weights import initial_weights
 from api.store.tables import Gate, Player, Project, Trial
 from api.store.trials.reads import require_trial
+from api.store.trials.rungs import rung_steps
 from api.store.trials.spec import model_of, own_algorithm, spec_of
 from api.store.trials.started import mark_started
 from api.store.trials.status import change_status
@@ -140,6 +141,8 @@ def _brief(session: Session, trial: Trial) -> contracts.TrialBrief:
         algorithm=spec.algorithm.component,
         own_starts=_own_starts(session, trial, spec),
         gated=spec.league.champion_gate is not None,
+        sweep=trial.sweep_id or "",
+        rungs=rung_steps(session, trial),
     )
 
 

@@ -133,6 +133,30 @@ class TournamentStatus(StrEnum):
     FAILED = "failed"
 
 
+class SweepStatus(StrEnum):
+    PENDING = "pending"
+    RUNNING = "running"
+    PAUSED = "paused"
+    STOPPING = "stopping"
+    STOPPED = "stopped"
+    COMPLETED = "completed"
+    FAILED = "failed"
+
+    @property
+    def is_final(self) -> bool:
+        return self in (SweepStatus.STOPPED, SweepStatus.COMPLETED, SweepStatus.FAILED)
+
+
+class SweepVerdict(StrEnum):
+    """What is decided about a trial at a rung of its sweep."""
+
+    GO_ON = "go_on"
+    STOP = "stop"
+    """Stopped early: others are better."""
+    COMPLETE = "complete"
+    """The last rung: its budget is used up."""
+
+
 class PairingStatus(StrEnum):
     PLANNED = "planned"
     PLAYED = "played"

@@ -77,6 +77,10 @@ class TrialBrief:
     """What else initial weights are made for."""
     gated: bool = False
     """Whether it has a champion gate."""
+    sweep: str = ""
+    """The sweep that it belongs to, if any, and reports to."""
+    rungs: list[int] = field(default_factory=list)
+    """The steps at which its sweep compares it with others."""
 
 
 @dataclass(frozen=True, kw_only=True)

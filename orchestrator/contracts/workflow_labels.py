@@ -41,6 +41,8 @@ class WorkflowLabels:
     role: str = ""
     tournament: str = ""
     """In the memo only."""
+    sweep: str = ""
+    """In the memo only."""
 
     @property
     def memo(self) -> dict[str, str]:
@@ -65,10 +67,10 @@ class WorkflowLabels:
 
     @property
     def summary(self) -> str:
-        """One line: the trial, the player or the tournament that the workflow runs."""
+        """One line: the trial, the player, the tournament or the sweep that the workflow runs."""
         league = "/".join(name for name in (self.project, self.trial) if name)
         member = f"{self.player} ({self.role})" if self.role else self.player
-        return summary_line(": ".join(part for part in (league, member, self.tournament) if part))
+        return summary_line(": ".join(part for part in (league, member, self.tournament, self.sweep) if part))
 
 
 class DisplayText(str):

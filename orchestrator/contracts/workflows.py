@@ -64,6 +64,8 @@ class Report:
     detail: str = ""
     next_gate: str | None = None
     """A gate that starts next; the trial waits for it before it ends."""
+    crews: int = 0
+    """`GenerationOutcome.crews` of the generation just recorded."""
 
 
 @dataclass(kw_only=True)
@@ -151,6 +153,9 @@ class TrialState:
     seconds_used: float = 0.0
     """Time spent running before `running_since`; pauses do not count."""
     running_since: float | None = None
+    crews: int = 0
+    """`Report.crews` of the newest report that had any."""
+    paused_by_sweep: bool = False
 
 
 @dataclass(frozen=True, kw_only=True)

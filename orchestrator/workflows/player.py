@@ -308,6 +308,7 @@ class PlayerWorkflow:
             trial_steps=trial_steps,
             detail=detail,
             next_gate=next_gate,
+            crews=self._state.crews,
         )
         await report_to_trial(self._state.trial, report)
 

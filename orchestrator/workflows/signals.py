@@ -5,10 +5,12 @@ from __future__ import annotations
 from dataclasses import replace
 
 from temporalio import workflow
+from temporalio.common import WorkflowIDReusePolicy
 from temporalio.exceptions import ApplicationError, WorkflowAlreadyStartedError
 from temporalio.workflow import ParentClosePolicy
 
 with workflow.unsafe.imports_passed_through():
+    from orchestrator.contracts.sweeps import SweepReport, sweep_workflow_id
     from orchestrator.contracts.tournaments import TournamentState, tournament_workflow_id
     from orchestrator.contracts.workflow_labels import WorkflowLabels, summary_line
     from orchestrator.contracts.workflows import (
@@ -16,13 +18,34 @@ with workflow.unsafe.imports_passed_through():
         Mode,
         PlayerState,
         Report,
+        StopOrder,
+        TrialState,
         gate_workflow_id,
         player_workflow_id,
         trial_workflow_id,
     )
     from orchestrator.workflows.own_labels import child_attributes, own_labels
 
-RUNNING = "running"
+PENDING, RUNNING = "pending", "running"
+
+
+async def start_trial(trial: str, *, name: str) -> None:
+    """Start the workflow of a sweep's trial, unless it was started before. It outlives this run of the sweep."""
+    labels = replace(own_labels(), trial=name, trial_id=trial, sweep="")
+    state, workflow_id = TrialState(trial=trial), trial_workflow_id(trial)
+    # a trial that has ended is not started again
+    once = WorkflowIDReusePolicy.REJECT_DUPLICATE
+    await _start("TrialWorkflow", state, workflow_id, labels, "trial", PENDING, once)
+
+
+async def order_trial(trial: str, order: StopOrder) -> bool:
+    """Send a trial the order of its sweep; False if the trial has ended."""
+    return await _signal(trial_workflow_id(trial), "follow_sweep", order)
+
+
+async def report_to_sweep(sweep: str, report: SweepReport) -> None:
+    """Send a report to a sweep; one that has ended needs none."""
+    await _signal(sweep_workflow_id(sweep), "report", report)
 
 
 async def start_player(state: PlayerState) -> None:
@@ -48,7 +71,13 @@ async def start_tournament(tournament: str, *, name: str = "") -> None:
 
 
 async def _start(
-    workflow_type: str, state: object, workflow_id: str, labels: WorkflowLabels, what: str = "", status: str = ""
+    workflow_type: str,
+    state: object,
+    workflow_id: str,
+    labels: WorkflowLabels,
+    what: str = "",
+    status: str = "",
+    reuse: WorkflowIDReusePolicy = WorkflowIDReusePolicy.ALLOW_DUPLICATE,
 ) -> None:
     try:
         await workflow.start_child_workflow(
@@ -56,6 +85,7 @@ async def _start(
             state,
             id=workflow_id,
             parent_close_policy=ParentClosePolicy.ABANDON,
+            id_reuse_policy=reuse,
             memo=labels.memo,
             search_attributes=child_attributes(labels, status),
             static_summary=summary_line(f"{what} {labels.summary}"),

@@ -8,11 +8,13 @@ from temporalio import workflow
 from temporalio.exceptions import ActivityError
 
 with workflow.unsafe.imports_passed_through():
+    from orchestrator.contracts.sweeps import SweepReport
     from orchestrator.contracts.trials import TrialRequest, begin_trial
     from orchestrator.contracts.workflow_labels import summary_line
     from orchestrator.contracts.workflows import LiveStatus, Mode, Report, ReportKind, Status, TrialState
     from orchestrator.workflows.new_runs import new_run_is_due
     from orchestrator.workflows.retries import RetriesExhausted, error_text
+    from orchestrator.workflows.signals import report_to_sweep
     from orchestrator.workflows.trial_end import collect_trial_garbage, stop_evaluations, stop_gates
     from orchestrator.workflows.trial_orders import TrialOrders
     from orchestrator.workflows.trial_start import create_first_versions
@@ -96,7 +98,7 @@ class TrialWorkflow(TrialOrders):
             player.generation = max(player.generation, report.generation)
             player.idle = report.happening is ReportKind.IDLE
             player.ended = player.ended or report.happening in (ReportKind.ENDED, ReportKind.FAILED)
-        state.steps = max(state.steps, report.trial_steps)
+        before, state.steps = state.steps, max(state.steps, report.trial_steps)
         match report.happening:
             case ReportKind.FAILED:
                 await self._finish(Status.FAILED, report.detail)
@@ -104,6 +106,7 @@ class TrialWorkflow(TrialOrders):
                 await self._finish(Status.COMPLETED, f"target reached: {report.detail}")
             case ReportKind.RECORDED:
                 self._expect_gate(report.next_gate)
+                await self._report_progress(before, report.crews)
             case ReportKind.GATE_OPENED:
                 self._expect_gate(report.sender)
                 if state.mode is Mode.NOW:  # it started after the others were stopped
@@ -113,6 +116,14 @@ class TrialWorkflow(TrialOrders):
             case ReportKind.GATE_ENDED:
                 state.gates = [gate for gate in state.gates if gate != report.sender]
                 self._expect_gate(report.next_gate)
+
+    async def _report_progress(self, before: int, crews: int) -> None:
+        """Tell the trial's sweep that it reached a rung, or how many crews there are; nothing without a sweep."""
+        brief, state = self._brief, self._state
+        reached = any(before < rung <= state.steps for rung in brief.rungs)
+        if brief.sweep and (reached or crews != state.crews):
+            await report_to_sweep(brief.sweep, SweepReport(trial=state.trial, steps=state.steps, crews=crews))
+        state.crews = crews
 
     def _expect_gate(self, gate: str | None) -> None:
         if gate and gate not in self._state.gates:
@@ -158,6 +169,9 @@ class TrialWorkflow(TrialOrders):
             if not garbage_last:
                 await collect_trial_garbage(self._state)
         await self._move(self._state.final or Status.STOPPED, self._state.reason)
+        if self._state.brief is not None and self._state.brief.sweep:
+            ended = SweepReport(trial=self._state.trial, steps=self._state.steps, ended=True)
+            await report_to_sweep(self._state.brief.sweep, ended)
         if garbage_last:
             await collect_trial_garbage(self._state)
 

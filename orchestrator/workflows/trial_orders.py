@@ -50,10 +50,14 @@ class TrialOrders:
     @workflow.update
     async def pause(self) -> Status:
         """Let every player finish its generation, then wait for `resume`."""
+        self._state.paused_by_sweep = False
+        return await self._pause("paused by an operator")
+
+    async def _pause(self, reason: str) -> Status:
         self._state.mode = Mode.PAUSE
         for player in self._state.seats.values():
             player.idle = False  # until it reports again
-        await self._move(Status.PAUSING, "paused by an operator")
+        await self._move(Status.PAUSING, reason)
         await self._send_mode_to_players()
         self._changed = True
         return self._state.status
@@ -65,6 +69,9 @@ class TrialOrders:
     @workflow.update
     async def resume(self) -> Status:
         """Continue after a pause, or cancel a pause that is not complete yet."""
+        return await self._resume()
+
+    async def _resume(self) -> Status:
         self._state.mode = Mode.RUN
         for player in self._state.seats.values():
             player.idle = False
@@ -80,6 +87,9 @@ class TrialOrders:
     @workflow.update
     async def stop(self, order: StopOrder) -> Status:
         """Drain: finish and record running generations. Now: cancel them and end within seconds."""
+        return await self._stop(order)
+
+    async def _stop(self, order: StopOrder) -> Status:
         state = self._state
         if state.final is None:
             state.final = Status.STOPPED
@@ -100,6 +110,24 @@ class TrialOrders:
         hurry = order.mode is Mode.NOW and self._state.mode is not Mode.NOW
         allowed = (Status.PENDING, Status.RUNNING, Status.PAUSING, Status.PAUSED)
         self._require("stopped", *allowed, *((Status.STOPPING,) if hurry else ()))
+
+    @workflow.signal
+    async def follow_sweep(self, order: StopOrder) -> None:
+        """An order of the trial's sweep. One that the trial has followed already, or no longer can, has no effect.
+
+        A trial that an operator paused is not resumed by its sweep.
+        """
+        state = self._state
+        if state.mode.ends and not (order.mode is Mode.NOW and state.mode is Mode.DRAIN):
+            return
+        if order.mode.ends:
+            await self._stop(order)
+        elif order.mode is Mode.PAUSE and state.status is Status.RUNNING and state.mode is Mode.RUN:
+            state.paused_by_sweep = True
+            await self._pause(order.reason)
+        elif order.mode is Mode.RUN and state.paused_by_sweep:
+            state.paused_by_sweep = False
+            await self._resume()
 
     @workflow.signal
     def withdraw(self, reason: str) -> None:

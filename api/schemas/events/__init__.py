@@ -31,6 +31,7 @@ from api.schemas.events.retries import (
     PairingRetried,
     WeightsRetried,
 )
+from api.schemas.events.sweeps import SweepCreated, SweepJudged, SweepStatusChanged
 from api.schemas.events.tournaments import (
     PairingPlayed,
     ScheduleChanged,
@@ -90,6 +91,9 @@ __all__ = [
     "ScheduleCreated",
     "ScheduleDeleted",
     "ScheduleFailed",
+    "SweepCreated",
+    "SweepJudged",
+    "SweepStatusChanged",
     "TournamentCreated",
     "TournamentFinished",
     "TournamentJudged",

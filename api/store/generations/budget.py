@@ -8,6 +8,7 @@ from sqlalchemy.orm import Session
 from api.schemas.enums import PlayerStatus, TrialStatus
 from api.store.core.errors import NotYet
 from api.store.tables import Decision, Player, Trial
+from api.store.trials.rungs import check_sweep_allows, step_limit
 from api.store.trials.spec import spec_of
 from league.types import DecisionKind, Role
 
@@ -17,13 +18,18 @@ def check_budget(session: Session, trial: Trial, player: Player) -> None:
     if trial.status is TrialStatus.STOPPING or trial.status.is_final:
         return
     under_way = steps_under_way(session, trial, player)
+    check_sweep_allows(session, trial, under_way)
     if under_way and not _left(trial, under_way):
         raise NotYet(f"the rest of the budget is under way; {player.name} goes on if it is not used up")
 
 
 def next_steps(session: Session, trial: Trial, player: Player) -> int:
     """The steps of the player's next generation."""
-    return _left(trial, steps_under_way(session, trial, player)) or spec_of(trial).generation.steps
+    under_way = steps_under_way(session, trial, player)
+    steps = _left(trial, under_way) or spec_of(trial).generation.steps
+    limit = step_limit(session, trial)
+    # a generation ends at its rung, so that all trials of a sweep are compared after the same steps
+    return steps if limit is None else max(1, min(steps, limit - trial.steps - under_way))
 
 
 def steps_under_way(session: Session, trial: Trial, player: Player) -> int:

@@ -14,6 +14,7 @@ from api.store.tables.people_games import PeopleGame
 from api.store.tables.players import ModelVersion, Player
 from api.store.tables.ratings import Rating, RatingCovariance, RatingFit
 from api.store.tables.schedules import Schedule
+from api.store.tables.sweeps import Sweep, SweepDecision, SweepTrial, SweepValue
 from api.store.tables.tournaments import Pairing, Tournament, TournamentEntrant
 from api.store.tables.trials import Commit, Project, Trial
 
@@ -48,6 +49,10 @@ __all__ = [
     "RatingFit",
     "ReturnTally",
     "Schedule",
+    "Sweep",
+    "SweepDecision",
+    "SweepTrial",
+    "SweepValue",
     "Tally",
     "Tournament",
     "TournamentEntrant",

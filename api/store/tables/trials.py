@@ -52,6 +52,8 @@ class Trial(Base):
             unique=True,
             postgresql_where=text("kind = 'project_bots'"),
         ),
+        ForeignKeyConstraint(["sweep_id"], ["sweeps.id"], use_alter=True),
+        Index(None, "sweep_id", "id", postgresql_where=text("sweep_id IS NOT NULL")),
         # what reconciliation looks for after a crash between the row and the workflow
         Index("ix_trials_unstarted", "id", postgresql_where=text("workflow_started_at IS NULL")),
     )
@@ -74,6 +76,8 @@ class Trial(Base):
     payoff_revision: Mapped[int] = mapped_column(server_default="0")
     """The commit that last changed the payoff."""
     steps: Mapped[int] = mapped_column(server_default="0")
+    sweep_id: Mapped[Ref | None]
+    """The sweep that this trial belongs to, if any; its workflow starts the trial's."""
     forked_from_trial_id: Mapped[Ref | None]
     forked_at_commit: Mapped[int | None]
     created_at: Mapped[CreatedAt]

@@ -24,6 +24,15 @@ from orchestrator.user_code.code_archives import plain_name
 
 def create_trial(session: Session, *, project: str, name: str, spec: TrialSpec) -> Trial:
     """A pending trial as of commit 0, with the players its spec names; the caller starts its workflow."""
+    trial, created = add_trial(session, project=project, name=name, spec=spec)
+    append_events(session, created)
+    return trial
+
+
+def add_trial(
+    session: Session, *, project: str, name: str, spec: TrialSpec, sweep_id: str | None = None
+) -> tuple[Trial, list[NewEvent]]:
+    """The same, with its events still to be written, which must come last in a transaction."""
     project_id = ensure_project(session, project)
     trial_id = session.scalar(
         upsert(Trial)
@@ -35,6 +44,7 @@ def create_trial(session: Session, *, project: str, name: str, spec: TrialSpec) 
             seed=spec.seed,
             spec=spec.model_dump(mode="json"),
             payoff_decay=spec.league.payoff.decay,
+            sweep_id=sweep_id,
         )
         .on_conflict_do_nothing(index_elements=[Trial.project_id, Trial.name])
         .returning(Trial.id)
@@ -44,8 +54,7 @@ def create_trial(session: Session, *, project: str, name: str, spec: TrialSpec) 
     session.execute(insert(Commit).values(trial_id=trial_id, number=0, kind=CommitKind.CREATED))
     members = _add_players(session, trial_id, spec)
     payload = TrialCreated(project=project, name=name, game=plain_name(spec.game.id))
-    append_events(session, [NewEvent(trial_id=trial_id, payload=payload), *members])
-    return session.get_one(Trial, trial_id)
+    return session.get_one(Trial, trial_id), [NewEvent(trial_id=trial_id, payload=payload), *members]
 
 
 def _add_players(session: Session, trial_id: str, spec: TrialSpec) -> list[NewEvent]:

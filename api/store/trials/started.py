@@ -14,8 +14,9 @@ from api.store.tables import Trial
 
 
 def unstarted_trials(session: Session, limit: int) -> Sequence[str]:
-    """Trials whose workflow is not known to exist, oldest first."""
-    query = select(Trial.id).where(Trial.workflow_started_at.is_(None)).order_by(Trial.id).limit(limit)
+    """Trials whose workflow is not known to exist, oldest first; a sweep starts its trials itself."""
+    unstarted = Trial.workflow_started_at.is_(None) & Trial.sweep_id.is_(None)
+    query = select(Trial.id).where(unstarted).order_by(Trial.id).limit(limit)
     return session.scalars(query).all()
 
 

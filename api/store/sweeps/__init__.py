@@ -1,0 +1,1 @@
+"""Sweeps: create, advance, judge, end and read them."""

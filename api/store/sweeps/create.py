@@ -1,0 +1,32 @@
+"""Creates a sweep; its workflow creates the trials."""
+
+from __future__ import annotations
+
+from sqlalchemy.dialects.postgresql import insert as upsert
+from sqlalchemy.orm import Session
+
+from api.schemas.events import SweepCreated
+from api.store.core.errors import Conflict
+from api.store.core.events import NewEvent, append_events
+from api.store.core.ids import new_id
+from api.store.tables import Sweep
+from api.store.trials.projects import ensure_project
+from orchestrator.spec.sweeps.sweep import SweepSpec
+
+
+def create_sweep(session: Session, *, project: str, name: str, spec: SweepSpec) -> Sweep:
+    """A pending sweep without trials; the caller starts its workflow."""
+    project_id = ensure_project(session, project)
+    sweep_id = session.scalar(
+        upsert(Sweep)
+        .values(id=new_id(), project_id=project_id, name=name, spec=spec.to_json())
+        .on_conflict_do_nothing(index_elements=[Sweep.project_id, Sweep.name])
+        .returning(Sweep.id)
+    )
+    if sweep_id is None:
+        raise Conflict(f"project {project!r} already has a sweep named {name!r}")
+    payload = SweepCreated(
+        sweep_id=sweep_id, project_id=project_id, name=name, method=spec.method, trials=spec.trial_count
+    )
+    append_events(session, [NewEvent(payload=payload)])
+    return session.get_one(Sweep, sweep_id)
