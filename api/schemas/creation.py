@@ -11,15 +11,24 @@ from pydantic import AfterValidator, Field
 
 from api.schemas.base import Body, Name
 from api.schemas.enums import Overlap
+from api.schemas.sweeps import SPEC_EXAMPLE as SWEEP_EXAMPLE
 from api.schemas.tournaments import SPEC_EXAMPLE as TOURNAMENT_EXAMPLE
 from api.schemas.trials import SPEC_EXAMPLE as TRIAL_EXAMPLE
 from orchestrator.spec import TrialSpec
 from orchestrator.spec.evaluation import check_cron
+from orchestrator.spec.sweeps.sweep import SweepSpec
 from orchestrator.spec.tournament import TournamentSpec
 
 Cron = Annotated[str, Field(max_length=100, description="minute hour day month weekday"), AfterValidator(check_cron)]
 Seconds = Annotated[int, Field(ge=1, le=31_536_000)]
 Zone = Annotated[str, Field(max_length=64, pattern=r"^[A-Za-z0-9_+/-]+$")]
+
+
+SweepName = Annotated[
+    str,
+    Field(pattern=r"^[a-z0-9][a-z0-9-]{0,58}$", description="1 to 59 lower-case letters, digits and hyphens"),
+]
+"""The name of a sweep: the names of its trials have four characters more."""
 
 
 class NewTrial(Body):
@@ -38,6 +47,17 @@ class NewTournament(Body):
 
     project: Name = Field(default="default", examples=["connect-four"])
     spec: TournamentSpec = Field(description="the tournament file without `project`", examples=[TOURNAMENT_EXAMPLE])
+
+
+class NewSweep(Body):
+    """A sweep to create."""
+
+    project: Name = Field(default="default", examples=["cartpole"])
+    name: SweepName = Field(examples=["learning-rates"])
+    spec: SweepSpec = Field(
+        description="the sweep file without `project` and `sweep`, with the trial itself as `trial`",
+        examples=[SWEEP_EXAMPLE],
+    )
 
 
 class NewSchedule(Body):

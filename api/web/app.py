@@ -38,7 +38,7 @@ from api.web.services import Services
 from api.web.serving.server import raise_file_limit, serve, server_config
 from api.web.temporal.reconcile import Reconciler
 from api.web.temporal.schedules import TemporalSchedules
-from api.web.temporal.start_workflows import TOURNAMENTS, TRIALS, WorkflowStarter
+from api.web.temporal.start_workflows import SWEEPS, TOURNAMENTS, TRIALS, WorkflowStarter
 from api.web.tensorboard import install_tensorboard
 from api.web.tensorboard_proxy import TensorBoardProxy
 from api.web.uploads import Uploads
@@ -139,6 +139,7 @@ def make_services(settings: ApiSettings, engine: Engine, temporal: Client, signe
         signer=signer,
         trial_starter=WorkflowStarter(TRIALS, sessions, temporal, attributes),
         tournament_starter=WorkflowStarter(TOURNAMENTS, sessions, temporal, attributes),
+        sweep_starter=WorkflowStarter(SWEEPS, sessions, temporal, attributes),
         schedules=TemporalSchedules(sessions, temporal, attributes),
         feed=EventFeed(url.render_as_string(hide_password=False)),
         payoffs=PayoffDocuments(sessions),
@@ -150,6 +151,10 @@ def make_services(settings: ApiSettings, engine: Engine, temporal: Client, signe
         tensorboard=TensorBoardProxy(settings.tensorboard_upstream) if settings.tensorboard_upstream else None,
         spec_reader=SpecReader(settings.max_trial_bytes),
     )
+
+
+TRIAL_PATHS = ("/api/v1/trials", "/api/v1/trials/validate", "/api/v1/sweeps", "/api/v1/sweeps/validate")
+"""Where whole trial files are sent."""
 
 
 def _add_middleware(app: FastAPI, settings: ApiSettings, signer: SessionSigner) -> None:
@@ -168,7 +173,7 @@ def _add_middleware(app: FastAPI, settings: ApiSettings, signer: SessionSigner) 
         limits={
             "/api/v1/versions": settings.max_upload_bytes,
             # twice the text, because JSON escapes it
-            **dict.fromkeys(("/api/v1/trials", "/api/v1/trials/validate"), 2 * settings.max_trial_bytes),
+            **dict.fromkeys(TRIAL_PATHS, 2 * settings.max_trial_bytes),
         },
     )
     app.add_middleware(ObserveRequests, metrics=app.state.metrics)

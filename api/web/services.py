@@ -41,6 +41,7 @@ class Services:
     signer: SessionSigner
     trial_starter: WorkflowStarter
     tournament_starter: WorkflowStarter
+    sweep_starter: WorkflowStarter
     schedules: TemporalSchedules
     feed: EventFeed
     payoffs: PayoffDocuments

@@ -128,6 +128,10 @@ COMMANDS = {
         place="lanista.cli.leagues.schedule:schedule",
         help="Schedules of tournaments: create, pause, resume, trigger, delete.",
     ),
+    "sweep": LazyCommand(
+        place="lanista.cli.leagues.sweep:sweep",
+        help="Sweeps over trials: start, check, list, show, pause, resume, stop.",
+    ),
     "token": LazyCommand(
         place="lanista.cli.installation.token:token", help="API tokens: make, list and revoke them.", of_stack=True
     ),

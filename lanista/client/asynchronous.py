@@ -14,6 +14,7 @@ from lanista.client import server_sent_events
 from lanista.client.calls import composed, games
 from lanista.client.calls import league as league_calls
 from lanista.client.calls import registry as registry_calls
+from lanista.client.calls import sweeps as sweep_calls
 from lanista.client.calls import tournaments as tournament_calls
 from lanista.client.calls import trials as trial_calls
 from lanista.client.calls.call import Call, Listing, Steps, TrialRef
@@ -230,6 +231,17 @@ class AsyncClient:
     change_schedule = _single(tournament_calls.change_schedule)
     trigger_schedule = _single(tournament_calls.trigger_schedule)
     delete_schedule = _single(tournament_calls.delete_schedule)
+
+    sweeps = _list(sweep_calls.sweeps)
+    sweep = _single(sweep_calls.sweep)
+    create_sweep = _single(sweep_calls.create_sweep)
+    validate_sweep = _single(sweep_calls.validate_sweep)
+    sweep_trials = _list(sweep_calls.sweep_trials)
+    sweep_importances = _single(sweep_calls.sweep_importances)
+    pause_sweep = _single(sweep_calls.pause_sweep)
+    resume_sweep = _single(sweep_calls.resume_sweep)
+    stop_sweep = _single(sweep_calls.stop_sweep)
+    find_sweep = _several(sweep_calls.find_sweep)
 
     replay = _single(games.replay)
     begin_game = _single(games.begin_game)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from sqlalchemy.dialects.postgresql import insert as upsert
 from sqlalchemy.orm import Session
 
@@ -9,9 +11,12 @@ from api.schemas.events import SweepCreated
 from api.store.core.errors import Conflict
 from api.store.core.events import NewEvent, append_events
 from api.store.core.ids import new_id
-from api.store.tables import Sweep
+from api.store.tables import Sweep, Trial
+from api.store.trials.code_of_trials import inherited_code
 from api.store.trials.projects import ensure_project
+from orchestrator.spec.code_names import CodeName
 from orchestrator.spec.sweeps.sweep import SweepSpec
+from orchestrator.spec.trial import TrialSpec
 
 
 def create_sweep(session: Session, *, project: str, name: str, spec: SweepSpec) -> Sweep:
@@ -30,3 +35,10 @@ def create_sweep(session: Session, *, project: str, name: str, spec: SweepSpec) 
     )
     append_events(session, [NewEvent(payload=payload)])
     return session.get_one(Sweep, sweep_id)
+
+
+def code_of_weights(session: Session, trials: Iterable[TrialSpec]) -> list[CodeName]:
+    """The code of the algorithms that the weights come from which any of these trials starts from."""
+    # rows that are never added: the trials do not exist yet
+    rows = [Trial(id=new_id(), spec=spec.to_json()) for spec in trials]
+    return [name for row in rows for name in inherited_code(session, row)]

@@ -12,8 +12,10 @@ from api.settings import ApiSettings
 from api.web.auth.tokens import Principal
 from api.web.problems import ProblemError
 from orchestrator.spec import InvalidTrial, TrialSpec
-from orchestrator.spec.code_names import CodeName, is_code
+from orchestrator.spec.code_names import CodeName, files_in_trial, is_code
+from orchestrator.spec.reading.checking import check_files
 from orchestrator.spec.reading.problems import Problem, shown
+from orchestrator.spec.values import is_id
 
 
 def require_code(principal: Principal, named: Iterable[CodeName], place: str = "") -> dict[str, str]:
@@ -47,3 +49,11 @@ def check_matchmaker(spec: TrialSpec, settings: ApiSettings) -> None:
             "worker, which has the database; install it as a package with an entry point in lanista.matchmakers"
         )
         raise InvalidTrial([Problem(path="league.preset", message=message, value=shown(preset))])
+
+
+def check_file_names(spec: TrialSpec, settings: ApiSettings) -> None:
+    """Refuse initial weights and data sets by a path outside the folders that may be imported from."""
+    named = [(each.field, each.name) for each in files_in_trial(spec)]
+    if spec.initial_weights is not None and not is_id(spec.initial_weights):
+        named.append(("initial_weights", spec.initial_weights))
+    check_files(named, settings.imports)

@@ -18,9 +18,9 @@ from api.store.trials.code_of_trials import inherited_code
 from api.store.trials.create import create_trial
 from api.store.trials.reads import TrialFilter, list_trials, read_trial, require_trial
 from api.store.trials.troubles import troubles_of
-from api.web.auth.code_scope import check_matchmaker, require_code
+from api.web.auth.code_scope import check_file_names, check_matchmaker, require_code
 from api.web.auth.scopes import Operator, Viewer
-from api.web.changes import AuditLine, Change, ChangeCall, Reply
+from api.web.changes import AuditLine, Change, Reply
 from api.web.live.progress import ProgressPoller
 from api.web.problems import problems_at
 from api.web.responses.etags import etag
@@ -31,12 +31,11 @@ from api.web.temporal.check_components import ComponentsChecked
 from api.web.temporal.try_components import try_trial
 from api.web.validation.reading import ToRead
 from orchestrator.spec import InvalidTrial, TrialSpec
-from orchestrator.spec.code_names import code_in_trial, files_in_trial
-from orchestrator.spec.reading.checking import check_files, check_spec
+from orchestrator.spec.code_names import code_in_trial
+from orchestrator.spec.reading.checking import check_spec
 from orchestrator.spec.reading.problems import Problem, path_text, shown
 from orchestrator.spec.reading.yaml_source import read_yaml
 from orchestrator.spec.trial import without_defaults
-from orchestrator.spec.values import is_id
 
 router = APIRouter(route_class=SerializingRoute, prefix="/api/v1/trials", tags=["trials"])
 
@@ -52,7 +51,7 @@ async def create(new: NewTrial, principal: Operator, change: Change) -> Response
     with problems_at("body.spec"):
         spec = check_spec(new.spec.to_json())
         check_matchmaker(spec, change.services.settings)
-        _check_file(spec, change)
+        check_file_names(spec, change.services.settings)
     code = require_code(principal, code_in_trial(spec), "body.spec")
     made: list[str] = []
 
@@ -119,21 +118,13 @@ async def validate(file: FileToCheck, principal: Viewer, change: Change) -> Chec
     try:
         spec = await change.services.spec_reader.read(principal.token_id, ToRead(text=file.text, spec=file.spec))
         check_matchmaker(spec, change.services.settings)
-        _check_file(spec, change)
+        check_file_names(spec, change.services.settings)
         tried = await try_trial(change, spec, "trial.validate")
         _refuse(await run_in_threadpool(_problems, tried, file.text))
     except InvalidTrial as error:
         problems = [SpecProblem.model_validate(asdict(problem)) for problem in error.problems]
         return CheckedFile(valid=False, problems=problems, spec=None, not_checked=None)
     return CheckedFile(valid=True, problems=[], spec=spec.to_json(), not_checked=tried.not_checked)
-
-
-def _check_file(spec: TrialSpec, change: ChangeCall) -> None:
-    """Refuse initial weights and data sets by a path outside the folders that may be imported from."""
-    named = [(each.field, each.name) for each in files_in_trial(spec)]
-    if spec.initial_weights is not None and not is_id(spec.initial_weights):
-        named.append(("initial_weights", spec.initial_weights))
-    check_files(named, change.services.settings.imports)
 
 
 def _problems(tried: ComponentsChecked, text: str | None = None) -> list[Problem]:

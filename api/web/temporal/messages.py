@@ -35,7 +35,7 @@ async def update_trial(
     except WorkflowUpdateFailedError as error:
         raise await _refusal(services, trial_id, error.cause) from None
     except (TimeoutError, RPCTimeoutOrCancelledError):
-        raise _no_worker() from None
+        raise no_worker() from None
     except RPCError as error:
         if error.status is RPCStatusCode.NOT_FOUND:
             raise await _conflict(services, trial_id, "the trial's workflow does not run") from None
@@ -76,7 +76,8 @@ def _status(services: Services, trial_id: str) -> str:
         return get_trial(session, trial_id).status.value
 
 
-def _no_worker() -> ProblemError:
+def no_worker() -> ProblemError:
+    """503: no worker took an update in time."""
     return ProblemError(
         503,
         f"no worker took the order within {TIMEOUT_SECONDS:g} s; is the store worker running? "

@@ -34,6 +34,15 @@ def trial_at(spec: SweepSpec, point: Point, number: int) -> TrialSpec:
     return check_spec(data)
 
 
+def corner_trials(spec: SweepSpec) -> Iterator[TrialSpec]:
+    """The trial in the middle of the space, and those at the ends of each range and at each choice."""
+    base = {path: one.at(0.5) for path, one in spec.dimensions.items()}
+    yield trial_at(spec, base, 0)
+    for path, one in spec.dimensions.items():
+        for value in _ends(one):
+            yield trial_at(spec, {**base, path: value}, 0)
+
+
 def problems_of(spec: SweepSpec) -> list[Problem]:
     """The problems of the base trial, of each path and of the ends of each range, each reported once."""
     base = {path: one.at(0.5) for path, one in spec.dimensions.items()}

@@ -173,7 +173,9 @@ class SweepFile(SweepSpec):
     """A sweep file: a sweep with its project and name."""
 
     project: Name = Field(default="default", description="namespace of the sweep and its trials")
-    sweep: Name = Field(default="sweep", description="name of the sweep; without one, the file's name is taken")
+    sweep: Annotated[Name, Field(max_length=59)] = Field(
+        default="sweep", description="name of the sweep; without one, the file's name is taken"
+    )
 
     @property
     def spec(self) -> SweepSpec:
