@@ -18,7 +18,7 @@ from api.store.sweeps.status import best_of
 from api.store.sweeps.tpe import fanova
 from api.store.tables import Project, Sweep
 from league.sweeps import importances
-from orchestrator.spec.sweeps.optuna_extra import optuna_problem
+from orchestrator.spec.sweeps.optuna_extra import can_fanova
 
 FEWEST_FOR_FANOVA = 8
 
@@ -129,7 +129,7 @@ def sweep_importances(session: Session, sweep_id: str) -> Importances:
     """How much each field matters: by optuna's fANOVA, or by the variance that each field by itself explains."""
     spec, members = spec_of_sweep(get_sweep(session, sweep_id)), members_of(session, sweep_id)
     points, values = _valued(members)
-    if optuna_problem() is None and len(values) >= FEWEST_FOR_FANOVA and len(set(values)) > 1:
+    if can_fanova() and len(values) >= FEWEST_FOR_FANOVA and len(set(values)) > 1:
         method, found = "fanova", fanova(spec.dimensions, points, values)
     else:
         method, found = "explained_variance", importances(spec.dimensions, points, values)

@@ -56,7 +56,8 @@ def stop_unstarted_sweep(session: Session, sweep_id: str, reason: str, *, order:
     sweep = lock_sweep(session, sweep_id)
     if sweep.status is not SweepStatus.PENDING:
         return False
-    sweep.status, sweep.status_reason, sweep.finished_at = SweepStatus.STOPPED, reason, now(session)
+    moment = now(session)
+    sweep.status, sweep.status_reason, sweep.finished_at = SweepStatus.STOPPED, reason, moment
     event = status_event(sweep, SweepStatus.PENDING, reason)
     if order is None:
         append_events(session, [event])
@@ -79,10 +80,9 @@ def end_sweep(session: Session, sweep_id: str, failure: str = "") -> SweepStatus
     if sweep.status.is_final:
         return sweep.status
     spec, members = spec_of_sweep(sweep), members_of(session, sweep_id)
-    best, before = best_of(members), sweep.status
+    best, before, sweep.finished_at = best_of(members), sweep.status, now(session)
     sweep.status, sweep.status_reason = _outcome(sweep, best, failure)
     sweep.best_trial_id = None if best is None else best.trial.id
-    sweep.finished_at = now(session)
     if best is not None and sweep.status is SweepStatus.COMPLETED:
         # the alias comes last: its move writes an event, and no lock may be taken after that
         _promote(session, sweep, spec, best)

@@ -12,3 +12,8 @@ def optuna_problem() -> str | None:
     if find_spec("optuna") is not None:
         return None
     return f"tpe needs optuna, which is not installed beside the API and the store worker: {INSTALL}"
+
+
+def can_fanova() -> bool:
+    """Whether optuna can compute importances by fANOVA, which needs scikit-learn besides."""
+    return find_spec("optuna") is not None and find_spec("sklearn") is not None
