@@ -22,6 +22,10 @@ def gate_workflow_id(gate: str) -> str:
     return f"gate-{gate}"
 
 
+PAUSED_BY_OPERATOR = "paused by an operator"
+"""Why a trial is paused that its sweep must not resume."""
+
+
 class Mode(StrEnum):
     """What a trial wants a player to do."""
 

@@ -23,6 +23,7 @@ with workflow.unsafe.imports_passed_through():
         make_initial_weights,
     )
     from orchestrator.contracts.workflows import (
+        PAUSED_BY_OPERATOR,
         Mode,
         NewPlayer,
         PlayerChange,
@@ -51,7 +52,7 @@ class TrialOrders:
     async def pause(self) -> Status:
         """Let every player finish its generation, then wait for `resume`."""
         self._state.paused_by_sweep = False
-        return await self._pause("paused by an operator")
+        return await self._pause(PAUSED_BY_OPERATOR)
 
     async def _pause(self, reason: str) -> Status:
         self._state.mode = Mode.PAUSE

@@ -12,13 +12,23 @@ from datetime import datetime
 from sqlalchemy import or_, select
 from sqlalchemy.orm import Session
 
-from api.schemas.enums import GateStatus, Overlap, PlayerStatus, TournamentStatus, TrialKind, TrialStatus
+from api.schemas.enums import (
+    GateStatus,
+    Overlap,
+    PlayerStatus,
+    SweepStatus,
+    TournamentStatus,
+    TrialKind,
+    TrialStatus,
+)
 from api.schemas.events import TrialStatusChanged
 from api.store.core.clock import now
-from api.store.tables import Event, Gate, Player, Schedule, Tournament, Trial
+from api.store.tables import Event, Gate, Player, Schedule, Sweep, Tournament, Trial
 from league.types import Role
+from orchestrator.contracts.sweeps import sweep_workflow_id
 from orchestrator.contracts.tournaments import tournament_workflow_id
 from orchestrator.contracts.workflows import (
+    PAUSED_BY_OPERATOR,
     Mode,
     Status,
     TrialState,
@@ -39,7 +49,7 @@ class ExpectedWorkflow:
     """A row that is not over, and so has a workflow."""
 
     kind: str
-    """trial, player, gate or tournament."""
+    """trial, player, gate, tournament or sweep."""
     row_id: str
     workflow_id: str
     name: str
@@ -50,7 +60,7 @@ class ExpectedWorkflow:
 
 def expected_workflows(session: Session) -> list[ExpectedWorkflow]:
     """All rows whose workflow was started and that are not over; trials come first."""
-    return [*_trials(session), *_players(session), *_gates(session), *_tournaments(session)]
+    return [*_trials(session), *_players(session), *_gates(session), *_tournaments(session), *_sweeps(session)]
 
 
 def state_to_continue(session: Session, trial_id: str) -> TrialState:
@@ -68,6 +78,8 @@ def state_to_continue(session: Session, trial_id: str) -> TrialState:
             session.scalars(select(Gate.id).where(Gate.trial_id == trial_id, Gate.status == GateStatus.RUNNING))
         ),
         seconds_used=_seconds_of_running(session, trial_id),
+        # a trial that a person paused is not resumed by its sweep
+        paused_by_sweep=trial.sweep_id is not None and trial.status_reason != PAUSED_BY_OPERATOR,
     )
 
 
@@ -138,6 +150,19 @@ def _tournaments(session: Session) -> list[ExpectedWorkflow]:
             workflow_id=(row.schedule_id and row.occasion) or tournament_workflow_id(row.id),
             name=row.name,
             trial_id=row.trial_id,
+        )
+        for row in rows
+    ]
+
+
+def _sweeps(session: Session) -> list[ExpectedWorkflow]:
+    over = [status for status in SweepStatus if status.is_final]
+    rows = session.execute(
+        select(Sweep.id, Sweep.name).where(Sweep.status.not_in(over), Sweep.workflow_started_at.is_not(None))
+    )
+    return [
+        ExpectedWorkflow(
+            kind="sweep", row_id=row.id, workflow_id=sweep_workflow_id(row.id), name=row.name, trial_id=None
         )
         for row in rows
     ]

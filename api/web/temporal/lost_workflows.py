@@ -20,6 +20,7 @@ from api.store.core.events import NewEvent, append_once
 from api.store.trials.expected_workflows import ExpectedWorkflow, expected_workflows, state_to_continue
 from api.web.temporal.start_workflows import RPC_TIMEOUT
 from orchestrator.contracts.queues import Queue
+from orchestrator.contracts.sweeps import SweepState
 from orchestrator.contracts.tournaments import TournamentState
 from orchestrator.contracts.workflows import GateState, Report, ReportKind, trial_workflow_id
 
@@ -33,7 +34,7 @@ LOST = {
 }
 """Ends that no row knows of. A workflow that completed has recorded its end, or is about to."""
 NOT_FOUND = "not known to Temporal"
-_TYPES = {"gate": "GateWorkflow", "tournament": "TournamentWorkflow"}
+_TYPES = {"gate": "GateWorkflow", "tournament": "TournamentWorkflow", "sweep": "SweepWorkflow"}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -123,6 +124,8 @@ class LostWorkflows:
             return GateState(gate=lost.row_id, trial=lost.trial_id or "")
         if lost.kind == "tournament":
             return TournamentState(tournament=lost.row_id)
+        if lost.kind == "sweep":
+            return SweepState(sweep=lost.row_id)
         with self._sessions() as session:
             return state_to_continue(session, lost.row_id)
 
