@@ -20,9 +20,11 @@ from lanista.cli.local.bray_config import NotBray, convert_bray
 from lanista.settings import ALL_SETTINGS
 from orchestrator.spec.reading.loading import parse_trial
 from orchestrator.spec.reading.problems import InvalidTrial
+from orchestrator.spec.reading.sweep_loading import parse_sweep
 from orchestrator.spec.reading.tournament_loading import load_tournament_file
 from orchestrator.spec.trial import TrialFile
 
+ROOT = Path(__file__).parents[2]
 OURS = ("lanista",)
 """Packages whose names are looked up; those of a reader's own files cannot be."""
 
@@ -90,7 +92,7 @@ def _is_module(package: str, name: str) -> bool:
 
 
 def _yaml(block: Block) -> list[str]:
-    """A trial file, a tournament file, or sections of a trial file: checked as such. All else must be YAML."""
+    """A trial, tournament or sweep file, or sections of a trial file: checked as such. All else must be YAML."""
     try:
         data = yaml.safe_load(block.text)
     except yaml.YAMLError as error:
@@ -98,11 +100,22 @@ def _yaml(block: Block) -> list[str]:
     keys = set(data) if isinstance(data, dict) else set()
     if "entrants" in keys:
         return _tournament(block.text)
+    if "space" in keys:
+        return _sweep(block.text)
     if keys and any(isinstance(part, dict) and "kind" in part for part in data.values()):
         return _bray(data)
     if keys and keys <= set(TrialFile.model_fields):
         return _trial(block.text if "game" in keys else f"{block.text}\ngame: {{id: connect_four}}\n")
-    return [f"neither a trial file nor a tournament file: {sorted(keys)}"]
+    return [f"neither a trial file nor a tournament or sweep file: {sorted(keys)}"]
+
+
+def _sweep(text: str) -> list[str]:
+    """A sweep file; a base is named from the folder of the examples of sweeps."""
+    try:
+        parse_sweep(text, folder=ROOT / "examples" / "sweeps")
+    except InvalidTrial as error:
+        return [str(problem) for problem in error.problems]
+    return []
 
 
 def _bray(config: dict[str, Any]) -> list[str]:

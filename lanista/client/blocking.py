@@ -236,7 +236,6 @@ class Client:
     pause_sweep = _single(sweep_calls.pause_sweep)
     resume_sweep = _single(sweep_calls.resume_sweep)
     stop_sweep = _single(sweep_calls.stop_sweep)
-    find_sweep = _several(sweep_calls.find_sweep)
 
     replay = _single(games.replay)
     begin_game = _single(games.begin_game)
@@ -250,3 +249,4 @@ class Client:
     find_trial = _several(composed.find_trial)
     find_player = _several(composed.find_player)
     find_version = _several(composed.find_version)
+    find_sweep = _several(composed.find_sweep)

@@ -24,6 +24,7 @@ from api.worker import WORKFLOWS, sandbox
 from league.types import Role
 from orchestrator.contracts import PartRequest, Queue
 from orchestrator.contracts.errors import Failure
+from orchestrator.contracts.sweeps import SweepState, sweep_workflow_id
 from orchestrator.contracts.tournaments import TournamentState
 from orchestrator.contracts.trials import Learner, Target
 from orchestrator.contracts.workflow_labels import WorkflowLabels
@@ -40,6 +41,7 @@ from orchestrator.sealing import KeyRing, KeyUse, sealed_options
 from orchestrator.search_attributes import register_search_attributes
 from tests.integration.temporal import local_temporal
 from tests.integration.workflows.fake_league import FakeLeague
+from tests.integration.workflows.fake_sweep import FakeSweep
 from tests.integration.workflows.fake_tournament import FakeTournament
 
 HISTORIES = Path(__file__).with_name("histories")
@@ -54,7 +56,7 @@ async def record(folder: Path) -> None:
     async with await local_temporal() as environment:
         client = environment.client
         assert await register_search_attributes(client)
-        for scenario in (_completed, _stopped, _waited, _checked, _tournaments):
+        for scenario in (_completed, _stopped, _waited, _checked, _tournaments, _sweeps):
             for name, workflow_id in await scenario(client):
                 await _write(client, folder / f"{name}.json", workflow_id)
 
@@ -176,6 +178,25 @@ async def _tournaments(client: Client) -> Recorded:
             )
             assert await handle.result() == "completed"
     return [(name, name) for name in ("tournament", "tournament-scheduled")]
+
+
+async def _sweeps(client: Client) -> Recorded:
+    """A sweep of two trials: one is paused, resumed and stopped early, the other completes."""
+    sweep = FakeSweep()
+    async with await _serve(client, sweep.league, *sweep.activities()):
+        labels = WorkflowLabels(project="recorded", sweep="sweep")
+        handle = await client.start_workflow(
+            "SweepWorkflow",
+            SweepState(sweep="swept"),
+            id=sweep_workflow_id("swept"),
+            task_queue=Queue.LEAGUE,
+            memo=labels.memo,
+            search_attributes=labels.search_attributes("pending"),
+            static_summary=labels.summary,
+        )
+        await sweep.drive(handle)
+        assert await handle.result() == "completed"
+    return [("sweep", sweep_workflow_id("swept")), ("trial-of-a-sweep", trial_workflow_id("first"))]
 
 
 async def _serve(client: Client, league: FakeLeague, *more: Callable[..., Any]) -> AsyncExitStack:

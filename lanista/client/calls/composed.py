@@ -12,6 +12,8 @@ from lanista.client.calls.call import LARGEST_PAGE, Listing, Steps, TrialRef
 from lanista.client.calls.registry import alias as get_alias
 from lanista.client.calls.registry import aliases, versions
 from lanista.client.calls.registry import version as get_version
+from lanista.client.calls.sweeps import sweep as get_sweep
+from lanista.client.calls.sweeps import sweeps
 from lanista.client.calls.trials import players, trials
 from lanista.client.calls.trials import trial as get_trial
 from lanista.client.errors import NoSuchName
@@ -20,6 +22,7 @@ if TYPE_CHECKING:
     from api.schemas.aliases import Alias
     from api.schemas.metrics import Series
     from api.schemas.players import Player
+    from api.schemas.sweeps import Sweep
     from api.schemas.trials import Trial, TrialSummary
     from api.schemas.versions import Version, VersionDetail
     from lanista.client.league import League
@@ -143,3 +146,21 @@ def _numbered(trial: Trial, player: Player, number: int | None) -> Steps[Version
         if cursor is None:
             known = "it has none yet" if newest is None else f"the newest is {newest}"
             raise NoSuchName(f"{player.name} has no version {'' if number is None else number}; {known}")
+
+
+def find_sweep(reference: str) -> Steps[Sweep]:
+    """A sweep by id, by `project/name`, or by its name alone where no other project has one of that name."""
+    if is_id(reference):
+        found: Sweep = yield get_sweep(reference)
+        return found
+    project, _, name = reference.rpartition("/")
+    page = yield sweeps(project=project or None, name=name, page_size=LARGEST_PAGE).page(None)
+    if len(page.items) > 1:
+        labels = ", ".join(sorted(each.label for each in page.items))
+        raise NoSuchName(f"several sweeps are named {name!r}: {labels}. Write one of these.")
+    if not page.items:
+        newest = yield sweeps(page_size=5).page(None)
+        known = ", ".join(each.label for each in newest.items) or "none yet"
+        raise NoSuchName(f"there is no sweep {reference!r}; the newest are: {known} (`lanista sweep list`)")
+    found = yield get_sweep(page.items[0].id)
+    return found

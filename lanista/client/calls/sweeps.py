@@ -5,9 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from lanista.client.calls.call import LARGEST_PAGE, Call, Listing, Steps, change, drop_none, get, path_to
-from lanista.client.errors import NoSuchName
-from orchestrator.spec.values import is_id
+from lanista.client.calls.call import Call, Listing, change, drop_none, get, path_to
 
 if TYPE_CHECKING:
     from api.schemas.sweeps import Importances, Sweep, SweepSummary, SweepTrial
@@ -78,21 +76,3 @@ def stop_sweep(sweep_id: str, *, reason: str | None = None) -> Call[Sweep]:
     from api.schemas.sweeps import Sweep
 
     return change("POST", path_to("sweeps", sweep_id, "stop"), Sweep, {"reason": reason})
-
-
-def find_sweep(reference: str) -> Steps[Sweep]:
-    """A sweep by id, by `project/name`, or by its name alone where no other project has one of that name."""
-    if is_id(reference):
-        found: Sweep = yield sweep(reference)
-        return found
-    project, _, name = reference.rpartition("/")
-    page = yield sweeps(project=project or None, name=name, page_size=LARGEST_PAGE).page(None)
-    if len(page.items) > 1:
-        labels = ", ".join(sorted(each.label for each in page.items))
-        raise NoSuchName(f"several sweeps are named {name!r}: {labels}. Write one of these.")
-    if not page.items:
-        newest = yield sweeps(page_size=5).page(None)
-        known = ", ".join(each.label for each in newest.items) or "none yet"
-        raise NoSuchName(f"there is no sweep {reference!r}; the newest are: {known} (`lanista sweep list`)")
-    found = yield sweep(page.items[0].id)
-    return found

@@ -35,14 +35,19 @@ def check_sweep(data: Any) -> SweepSpec:
 def load_sweep_file(path: str | Path) -> SweepFile:
     """Read a sweep file, and the trial file that it names; raises InvalidTrial."""
     path = Path(path)
-    document = _document(path)
+    return parse_sweep(_text(path), folder=path.parent, source=str(path), name=_name_of(path))
+
+
+def parse_sweep(text: str, *, folder: Path, source: str = "", name: str | None = None) -> SweepFile:
+    """Read a sweep from YAML text; `base` is a path from the folder. Raises InvalidTrial."""
+    document = _document(text, source)
     data = document.value
     if not isinstance(data, dict):
-        raise InvalidTrial([Problem(path="", message="must be a mapping of options", source=str(path))])
+        raise InvalidTrial([Problem(path="", message="must be a mapping of options", source=source)])
     problems = list(document.problems)
     if BASE in data:
-        data = _with_base(path, data)
-    data = {"sweep": _name_of(path), **_project_of(data), **data} if _name_of(path) else {**_project_of(data), **data}
+        data = _with_base(folder, data, source)
+    data = {**({"sweep": name} if name else {}), **_project_of(data), **data}
     try:
         sweep = SweepFile.model_validate(data)
     except ValidationError as error:
@@ -52,7 +57,7 @@ def load_sweep_file(path: str | Path) -> SweepFile:
     else:
         problems += [_placed(problem, document) for problem in _further(sweep)]
     if problems:
-        raise InvalidTrial(replace(problem, source=str(path)) for problem in problems)
+        raise InvalidTrial(replace(problem, source=source) for problem in problems)
     return sweep
 
 
@@ -62,30 +67,35 @@ def _further(spec: SweepSpec) -> list[Problem]:
     return [Problem(path="space", message=wrong)] if wrong else problems_of(spec)
 
 
-def _document(path: Path) -> Document:
-    source = str(path)
+def _text(path: Path) -> str:
     try:
-        return read_yaml(path.read_bytes().decode())
+        return path.read_bytes().decode()
     except OSError as error:
-        raise InvalidTrial([Problem(path="", message=f"cannot be read: {error.strerror}", source=source)]) from None
+        raise InvalidTrial([Problem(path="", message=f"cannot be read: {error.strerror}", source=str(path))]) from None
     except UnicodeDecodeError as error:
         message = f"is not UTF-8 text (byte {error.start})"
-        raise InvalidTrial([Problem(path="", message=message, source=source)]) from None
+        raise InvalidTrial([Problem(path="", message=message, source=str(path))]) from None
+
+
+def _document(text: str, source: str) -> Document:
+    try:
+        return read_yaml(text)
     except TextError as error:
         line, column = error.place
         raise InvalidTrial([Problem(path="", message=str(error), line=line, column=column, source=source)]) from None
 
 
-def _with_base(path: Path, data: dict[str, Any]) -> dict[str, Any]:
-    """The sweep with the trial file that `base` names, a path from the sweep file's folder, as its `trial`."""
+def _with_base(folder: Path, data: dict[str, Any], source: str) -> dict[str, Any]:
+    """The sweep with the trial file that `base` names as its `trial`."""
     if "trial" in data:
         message = "give base, a trial file, or trial, the trial itself; not both"
-        raise InvalidTrial([Problem(path=BASE, message=message, source=str(path))])
+        raise InvalidTrial([Problem(path=BASE, message=message, source=source)])
     if not isinstance(data[BASE], str):
-        raise InvalidTrial([Problem(path=BASE, message="must be the path of a trial file", source=str(path))])
-    base = _document(path.parent / data[BASE])
+        raise InvalidTrial([Problem(path=BASE, message="must be the path of a trial file", source=source)])
+    path = folder / data[BASE]
+    base = _document(_text(path), str(path))
     if base.problems:
-        raise InvalidTrial(replace(problem, source=str(path.parent / data[BASE])) for problem in base.problems)
+        raise InvalidTrial(replace(problem, source=str(path)) for problem in base.problems)
     return {**{name: value for name, value in data.items() if name != BASE}, "trial": base.value}
 
 

@@ -84,6 +84,9 @@ class FakeLeague:
     gauntlets: list[str] = field(default_factory=list)
     """Evaluations that are under way when the trial ends."""
     evaluation_ends: list[tournaments.EvaluationsEnd] = field(default_factory=list)
+    sweep: str = ""
+    """The sweep that the trial belongs to."""
+    rungs: list[int] = field(default_factory=list)
     steps: int = 0
     training_now: int = 0
 
@@ -126,6 +129,8 @@ class FakeLeague:
             target=self.target,
             evaluate_every=1,
             over=self.over,
+            sweep=self.sweep,
+            rungs=self.rungs,
         )
 
     @activity.defn
