@@ -128,7 +128,7 @@ def _open_trials(
         session.add(entry)
         session.flush()
         members.append(Member(entry=entry, trial=trial, values={}, decisions={}))
-        yield created
+        yield from created
 
 
 def trial_name(sweep: str, number: int) -> str:
