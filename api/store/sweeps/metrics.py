@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import math
+from dataclasses import dataclass, replace
 from typing import Any
 
 from sqlalchemy import func, select
@@ -28,10 +29,13 @@ def measure(session: Session, trial: Trial, metric: MetricSpec, *, after: int, c
     """The trial's value as of a commit; a win rate counts the games after the commit `after`."""
     player = player_measured(session, trial.id, metric)
     if metric.name == "return":
-        return _return(session, player, commit)
-    if metric.name == "win_rate":
-        return _win_rate(session, trial, player, metric, after, commit)
-    return _rating(session, trial, player, commit)
+        measured = _return(session, player, commit)
+    elif metric.name == "win_rate":
+        measured = _win_rate(session, trial, player, metric, after, commit)
+    else:
+        measured = _rating(session, trial, player, commit)
+    finite = measured.value is not None and math.isfinite(measured.value)
+    return measured if finite else replace(measured, value=None)
 
 
 def player_measured(session: Session, trial_id: str, metric: MetricSpec) -> Player:

@@ -10,7 +10,21 @@ from sqlalchemy.orm import Session
 
 from api.schemas.enums import TrialKind
 from api.store.core.engine import snapshot_factory
-from api.store.tables import Gate, Generation, Match, Metric, ModelVersion, Payoff, Player, RatingFit, Tally, Trial
+from api.store.tables import (
+    Gate,
+    Generation,
+    Match,
+    Metric,
+    ModelVersion,
+    Payoff,
+    Player,
+    RatingFit,
+    Sweep,
+    SweepDecision,
+    SweepValue,
+    Tally,
+    Trial,
+)
 from api.store.verify.aliases import wrong_aliases, wrong_canaries
 from api.store.verify.commits import wrong_commits
 from api.store.verify.files import referenced_files, wrong_files
@@ -21,6 +35,7 @@ from api.store.verify.populations import wrong_populations
 from api.store.verify.ratings import wrong_ratings
 from api.store.verify.report import AuditReport, Finding, FindingKind
 from api.store.verify.rows import orphaned_rows
+from api.store.verify.sweeps import wrong_sweeps
 from orchestrator.storage.artifacts import ArtifactStore
 
 __all__ = ["AuditReport", "Finding", "FindingKind", "audit", "wrong_rows"]
@@ -34,6 +49,7 @@ _CHECKS = (
     wrong_canaries,
     wrong_ratings,
     wrong_populations,
+    wrong_sweeps,
 )
 
 _COUNTED = {
@@ -45,6 +61,9 @@ _COUNTED = {
     "matches": Match,
     "gates": Gate,
     "rating_fits": RatingFit,
+    "sweeps": Sweep,
+    "sweep_values": SweepValue,
+    "sweep_decisions": SweepDecision,
 }
 
 _TRIALS = select(func.count()).select_from(Trial).where(Trial.kind == TrialKind.LEAGUE)

@@ -115,6 +115,27 @@ def _set(data: dict[str, Any], path: str, value: Any) -> None:
     place[parts[-1]] = value
 
 
+def holds(trial: Mapping[str, Any], path: str, value: Any) -> bool:
+    """Whether a stored trial has this value at this path; the trial may have defaults besides."""
+    parts = path.split(".")
+    place: Any = trial
+    for part in (*_SHORT.get(parts[0], parts[0]).split("."), *parts[1:]):
+        if isinstance(place, list):
+            named = (item for index, item in enumerate(place) if part in (str(index), item.get("name")))
+            place = next(named, None)
+        elif isinstance(place, Mapping):
+            place = place.get(part)
+        else:
+            return False
+    return _includes(place, value)
+
+
+def _includes(place: Any, value: Any) -> bool:
+    if isinstance(place, Mapping) and isinstance(value, Mapping):
+        return all(name in place and _includes(place[name], each) for name, each in value.items())
+    return bool(place == value)
+
+
 def _below(place: Any, part: str, path: str, before: str) -> Any:
     if isinstance(place, list):
         for index, item in enumerate(place):

@@ -33,6 +33,9 @@ APPEND_ONLY = {
     "rating_fits",
     "ratings",
     "return_tallies",
+    "sweep_decisions",
+    "sweep_trials",
+    "sweep_values",
     "tallies",
 }
 
