@@ -50,17 +50,10 @@ Curve = list[tuple[int, float]]
 
 def sweep_of(method: str, seed: int) -> SweepSpec:
     """The sweep; its points and the trials' seeds depend on the seed alone, and not on the method."""
-    return check_sweep(
-        {
-            "trial": BASE,
-            "space": SPACE,
-            "method": method,
-            "trials": TRIALS,
-            "seed": seed,
-            "budget": {"steps": 27 * STEPS},
-            "rungs": {"eta": 3, "first": 3 * STEPS},
-        }
-    )
+    rungs = {} if method == "random" else {"rungs": {"eta": 3, "first": 3 * STEPS}}
+    budget = {"steps": 27 * STEPS}
+    chosen = {"method": method, "trials": TRIALS, "seed": seed, "budget": budget, **rungs}
+    return check_sweep({"trial": BASE, "space": SPACE, **chosen})
 
 
 def train(spec: SweepSpec, number: int) -> tuple[dict[str, Any], Curve]:
