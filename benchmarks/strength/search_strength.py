@@ -15,7 +15,7 @@ from __future__ import annotations
 import argparse
 import json
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -179,7 +179,7 @@ def games(store: ArtifactStore, version: CheckpointRef, case: Case, pairs: int) 
 
 def run(name: str, by: str, minutes: float, seed: int, given: argparse.Namespace) -> dict[str, Any]:
     """Train for the time, then judge."""
-    case = CASES[name]
+    case = _with_options(CASES[name], given)
     judged = judged_positions(given.positions) if case.solved else []
     with local_stack() as stack:
         version, row = trained(stack, case, by, minutes, seed)
@@ -192,6 +192,19 @@ def run(name: str, by: str, minutes: float, seed: int, given: argparse.Namespace
     return row
 
 
+def _with_options(case: Case, given: argparse.Namespace) -> Case:
+    """The case with the model and the algorithm's options that were given."""
+    model = case.model if given.model is None else json.loads(given.model)
+    more = {} if given.algorithm is None else json.loads(given.algorithm)
+    return replace(case, model=model, algorithm={**case.algorithm, **more})
+
+
+def _key(given: argparse.Namespace, by: str, minutes: float, seed: int) -> str:
+    """What a row is called: other options than the case's make another row."""
+    options = "".join(f", {text}" for text in (given.model, given.algorithm) if text is not None)
+    return f"{given.case}, {by}, {minutes:g} minutes, seed {seed}{options}"
+
+
 def main() -> None:
     """Run what is missing, and print all rows."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -202,6 +215,8 @@ def main() -> None:
     parser.add_argument("--seeds", default="1,2,3")
     parser.add_argument("--positions", type=int, default=1000, help="positions that the solver judges")
     parser.add_argument("--pairs", type=int, default=50, help="pairs of games against the bot")
+    parser.add_argument("--model", help="the model of alphazero, as JSON")
+    parser.add_argument("--algorithm", help="other options of alphazero, as JSON")
     parser.add_argument("--file", type=Path, default=RESULTS)
     given = parser.parse_args()
     torch.set_num_threads(1)
@@ -209,7 +224,7 @@ def main() -> None:
     minutes = given.minutes or CASES[given.case].minutes
     for seed in map(int, given.seeds.split(",")):
         for by in given.by.split(","):
-            key = f"{given.case}, {by}, {minutes:g} minutes, seed {seed}"
+            key = _key(given, by, minutes, seed)
             if key in rows:
                 continue
             say(key)
