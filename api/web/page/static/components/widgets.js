@@ -1,5 +1,6 @@
 // Small widgets that several pages use: badges, bars, cards, tables, selects.
 import { h, s } from "../core/dom.js";
+import { meaningOf } from "../core/glossary.js";
 import { clock, day, messageAndTrace, percent, short, humanize } from "../core/format.js";
 
 export const badge = (status) => h("span", { class: "badge", "data-status": status }, humanize(status));
@@ -43,8 +44,14 @@ export function empty(title, ...text) {
   return h("section", { class: "empty" }, h("h2", {}, title), h("p", {}, text));
 }
 
+/** A term with its meaning on hover and on focus; other words as they are. */
+export function term(word, text = word) {
+  const meaning = typeof word === "string" ? meaningOf(word) : undefined;
+  return meaning ? h("abbr", { class: "term", title: meaning, tabindex: 0 }, text) : text;
+}
+
 export function card(title, ...content) {
-  return h("section", { class: "card", "aria-label": title }, h("h2", {}, title), content);
+  return h("section", { class: "card", "aria-label": title }, h("h2", {}, term(title)), content);
 }
 
 /** What is shown in place of values that are not known. */
@@ -57,7 +64,7 @@ export function facts(pairs) {
     { class: "facts" },
     pairs
       .filter(([, value]) => value !== null && value !== undefined)
-      .map(([name, value]) => h("div", {}, h("dt", {}, name), h("dd", {}, value))),
+      .map(([name, value]) => h("div", {}, h("dt", {}, term(name)), h("dd", {}, value))),
   );
 }
 
@@ -76,7 +83,7 @@ export function table(caption, columns, rows, keyOf) {
         h(
           "tr",
           {},
-          columns.map(([title, , kind]) => h("th", { scope: "col", class: kind }, title)),
+          columns.map(([title, , kind]) => h("th", { scope: "col", class: kind }, term(title))),
         ),
       ),
       h(
@@ -127,10 +134,9 @@ export function sparkline(values, label) {
   );
 }
 
-/** Labelled bars, one per share. */
+/** Labelled bars, one per share; their full width is 100 %. */
 export function shares(rows, label) {
   if (!rows.length) return h("p", { class: "quiet" }, "No data yet.");
-  const most = Math.max(...rows.map((row) => row.share));
   return h(
     "ol",
     { class: "shares", "aria-label": label },
@@ -139,7 +145,7 @@ export function shares(rows, label) {
         "li",
         { key: row.key },
         h("span", { class: "name" }, row.name),
-        h("span", { class: "track" }, h("span", { style: `width:${(100 * row.share) / (most || 1)}%` })),
+        h("span", { class: "track" }, h("span", { style: `width:${100 * row.share}%` })),
         h("span", { class: "number" }, percent(row.share, 1)),
       ),
     ),

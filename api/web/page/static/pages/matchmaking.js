@@ -2,8 +2,9 @@
 import { get, getAll } from "../core/api.js";
 import { h } from "../core/dom.js";
 import { percent, versionName, humanize } from "../core/format.js";
+import { termsOf } from "../core/matchmaking_terms.js";
 import { heatMap } from "../charts/heat_map.js";
-import { card, empty, facts, pick, shares, table, time, versionLink } from "../components/widgets.js";
+import { card, empty, facts, pick, shares, table, term, time, versionLink } from "../components/widgets.js";
 import { trialFrame } from "../components/trial_frame.js";
 
 const REMEMBERED = 40; // generations whose mixtures are drawn
@@ -46,7 +47,9 @@ export function view({ trial, players, learning, chosen, decision, from, before 
       generations(chosen, decision, context),
     ),
     before.length > 1 ? history(before, names, decision, context) : null,
-    decision ? why(decision, names, from) : empty("Not decided yet", "The opponents of a generation are sampled when it starts."),
+    decision
+      ? why(decision, names, from, trial.spec.league?.matchmaking?.power)
+      : empty("Not decided yet", "The opponents of a generation are sampled when it starts."),
   );
 }
 
@@ -119,7 +122,7 @@ function masses(opponents) {
   return found;
 }
 
-function why(decision, names, from) {
+function why(decision, names, from, power) {
   const { evidence } = decision;
   const opponents = [...(evidence.plan?.opponents ?? [])].sort((a, b) => b.probability - a.probability);
   const name = (id) => names.get(id)?.name ?? id.slice(0, 8);
@@ -142,12 +145,17 @@ function why(decision, names, from) {
                 h(
                   "span",
                   { class: "share" },
-                  h("span", { style: `width:${Math.max(1, (each.probability / opponents[0].probability) * 100)}%` }),
+                  h("span", { class: "track" }, h("span", { class: "filled", style: `width:${each.probability * 100}%` })),
                   h("b", {}, percent(each.probability, 1)),
                 ),
             ],
             ["Win rate at the time", (each) => percent(each.win_rate, 1), "number"],
-            ["Branch", (each) => humanize(each.branch).replaceAll("+", " + ")],
+            ["Branch", (each) => each.branch.split("+").map((branch, at) => [at ? " + " : "", term(humanize(branch))])],
+            [
+              "How it follows",
+              (each) => termsOf(each.player, each.win_rate, evidence.branches ?? [], power).map((line) => h("div", {}, line)),
+              "formula",
+            ],
           ],
           opponents,
           (each) => `${each.version} ${each.branch}`,
@@ -171,7 +179,7 @@ function why(decision, names, from) {
       card(
         "Branches",
         shares(
-          (evidence.branches ?? []).map((branch) => ({ key: branch.branch, name: humanize(branch.branch), share: branch.mass })),
+          (evidence.branches ?? []).map((branch) => ({ key: branch.branch, name: term(humanize(branch.branch)), share: branch.mass })),
           "Branches and their mass",
         ),
       ),

@@ -7,7 +7,7 @@ import { h } from "../core/dom.js";
 import { fixed, percent, humanize } from "../core/format.js";
 import { colourKey, heatMap } from "../charts/heat_map.js";
 import { badge, bar, card, empty, table, time, versionLink } from "../components/widgets.js";
-import { rounds } from "../components/tournament_rounds.js";
+import { entrantLinks, rounds } from "../components/tournament_rounds.js";
 
 export const title = ({ tournament }) => tournament.name;
 export const enter = prefetchCharts;
@@ -63,26 +63,27 @@ export function view({ tournament, pairings, report }, context) {
           "div",
           { class: "grid", key: "grid" },
           card("Standings", standingTable(standings, tournament)),
-          card("Ratings with 95 % intervals", intervals(standings)),
+          card("Ratings with 95 % intervals", intervals(standings, report.anchor)),
           card("Cross table", crossTable(standings, report.cross_table, tournament, context)),
           card("Surprises", surprises(report)),
         )
       : empty("No standings yet", "Shown after the first pairing."),
-    h("div", { key: "rounds" }, card(tournament.format === "knockout" ? "Bracket" : "Rounds", rounds(pairings, tournament))),
+    h("div", { key: "rounds" }, card(tournament.format === "knockout" ? "Bracket" : "Rounds", rounds(pairings, tournament, standings))),
   ];
 }
 
 const capital = (text) => text[0].toUpperCase() + text.slice(1);
 
-function surprises({ upsets, instructive_games: games }) {
+function surprises({ upsets, instructive_games: games, standings }) {
+  const link = entrantLinks(standings);
   if (!upsets.length && !games.length) return h("p", { class: "quiet" }, "None: all scores are close to what the ratings predict.");
   return [
     upsets.length
       ? table(
           "Pairings that the weaker side won",
           [
-            ["Winner", (each) => each.winner],
-            ["Against", (each) => each.loser],
+            ["Winner", (each) => link(each.winner)],
+            ["Against", (each) => link(each.loser)],
             ["Score", (each) => percent(each.score), "number"],
             ["Expected", (each) => percent(each.expected), "number"],
           ],
@@ -97,8 +98,8 @@ function surprises({ upsets, instructive_games: games }) {
             "Games that the weaker side won",
             [
               ["Game", (each) => h("a", { href: `/matches/${each.match_id}` }, `#${each.match_id}`)],
-              ["Winner", (each) => each.winner],
-              ["Against", (each) => each.loser],
+              ["Winner", (each) => link(each.winner)],
+              ["Against", (each) => link(each.loser)],
               ["Expected", (each) => percent(each.expected), "number"],
               ["Moves", (each) => each.plies, "number"],
             ],
@@ -136,7 +137,7 @@ function standingTable(standings, tournament) {
   );
 }
 
-function intervals(standings) {
+function intervals(standings, anchor) {
   const rows = [...standings].sort((a, b) => a.elo - b.elo);
   return chart(
     "intervals",
@@ -159,7 +160,7 @@ function intervals(standings) {
           },
         },
       ],
-      layout: { xaxis: { title: { text: "Elo" } }, yaxis: { type: "category" } },
+      layout: { xaxis: { title: { text: `Elo above ${anchor}, which is 0` } }, yaxis: { type: "category" } },
     }),
     [standings],
     { height: Math.min(900, Math.max(220, 90 + 24 * rows.length)) },

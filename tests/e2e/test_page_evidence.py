@@ -1,0 +1,96 @@
+"""The page claims nothing without its evidence: brackets, cycles, formulas, players and pairs of versions."""
+
+from __future__ import annotations
+
+import re
+
+from playwright.sync_api import Page, expect
+
+from tests.e2e.browsing import serious_problems
+from tests.e2e.leagues import League, wait_until
+from tests.e2e.stack import LocalStack
+
+BRACKET = """async () => {
+  const { bracketRounds } = await import("/static/core/bracket.js");
+  const pair = (round, pair, first, second, wins, losses) =>
+    ({ round, pair, first, second, wins, losses, draws: 0, status: "played" });
+  const rounds = bracketRounds(
+    [pair(0, 1, "d", "e", 1, 1), pair(0, 5, "e", "d", 0, 2), pair(1, 0, "d", "a", 0, 2), pair(1, 1, "b", "c", 1, 1),
+     pair(2, 0, "a", "c", 2, 0)], 5, "a");
+  return rounds.map(({ name, slots }) => [name, slots.map(({ kind, winner }) => winner ?? kind)]);
+}"""
+TERMS = """async () => {
+  const { termsOf } = await import("/static/core/matchmaking_terms.js");
+  const branch = (branch, mass, players, probabilities) => ({ branch, mass, players, probabilities });
+  return [
+    termsOf("a", 0.47, [branch("pfsp", 0.5, ["a", "b"], [0.142, 0.358]), branch("self_play", 0.5, ["me"], [0.5])]),
+    termsOf("a", null, [branch("pfsp_variance", 1, ["a", "b"], [0.5, 0.5])]),
+    termsOf("a", 1, [branch("pfsp_squared", 1, ["a", "b"], [0.5, 0.5])]),
+    termsOf("a", 0.5, [branch("pfsp_hard", 1, ["a", "b"], [0.25, 0.75])], 3),
+    termsOf("c", 0.5, [branch("pfsp", 1, ["a", "b"], [0.5, 0.5])]),
+  ].map((lines) => lines.join("; "));
+}"""
+CYCLES = """async () => {
+  const { strongestCycles } = await import("/static/charts/payoff_order.js");
+  const low = (edge) => [[null, 0.6, 0.1], [0.1, null, 0.6], [edge, 0.1, null]];
+  const games = [[0, 20, 20], [20, 0, 20], [20, 20, 0]];
+  return [strongestCycles(low(0.51), games, 8), strongestCycles(low(0.49), games, 8), strongestCycles(low(0.6), games, 21)]
+    .map((found) => found.length);
+}"""
+
+
+def test_rules_of_the_page_that_need_no_league(page: Page) -> None:
+    page.goto("/trials")
+    assert page.evaluate(BRACKET) == [
+        ["Quarter-finals", ["bye", "d", "bye", "bye"]],
+        ["Semi-finals", ["a", "c"]],
+        ["Final", ["a"]],
+    ], "a drawn match is one box, and who advanced is seen from the next round"
+    assert page.evaluate(TERMS) == [
+        "(1 − 0.47)² = 0.28, 28.4 % of the sum 0.99, of 50.0 % of the games",
+        "0.50 × (1 − 0.50) = 0.25 (not known yet: counts as 0.50), 50.0 % of the sum 0.50",
+        "(1 − 1.00)² = 0: all weights are 0, so each of 2 is as likely",
+        "(1 − 0.50)^3 = 0.13, 25.0 % of the sum 0.50",
+        "",
+    ]
+    assert page.evaluate(CYCLES) == [1, 0, 0], "one edge without evidence is no cycle, and neither are too few games"
+
+
+def test_the_payoff_shows_on_how_many_games_it_rests(page: Page, league: League) -> None:
+    page.goto(f"/trials/{league.trial}/payoff")
+    main = page.get_by_role("main")
+    expect(main).to_contain_text(re.compile(r"fewer than \d+ games"))
+    expect(main).to_contain_text(re.compile(r"Rests on \d+ rating games"))
+    page.get_by_label("Show").select_option("counts")
+    expect(page).to_have_url(re.compile("show=counts"))
+    expect(page.get_by_role("application", name=re.compile("^Raw counts"))).to_have_attribute("data-drawn", "yes")
+    assert serious_problems(page) == []
+
+
+def test_matchmaking_says_how_each_probability_follows_and_what_its_terms_mean(page: Page, league: League) -> None:
+    page.goto(f"/trials/{league.trial}/matchmaking")
+    formula = page.locator("td.formula").first
+    expect(formula).to_contain_text(re.compile(r"\(1 − 0\.\d\d\)² = 0\.\d\d.*, \d+\.\d % of the sum"))
+    shown = page.locator(".share").first
+    probability = float((shown.locator("b").inner_text()).removesuffix(" %"))
+    track, filled = (shown.locator(part).bounding_box() for part in (".track", ".filled"))
+    assert track and filled and abs(100 * filled["width"] / track["width"] - probability) < 1.5, "bars are to scale"
+    term = page.locator("abbr.term", has_text="pfsp squared").first
+    expect(term).to_have_attribute("title", re.compile("weighted by"))
+    assert serious_problems(page) == []
+
+
+def test_a_knockout_has_a_final_and_a_winner(page: Page, league: League, stack: LocalStack) -> None:
+    entrants = {"trial": league.name, "entrants": ["latest", "snapshots", "bots"], "format": "knockout", "games": 2}
+    held = stack.call("POST", "/tournaments", {"project": league.project, "spec": entrants})["id"]
+    wait_until(lambda: stack.call("GET", f"/tournaments/{held}")["status"] == "completed")
+    first, second = stack.call("GET", f"/tournaments/{held}/report")["standings"][:2]
+    assert (first["rank"], second["rank"]) == (1, 2)
+    page.goto(f"/tournaments/{held}")
+    final = page.get_by_role("region", name="Final", exact=True)
+    expect(final.locator(".won")).to_contain_text([first["label"]])
+    expect(final.locator(".won")).to_contain_text(["winner"])
+    expect(final.get_by_role("link", name=second["label"])).to_have_attribute(
+        "href", f"/versions/{second['version_id']}"
+    )
+    assert serious_problems(page) == []
