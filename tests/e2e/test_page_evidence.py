@@ -34,8 +34,7 @@ CYCLES = """async () => {
   const { strongestCycles } = await import("/static/charts/payoff_order.js");
   const low = (edge) => [[null, 0.6, 0.1], [0.1, null, 0.6], [edge, 0.1, null]];
   const games = [[0, 20, 20], [20, 0, 20], [20, 20, 0]];
-  return [strongestCycles(low(0.51), games, 8), strongestCycles(low(0.49), games, 8), strongestCycles(low(0.6), games, 21)]
-    .map((found) => found.length);
+  return [[0.51, 8], [0.49, 8], [0.6, 21]].map(([edge, least]) => strongestCycles(low(edge), games, least).length);
 }"""
 
 
