@@ -94,6 +94,10 @@ BREAK: dict[str, list[str]] = {
     "ck_players_learns": ["generation = 1 WHERE role = 'bot'", "generation = 1 WHERE role = 'historical'"],
     "ck_players_own_parent": ["parent_id = id"],
     "ck_players_parent": ["role = 'main' WHERE parent_id IS NOT NULL"],
+    "ck_players_population": [
+        "population = 'main' WHERE role = 'bot'",
+        "population = 'main' WHERE role = 'historical'",
+    ],
     "ck_players_rating_only": ["rating_only = true WHERE role = 'main'"],
     "ck_players_retired": ["status = 'retired'", "retired_at = now()"],
     "ck_players_snapshot_steps": ["steps_at_snapshot = steps + 1"],
