@@ -12,18 +12,31 @@ if TYPE_CHECKING:
     from api.schemas.recorded_games import RecordedGame
 
 
-def replay(match_id: int, *, seat: int | None = None, annotate: str | None = None) -> Call[Replay]:
-    """A match move by move, as a seat sees it; `annotate` adds a version's probabilities and values."""
+def replay(
+    match_id: int, *, seat: int | None = None, annotate: str | None = None, search: int | None = None
+) -> Call[Replay]:
+    """A match move by move, as a seat sees it; `annotate` adds a version's probabilities and values.
+
+    With `search` that version also searches each position, with so many simulations.
+    """
     from api.schemas.games import Replay
 
-    return get(path_to("matches", str(match_id), "replay"), Replay, {"seat": seat, "annotate": annotate})
+    query = {"seat": seat, "annotate": annotate, "search": search}
+    return get(path_to("matches", str(match_id), "replay"), Replay, query)
 
 
-def begin_game(version_id: str, *, seat: int = 0, seed: int | None = None, sampled: bool | None = None) -> Call[Game]:
-    """Start a game of a person against a version; seat 0 moves first."""
+def begin_game(
+    version_id: str,
+    *,
+    seat: int = 0,
+    seed: int | None = None,
+    sampled: bool | None = None,
+    search: int | None = None,
+) -> Call[Game]:
+    """Start a game of a person against a version; seat 0 moves first. With `search` the version searches."""
     from api.schemas.games import Game
 
-    body = {"version_id": version_id, "seat": seat, "seed": seed, "sampled": sampled}
+    body = {"version_id": version_id, "seat": seat, "seed": seed, "sampled": sampled, "search": search}
     return change("POST", path_to("play"), Game, body)
 
 
