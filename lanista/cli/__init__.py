@@ -52,6 +52,16 @@ COMMANDS = {
         help="Recompute payoffs, ratings and counts from the recorded games. Exit code 0 only if everything agrees.",
         of_stack=True,
     ),
+    "backup": LazyCommand(
+        place="lanista.cli.installation.backup:backup",
+        help="Write the database at one moment and all artifacts into a folder, while leagues run.",
+        of_stack=True,
+    ),
+    "restore": LazyCommand(
+        place="lanista.cli.installation.backup:restore",
+        help="Restore a backup into a new installation that runs; its leagues go on from the backup's moment.",
+        of_stack=True,
+    ),
     "api": LazyCommand(
         place="lanista.cli.installation.roles:api", help="Serve the REST API and the page.", of_stack=True
     ),

@@ -28,21 +28,21 @@ def upgrade(url: str, revision: str = "head") -> str:
     """Migrate up, all revisions in one transaction, and return the revision reached."""
     with _locked_connection(url) as connection:
         _run(command.upgrade, connection, revision)
-        return _revision(connection) or "base"
+        return revision_of(connection) or "base"
 
 
 def downgrade(url: str, revision: str) -> str:
     """Migrate down to a revision, or to "base", the empty database. The data of dropped tables is lost."""
     with _locked_connection(url) as connection:
         _run(command.downgrade, connection, revision)
-        return _revision(connection) or "base"
+        return revision_of(connection) or "base"
 
 
 def current(url: str) -> str | None:
     """The revision the database is at; None before the first migration."""
     engine = create_engine(database_url(url), poolclass=NullPool)
     with engine.connect() as connection:
-        return _revision(connection)
+        return revision_of(connection)
 
 
 def head() -> str:
@@ -72,7 +72,8 @@ def _locked_connection(url: str) -> Iterator[Connection]:
         yield connection
 
 
-def _revision(connection: Connection) -> str | None:
+def revision_of(connection: Connection) -> str | None:
+    """The revision that the database of this connection is at."""
     return MigrationContext.configure(connection).get_current_revision()
 
 
@@ -80,7 +81,7 @@ def _run(action: Callable[[Config, str], None], connection: Connection, revision
     try:
         action(migration_config(connection), revision)
     except CommandError as error:
-        at = _revision(connection) or "base"
+        at = revision_of(connection) or "base"
         raise MigrationError(
             f"cannot migrate from {at!r} to {revision!r}: {error}; this code knows revisions up to {head()!r}"
         ) from error

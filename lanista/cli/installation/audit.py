@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import typer
@@ -10,12 +9,10 @@ from rich.markup import escape
 from rich.table import Table
 
 from lanista.cli.installation.database import explain_connection_errors
+from lanista.cli.installation.locations import locations
 from lanista.cli.installation.stack import load_settings
 from lanista.cli.options import HomeOption, JsonOption
 from lanista.cli.terminal import out, print_json, print_line
-from lanista.settings import StackSettings
-from lanista.stack import control as remote
-from lanista.stack.home import Home
 
 if TYPE_CHECKING:
     from api.store.verify import AuditReport
@@ -30,7 +27,7 @@ def audit(home: HomeOption = None, as_json: JsonOption = False) -> None:
     from api.store.verify import audit as audit_store
     from orchestrator.storage.artifacts import ArtifactStore
 
-    url, artifacts = _locations(load_settings(home=home))
+    url, artifacts = locations(load_settings(home=home))
     engine = create_store_engine(url, pool_size=1, application="lanista-audit")
     try:
         with explain_connection_errors():
@@ -43,15 +40,6 @@ def audit(home: HomeOption = None, as_json: JsonOption = False) -> None:
         _show(report)
     if not report.agrees:
         raise typer.Exit(1)
-
-
-def _locations(settings: StackSettings) -> tuple[str, str]:
-    """The database and the checkpoint folder: those of the settings, else those of the local stack."""
-    home = Home(settings.home)
-    if settings.database_url is not None:
-        return settings.database_url.get_secret_value(), settings.artifacts or str(Path(home.artifacts))
-    environment = remote.reach(home)
-    return environment["LANISTA_DATABASE_URL"], environment["LANISTA_ARTIFACTS"]
 
 
 def _show(report: AuditReport) -> None:
