@@ -21,6 +21,7 @@ def test_a_league_goes_on_where_it_was_restored(stack: LocalStack, tmp_path: Pat
     assert made.returncode == 0, made.stdout + made.stderr
     stack.call("POST", f"/trials/{trial}/stop", {"mode": "now"})
 
+    (tmp_path / "elsewhere").mkdir()
     elsewhere = LocalStack.at(tmp_path / "elsewhere")
     try:
         assert elsewhere.up().returncode == 0
