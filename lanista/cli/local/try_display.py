@@ -73,6 +73,8 @@ class LiveView:
         self._draw()
         if generation.snapshot is not None:
             self.note(f"{generation.player} was frozen as {generation.snapshot}: {generation.reasons[0]}")
+        if generation.copied is not None:
+            self.note(f"{generation.player} copied {generation.copied}: {generation.reasons[-1]}")
 
     def pairing(self, player: str, opponent: str, games: int) -> None:
         """Say which rating games are under way."""
@@ -123,8 +125,9 @@ def line_of(generation: Generation) -> str:
     speed = "" if rate is None else f"  {rate:,.0f} steps/s"
     frozen = "" if generation.snapshot is None else f"  frozen as {generation.snapshot}"
     reset = "  reset" if generation.reset else ""
+    copied = "" if generation.copied is None else f"  copied {generation.copied}"
     head = f"{generation.seconds:7.1f} s  {generation.player}  generation {generation.number}"
-    return f"{head}  {generation.player_steps:,} steps{speed}{score}{frozen}{reset}"
+    return f"{head}  {generation.player_steps:,} steps{speed}{score}{frozen}{reset}{copied}"
 
 
 @contextmanager
