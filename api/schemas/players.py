@@ -36,7 +36,7 @@ class Player(Answer):
     model: dict[str, Any] | None = Field(
         default=None, description="its own model, the id and the options; null: the trial's", examples=[{"id": "mlp"}]
     )
-    revision: int = Field(description="number of changes by users; the ETag", examples=[1])
+    revision: int = Field(description="number of changes by users and by copies; the ETag", examples=[1])
     created_commit: int = Field(description="the commit that added it", examples=[0])
     generation: int = Field(description="its newest recorded generation", examples=[12])
     steps: int = Field(description="environment steps it was trained on", examples=[24_000_000])
