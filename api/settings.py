@@ -83,6 +83,11 @@ class ApiSettings(StoreSettings, ImportSettings):
     temporal_ui_url: str = Field(
         default="", pattern="^(https?://.+)?$", description="address of Temporal's Web UI, for a link on the page"
     )
+    log_folder: str = Field(
+        default="",
+        description="folder with the log of each part as <part>.log, whose last lines an admin sees on the page; "
+        "empty: none is shown",
+    )
     allowed_hosts: str = Field(
         default="",
         description="host names the API answers to besides loopback and its own, separated by commas; * for any",

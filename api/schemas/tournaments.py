@@ -8,7 +8,7 @@ from typing import Any
 from pydantic import Field
 
 from api.schemas.base import Answer, Body, Utc
-from api.schemas.enums import PairingStatus, TournamentFormat, TournamentStatus
+from api.schemas.enums import PairingStatus, TournamentFormat, TournamentPurpose, TournamentStatus
 from api.schemas.reports import ReportLine
 
 SPEC_EXAMPLE = {"trial": "first-league", "format": "swiss", "entrants": ["latest", "snapshots", "bot:random"]}
@@ -24,6 +24,10 @@ class Tournament(Answer):
     name: str = Field(description="its name", examples=["nightly"])
     game: str = Field(description="the game, with its options", examples=["connect_four"])
     format: TournamentFormat = Field(description="its format", examples=["swiss"])
+    purpose: TournamentPurpose = Field(
+        TournamentPurpose.REQUEST,
+        description="why it was created: a user's request, a schedule, or the evaluation of a generation",
+    )
     status: TournamentStatus = Field(description="its status", examples=["running"])
     status_reason: str | None = Field(description="why it has this status", examples=["cancelled by an operator"])
     seed: int = Field(description="seed of its pairings and games", examples=[7])

@@ -26,6 +26,7 @@ from api.web.live.feed import EventFeed
 from api.web.live.health_checks import HealthChecks
 from api.web.live.open_streams import OpenStreams
 from api.web.live.progress import ProgressPoller
+from api.web.live.system_history import HistorySampler
 from api.web.middleware.caller_address import CallerAddress
 from api.web.middleware.host_and_size import HostAndSizeChecks, allowed_hosts
 from api.web.middleware.request_metrics import HttpMetrics, ObserveRequests
@@ -95,7 +96,9 @@ async def _run_services(
     app.state.services = services
     app.state.readiness = HealthChecks(engine, client, settings.ray_address)
     poller = ProgressPoller(services.sessions, client, services.feed)
-    tasks = [asyncio.create_task(work.run()) for work in (services.feed, poller, Reconciler(services))]
+    tasks = [
+        asyncio.create_task(work.run()) for work in (services.feed, poller, Reconciler(services), services.history)
+    ]
     if sdk is not None:
         tasks.append(asyncio.create_task(sdk.run()))
     # written ahead, so that the first request for it need not wait
@@ -130,6 +133,7 @@ def make_services(settings: ApiSettings, engine: Engine, temporal: Client, signe
     attributes = SearchAttributeCheck(temporal)
     artifacts = ArtifactStore(settings.artifacts)
     url = database_url(settings.database_url.get_secret_value()).set(drivername="postgresql")
+    cluster = ClusterStatus(temporal)
     return Services(
         settings=settings,
         engine=engine,
@@ -146,7 +150,8 @@ def make_services(settings: ApiSettings, engine: Engine, temporal: Client, signe
         reports=TournamentReports(),
         artifacts=artifacts,
         uploads=Uploads(artifacts, at_once=settings.uploads_at_once, min_free_bytes=settings.min_free_bytes),
-        cluster=ClusterStatus(temporal),
+        cluster=cluster,
+        history=HistorySampler(cluster),
         streams=OpenStreams(settings.streams_per_token),
         tensorboard=TensorBoardProxy(settings.tensorboard_upstream) if settings.tensorboard_upstream else None,
         spec_reader=SpecReader(settings.max_trial_bytes),

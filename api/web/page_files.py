@@ -16,7 +16,8 @@ from fastapi.staticfiles import StaticFiles
 
 PAGE = Path(__file__).parent / "page"
 SEGMENTS = ("trials", "tournaments", "schedules", "versions", "matches", "play", "system", "tensorboard", "signin")
-"""First segments of the page's addresses. The page's own router shows what follows; other addresses are 404."""
+"""First segments of the page's addresses. The page's own router shows what follows; other addresses are 404, and a
+browser gets the page, which says so."""
 LIBRARY = "/static/vendor/plotly.min.js"
 FOR_A_DAY = {"Cache-Control": "public, max-age=86400", "Vary": "Accept-Encoding"}
 
@@ -33,7 +34,18 @@ def install_page(app: FastAPI) -> None:
 
 async def page() -> FileResponse:
     """The page's one HTML document; its router shows what the address names."""
-    return FileResponse(PAGE / "index.html", headers={"Cache-Control": "no-cache"})
+    return page_response()
+
+
+def page_response(status: int = 200) -> FileResponse:
+    """The document; with 404 for an address that the page does not have either, and says so."""
+    return FileResponse(PAGE / "index.html", status, headers={"Cache-Control": "no-cache"})
+
+
+def shows_page(request: Request) -> bool:
+    """Whether a person looks at an unknown address in a browser: a program gets JSON, and so do calls of the API."""
+    reads = request.method in ("GET", "HEAD") and "text/html" in request.headers.get("accept", "")
+    return reads and not request.url.path.startswith(("/api/", "/static/"))
 
 
 def chart_library(request: Request) -> Response:

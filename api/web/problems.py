@@ -16,6 +16,7 @@ from starlette.exceptions import HTTPException
 from starlette.routing import Match
 
 from api.store.core.errors import Conflict, DataError, NotFound, OperationalError
+from api.web.page_files import page_response, shows_page
 from orchestrator.spec import InvalidTrial
 from orchestrator.spec.reading.problems import MOST_REPORTED, not_listed, path_text
 from orchestrator.spec.reading.problems import Problem as SpecProblem
@@ -60,6 +61,8 @@ async def _refused(request: Request, error: Exception) -> Response:
 async def _http(request: Request, error: Exception) -> Response:
     assert isinstance(error, HTTPException)
     detail = str(error.detail)
+    if error.status_code == 404 and shows_page(request):
+        return page_response(404)
     if error.status_code == 404:
         detail = f"there is nothing at {request.url.path}; /openapi.json lists every call"
     if error.status_code == 405:

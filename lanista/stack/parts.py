@@ -102,6 +102,7 @@ class Parts:
             "LANISTA_TENSORBOARD_URL": "",
             "LANISTA_TENSORBOARD_UPSTREAM": self._tensorboard_upstream(),
             "LANISTA_TEMPORAL_UI_URL": self.links.get("temporal", ""),
+            "LANISTA_LOG_FOLDER": str(self.home.logs),
             "LANISTA_HOST": self.settings.host,
             "LANISTA_PORT": str(self.settings.port),
             "LANISTA_URL": self.page,

@@ -96,6 +96,19 @@ class GatewayShown(Answer):
     games: list[RemoteGameShown] = Field(description="the games that are played there, or wait")
 
 
+class SilentPart(Answer):
+    """A part of the installation that does not do its work."""
+
+    name: str = Field(description="its name", examples=["train worker"])
+    problem: str = Field(description="what is known of it", examples=["no poll since 17:12:05 UTC"])
+
+
+class SilentParts(Answer):
+    """The parts that do not do their work."""
+
+    parts: list[SilentPart] = Field(description="empty where all is well")
+
+
 class System(Answer):
     """The installation at a glance."""
 
@@ -114,3 +127,37 @@ class System(Answer):
         description="why `workers`, `queues`, `ray` or `gateways` is null, by name",
         examples=[{"ray": "no train worker is running"}],
     )
+
+
+class SystemHistory(Answer):
+    """Measures of the last hour, one value per sample in each list; null where it was not known."""
+
+    every_seconds: float = Field(description="time between two samples", examples=[10.0])
+    at: list[Utc] = Field(description="when each sample was taken")
+    cpu: list[float | None] = Field(description="share of the CPUs of the API's machine in use, 0 to 1")
+    memory: list[float | None] = Field(description="share of that machine's memory in use, 0 to 1")
+    reserved_cpus: list[float | None] = Field(
+        description="CPUs that crews and match hosts have reserved in Ray; sampled while somebody asks for this"
+    )
+    queues: dict[str, list[int | None]] = Field(description="tasks that waited in each queue")
+
+
+class LogFile(Answer):
+    """The log of a part."""
+
+    part: str = Field(description="the part", examples=["train-worker"])
+    size_bytes: int = Field(description="size of the file", examples=[20_480])
+
+
+class LogFiles(Answer):
+    """The logs that can be read."""
+
+    items: list[LogFile] = Field(description="by name; empty where the API knows no folder of logs")
+
+
+class LogLines(Answer):
+    """Lines of a log, without secrets."""
+
+    part: str = Field(description="the part", examples=["train-worker"])
+    lines: list[str] = Field(description="the lines, the oldest first; passwords, tokens and keys are replaced by ***")
+    end: int = Field(description="where they end in the file: ask with `after` for newer ones", examples=[20_480])

@@ -8,7 +8,7 @@ from typing import Any
 from sqlalchemy import Row, Select, func, null, select, true, tuple_
 from sqlalchemy.orm import Session, aliased
 
-from api.schemas.enums import PairingStatus, TournamentStatus
+from api.schemas.enums import PairingStatus, TournamentPurpose, TournamentStatus
 from api.schemas.schedules import Schedule as ScheduleAnswer
 from api.schemas.tournaments import Entrant
 from api.schemas.tournaments import Pairing as PairingAnswer
@@ -29,6 +29,7 @@ class TournamentFilter:
     trial_id: str | None = None
     schedule_id: str | None = None
     statuses: tuple[TournamentStatus, ...] = ()
+    purposes: tuple[TournamentPurpose, ...] = ()
 
 
 def list_tournaments(session: Session, which: TournamentFilter, *, before: str | None, limit: int) -> list[Record]:
@@ -40,6 +41,8 @@ def list_tournaments(session: Session, which: TournamentFilter, *, before: str |
         query = query.where(Tournament.trial_id == which.trial_id)
     if which.schedule_id is not None:
         query = query.where(Tournament.schedule_id == which.schedule_id)
+    if which.purposes:
+        query = query.where(Tournament.purpose.in_(which.purposes))
     if which.statuses:
         query = query.where(Tournament.status.in_(which.statuses))
     if before is not None:

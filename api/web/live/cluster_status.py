@@ -39,6 +39,14 @@ WAIT_SECONDS = 1.0
 RPC_TIMEOUT = timedelta(seconds=3)
 NOT_YET = "not known yet; ask again in a moment"
 
+GONE_SECONDS = 75.0
+"""A worker polls at least every minute; Temporal lists one that died for five."""
+WORKERS = {
+    "store worker": (Queue.LEAGUE, Queue.STORE),
+    "train worker": (Queue.TRAIN, Queue.PLAY, Queue.INTERACTIVE),
+}
+"""The queues of each kind of worker. One that is fully busy does not poll the queue of its work, but its other ones."""
+
 Value = TypeVar("Value")
 
 
@@ -144,6 +152,18 @@ class ClusterStatus:
             report_stats=True,
         )
         return await self._temporal.workflow_service.describe_task_queue(request, timeout=RPC_TIMEOUT)
+
+
+def silent_workers(seen: TaskQueues, now: datetime) -> dict[str, str]:
+    """Kinds of workers of which none has polled any of its queues in time, and what is known of each."""
+    found = {}
+    for name, queues in WORKERS.items():
+        polls = [worker.last_seen for worker in seen.workers if worker.queue in queues]
+        if not polls:
+            found[name] = "none is running"
+        elif (now - max(polls)).total_seconds() > GONE_SECONDS:
+            found[name] = f"no poll since {max(polls):%H:%M:%S} UTC"
+    return found
 
 
 def _workers(queue: Queue, answer: DescribeTaskQueueResponse) -> list[WorkerSeen]:

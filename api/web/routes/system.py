@@ -4,13 +4,30 @@ from __future__ import annotations
 
 import asyncio
 from dataclasses import asdict
+from datetime import UTC, datetime
+from typing import Annotated
 
-from fastapi import APIRouter, Request
+from fastapi import APIRouter, Path, Query, Request
 
-from api.schemas.installation.system import GatewayShown, QueueShown, RayShown, System, WorkerShown
+from api.schemas.base import LARGEST
+from api.schemas.installation.system import (
+    GatewayShown,
+    LogFiles,
+    LogLines,
+    QueueShown,
+    RayShown,
+    SilentPart,
+    SilentParts,
+    System,
+    SystemHistory,
+    WorkerShown,
+)
 from api.web.auth.chart_tickets import issue_ticket
-from api.web.auth.scopes import Viewer
+from api.web.auth.scopes import Admin, Viewer
 from api.web.auth.tokens import Principal
+from api.web.live.cluster_status import silent_workers
+from api.web.live.logs import PART, last_lines, log_files
+from api.web.problems import ProblemError
 from api.web.responses.serialization import SerializingRoute
 from api.web.services import Api, Services
 from api.web.tensorboard import PATH
@@ -51,6 +68,43 @@ async def system(request: Request, services: Api, principal: Viewer) -> System:
         gateways=None if at_gateways is None else [_gateway(each) for each in at_gateways.gateways],
         unknown={name: reason for name, reason in reasons.items() if reason},
     )
+
+
+@router.get("/system/silent", summary="List the parts that do not work")
+async def silent(request: Request, services: Api, principal: Viewer) -> SilentParts:
+    """Parts that do not answer, and kinds of workers that do not poll. The page asks every few seconds."""
+    readiness, task_queues = await asyncio.gather(request.app.state.readiness.run(), services.cluster.task_queues())
+    dead = {name: part.detail for name, part in readiness.parts.items() if not part.ok}
+    if task_queues.value is not None:
+        dead |= silent_workers(task_queues.value, datetime.now(UTC))
+    return SilentParts(parts=[SilentPart(name=name, problem=problem) for name, problem in dead.items()])
+
+
+@router.get("/system/history", summary="Get measures of the last hour")
+async def history(services: Api, principal: Viewer) -> SystemHistory:
+    """CPU, memory, CPUs reserved in Ray, and queue lengths, every ten seconds. Kept in memory by this API process."""
+    return services.history.history()
+
+
+@router.get("/system/logs", summary="List the logs of the parts")
+def logs(services: Api, principal: Admin) -> LogFiles:
+    """The logs in the folder `LANISTA_LOG_FOLDER`; the local stack sets it."""
+    return LogFiles(items=log_files(services.settings.log_folder))
+
+
+@router.get("/system/logs/{part}", summary="Get the last lines of a log")
+def log_lines(
+    part: Annotated[str, Path(pattern=PART, description="the part", examples=["train-worker"])],
+    services: Api,
+    principal: Admin,
+    lines: Annotated[int, Query(ge=1, le=1000, description="the largest number of lines")] = 200,
+    after: Annotated[int | None, Query(ge=0, le=LARGEST, description="only what follows this `end`")] = None,
+) -> LogLines:
+    """The last lines, without secrets."""
+    found = last_lines(services.settings.log_folder, part, lines=lines, after=after)
+    if found is None:
+        raise ProblemError(404, f"there is no log of {part}")
+    return found
 
 
 def _gateway(seen: GatewaySeen) -> GatewayShown:

@@ -8,7 +8,7 @@ from fastapi import APIRouter, Body, Query, Response
 
 from api.schemas.base import Page
 from api.schemas.creation import NewTournament
-from api.schemas.enums import TournamentStatus
+from api.schemas.enums import TournamentPurpose, TournamentStatus
 from api.schemas.reports import TournamentReport
 from api.schemas.tournaments import Cancel, Entrant, Pairing, ReportForm, Standings, Tournament
 from api.store.core.engine import Session
@@ -91,6 +91,7 @@ def list_all(
     trial_id: Annotated[IdCursor, Query(description="only about this trial")] = None,
     schedule_id: Annotated[IdCursor, Query(description="only started by this schedule")] = None,
     status: Annotated[list[TournamentStatus] | None, Query(description="only with one of these statuses")] = None,
+    purpose: Annotated[list[TournamentPurpose] | None, Query(description="only created for one of these")] = None,
     limit: Limit = 50,
     cursor: IdCursor = None,
 ) -> Response:
@@ -100,6 +101,7 @@ def list_all(
         trial_id=text_of(trial_id),
         schedule_id=text_of(schedule_id),
         statuses=tuple(status or ()),
+        purposes=tuple(purpose or ()),
     )
     with services.reads() as session:
         rows = list_tournaments(session, which, before=text_of(cursor), limit=limit + 1)

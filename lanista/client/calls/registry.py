@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from api.schemas.installation.catalog import Catalog, Example
     from api.schemas.installation.projects import Project
     from api.schemas.installation.session import BrowserSession
-    from api.schemas.installation.system import System
+    from api.schemas.installation.system import LogFiles, LogLines, SilentParts, System, SystemHistory
     from api.schemas.installation.tokens import MadeToken, Token
     from api.schemas.versions import Version, VersionDetail
 
@@ -150,6 +150,34 @@ def system() -> Call[System]:
     from api.schemas.installation.system import System
 
     return get(path_to("system"), System)
+
+
+def silent_parts() -> Call[SilentParts]:
+    """The parts that do not answer, and kinds of workers that do not poll."""
+    from api.schemas.installation.system import SilentParts
+
+    return get(path_to("system", "silent"), SilentParts)
+
+
+def system_history() -> Call[SystemHistory]:
+    """CPU, memory, CPUs reserved in Ray and queue lengths of the last hour."""
+    from api.schemas.installation.system import SystemHistory
+
+    return get(path_to("system", "history"), SystemHistory)
+
+
+def logs() -> Call[LogFiles]:
+    """The logs of the parts that can be read."""
+    from api.schemas.installation.system import LogFiles
+
+    return get(path_to("system", "logs"), LogFiles)
+
+
+def log_lines(part: str, *, lines: int = 200, after: int | None = None) -> Call[LogLines]:
+    """The last lines of a part's log, without secrets; `after` an `end` only newer ones."""
+    from api.schemas.installation.system import LogLines
+
+    return get(path_to("system", "logs", part), LogLines, drop_none({"lines": lines, "after": after}))
 
 
 def who_am_i() -> Call[BrowserSession]:

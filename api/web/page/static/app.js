@@ -1,10 +1,12 @@
 // The entry point: finds the page for an address, loads it, shows it, and refreshes it when events arrive.
 import { openFile, resumeSession, session, signIn, signOut, takeSignInCode } from "./core/api.js";
 import { drawCharts } from "./charts/line_charts.js";
+import { askForParts, resetConnection, setConnected, watchParts } from "./core/connection.js";
 import { h, patchChildren } from "./core/dom.js";
 import { zone } from "./core/format.js";
 import { follow, stopFollowing } from "./core/event_stream.js";
 import { interceptLinks, match, query, withQuery } from "./core/router.js";
+import { showTab, stateOfTrial } from "./core/tab.js";
 import { ask, toast } from "./components/dialog.js";
 
 const ROUTES = [
@@ -16,6 +18,7 @@ const ROUTES = [
   ["/trials/:trial/lineage", "lineage"],
   ["/trials/:trial/promotions", "promotions"],
   ["/trials/:trial/matches", "matches"],
+  ["/trials/:trial/problems", "problems"],
   ["/versions/:version", "version"],
   ["/matches/:match", "replay"],
   ["/play/:version", "play"],
@@ -93,7 +96,7 @@ async function refresh() {
     if (ticket !== loads || shown !== current) return;
     if (problem.status === 401) return open();
     if (shown.data === undefined || problem.status === 404) showError(problem);
-    else showConnection(false);
+    else setConnected(false);
   } finally {
     clearTimeout(loadingMessage);
   }
@@ -103,11 +106,18 @@ function redraw() {
   if (current.data === undefined) return;
   const { page, context, data } = current;
   const view = page.view(data, context);
-  document.title = `${page.title(data, context)} · Lanista`;
+  showTab(page.title(data, context), stateOf());
   patchChildren(element("main"), [view].flat());
   drawCharts(element("main"));
   if (!current.painted) markPainted();
   current.painted = true;
+}
+
+/** What the tab shows of the page: that of its trial, unless the page knows better. */
+function stateOf() {
+  const { page, context, data } = current;
+  if (page.stateOf) return page.stateOf(data, context);
+  return data.trial?.status ? stateOfTrial(data.trial) : null;
 }
 
 /** A performance mark: the page has been painted with its data. */
@@ -132,7 +142,7 @@ function refreshSoon() {
 
 // Events before the connection was open did not arrive, so the page reloads its data.
 function connectionChanged(connected) {
-  showConnection(connected);
+  setConnected(connected);
   if (connected) refreshSoon();
 }
 
@@ -152,11 +162,6 @@ function showError(problem) {
 
 function showMessage(text) {
   patchChildren(element("main"), [h("p", { class: "quiet" }, text)]);
-}
-
-function showConnection(connected) {
-  element("connection").textContent = connected ? "● live" : "○ reconnecting …";
-  element("connection").dataset.ok = connected;
 }
 
 function showNavigation() {
@@ -214,7 +219,7 @@ async function endSession() {
   loads += 1; // discard loads in progress
   try {
     await signOut();
-    element("connection").textContent = "";
+    resetConnection();
     await open();
   } catch (problem) {
     toast(problem.message, "bad");
@@ -257,7 +262,9 @@ async function start() {
     showError(problem);
     return;
   }
+  watchParts(() => current?.data && showTab(current.page.title(current.data, current.context), stateOf()));
   await open();
+  if (session.user) askForParts();
   const health = await (await fetch("/healthz")).json();
   element("version").textContent = `Lanista ${health.version}`;
 }

@@ -12,6 +12,7 @@ const SECTIONS = [
   ["/lineage", "Lineage"],
   ["/promotions", "Promotions"],
   ["/matches", "Matches"],
+  ["/problems", "Problems"],
 ];
 
 export function trialFrame(trial, context, ...content) {

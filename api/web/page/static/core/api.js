@@ -9,11 +9,24 @@ export const session = { user: null, error: "" };
 /** The header that proves that a request comes from this origin; read each time, since another tab may sign in anew. */
 export const credentials = () => ({ "X-CSRF-Token": localStorage.getItem(CSRF_TOKEN) ?? "" });
 
-/** An error answer of the API; the message is the API's own. */
+/** A field as a person counts and calls it: `body.spec.entrants[1]` is "entrants 2". */
+const fieldName = (field) => field.replace(/^(body|query)\.(spec\.)?/, "").replace(/\[(\d+)\]/g, (_, place) => ` ${Number(place) + 1}`);
+
+/** What an error answer says to a person. */
+function messageOf(status, { detail, errors = [] }) {
+  if (misses(errors)) return "Nothing has this address: a part of it is not an id.";
+  if (!errors.length) return detail ?? `the server answered ${status}`;
+  return errors.map(({ field, message }) => `${fieldName(field)}: ${message}`).join("; ");
+}
+
+/** Whether a part of the address itself is wrong, so that there is nothing. */
+const misses = (errors) => errors.some(({ field }) => field.startsWith("path."));
+
+/** An error answer of the API; the message is the API's own, with fields as people call them. */
 export class Problem extends Error {
   constructor(status, body) {
-    super(body.detail ?? `the server answered ${status}`);
-    this.status = status;
+    super(messageOf(status, body));
+    this.status = misses(body.errors ?? []) ? 404 : status;
     this.title = body.title ?? "Something went wrong";
     this.fields = body.errors ?? [];
   }

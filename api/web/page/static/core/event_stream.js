@@ -5,6 +5,7 @@ import { credentials } from "./api.js";
 const KEPT = 80;
 const ASKED = 400; // more than are kept, because transient events are dropped
 const RETRY_MS = 1000;
+const SILENT_MS = 35_000; // an idle stream sends a comment every 10 s: after this it is dead, whatever the browser believes
 let stream = null; // the AbortController of the stream under way
 let following = null;
 let recent = [];
@@ -60,12 +61,23 @@ async function readOnce(address, position, signal, hear, onConnection) {
   const text = answer.body.pipeThrough(new TextDecoderStream()).getReader();
   let rest = "";
   for (;;) {
-    const { value, done } = await text.read();
+    const { value, done } = await within(SILENT_MS, text);
     if (done) return false;
     const frames = (rest + value).split("\n\n");
     rest = frames.pop();
     for (const frame of frames) readFrame(frame, position, hear);
   }
+}
+
+/** The next piece of the stream; after a silence the stream counts as ended. */
+async function within(milliseconds, reader) {
+  let timer;
+  const silence = new Promise((resolve) => {
+    timer = setTimeout(resolve, milliseconds, { done: true });
+  });
+  const piece = await Promise.race([reader.read(), silence]).finally(() => clearTimeout(timer));
+  if (piece.done) reader.cancel().catch(() => {});
+  return piece;
 }
 
 function readFrame(frame, position, hear) {

@@ -19,13 +19,13 @@ export function duration(seconds) {
   if (!Number.isFinite(seconds)) return "–";
   const all = Math.max(0, Math.round(seconds)); // rounded once, or 359.7 s would be 5 min 60 s
   if (all < 60) return `${all} s`;
-  if (all < 3600) return `${Math.floor(all / 60)} min ${all % 60} s`;
+  if (all < 3600) return `${Math.floor(all / 60)} min${all % 60 ? ` ${all % 60} s` : ""}`;
   if (all < 86400) return `${Math.floor(all / 3600)} h ${Math.floor((all % 3600) / 60)} min`;
   return `${Math.floor(all / 86400)} d ${Math.floor((all % 86400) / 3600)} h`;
 }
 
 /** A time to come, to the precision that is known: what is hours away is not told in seconds. */
-export const about = (seconds) => (seconds < 600 ? duration(seconds) : duration(Math.round(seconds / 60) * 60).replace(/ 0 s$/, ""));
+export const about = (seconds) => (seconds < 600 ? duration(seconds) : duration(Math.round(seconds / 60) * 60));
 
 export const since = (text) => duration((Date.now() - new Date(text)) / 1000);
 
@@ -48,4 +48,7 @@ export function messageAndTrace(text) {
 export const humanize = (name) => name.replaceAll("_", " ");
 /** A name of own code as its author wrote it, without the archive that it is in. */
 export const plainName = (name) => name.replace(/^lanista_code_[0-9a-f]{64}\./, "");
-export const versionName = (player, number) => `${player} v${number}`;
+/** A version by its player; a snapshot (`main-3`) has only one, whose number says nothing. */
+export const versionName = (player, number) => (number === 0 && /-\d+$/.test(player) ? player : `${player} v${number}`);
+/** The same for a label that the API has put together. */
+export const versionLabel = (label) => label.replace(/(-\d+) v0$/, "$1");

@@ -3,29 +3,56 @@ import { get, getAll, hasScope } from "../core/api.js";
 import { h } from "../core/dom.js";
 import { clusterCards } from "../components/cluster_cards.js";
 import { healthCards, refreshWhileVisible } from "../components/health_cards.js";
+import { logCard, readLog } from "../components/log_card.js";
+import { historyCard } from "../components/system_history.js";
+import { waitingCard } from "../components/waiting_card.js";
 import { card, table, time } from "../components/widgets.js";
 import { tokenCard } from "../components/token_card.js";
 
+const SLOW_MS = 15_000;
+const MOST_TRIALS = 10; // running trials whose waits are shown
 const TITLES = { tensorboard: "TensorBoard", temporal: "Temporal" };
 export const title = () => "System";
 export const enter = refreshWhileVisible;
 export const leave = (context) => clearInterval(context.timer);
 export const onEvent = () => false;
 
-export async function load() {
-  const [system, audit, tokens] = await Promise.all([
+export async function load(context) {
+  const admin = hasScope("admin");
+  const [system, history, waiting, audit, tokens, logs, log] = await Promise.all([
     get("/system"),
-    hasScope("admin") ? get("/audit", { limit: 50 }) : null,
-    hasScope("admin") ? getAll("/tokens") : null,
+    nowAndThen(context, "history", () => get("/system/history")),
+    nowAndThen(context, "waiting", whatWaits),
+    admin ? get("/audit", { limit: 50 }) : null,
+    admin ? getAll("/tokens") : null,
+    admin ? nowAndThen(context, "logs", () => get("/system/logs")) : null,
+    admin ? readLog(context).catch(() => null) : null,
   ]);
-  return { system, audit, tokens };
+  return { system, history, waiting, audit, tokens, logs: logs?.items, log };
 }
 
-export function view({ system, audit, tokens }, context) {
+/** A value that is read again only after a while: the page itself is refreshed every few seconds. */
+async function nowAndThen({ state }, name, read) {
+  const known = state[name];
+  if (known && Date.now() - known.at < SLOW_MS) return known.value;
+  const value = await read();
+  state[name] = { at: Date.now(), value };
+  return value;
+}
+
+async function whatWaits() {
+  const running = await get("/trials", { status: "running", limit: MOST_TRIALS });
+  return Promise.all(running.items.map(async (trial) => ({ trial, now: await get(`/trials/${trial.id}/progress`) })));
+}
+
+export function view({ system, history, waiting, audit, tokens, logs, log }, context) {
   return [
     h("h1", { key: "h" }, "System"),
     h("section", { key: "parts", "aria-label": "Parts" }, healthCards(system.readiness)),
+    waitingCard(system.queues, waiting),
     clusterCards(system),
+    h("div", { key: "history" }, historyCard(history)),
+    logCard(logs, log, context),
     h(
       "section",
       { key: "links", class: "card" },

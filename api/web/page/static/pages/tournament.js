@@ -4,7 +4,7 @@ import { chart, prefetchCharts } from "../charts/line_charts.js";
 import { seriesColours } from "../charts/colours.js";
 import { ask, toast } from "../components/dialog.js";
 import { h } from "../core/dom.js";
-import { fixed, percent, humanize } from "../core/format.js";
+import { fixed, percent, humanize, versionLabel } from "../core/format.js";
 import { colourKey, heatMap } from "../charts/heat_map.js";
 import { badge, bar, card, empty, table, time, versionLink } from "../components/widgets.js";
 import { entrantLinks, rounds } from "../components/tournament_rounds.js";
@@ -58,7 +58,7 @@ export function view({ tournament, pairings, report }, context) {
       h("small", {}, `${tournament.pairings_played} of ${tournament.pairings_known} pairings played`),
     ),
     standings.length && report.games ? h("p", { key: "leads", class: "leads" }, capital(report.leads), ".") : null,
-    standings.length
+    standings.length && report.games
       ? h(
           "div",
           { class: "grid", key: "grid" },
@@ -67,7 +67,7 @@ export function view({ tournament, pairings, report }, context) {
           card("Cross table", crossTable(standings, report.cross_table, tournament, context)),
           card("Surprises", surprises(report)),
         )
-      : empty("No standings yet", "Shown after the first pairing."),
+      : empty("No standings yet", `Shown after the first pairing. ${standings.length} entrants wait for their games.`),
     h("div", { key: "rounds" }, card(tournament.format === "knockout" ? "Bracket" : "Rounds", rounds(pairings, tournament, standings))),
   ];
 }
@@ -116,11 +116,11 @@ function standingTable(standings, tournament) {
   return table(
     "Standings",
     [
-      ["Place", (line) => line.rank, "number"],
+      ["Place", (line) => (line.games || line.byes ? line.rank : "–"), "number"],
       [
         "Entrant",
         (line) => [
-          versionLink(line.version_id, line.label),
+          versionLink(line.version_id, versionLabel(line.label)),
           line.withdrawn && h("span", { class: "badge", "data-status": "withdrawn", title: line.withdrawn }, "withdrawn"),
         ],
       ],
@@ -128,8 +128,8 @@ function standingTable(standings, tournament) {
       ["Won", (line) => line.wins, "number"],
       ["Drawn", (line) => line.draws, "number"],
       ["Lost", (line) => line.losses, "number"],
-      ["Elo", (line) => `${fixed(line.elo, 0)}`, "number"],
-      ["95 %", (line) => `${fixed(line.low, 0)} to ${fixed(line.high, 0)}`, "number"],
+      ["Elo", (line) => (line.games ? fixed(line.elo, 0) : "–"), "number"],
+      ["95 %", (line) => (line.games ? `${fixed(line.low, 0)} to ${fixed(line.high, 0)}` : "no games yet"), "number"],
       ...(swiss ? [["Buchholz", (line) => line.buchholz, "number"]] : []),
     ],
     standings,
@@ -138,7 +138,7 @@ function standingTable(standings, tournament) {
 }
 
 function intervals(standings, anchor) {
-  const rows = [...standings].sort((a, b) => a.elo - b.elo);
+  const rows = standings.filter((line) => line.games).sort((a, b) => a.elo - b.elo);
   return chart(
     "intervals",
     "Elo of each entrant with its 95 percent interval",

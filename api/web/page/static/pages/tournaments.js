@@ -7,16 +7,37 @@ import { badge, bar, empty, pick, table, time } from "../components/widgets.js";
 export const title = () => "Tournaments";
 export const onEvent = (event) => /^(tournament|pairing|ratings)\./.test(event.type);
 
+/** Who started a tournament. Every generation may be measured by one of its own: these would hide all others. */
+const ORIGINS = {
+  "": ["request", "schedule"],
+  request: ["request"],
+  schedule: ["schedule"],
+  evaluations: ["field_evaluation", "target_evaluation"],
+  all: [],
+};
+const STARTED_BY = { request: "a person", schedule: "a schedule", field_evaluation: "an evaluation", target_evaluation: "an evaluation" };
+const ORIGIN_NAMES = [
+  ["", "people and schedules"],
+  ["request", "people"],
+  ["schedule", "schedules"],
+  ["evaluations", "evaluations of generations"],
+  ["all", "all"],
+];
+
 export async function load({ query }) {
+  const purpose = ORIGINS[query.origin ?? ""] ?? [];
+  const which = { project: query.project, status: query.status, schedule_id: query.schedule, trial_id: query.trial, purpose };
   const [tournaments, projects] = await Promise.all([
-    getAll("/tournaments", { project: query.project, status: query.status, schedule_id: query.schedule, limit: 100 }, { maximum: 300 }),
+    getAll("/tournaments", { ...which, limit: 100 }, { maximum: 300 }),
     getAll("/projects"),
   ]);
   return { tournaments, projects };
 }
 
-export function view({ tournaments, projects }, context) {
+export function view({ tournaments: found, projects }, context) {
   const { query } = context;
+  const wanted = (query.q ?? "").toLowerCase();
+  const tournaments = found.filter((each) => `${each.name} ${each.project} ${each.game} ${each.format}`.toLowerCase().includes(wanted));
   return [
     h(
       "div",
@@ -26,7 +47,14 @@ export function view({ tournaments, projects }, context) {
     ),
     h(
       "div",
-      { class: "filters", key: "filters" },
+      { class: "filters", key: "filters", role: "search" },
+      h(
+        "label",
+        { class: "pick" },
+        "Search ",
+        h("input", { type: "search", name: "q", value: query.q ?? "", oninput: (event) => context.setQuery({ q: event.target.value }) }),
+      ),
+      pick("Started by", "origin", ORIGIN_NAMES, query.origin ?? "", (value) => context.setQuery({ origin: value })),
       pick("Project", "project", [["", "all"], ...projects.map((each) => [each.name, each.name])], query.project ?? "", (value) =>
         context.setQuery({ project: value }),
       ),
@@ -58,6 +86,7 @@ export function view({ tournaments, projects }, context) {
                   h("small", {}, `${each.pairings_played} of ${each.pairings_known}`),
                 ],
               ],
+              ["Started by", (each) => STARTED_BY[each.purpose] ?? "–"],
               ["Created", (each) => time(each.created_at)],
             ],
             tournaments,
@@ -65,7 +94,7 @@ export function view({ tournaments, projects }, context) {
           ),
         )
       : empty(
-          "No tournaments",
+          found.length || query.origin || query.q ? "No matching tournaments" : "No tournaments",
           "A tournament rates versions against each other. ",
           h("a", { href: "/tournaments/new" }, "Start one"),
           ", or ",

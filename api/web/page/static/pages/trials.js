@@ -1,9 +1,10 @@
 // All trials: progress, throughput, champion, and the actions on each.
 import { get, getAll, hasScope, session } from "../core/api.js";
 import { h } from "../core/dom.js";
-import { messageAndTrace, percent, short, speedText } from "../core/format.js";
+import { messageAndTrace, percent, short, speedText, versionName } from "../core/format.js";
 import { LruCache } from "../core/lru_cache.js";
 import { badge, bar, empty, pick, sparkline, time, versionLink } from "../components/widgets.js";
+import { stateOfTrial } from "../core/tab.js";
 import { refreshWhileVisible } from "../components/health_cards.js";
 import { trialActions } from "../components/trial_frame.js";
 
@@ -23,6 +24,11 @@ const championVersions = new LruCache(200);
 
 export const title = () => "Trials";
 export const enter = (context) => refreshWhileVisible(context, EVERY_MS);
+export const stateOf = ({ trials }) => {
+  const states = trials.map((trial) => stateOfTrial(trial, details.get(trial.id)?.now?.troubles));
+  const now = states.filter((state, place) => !trials[place].finished_at); // an end, good or bad, is no trouble of today
+  return ["trouble", "running", "paused"].find((state) => now.includes(state)) ?? null;
+};
 export const leave = (context) => clearInterval(context.timer);
 
 export async function load(context) {
@@ -143,6 +149,7 @@ function row(trial, champions, context) {
       h("h2", {}, h("a", { href: `/trials/${trial.id}` }, trial.name), " ", badge(trial.status)),
       h("p", { class: "quiet" }, trial.project, " · ", trial.game, " · created ", time(trial.created_at)),
       trial.status === "failed" && trial.status_reason ? h("p", { class: "bad" }, messageAndTrace(trial.status_reason).message) : null,
+      more?.now?.troubles.length ? h("p", { class: "bad" }, messageAndTrace(more.now.troubles[0]).message) : null,
     ),
     h(
       "div",
@@ -161,7 +168,7 @@ function row(trial, champions, context) {
       "div",
       { class: "lead" },
       more ? sparkline(more.ratings, `Ratings of ${trial.name} over steps`) : null,
-      h("small", {}, "Champion ", champion ? versionLink(champion.id, `${champion.player} v${champion.number}`) : "–"),
+      h("small", {}, "Champion ", champion ? versionLink(champion.id, versionName(champion.player, champion.number)) : "–"),
     ),
     trialActions(trial, context),
   );

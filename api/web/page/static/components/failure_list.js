@@ -1,0 +1,30 @@
+// Failures of a trial or a player, each with its attempts, lost steps and error text.
+import { h } from "../core/dom.js";
+import { messageAndTrace, since, whole } from "../core/format.js";
+import { table, time } from "./widgets.js";
+
+export function failureTable(trial, failures) {
+  const root = `/trials/${trial.id}/problems`;
+  return table(
+    "Problems, newest first",
+    [
+      ["When", (each) => [time(each.at), h("br"), h("small", {}, `${since(each.at)} ago`)]],
+      ["Player", (each) => (each.player_id ? h("a", { href: `${root}?player=${each.player_id}` }, each.player ?? "–") : "–")],
+      ["What happened", (each) => sentence(each), "long"],
+      ["Attempts", (each) => whole(each.attempts), "number"],
+      ["Lost steps", (each) => whole(each.lost_steps), "number"],
+    ],
+    failures,
+    (each) => each.id,
+  );
+}
+
+function sentence(failure) {
+  const { message, trace } = messageAndTrace(failure.text);
+  const tournament = failure.tournament_id;
+  return [
+    message,
+    tournament ? [" (", h("a", { href: `/tournaments/${tournament}` }, "the tournament"), ")"] : null,
+    trace ? h("details", {}, h("summary", {}, "Traceback"), h("pre", { tabindex: 0 }, trace)) : null,
+  ];
+}

@@ -1,0 +1,115 @@
+// Whether a trial goes well, in one row: champion, gain, gate, tournament, time left, problems.
+import { h } from "../core/dom.js";
+import { about, duration, fixed, short, signed, since, speedText, versionLabel, versionName, whole } from "../core/format.js";
+import { bar, versionLink } from "./widgets.js";
+
+export function nowRow({ trial, overview }, speed) {
+  const root = `/trials/${trial.id}`;
+  return h(
+    "ul",
+    { class: "now", key: "glance", "aria-label": "Now" },
+    championTile(overview.champion),
+    gainTile(overview.gain),
+    gateTile(overview.gates, root),
+    tournamentTile(overview.tournaments, trial),
+    endTile(trial, speed),
+    problemsTile(overview, root),
+  );
+}
+
+const tile = (key, title, value, more, tone) =>
+  h("li", { key, "data-tone": tone }, h("h2", {}, title), h("strong", {}, value), more ? h("small", {}, more) : null);
+
+function championTile(champion) {
+  if (!champion) return tile("champion", "Champion", "none yet", "The first candidate that passes its gate becomes champion.");
+  const name = versionName(champion.player, champion.number);
+  return tile("champion", "Champion", versionLink(champion.version_id, name), `for ${since(champion.since)}`);
+}
+
+function gainTile(gain) {
+  const title = "Rating gained";
+  if (!gain) return tile("gain", title, "not known yet", "Known when two versions of a player are rated.");
+  const known = gain.low !== null;
+  const better = known && gain.low > 0;
+  const worse = known && gain.high < 0;
+  const interval = known ? `95 %: ${signed(gain.low)} to ${signed(gain.high)}; ` : "";
+  const verdict = better ? "it improves" : worse ? "it gets worse" : "no change that is certain";
+  return tile(
+    "gain",
+    title,
+    `${signed(gain.per_million_steps)} Elo per million steps`,
+    `${gain.player}: ${verdict}. ${interval}from ${short(gain.from_steps)} to ${short(gain.to_steps)} steps`,
+    better ? "good" : worse ? "bad" : null,
+  );
+}
+
+function gateTile(gates, root) {
+  const [gate] = gates;
+  if (!gate) return tile("gate", "Gate", "none under way", h("a", { href: `${root}/promotions` }, "Promotions"));
+  const place = (gate.llr - gate.lower_bound) / (gate.upper_bound - gate.lower_bound);
+  const share = Math.round(100 * Math.min(1, Math.max(0, place)));
+  const bounds = `${fixed(gate.lower_bound)} (rejected) and ${fixed(gate.upper_bound)} (promoted)`;
+  const label = `Log-likelihood ratio ${fixed(gate.llr)}, between ${bounds}`;
+  return h(
+    "li",
+    { key: "gate" },
+    h("h2", {}, "Gate"),
+    h(
+      "strong",
+      {},
+      h(
+        "a",
+        { href: `${root}/promotions?gate=${gate.id}` },
+        `${versionLabel(gate.candidate)} against ${versionLabel(gate.champion ?? "nobody")}`,
+      ),
+    ),
+    h("div", { class: "bounds", role: "img", "aria-label": label, title: label }, h("span", { style: `left:${share}%` })),
+    h("small", {}, `LLR ${fixed(gate.llr)} of ${fixed(gate.lower_bound)} … ${fixed(gate.upper_bound)}, ${whole(gate.pairs)} pairs`),
+    gates.length > 1 ? h("small", {}, `${gates.length - 1} more wait`) : null,
+  );
+}
+
+function tournamentTile(tournaments, trial) {
+  const [one] = tournaments;
+  const all = `/tournaments?project=${encodeURIComponent(trial.project)}&trial=${trial.id}&origin=all`;
+  if (!one) return tile("tournament", "Tournament", "none under way", h("a", { href: all }, "Tournaments"));
+  return h(
+    "li",
+    { key: "tournament" },
+    h("h2", {}, "Tournament"),
+    h("strong", {}, h("a", { href: `/tournaments/${one.id}` }, one.name)),
+    bar(one.pairings_played, one.pairings_known, `Pairings of ${one.name} played`),
+    h("small", {}, `${whole(one.pairings_played)} of ${whole(one.pairings_known)} pairings`),
+  );
+}
+
+function endTile(trial, speed) {
+  if (trial.finished_at) return tile("end", "Ended", since(trial.finished_at), "ago");
+  if (trial.status !== "running") return tile("end", "Ends", "–", `the trial is ${trial.status}`);
+  const made = speed ? `${speedText(speed)} over the last ${duration(speed.measured_seconds)}` : "";
+  if (!trial.budget_steps) return tile("end", "Ends", "no budget of steps", made);
+  if (!speed?.seconds_left) return tile("end", "Ends", speed ? "not at this speed" : "not known yet", made, speed ? "bad" : null);
+  return tile("end", "Ends", `in about ${about(speed.seconds_left)}`, made);
+}
+
+function problemsTile({ problems_last_hour: count, newest_problem: newest }, root) {
+  const last = newest ? `The last ${since(newest.at)} ago` : "none so far";
+  const value = h("a", { href: `${root}/problems` }, count ? `${whole(count)} in the last hour` : "none in the last hour");
+  return tile("problems", "Problems", value, last, count ? "bad" : "good");
+}
+
+/** What keeps a trial from going on, in words; null where nothing does. */
+export function troubleBanner(trial, troubles) {
+  if (!troubles?.length) return null;
+  return h(
+    "section",
+    { class: "troubles", key: "troubles", role: "alert" },
+    h("strong", {}, "In trouble now "),
+    h("a", { href: `/trials/${trial.id}/problems` }, "(all problems)"),
+    h(
+      "ul",
+      {},
+      troubles.map((text) => h("li", { key: text }, text.split("\n")[0])),
+    ),
+  );
+}

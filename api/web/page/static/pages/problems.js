@@ -1,0 +1,62 @@
+// What went wrong in a trial, or for one of its players: every failed attempt with its cost.
+import { get, getAll } from "../core/api.js";
+import { h } from "../core/dom.js";
+import { whole } from "../core/format.js";
+import { failureTable } from "../components/failure_list.js";
+import { troubleBanner } from "../components/now_row.js";
+import { trialFrame } from "../components/trial_frame.js";
+import { LEARNS } from "../components/trial_facts.js";
+import { card, pick } from "../components/widgets.js";
+import { stateOfTrial } from "../core/tab.js";
+
+const SHOWN = 200;
+export const title = ({ trial }) => `Problems of ${trial.name}`;
+export const trialOf = (context) => context.parameters.trial;
+export const onEvent = (event) => event.type !== "progress" && event.level === "bad";
+export const stateOf = ({ trial, now }) => stateOfTrial(trial, now?.troubles);
+
+export async function load({ parameters, query }) {
+  const root = `/trials/${parameters.trial}`;
+  const [trial, now, players, failures] = await Promise.all([
+    get(root),
+    get(`${root}/progress`),
+    getAll(`${root}/players`),
+    getAll(`${root}/failures`, { player_id: query.player, limit: 100 }, { maximum: SHOWN }),
+  ]);
+  return { trial, now, players, failures };
+}
+
+export function view({ trial, now, players, failures }, context) {
+  const chosen = context.query.player ?? "";
+  const lost = failures.reduce((sum, each) => sum + each.lost_steps, 0);
+  const learning = players.filter((player) => LEARNS.includes(player.role) || player.id === chosen);
+  return trialFrame(
+    trial,
+    context,
+    troubleBanner(trial, now.troubles),
+    h(
+      "form",
+      { class: "filters", key: "filters", onsubmit: (event) => event.preventDefault() },
+      pick("Player", "player", [["", "all"], ...learning.map((player) => [player.id, player.name])], chosen, (player) =>
+        context.setQuery({ player }),
+      ),
+    ),
+    h(
+      "div",
+      { key: "failures" },
+      card(
+        "Problems",
+        failures.length
+          ? [
+              h(
+                "p",
+                {},
+                `${whole(failures.length)}${failures.length === SHOWN ? " newest" : ""} problems, ${whole(lost)} steps made again.`,
+              ),
+              failureTable(trial, failures),
+            ]
+          : h("p", { class: "quiet" }, "Nothing has gone wrong so far."),
+      ),
+    ),
+  );
+}

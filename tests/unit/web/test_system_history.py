@@ -1,0 +1,50 @@
+"""The history of the system: bounded, and complete for every sample."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+from typing import cast
+
+from api.web.live.cluster_status import GONE_SECONDS, ClusterStatus, TaskQueues, WorkerSeen, silent_workers
+from api.web.live.system_history import SAMPLES, HistorySampler, Sample
+from orchestrator.contracts.queues import Queue
+
+NOW = datetime(2030, 1, 1, 12, tzinfo=UTC)
+
+
+def test_the_oldest_sample_goes() -> None:
+    sampler = HistorySampler(cast(ClusterStatus, None))
+    for number in range(SAMPLES + 5):
+        sampler.add(Sample(at=NOW + timedelta(seconds=10 * number), cpu=0.5, memory=0.25, queues={"train": number}))
+    history = sampler.history()
+    assert len(history.at) == len(history.cpu) == SAMPLES
+    assert history.queues["train"][0] == 5 and history.reserved_cpus == [None] * SAMPLES
+
+
+def test_a_queue_that_was_not_known_is_null() -> None:
+    sampler = HistorySampler(cast(ClusterStatus, None))
+    sampler.add(Sample(at=NOW, cpu=0, memory=0))
+    sampler.add(Sample(at=NOW, cpu=0, memory=0, queues={"train": 3}, reserved_cpus=2.0))
+    history = sampler.history()
+    assert history.queues == {"train": [None, 3]} and history.reserved_cpus == [None, 2.0]
+
+
+def seen(**ago: float) -> TaskQueues:
+    workers = [
+        WorkerSeen(identity="1@host", queue=Queue(name), last_seen=NOW - timedelta(seconds=seconds))
+        for name, seconds in ago.items()
+    ]
+    return TaskQueues(workers=workers, queues=[])
+
+
+def test_a_worker_that_polls_no_more_is_named() -> None:
+    assert silent_workers(seen(league=1, store=1, train=1, play=1, interactive=1), NOW) == {}
+    gone = GONE_SECONDS + 1
+    dead = silent_workers(seen(league=1, store=2, train=gone, play=gone, interactive=gone), NOW)
+    assert dead == {"train worker": "no poll since 11:58:44 UTC"}
+    assert silent_workers(seen(train=1), NOW) == {"store worker": "none is running"}
+
+
+def test_a_worker_that_is_busy_is_not_dead() -> None:
+    """All places of the train queue are taken, so nobody polls it; the worker still polls its other queues."""
+    assert silent_workers(seen(league=1, store=1, train=4_000, play=50, interactive=10), NOW) == {}
