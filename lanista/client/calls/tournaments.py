@@ -20,15 +20,15 @@ def tournaments(
     trial: TrialRef | None = None,
     schedule_id: str | None = None,
     status: Sequence[str] = (),
+    purpose: Sequence[str] = (),
     page_size: int = 100,
 ) -> Listing[Tournament]:
     """Tournaments, the newest first."""
     from api.schemas.tournaments import Tournament
 
     trial_id = trial if trial is None or isinstance(trial, str) else trial.id
-    query = drop_none(
-        {"project": project, "trial_id": trial_id, "schedule_id": schedule_id, "status": list(status) or None}
-    )
+    chosen = {"status": list(status) or None, "purpose": list(purpose) or None}
+    query = drop_none({"project": project, "trial_id": trial_id, "schedule_id": schedule_id, **chosen})
     return Listing(path=path_to("tournaments"), item=Tournament, query=query, page_size=page_size)
 
 
