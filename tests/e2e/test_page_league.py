@@ -24,7 +24,7 @@ def pages(league: League) -> dict[str, str]:
         trial: "Players (",
         f"{trial}/payoff": "α-rank mass",
         f"{trial}/matchmaking": "Branches",
-        f"{trial}/lineage": "Snapshots, resets and forks",
+        f"{trial}/lineage": "Snapshots, resets, copies and forks",
         f"{trial}/promotions": "Gates",
         f"{trial}/matches": f"#{league.match}",
         f"/versions/{league.version}": "SHA-256",

@@ -197,3 +197,16 @@ def test_the_list_of_tournaments_hides_evaluations_unless_asked_for(
     page.get_by_label("Search").fill("no tournament is called so")
     expect(page.get_by_role("heading", name="No matching tournaments")).to_be_visible()
     assert serious_problems(page) == []
+
+
+def test_the_system_over_time_and_its_logs_are_shown(stack: LocalStack, page: Page) -> None:
+    wait_until(lambda: bool(stack.call("GET", "/system/history")["at"]))
+    page.goto("/system?log=api")
+    hour = page.get_by_role("region", name="The last hour")
+    expect(hour.get_by_role("img", name=re.compile("^CPU: now"))).to_be_visible()
+    expect(hour.get_by_role("img", name=re.compile("^Queue train: now"))).to_be_visible()
+    log = page.get_by_role("log", name="Log of api")
+    expect(log).to_contain_text("Application startup complete")
+    assert stack.home.admin_token.read_text().strip() not in log.inner_text()
+    expect(page.get_by_role("region", name="What waits")).to_be_visible()
+    assert serious_problems(page) == []

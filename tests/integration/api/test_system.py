@@ -70,3 +70,22 @@ async def test_a_slow_answer_keeps_nobody_waiting_and_is_asked_for_once(monkeypa
     monkeypatch.setattr(cluster_status, "WAIT_SECONDS", 30.0)
     assert (await cluster.task_queues()).value is not None and asked == [1]
     assert (await cluster.task_queues()).value is not None and asked == [1], "cached for a while"
+
+
+def test_logs_are_for_admins_and_the_history_for_all(api: Served, viewer: httpx.Client) -> None:
+    for path in ("/api/v1/system/logs", "/api/v1/system/logs/api"):
+        assert viewer.get(path).status_code == 403
+    with api.client(Scope.ADMIN) as admin:
+        assert admin.get("/api/v1/system/logs").json() == {"items": []}, "this API knows no folder of logs"
+        assert admin.get("/api/v1/system/logs/api").status_code == 404
+        assert admin.get("/api/v1/system/logs/..%2Fsecret").status_code in (404, 422)
+    history = viewer.get("/api/v1/system/history").json()
+    assert len(history["at"]) == len(history["cpu"]) == len(history["memory"])
+
+
+def test_parts_that_do_not_work_are_named(viewer: httpx.Client, api_database: str, tmp_path: Path) -> None:
+    # the stand-in of the train worker serves its interactive queue, so no kind of worker is away
+    assert viewer.get("/api/v1/system/silent").json() == {"parts": []}
+    with running_api(api_database, "127.0.0.1:1", tmp_path) as alone, alone.client(Scope.VIEWER) as client:
+        (part,) = client.get("/api/v1/system/silent").json()["parts"]
+        assert part["name"] == "temporal" and part["problem"].startswith(("not reachable", "no answer"))

@@ -20,7 +20,7 @@ export function historyCard(history) {
       [
         ["CPU", history.cpu, 1, percent],
         ["Memory", history.memory, 1, percent],
-        ["CPUs reserved by crews and matches", history.reserved_cpus, null, (value) => fixed(value, 0)],
+        ["CPUs of crews", history.reserved_cpus, null, (value) => fixed(value, 0)],
         ...queues,
       ].map(([name, values, most, show]) => timeline(name, values, most, show)),
     ),
