@@ -120,6 +120,7 @@ BREAK: dict[str, list[str]] = {
         "purpose = 'request' WHERE purpose = 'field_evaluation'",
     ],
     "ck_tournaments_generation": ["generation = -1"],
+    "ck_sweeps_finished": ["status = 'failed'", "finished_at = now()"],
     "ck_tournaments_finished": ["status = 'completed'", "finished_at = now()"],
     "ck_trials_finished": ["status = 'failed'", "finished_at = now()"],
     "ck_trials_fork_complete": [

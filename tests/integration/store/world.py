@@ -27,6 +27,10 @@ from api.store.tables import (
     RatingCovariance,
     RatingFit,
     Schedule,
+    Sweep,
+    SweepDecision,
+    SweepTrial,
+    SweepValue,
     Tournament,
     TournamentEntrant,
 )
@@ -41,6 +45,7 @@ class World(LearningRows):
         self._hold_tournament()
         self._promote()
         self._rate()
+        self._sweep()
         self._open_to_callers()
         session.commit()
 
@@ -153,7 +158,7 @@ class World(LearningRows):
             Decision(
                 trial_id=self.trial.id,
                 kind="promotion",
-                verdict="promoted",
+                verdict="go_on",
                 reason="won",
                 gate_id=self.running.id,
                 version_id=self.snapshot.id,
@@ -208,6 +213,14 @@ class World(LearningRows):
                 fit_id=fit.id, versions=[self.trained.id, self.snapshot.id], upper_triangle=[4.0, 1.0, 3.0]
             ),
         )
+
+    def _sweep(self) -> None:
+        sweep = Sweep(id=new_id(), project_id=self.project.id, name="rates", spec={}, best_trial_id=self.trial.id)
+        place = {"sweep_id": sweep.id, "number": 0}
+        self.add(sweep)
+        self.add(SweepTrial(**place, trial_id=self.trial.id, bracket=0, first_rung=0, point={"seed": 1}))
+        self.add(SweepValue(**place, rung=0, trial_id=self.trial.id, commit=1, steps=10, value=0.5, source={}))
+        self.add(SweepDecision(**place, rung=0, verdict="go_on", reason="the only one"))
 
     def _open_to_callers(self) -> None:
         token = ApiToken(id=new_id(), name="admin", token_sha256=SHA, scope="admin")
