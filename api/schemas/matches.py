@@ -41,3 +41,37 @@ class Match(MatchSummary):
 
     moves: list[int] = Field(description="all actions in order, chance included", examples=[[3, 3]])
     opening: dict[str, Any] | None = Field(description="its opening; null: the usual start")
+
+
+class Score(Answer):
+    """Results from the first version's view, with the 95 % interval of its win rate (Wilson)."""
+
+    wins: int = Field(description="games won by the first", examples=[12])
+    draws: int = Field(description="games drawn", examples=[3])
+    losses: int = Field(description="games lost by the first", examples=[5])
+    games: int = Field(description="all of them", examples=[20])
+    win_rate: float | None = Field(description="its points for each game; null without games", examples=[0.675])
+    low: float = Field(description="lower end of its 95 % interval", examples=[0.46])
+    high: float = Field(description="upper end of that interval", examples=[0.84])
+
+
+class SeatScore(Score):
+    """Results of the games in which the first version had this seat."""
+
+    seat: int = Field(description="the first version's team; its seat where each seat is a team", examples=[0])
+
+
+class OpeningScore(Score):
+    """Results of the games that began with these moves."""
+
+    opening: list[int] = Field(description="the random opening moves, by the game's action numbers", examples=[[3, 3]])
+
+
+class HeadToHead(Answer):
+    """All recorded games of two versions against each other, by seat and by opening."""
+
+    version_id: str = Field(description="the first version")
+    opponent_version_id: str = Field(description="the second version")
+    total: Score = Field(description="all games")
+    seats: list[SeatScore] = Field(description="by the first version's seat")
+    openings: list[OpeningScore] = Field(description="by opening, the most played first; at most 50")

@@ -15,7 +15,18 @@ from fastapi.responses import FileResponse
 from fastapi.staticfiles import StaticFiles
 
 PAGE = Path(__file__).parent / "page"
-SEGMENTS = ("trials", "tournaments", "schedules", "versions", "matches", "play", "system", "tensorboard", "signin")
+SEGMENTS = (
+    "trials",
+    "tournaments",
+    "schedules",
+    "players",
+    "versions",
+    "matches",
+    "play",
+    "system",
+    "tensorboard",
+    "signin",
+)
 """First segments of the page's addresses. The page's own router shows what follows; other addresses are 404, and a
 browser gets the page, which says so."""
 LIBRARY = "/static/vendor/plotly.min.js"

@@ -93,3 +93,50 @@ def test_a_knockout_has_a_final_and_a_winner(page: Page, league: League, stack: 
         "href", f"/versions/{second['version_id']}"
     )
     assert serious_problems(page) == []
+
+
+OPPONENTS = """async () => {
+  const { opponentsOf } = await import("/static/core/opponents.js");
+  const players = ["a", "b", "c", "d"].map((id) => ({ id, name: id }));
+  const wins = [[0, 9, 2, 1], [1, 0, 0, 0], [8, 0, 0, 0], [0, 0, 0, 0]];
+  const losses = wins.map((row, at) => row.map((_, other) => wins[other][at]));
+  const none = wins.map((row) => row.map(() => 0));
+  const rate = (won, lost) => (won + lost ? won / (won + lost) : null);
+  const rates = wins.map((row, at) => row.map((won, other) => rate(won, losses[at][other])));
+  const payoff = { players, wins, losses, draws: none, win_rate: rates, low: none, high: rates, min_games: 8 };
+  return opponentsOf(payoff, "a").map(({ name, games }) => [name, games]);
+}"""
+
+
+def test_a_player_has_a_page_with_its_rating_versions_and_opponents(
+    page: Page, league: League, stack: LocalStack
+) -> None:
+    page.goto(f"/trials/{league.trial}")
+    assert page.evaluate(OPPONENTS) == [["c", 10], ["b", 10]], "the worst first, and none with too few games"
+    page.get_by_role("region", name="Players", exact=True).get_by_role("link", name="main", exact=True).click()
+    expect(page.locator("h1")).to_contain_text("main")
+    page.reload()
+    expect(page.get_by_role("img", name=re.compile("^Elo of main over steps"))).to_have_attribute("data-drawn", "yes")
+    expect(page.get_by_role("region", name="Versions").last.get_by_role("link").first).to_be_visible()
+    expect(page.get_by_role("region", name="Opponents it does worst against").locator("tbody tr").first).to_be_visible()
+    assert serious_problems(page) == []
+
+
+def test_two_versions_have_a_page_by_seat_and_opening(page: Page, league: League, stack: LocalStack) -> None:
+    pair = f"/versions/{league.version}/against/{league.opponent}"
+    found = stack.call("GET", pair)
+    assert found["total"]["games"] == sum(each["games"] for each in found["seats"]) > 0
+    assert found["total"]["games"] == sum(each["games"] for each in found["openings"])
+    assert found["total"]["low"] <= found["total"]["win_rate"] <= found["total"]["high"]
+    turned = stack.call("GET", f"/versions/{league.opponent}/against/{league.version}")
+    assert turned["total"]["wins"] == found["total"]["losses"], "the same games from the other side"
+    assert {each["seat"]: each["games"] for each in turned["seats"]} == {
+        1 - each["seat"]: each["games"] for each in found["seats"]
+    }
+    page.goto(pair)
+    expect(page.get_by_role("main")).to_contain_text(f"in {found['total']['games']} games")
+    expect(page.get_by_role("region", name="Results by seat").locator("tbody tr")).to_have_count(len(found["seats"]))
+    expect(page.get_by_role("region", name="Recorded games").get_by_role("link").first).to_be_visible()
+    page.get_by_role("link", name="Swap sides").click()
+    expect(page).to_have_url(re.compile(f"/versions/{league.opponent}/against/"))
+    assert serious_problems(page) == []

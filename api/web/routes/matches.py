@@ -9,9 +9,11 @@ from uuid import UUID
 from fastapi import APIRouter, Query, Response
 
 from api.schemas.base import Page
-from api.schemas.matches import Match, MatchSummary
+from api.schemas.matches import HeadToHead, Match, MatchSummary
 from api.store.core.records import Record
+from api.store.matches.head_to_head import head_to_head
 from api.store.matches.reads import MatchFilter, list_matches, read_match
+from api.store.players.reads import get_version
 from api.store.trials.reads import require_trial
 from api.web.auth.scopes import Viewer
 from api.web.responses.csv_export import CSV_RESPONSE, PAGE, Form, FormQuery, csv_download, every_page
@@ -71,3 +73,17 @@ def get_one(match_id: RowNumber, services: Api, principal: Viewer) -> Response:
     with services.reads() as session:
         record = read_match(session, match_id)
     return record_response(record, Match)
+
+
+@router.get(
+    "/versions/{version_id}/against/{opponent_version_id}",
+    summary="Get two versions against each other",
+    response_model=HeadToHead,
+)
+def against(version_id: EntityId, opponent_version_id: EntityId, services: Api, principal: Viewer) -> Response:
+    """Their recorded games by seat and by opening, with 95 % intervals. Training games are not recorded one by one."""
+    with services.reads() as session:
+        for each in (version_id, opponent_version_id):
+            get_version(session, str(each))
+        record = head_to_head(session, str(version_id), str(opponent_version_id))
+    return record_response(record, HeadToHead)

@@ -15,6 +15,7 @@ export function matchTable(matches, version = null) {
       ["Player", (match) => versionLink(match.version_id, versionName(match.player, match.version_number))],
       ["Result", (match) => badge(match.result)],
       ["Opponent", (match) => versionLink(match.opponent_version_id, versionName(match.opponent, match.opponent_version_number))],
+      ["Head to head", (match) => h("a", { href: `/versions/${match.version_id}/against/${match.opponent_version_id}` }, "compare")],
       ["Moves", (match) => match.plies, "number"],
       ["For", (match) => humanize(match.stream)],
       ["When", (match) => time(match.played_at)],

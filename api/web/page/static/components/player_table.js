@@ -1,4 +1,5 @@
 // The players of a trial: what each is, how far it is, and its rating.
+import { h } from "../core/dom.js";
 import { fixed, humanize, plainName, short, whole } from "../core/format.js";
 import { badge, table, time, versionLink } from "./widgets.js";
 
@@ -13,7 +14,7 @@ export function playerTable(players, ratings, metrics, spec) {
   return table(
     "Players",
     [
-      ["Player", (player) => player.name],
+      ["Player", (player) => h("a", { href: `/players/${player.id}` }, player.name)],
       ["Role", (player) => humanize(player.role)],
       ["Algorithm", (player) => kind(player, spec, "algorithm")],
       ["Model", (player) => kind(player, spec, "model")],

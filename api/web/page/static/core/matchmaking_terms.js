@@ -28,9 +28,8 @@ export function termsOf(player, winRate, branches, power = 2) {
   return branches.flatMap(({ branch, mass, players, probabilities }) => {
     const at = players?.indexOf(player) ?? -1;
     if (at < 0 || !probabilities[at]) return [];
-    return [
-      `${part(branch, formulaOf(branch, power), winRate, probabilities[at] / mass, players.length)}${mass < 1 - 1e-9 ? `, of ${percent(mass)} of the games` : ""}`,
-    ];
+    const text = part(branch, formulaOf(branch, power), winRate, probabilities[at] / mass, players.length);
+    return [mass < 1 - 1e-9 ? `${text}, of ${percent(mass)} of the games` : text];
   });
 }
 

@@ -71,7 +71,7 @@ export function view(data, context) {
         h(
           "p",
           { class: "quiet" },
-          "Rows against columns, with the number of games (g); cells without colour have no games. Click a cell for its games, drag to zoom in.",
+          "Rows against columns, with games (g); cells without colour have none. Click a cell for its games, drag to zoom in.",
         ),
       ),
       h("div", {}, cell(data, context), masses(data), cycles(data, context)),
@@ -157,7 +157,8 @@ function hover(payoff, row, column) {
   const rate = payoff.win_rate[row][column];
   const who = `${payoff.players[row].name} against ${payoff.players[column].name}`;
   if (rate === null) return row === column ? [] : [who, "have not met"];
-  const counts = `${whole(payoff.wins[row][column])} won, ${whole(payoff.draws[row][column])} drawn, ${whole(payoff.losses[row][column])} lost`;
+  const [won, drawn, lost] = [payoff.wins, payoff.draws, payoff.losses].map((matrix) => whole(matrix[row][column]));
+  const counts = `${won} won, ${drawn} drawn, ${lost} lost`;
   const played = whole(gamesOf(payoff, row, column));
   if (isThin(payoff, row, column)) return [who, `too few games: ${played} of ${payoff.min_games}`, counts];
   return [
@@ -182,7 +183,7 @@ function cell({ payoff, games, trial }, context) {
     h(
       "div",
       { class: "title" },
-      h("h2", {}, `${one.name} against ${other.name}`),
+      h("h2", {}, h("a", { href: `/players/${one.id}` }, one.name), " against ", h("a", { href: `/players/${other.id}` }, other.name)),
       h("button", { class: "plain", onclick: () => context.setQuery({ row: "", column: "" }) }, "Close"),
     ),
     h(

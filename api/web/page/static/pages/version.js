@@ -72,6 +72,7 @@ export function view({ version, trial, rating, games, metrics }, context) {
       card(
         "Version",
         facts([
+          ["Player", h("a", { href: `/players/${version.player_id}` }, version.player)],
           ["Origin", humanize(version.origin)],
           ["Steps", whole(version.steps)],
           ["Commit", whole(version.commit)],

@@ -1,0 +1,92 @@
+// Two versions against each other: results by seat and opening with intervals, and their recorded games.
+import { get } from "../core/api.js";
+import { h } from "../core/dom.js";
+import { percent, versionName, whole } from "../core/format.js";
+import { card, empty, table, versionLink } from "../components/widgets.js";
+import { matchTable } from "../components/match_table.js";
+
+export const title = ({ one, other }) => `${nameOf(one)} against ${nameOf(other)}`;
+export const onEvent = (event) => /^(pairing|tournament|gate)\./.test(event.type);
+const nameOf = (version) => versionName(version.player, version.number);
+
+export async function load({ parameters: { version, opponent } }) {
+  const [one, other, results] = await Promise.all([
+    get(`/versions/${version}`),
+    get(`/versions/${opponent}`),
+    get(`/versions/${version}/against/${opponent}`),
+  ]);
+  const games = await get(`/trials/${one.trial_id}/matches`, {
+    player_id: one.player_id,
+    opponent_id: other.player_id,
+    version_id: one.id,
+    limit: 50,
+  });
+  const between = games.items.filter((match) => [match.version_id, match.opponent_version_id].includes(other.id));
+  return { one, other, results, games: between };
+}
+
+export function view({ one, other, results, games }) {
+  const { total, seats, openings } = results;
+  return [
+    h(
+      "div",
+      { class: "title", key: "title" },
+      h(
+        "div",
+        {},
+        h(
+          "p",
+          { class: "crumbs" },
+          h("a", { href: "/trials" }, "Trials"),
+          " / ",
+          h("a", { href: `/players/${one.player_id}` }, one.player),
+        ),
+        h("h1", {}, versionLink(one.id, nameOf(one)), " against ", versionLink(other.id, nameOf(other))),
+        h("p", { class: "leads" }, verdict(total)),
+      ),
+      h("a", { class: "button plain", href: `/versions/${other.id}/against/${one.id}` }, "Swap sides"),
+    ),
+    total.games
+      ? h(
+          "div",
+          { class: "grid", key: "grid" },
+          card(
+            "By seat",
+            scores("Results by seat", ["Seat", (each) => each.seat + 1], seats, (each) => each.seat),
+          ),
+          card(
+            "By opening",
+            scores("Results by opening", ["Opening", (each) => each.opening.join(" ") || "usual start"], openings, (each) =>
+              each.opening.join(" "),
+            ),
+          ),
+        )
+      : empty("No recorded games", "Gates and tournaments record their games; training games are only counted."),
+    games.length ? h("div", { key: "games" }, card("Games", matchTable(games, one.id))) : null,
+  ];
+}
+
+function verdict({ games, win_rate: rate, low, high, wins, draws, losses }) {
+  if (!games) return "They have not met in a recorded game.";
+  const known = low > 0.5 ? "ahead" : high < 0.5 ? "behind" : "no winner by more than chance";
+  return (
+    `${percent(rate, 1)} (95 % interval ${percent(low)} to ${percent(high)}): ${known}. ` +
+    `${whole(wins)} won, ${whole(draws)} drawn, ${whole(losses)} lost in ${whole(games)} games.`
+  );
+}
+
+const scores = (caption, first, rows, keyOf) =>
+  table(
+    caption,
+    [
+      first,
+      ["Games", (each) => whole(each.games), "number"],
+      ["Won", (each) => whole(each.wins), "number"],
+      ["Drawn", (each) => whole(each.draws), "number"],
+      ["Lost", (each) => whole(each.losses), "number"],
+      ["Win rate", (each) => percent(each.win_rate), "number"],
+      ["Interval", (each) => `${percent(each.low)} to ${percent(each.high)}`, "number"],
+    ],
+    rows,
+    keyOf,
+  );
