@@ -218,6 +218,7 @@ class World(LearningRows):
         sweep = Sweep(id=new_id(), project_id=self.project.id, name="rates", spec={}, best_trial_id=self.trial.id)
         place = {"sweep_id": sweep.id, "number": 0}
         self.add(sweep)
+        self.trial.sweep_id = sweep.id
         self.add(SweepTrial(**place, trial_id=self.trial.id, bracket=0, first_rung=0, point={"seed": 1}))
         self.add(SweepValue(**place, rung=0, trial_id=self.trial.id, commit=1, steps=10, value=0.5, source={}))
         self.add(SweepDecision(**place, rung=0, verdict="go_on", reason="the only one"))
