@@ -138,6 +138,10 @@ COMMANDS = {
         place="lanista.cli.leagues.schedule:schedule",
         help="Schedules of tournaments: create, pause, resume, trigger, delete.",
     ),
+    "compare": LazyCommand(
+        place="lanista.cli.leagues.compare:compare",
+        help="Compare trials: what differs in their files, their curves, and their champions against each other.",
+    ),
     "sweep": LazyCommand(
         place="lanista.cli.leagues.sweep:sweep",
         help="Sweeps over trials: start, check, list, show, pause, resume, stop.",

@@ -187,6 +187,7 @@ class AsyncClient:
     ratings = _several(league_calls.ratings)
     decisions = _list(league_calls.decisions)
     metrics = _list(league_calls.metrics)
+    compare = _single(league_calls.compare)
     matches = _list(league_calls.matches)
     match = _single(league_calls.match)
     export = _single(league_calls.export)

@@ -182,6 +182,7 @@ class Client:
     ratings = _several(league_calls.ratings)
     decisions = _list(league_calls.decisions)
     metrics = _list(league_calls.metrics)
+    compare = _single(league_calls.compare)
     matches = _list(league_calls.matches)
     match = _single(league_calls.match)
     export = _single(league_calls.export)

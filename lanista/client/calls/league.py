@@ -21,6 +21,7 @@ from lanista.client.calls.call import (
 from league.types import DecisionKind, Stream
 
 if TYPE_CHECKING:
+    from api.schemas.compare import Comparison
     from api.schemas.decisions import Decision
     from api.schemas.gates import Gate, GateSummary
     from api.schemas.matches import Match, MatchSummary
@@ -170,3 +171,11 @@ def stop_gate(gate_id: str, *, reason: str | None = None) -> Call[Gate]:
     from api.schemas.gates import Gate
 
     return change("POST", path_to("gates", gate_id, "stop"), Gate, {"reason": reason})
+
+
+def compare(trial: Sequence[str], *, metric: Sequence[str] = (), points: int | None = None) -> Call[Comparison]:
+    """Trials, by their ids, side by side: differences, curves, and their champions against each other."""
+    from api.schemas.compare import Comparison
+
+    query = {"trial": list(trial), "metric": list(metric) or None, "points": points}
+    return get(path_to("compare"), Comparison, query)
