@@ -72,7 +72,7 @@ class SweepKills(Chaos):
             self.kills[kind] += 1
             if kind in ("supervisor", "everything"):
                 self.stack.up()
-            say(f"killed {kind} ({sum(self.kills.values())} kills, {self._total()} values)")
+            say(f"killed {kind} ({sum(self.kills.values())} kills, {self._total()} values and generations)")
             # some kills come while the last one is still being recovered from
             if self.rng.random() < 0.7:
                 self._wait_for_progress(sweep, before, kind)

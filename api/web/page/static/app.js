@@ -27,6 +27,8 @@ const ROUTES = [
   ["/tournaments", "tournaments"],
   ["/tournaments/new", "new_tournament"],
   ["/tournaments/:tournament", "tournament"],
+  ["/sweeps", "sweeps"],
+  ["/sweeps/:sweep", "sweep"],
   ["/schedules", "schedules"],
   ["/system", "system"],
   ["/tensorboard", "tensorboard"],
@@ -34,6 +36,7 @@ const ROUTES = [
 const NAVIGATION = [
   ["/trials", "Trials"],
   ["/tournaments", "Tournaments"],
+  ["/sweeps", "Sweeps"],
   ["/schedules", "Schedules"],
   ["/system", "System"],
 ];
