@@ -19,6 +19,7 @@ SEGMENTS = (
     "trials",
     "tournaments",
     "schedules",
+    "sweeps",
     "players",
     "versions",
     "matches",

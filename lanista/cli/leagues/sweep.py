@@ -222,7 +222,7 @@ def _show(client: Client, held: Sweep) -> None:
 
 
 def _merit(one: SweepTrial) -> tuple[int, float]:
-    return len(one.rungs), float("-inf") if one.value is None else one.value
+    return one.rungs[-1].rung if one.rungs else -1, float("-inf") if one.value is None else one.value
 
 
 def _shown(value: Any) -> str:

@@ -64,9 +64,14 @@ def _problems_at(spec: SweepSpec, point: Point, where: str) -> list[Problem]:
     except InvalidTrial as error:
         own = [problem for problem in error.problems if not problem.path.startswith("space")]
         misled = [problem for problem in error.problems if problem.path.startswith("space")]
-        located = [_located(problem, where) for problem in own]
+        located = [_located(problem, _swept(problem, point) or where) for problem in own]
         return misled + located
     return list(_wrong_metric(spec, trial))
+
+
+def _swept(problem: Problem, point: Point) -> str | None:
+    """The path of the space that the problem is about, if the base trial does not have it by itself."""
+    return next((f"space.{path}" for path in point if f"{problem.path}.".startswith(f"{path}.")), None)
 
 
 def _located(problem: Problem, where: str) -> Problem:

@@ -25,12 +25,7 @@ export function view({ sweep, trials, importances }) {
   const best = [...trials].sort(byMerit);
   const stamp = JSON.stringify(trials.map((each) => each.rungs.length));
   return [
-    h(
-      "div",
-      { class: "title", key: "title" },
-      h("h1", {}, sweep.name, " ", badge(sweep.status)),
-      h("p", { class: "note" }, summary(sweep)),
-    ),
+    h("div", { class: "title", key: "title" }, h("h1", {}, sweep.name, " ", badge(sweep.status)), h("small", {}, summary(sweep))),
     valued.length > 1 &&
       card("coordinates", "Parallel coordinates", [
         chart("coordinates", "Hyperparameters and value of each trial", () => coordinates(paths, valued), [stamp], { height: 320 }),
@@ -49,8 +44,8 @@ export function view({ sweep, trials, importances }) {
           (each) => each.path,
         ),
         h(
-          "p",
-          { class: "note" },
+          "small",
+          {},
           importances.method === "fanova" ? "By fANOVA" : "The variance that each field by itself explains",
           `, from ${importances.trials} trials at the lowest rung.`,
         ),
@@ -89,31 +84,57 @@ function trialTable(trials, paths, rungs) {
   );
 }
 
+/** A line for each trial over one axis for each field and one for the value; better trials are more opaque. */
 function coordinates(paths, trials) {
-  const value = trials.map((each) => each.value);
+  const axes = [
+    ...paths.map((path) => axis(path, trials)),
+    scaled(
+      "value",
+      trials.map((each) => each.value),
+    ),
+  ];
+  const colours = seriesColours();
+  const data = trials.map((each, at) => ({
+    type: "scatter",
+    mode: "lines+markers",
+    name: each.name,
+    x: axes.map((_, place) => place),
+    y: axes.map((one) => one.places[at]),
+    text: axes.map((one) => `${one.label}: ${one.words[at]}`),
+    hovertemplate: `%{text}<extra>${each.name}</extra>`,
+    opacity: 0.25 + 0.75 * axes.at(-1).places[at],
+    line: { color: colours[at % colours.length], width: 2 },
+  }));
+  const ends = axes.flatMap((one, place) => [
+    { x: place, y: 1.06, text: one.high, showarrow: false },
+    { x: place, y: -0.06, text: one.low, showarrow: false },
+  ]);
   return {
-    data: [
-      {
-        type: "parcoords",
-        line: { color: value, colorscale: "Viridis", showscale: true },
-        dimensions: [...paths.map((path) => axis(path, trials)), { label: "value", values: value }],
-      },
-    ],
-    layout: { margin: { t: 60, l: 60, r: 40, b: 30 } },
+    data,
+    layout: {
+      xaxis: { tickvals: axes.map((_, place) => place), ticktext: axes.map((one) => one.label), side: "top" },
+      yaxis: { range: [-0.12, 1.12], showticklabels: false },
+      annotations: ends,
+      showlegend: false,
+    },
   };
 }
 
-/** Numbers as they are, in decades where they span more than two; anything else by its place among the choices. */
+/** A field's values from 0 to 1: by decades where they span more than two, and choices by their order. */
 function axis(path, trials) {
   const label = path.split(".").at(-1);
   const found = trials.map((each) => each.point[path]);
-  if (found.every((each) => typeof each === "number")) {
-    const low = Math.min(...found);
-    const decades = low > 0 && Math.max(...found) / low > 100;
-    return { label: decades ? `log10 ${label}` : label, values: decades ? found.map(Math.log10) : found };
-  }
-  const words = [...new Set(found.map((each) => JSON.stringify(each)))];
-  return { label, values: found.map((each) => words.indexOf(JSON.stringify(each))), tickvals: words.map((_, at) => at), ticktext: words };
+  if (found.every((each) => typeof each === "number")) return scaled(label, found);
+  const words = [...new Set(found.map((each) => JSON.stringify(each)))].sort();
+  const places = found.map((each) => (words.length > 1 ? words.indexOf(JSON.stringify(each)) / (words.length - 1) : 0.5));
+  return { label, places, words: found.map(shortValue), low: words[0], high: words.at(-1) };
+}
+
+function scaled(label, found) {
+  const [low, high] = [Math.min(...found), Math.max(...found)];
+  const of = low > 0 && high / low > 100 ? Math.log : Number;
+  const places = found.map((each) => (high > low ? (of(each) - of(low)) / (of(high) - of(low)) : 0.5));
+  return { label, places, words: found.map(shortValue), low: shortValue(low), high: shortValue(high) };
 }
 
 function curves(trials) {
@@ -129,7 +150,8 @@ function curves(trials) {
   return { data, layout: { xaxis: { title: { text: "steps" } }, yaxis: { title: { text: "value" } }, showlegend: trials.length <= 12 } };
 }
 
-const byMerit = (a, b) => b.rungs.length - a.rungs.length || (b.value ?? -Infinity) - (a.value ?? -Infinity);
+const furthest = (trial) => trial.rungs.at(-1)?.rung ?? -1;
+const byMerit = (a, b) => furthest(b) - furthest(a) || (b.value ?? -Infinity) - (a.value ?? -Infinity);
 
 /** A value in few characters: 4 digits of a number, other values as JSON. */
 export function shortValue(value) {

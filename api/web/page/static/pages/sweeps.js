@@ -5,7 +5,7 @@ import { badge, bar, empty, pick, table, time } from "../components/widgets.js";
 import { shortValue } from "./sweep.js";
 
 export const title = () => "Sweeps";
-export const onEvent = (event) => /^sweep\./.test(event.type);
+export const onEvent = (event) => event.type.startsWith("sweep.");
 
 export async function load({ query }) {
   const [sweeps, projects] = await Promise.all([
