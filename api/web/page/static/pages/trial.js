@@ -13,6 +13,7 @@ import { stateOfTrial } from "../core/tab.js";
 import { trialFrame } from "../components/trial_frame.js";
 
 const OVERVIEW_MS = 2000;
+const METRICS_MS = 30_000;
 const SHOWN_EVENTS = 30;
 const ROUTINE = ["generation.recorded", "version.recorded", "ratings.fitted", "gate.waiting", "tournament.created"];
 export const enter = prefetchCharts;
@@ -20,7 +21,8 @@ export const title = ({ trial }) => trial.name;
 export const stateOf = ({ trial, now }) => stateOfTrial(trial, now?.troubles);
 export const trialOf = (context) => context.parameters.trial;
 
-export async function load({ parameters, state }) {
+export async function load(context) {
+  const { parameters, state } = context;
   const root = `/trials/${parameters.trial}`;
   const asked = get(root);
   const [trial, now, overview, players, ratings, metrics, decisions] = await Promise.all([
@@ -29,11 +31,27 @@ export async function load({ parameters, state }) {
     get(`${root}/overview`),
     getAll(`${root}/players`),
     getAll(`${root}/ratings`, {}, { maximum: 1000 }),
-    getAll(`${root}/metrics`, { points: 300 }, { maximum: 500 }),
+    seldom(context, () => getAll(`${root}/metrics`, { points: 300 }, { maximum: 500 })),
     get(`${root}/decisions`, { limit: 25, kind: ["snapshot", "promotion", "reset", "rollback", "population"] }),
   ]);
   state.overview = overview;
   return { trial, now, overview, players, ratings, metrics, decisions: decisions.items };
+}
+
+/** Metrics are by far the largest answer: they are read again only after a while, and then even without an event. */
+async function seldom(context, read) {
+  const { state, parameters } = context;
+  const age = Date.now() - (state.metrics?.at ?? 0);
+  if (age < METRICS_MS) {
+    state.metricsDue ??= setTimeout(() => {
+      state.metricsDue = null;
+      if (trialIsShown(parameters.trial) && document.visibilityState === "visible") context.refresh();
+    }, METRICS_MS - age);
+    return state.metrics.value;
+  }
+  const value = await read();
+  state.metrics = { at: value.length ? Date.now() : 0, value }; // the first ones are shown at once
+  return value;
 }
 
 export function onEvent(event, context) {
