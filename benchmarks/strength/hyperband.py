@@ -16,7 +16,7 @@ from typing import Any
 
 import lanista
 from benchmarks.results_file import read_results, write_results
-from league.sweeps import RungValue, judge_asha, judge_halving, random_point, rank_of
+from league.sweeps import RungValue, judge_asha, judge_halving, random_point
 from league.sweeps.early_stopping import GO_ON
 from league.sweeps.rungs import bracket_of
 from orchestrator.spec.reading.sweep_loading import check_sweep
@@ -100,7 +100,10 @@ def _going_on(spec: SweepSpec, curves: Sequence[Curve], here: Sequence[int], run
 
 
 def judged(spec: SweepSpec, curves: Sequence[Curve]) -> dict[str, Any]:
-    """What the method trained, and the rank of its best trial among all trials trained to the end."""
+    """What the method trained, and the rank of its best trial among all trials trained to the end.
+
+    Several trials reach the highest return, 500: the rank counts only those that are strictly better.
+    """
     ends = stopped_at(spec, curves)
     steps = sum(spec.ladder.steps[rung] for rung in ends)
     last = spec.ladder.last
@@ -113,7 +116,7 @@ def judged(spec: SweepSpec, curves: Sequence[Curve]) -> dict[str, Any]:
         "saved": round(1 - steps / spec.most_steps, 3),
         "best_trial": best.trial,
         "best_value": round(best.key, 1),
-        "rank_in_full_run": rank_of(final, best.trial),
+        "rank_in_full_run": 1 + sum(value.key > best.key for value in final),
         "trials_to_the_end": len(finalists),
     }
 
