@@ -45,6 +45,35 @@ export function drawCharts(root) {
   for (const place of root.querySelectorAll("[data-keep]")) place.draw?.(place);
 }
 
+/** A button that saves the lines of a drawn chart as a table. */
+export function saveTable(key) {
+  const drawn = () => document.querySelector(`[data-keep="${key}"][data-drawn]`);
+  const save = (href, name) => Object.assign(document.createElement("a"), { href, download: name }).click();
+  const button = (name, action) =>
+    h("button", { class: "plain", "aria-label": `Save ${key} as ${name}`, onclick: () => drawn() && action(drawn()) }, name);
+  return h(
+    "span",
+    { class: "row" },
+    button("CSV", (place) => {
+      const file = URL.createObjectURL(new Blob([linesAsCsv(place.data)], { type: "text/csv" }));
+      save(file, `${key}.csv`);
+      setTimeout(() => URL.revokeObjectURL(file), 60_000);
+    }),
+  );
+}
+
+/** One row for each point; bands, which have no hover, are left out. A text that a spreadsheet would compute is quoted. */
+export function linesAsCsv(traces) {
+  const text = (value) =>
+    `"${String(value ?? "")
+      .replace(/^([=+\-@])/, "'$1")
+      .replaceAll('"', '""')}"`;
+  const rows = traces
+    .filter((trace) => trace.hoverinfo !== "skip")
+    .flatMap((trace) => Array.from(trace.x, (x, at) => [text(trace.name), x, trace.y[at]].join(",")));
+  return ["line,x,y", ...rows].join("\r\n");
+}
+
 async function draw(place, { make, of, height, onclick }) {
   place.onpick = onclick;
   const now = [...of, isDark()];

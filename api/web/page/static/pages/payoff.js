@@ -6,7 +6,7 @@ import { colourKey, heatMap } from "../charts/heat_map.js";
 import { byLikeness, byRating, indices } from "../charts/payoff_order.js";
 import { empty, pick, table } from "../components/widgets.js";
 import { matchTable } from "../components/match_table.js";
-import { cycles, masses } from "../components/payoff_cards.js";
+import { cycles, masses } from "../charts/payoff_cards.js";
 import { trialFrame } from "../components/trial_frame.js";
 
 const ORDERS = [

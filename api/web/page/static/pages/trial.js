@@ -1,9 +1,10 @@
 // Overview of a trial: whether it goes well, what happens, ratings, throughput, losses, players; details last.
 import { get, getAll } from "../core/api.js";
-import { bandedLine, chart, prefetchCharts } from "../charts/line_charts.js";
+import { prefetchCharts } from "../charts/line_charts.js";
 import { h } from "../core/dom.js";
-import { fixed, humanize, versionName } from "../core/format.js";
+import { humanize } from "../core/format.js";
 import { agentMetrics, losses, metricChart, schedules } from "../components/metric_charts.js";
+import { ratingChart } from "../charts/rating_chart.js";
 import { playerTable } from "../components/player_table.js";
 import { card, eventList, time } from "../components/widgets.js";
 import { nowRow, troubleBanner } from "../components/now_row.js";
@@ -25,7 +26,7 @@ export async function load(context) {
   const { parameters, state } = context;
   const root = `/trials/${parameters.trial}`;
   const asked = get(root);
-  const [trial, now, overview, players, ratings, metrics, decisions] = await Promise.all([
+  const [trial, now, overview, players, ratings, metrics, decisions, marks, anchor] = await Promise.all([
     asked,
     asked.then(({ status }) => (OVER.includes(status) ? null : get(`${root}/progress`))),
     get(`${root}/overview`),
@@ -33,9 +34,11 @@ export async function load(context) {
     getAll(`${root}/ratings`, {}, { maximum: 1000 }),
     seldom(context, () => getAll(`${root}/metrics`, { points: 300 }, { maximum: 500 })),
     get(`${root}/decisions`, { limit: 25, kind: ["snapshot", "promotion", "reset", "rollback", "population"] }),
+    get(`${root}/decisions`, { limit: 200, kind: ["reset", "promotion"] }),
+    get(`${root}/ratings`, { limit: 1 }).then(({ fit }) => (fit?.anchor_version_id ? get(`/versions/${fit.anchor_version_id}`) : null)),
   ]);
   state.overview = overview;
-  return { trial, now, overview, players, ratings, metrics, decisions: decisions.items };
+  return { trial, now, overview, players, ratings, metrics, decisions: decisions.items, marks: marks.items, anchor };
 }
 
 /** Metrics are by far the largest answer: they are read again only after a while, and then even without an event. */
@@ -95,7 +98,7 @@ export function view(data, context) {
     h(
       "div",
       { class: "grid", key: "curves" },
-      card("Rating over steps", ratings.length ? ratingChart(ratings, players) : noRatings(trial)),
+      card("Rating over steps", ratings.length ? ratingChart(data, context) : noRatings(trial)),
       card(
         "Throughput",
         metricChart("throughput", "Steps per second over steps, one line per player", data.metrics, "steps_per_second", "steps/s"),
@@ -107,35 +110,6 @@ export function view(data, context) {
     ),
     h("div", { key: "players" }, card(`Players (${players.length})`, playerTable(players, ratings, data.metrics, trial.spec))),
     h("div", { class: "grid", key: "details" }, decided(data), card("Details", details(trial))),
-  );
-}
-
-const elo = (rating) => `${fixed(rating.value, 0)} Elo (${fixed(rating.low, 0)} to ${fixed(rating.high, 0)})`;
-
-function ratingChart(ratings, players) {
-  const lines = new Map();
-  for (const rating of [...ratings].sort((a, b) => a.steps - b.steps)) {
-    const line = rating.player.replace(/-\d+$/, ""); // a snapshot belongs to its player's line
-    lines.set(line, [...(lines.get(line) ?? []), rating]);
-  }
-  const place = (name) => players.findIndex((player) => player.name === name); // same order and colours as the other charts
-  const many = [...lines].sort(([one], [other]) => place(one) - place(other));
-  const data = many.slice(0, 6).flatMap(([name, rated], order) =>
-    bandedLine({
-      name,
-      order,
-      x: rated.map((each) => each.steps),
-      y: rated.map((each) => each.value),
-      low: rated.map((each) => each.low),
-      high: rated.map((each) => each.high),
-      text: rated.map((each) => `${versionName(each.player, each.number)}<br>${elo(each)}<br>${each.games} games`),
-    }),
-  );
-  return chart(
-    "ratings",
-    "Elo over steps with 95 percent bands",
-    () => ({ data, layout: { xaxis: { title: { text: "steps" } }, yaxis: { title: { text: "Elo" } } } }),
-    [ratings],
   );
 }
 

@@ -1,8 +1,8 @@
 // What the payoff page concludes from the games: α-rank and Nash mass, and cycles, each with the games it rests on.
-import { strongestCycles } from "../charts/payoff_order.js";
+import { strongestCycles } from "./payoff_order.js";
 import { h, s } from "../core/dom.js";
 import { percent, short, versionName, whole } from "../core/format.js";
-import { card, shares } from "./widgets.js";
+import { card, shares } from "../components/widgets.js";
 
 const LEAST_MASS = 0.0005;
 const MOST_SHARES = 10;
