@@ -14,7 +14,8 @@ import { stateOfTrial } from "../core/tab.js";
 import { trialFrame } from "../components/trial_frame.js";
 
 const OVERVIEW_MS = 2000;
-const METRICS_MS = 30_000;
+const SLOW_MS = 60_000;
+const DECISIONS = ["snapshot", "promotion", "reset", "rollback", "population"];
 const SHOWN_EVENTS = 30;
 const ROUTINE = ["generation.recorded", "version.recorded", "ratings.fitted", "gate.waiting", "tournament.created"];
 export const enter = prefetchCharts;
@@ -30,30 +31,31 @@ export async function load(context) {
     asked,
     asked.then(({ status }) => (OVER.includes(status) ? null : get(`${root}/progress`))),
     get(`${root}/overview`),
-    getAll(`${root}/players`),
-    getAll(`${root}/ratings`, {}, { maximum: 1000 }),
-    seldom(context, () => getAll(`${root}/metrics`, { points: 300 }, { maximum: 500 })),
-    get(`${root}/decisions`, { limit: 25, kind: ["snapshot", "promotion", "reset", "rollback", "population"] }),
-    get(`${root}/decisions`, { limit: 200, kind: ["reset", "promotion"] }),
+    seldom(context, "players", () => getAll(`${root}/players`)),
+    seldom(context, "ratings", () => getAll(`${root}/ratings`, {}, { maximum: 1000 })),
+    seldom(context, "metrics", () => getAll(`${root}/metrics`, { points: 300 }, { maximum: 500 })),
+    seldom(context, "decisions", () => get(`${root}/decisions`, { limit: 25, kind: DECISIONS }).then(({ items }) => items)),
+    seldom(context, "marks", () => get(`${root}/decisions`, { limit: 200, kind: ["reset", "promotion"] }).then(({ items }) => items)),
     get(`${root}/ratings`, { limit: 1 }).then(({ fit }) => (fit?.anchor_version_id ? get(`/versions/${fit.anchor_version_id}`) : null)),
   ]);
   state.overview = overview;
-  return { trial, now, overview, players, ratings, metrics, decisions: decisions.items, marks: marks.items, anchor };
+  return { trial, now, overview, players, ratings, metrics, decisions, marks, anchor };
 }
 
-/** Metrics are by far the largest answer: they are read again only after a while, and then even without an event. */
-async function seldom(context, read) {
+/** Long lists are read again only after a while, and then even without an event: the page stays open for days. */
+async function seldom(context, name, read) {
   const { state, parameters } = context;
-  const age = Date.now() - (state.metrics?.at ?? 0);
-  if (age < METRICS_MS) {
-    state.metricsDue ??= setTimeout(() => {
-      state.metricsDue = null;
+  state.slow ??= {};
+  const age = Date.now() - (state.slow[name]?.at ?? 0);
+  if (age < SLOW_MS) {
+    state.slowDue ??= setTimeout(() => {
+      state.slowDue = null;
       if (trialIsShown(parameters.trial) && document.visibilityState === "visible") context.refresh();
-    }, METRICS_MS - age);
-    return state.metrics.value;
+    }, SLOW_MS - age);
+    return state.slow[name].value;
   }
   const value = await read();
-  state.metrics = { at: value.length ? Date.now() : 0, value }; // the first ones are shown at once
+  state.slow[name] = { at: value.length ? Date.now() : 0, value }; // the first ones are shown at once
   return value;
 }
 
@@ -62,6 +64,7 @@ export function onEvent(event, context) {
     context.state.progress = { generations: event.generations, speed: event.speed };
     return "redraw";
   }
+  if (event.type === "trial.status") context.state.slow = {}; // an end or a pause: everything as it is now
   if (event.transient) overviewSoon(context); // a batch of a gate, a pairing: nothing else has changed
   return !event.transient;
 }
