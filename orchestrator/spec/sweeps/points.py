@@ -101,8 +101,10 @@ def _laid_over(spec: SweepSpec, point: Point, number: int) -> dict[str, Any]:
     for path, value in point.items():
         _set(data, path, value)
     data["budget"] = {"steps": spec.budget.steps}
-    if not spec.same_seed and "seed" not in point:
-        data["seed"] = derived_seed("sweep trial", spec.seed, int(spec.trial.get("seed", 0)), number)
+    base = spec.trial.get("seed", 0)
+    # a seed that is no whole number stays, so that it is reported with the trial's other problems
+    if not spec.same_seed and "seed" not in point and type(base) is int:
+        data["seed"] = derived_seed("sweep trial", spec.seed, base, number)
     return data
 
 

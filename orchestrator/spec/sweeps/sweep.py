@@ -113,7 +113,8 @@ class SweepSpec(Section):
         method = given.get("method", "asha")
         if method not in EARLY_STOPPING:
             for name in ("sampler", "rungs"):
-                if given.get(name) not in (None, {}):
+                # a stored sweep has the defaults in it
+                if given.get(name) not in (None, {}, RungsSpec(), RungsSpec().to_json()):
                     reason = "is an option of asha and hyperband only"
                     yield Contradiction(path=(name,), value=given[name], reason=reason)
         rungs = given.get("rungs")

@@ -70,6 +70,15 @@ def test_what_is_refused(changes: dict[str, Any], words: str) -> None:
         check_sweep(sweep(**changes))
 
 
+@pytest.mark.parametrize("method", ["grid", "random", "tpe", "asha", "hyperband"])
+def test_a_sweep_is_read_again_with_its_defaults(method: str) -> None:
+    space = {"algorithm.epochs": {"int": [1, 3]}}
+    spec = check_sweep(sweep(method=method, space=space))
+    assert check_sweep(spec.to_json()) == spec
+    text = f"trial: {{game: {{id: tic_tac_toe}}}}\nbudget: {{steps: 9000}}\nmethod: {method}\nspace: {space}\n"
+    assert parse_sweep(text, folder=EXAMPLES).spec.method == method
+
+
 def test_a_problem_has_its_line() -> None:
     text = "trial: {game: {id: tic_tac_toe}}\nbudget: {steps: 900}\nspace:\n  algorithm.gamma: {uniform: [0.5, 2.0]}\n"
     with pytest.raises(InvalidTrial) as refused:
