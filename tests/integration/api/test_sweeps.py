@@ -11,6 +11,7 @@ import pytest
 
 from api.schemas.enums import Scope
 from api.store.core.ids import new_id
+from orchestrator.spec.sweeps import optuna_extra
 from tests.integration.api.server import Served, running_api
 from tests.integration.api.test_trials import until
 from tests.unit.spec.test_sweep_file import sweep as sweep_file
@@ -175,6 +176,18 @@ def test_what_is_wrong_is_said_field_by_field(
 def test_a_sweep_is_checked_without_making_anything(viewer: httpx.Client) -> None:
     checked = viewer.post(f"{SWEEPS}/validate", json={"spec": body()["spec"]}).json()
     assert (checked["valid"], checked["problems"], checked["spec"]["trials"]) == (True, [], 2)
+
+
+def test_tpe_without_optuna_is_refused_with_the_install_command(
+    operator: httpx.Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(optuna_extra, "find_spec", lambda name: None)
+    wanted = body()
+    for changes, field in (({"method": "tpe"}, "method"), ({"method": "asha", "sampler": "tpe"}, "sampler")):
+        refused = operator.post(SWEEPS, json=wanted | {"spec": wanted["spec"] | changes})
+        assert refused.status_code == 422, refused.text
+        (error,) = refused.json()["errors"]
+        assert error["field"] == f"body.spec.{field}" and 'pip install "lanista[sweep]"' in error["message"]
 
 
 def test_viewers_look_and_do_not_order(api: Served, viewer: httpx.Client, running: dict[str, Any]) -> None:
