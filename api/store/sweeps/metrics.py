@@ -6,7 +6,7 @@ import math
 from dataclasses import dataclass, replace
 from typing import Any
 
-from sqlalchemy import func, select
+from sqlalchemy import ColumnElement, func, select
 from sqlalchemy.orm import Session, aliased
 
 from api.schemas.enums import RatingMethod
@@ -39,11 +39,16 @@ def measure(session: Session, trial: Trial, metric: MetricSpec, *, after: int, c
 
 
 def player_measured(session: Session, trial_id: str, metric: MetricSpec) -> Player:
-    """The player that the metric is about: the one named, or the first main."""
+    """The player that the metric is about: the one named, or the first main; of a population its first member."""
     query = select(Player).where(Player.trial_id == trial_id).order_by(Player.id).limit(1)
     if metric.player is not None:
-        return session.scalars(query.where(Player.name == metric.player)).one()
+        return session.scalars(query.where(_named(Player, metric.player))).one()
     return session.scalars(query.where(Player.role == Role.MAIN)).one()
+
+
+def _named(player: type[Player], name: str | None) -> ColumnElement[bool]:
+    """Whether this is the player of the trial file, or a member of its population."""
+    return (player.name == name) | (player.population == name)
 
 
 def _return(session: Session, player: Player, commit: int) -> Measured:
@@ -72,7 +77,7 @@ def _win_rate(session: Session, trial: Trial, player: Player, metric: MetricSpec
             Tally.commit > after,
             Tally.commit <= commit,
             learner.player_id == player.id,
-            rival.name == metric.opponent,
+            _named(rival, metric.opponent),
         )
     ).one()
     wins, draws, losses = (int(count or 0) for count in row)

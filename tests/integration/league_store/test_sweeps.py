@@ -184,3 +184,18 @@ def test_a_trial_without_a_value_counts_as_the_worst(store: Store) -> None:
     (value,) = store.rows(SweepValue, SweepValue.sweep_id == sweep.id, SweepValue.number == 0)
     assert value.source["metric"] == "return_mean"
     assert findings(store) == []
+
+
+def test_a_population_is_measured_by_its_first_member(store: Store) -> None:
+    explore = {"learning_rate": {"initial": [1e-5, 1e-2], "perturb": [0.8, 1.25]}}
+    population = {"size": 2, "every_generations": 4, "exploit": {"by": "return"}, "explore": explore}
+    players = [{"name": "main", "population": population}]
+    trial = league_file("self_play", players, champion_gate=None)
+    trial["game"] = {"id": "gymnasium", "env": "CartPole-v1"}
+    space = {"algorithm.epochs": {"int": [1, 2]}}
+    sweep = Swept.found(store, trial=trial, space=space, metric={"name": "return", "player": "main"}, trials=1)
+    sweep.advance()
+    sweep.trial(0).live("main.1", metrics={"return_mean": 3.0})
+    sweep.advance()
+    assert sweep.values() == {(0, 0): 3.0}
+    assert findings(store) == []
