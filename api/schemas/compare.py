@@ -34,7 +34,7 @@ class Difference(Answer):
     values: list[Any] = Field(description="its value in each trial, in their order; null: it has none")
 
 
-class HeadToHead(Answer):
+class ChampionResults(Answer):
     """Recorded rating games between two champions."""
 
     first: str = Field(description="the first trial's id")
@@ -49,4 +49,4 @@ class Comparison(Answer):
 
     trials: list[ComparedTrial] = Field(description="the trials, in the order of the request")
     differences: list[Difference] = Field(description="fields of their files that differ")
-    head_to_head: list[HeadToHead] = Field(description="pairs whose champions have met in rating games")
+    head_to_head: list[ChampionResults] = Field(description="pairs whose champions have met in rating games")

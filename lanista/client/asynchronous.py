@@ -248,6 +248,7 @@ class AsyncClient:
     stop_sweep = _single(sweep_calls.stop_sweep)
 
     replay = _single(games.replay)
+    head_to_head = _single(games.head_to_head)
     begin_game = _single(games.begin_game)
     game = _single(games.game)
     make_move = _single(games.make_move)

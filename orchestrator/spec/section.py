@@ -93,7 +93,9 @@ class Section(BaseModel):
             wrong = str(error["loc"][-1])
             return _detail(UNKNOWN_OPTION, f"no such option{_nearest(wrong, cls.model_fields)}", error["loc"], ...)
         if kind == "missing":
-            needed = cls.model_fields[str(error["loc"][-1])].description
+            # of a pair that is too short the last part of the place is an item's number
+            field = next(str(part) for part in reversed(error["loc"]) if part in cls.model_fields)
+            needed = cls.model_fields[field].description
             return _detail(WORDED, f"is missing: {needed}", error["loc"], ...)
         return _detail(WORDED, _in_words(error), error["loc"], error["input"])
 

@@ -65,6 +65,7 @@ def test_a_killed_api_makes_the_page_stale_until_it_is_back(stack: LocalStack, p
     page.goto("/trials")
     connection = page.locator("header #connection")
     expect(connection).to_have_text("● live")
+    expect(page).to_have_title(re.compile("Trials · Lanista$"))  # it has its data, and keeps it
     assert page.evaluate("getComputedStyle(document.querySelector('header')).position") == "sticky"
     before = stack.pid("api")
     os.kill(before, signal.SIGSTOP)  # first it hangs, so that the page can be looked at; then it dies

@@ -9,7 +9,7 @@ from typing import Any
 from sqlalchemy import func, or_, select
 from sqlalchemy.orm import Session
 
-from api.schemas.compare import ComparedTrial, Comparison, Difference, HeadToHead
+from api.schemas.compare import ChampionResults, ComparedTrial, Comparison, Difference
 from api.schemas.enums import MatchResult
 from api.schemas.metrics import Series
 from api.store.generations.metrics import MetricFilter, metric_series
@@ -89,7 +89,7 @@ def _compared(session: Session, trial: Trial, champion: ModelVersion | None, whi
 
 def _meetings(
     session: Session, rows: Sequence[Trial], champions: Sequence[ModelVersion | None]
-) -> Iterator[HeadToHead]:
+) -> Iterator[ChampionResults]:
     pairs = [(row, version) for row, version in zip(rows, champions, strict=True) if version is not None]
     for (first, one), (second, other) in combinations(pairs, 2):
         counts = dict.fromkeys(MatchResult, 0)
@@ -103,7 +103,7 @@ def _meetings(
         for as_first, result, count in found:
             counts[result if as_first else _MIRRORED[result]] += count
         if any(counts.values()):
-            yield HeadToHead(
+            yield ChampionResults(
                 first=first.id,
                 second=second.id,
                 wins=counts[MatchResult.WIN],

@@ -9,6 +9,7 @@ from lanista.client.calls.call import Call, Listing, TrialRef, change, get, path
 
 if TYPE_CHECKING:
     from api.schemas.games import Game, Replay
+    from api.schemas.matches import HeadToHead
     from api.schemas.recorded_games import RecordedGame
 
 
@@ -23,6 +24,13 @@ def replay(
 
     query = {"seat": seat, "annotate": annotate, "search": search}
     return get(path_to("matches", str(match_id), "replay"), Replay, query)
+
+
+def head_to_head(version_id: str, opponent_version_id: str) -> Call[HeadToHead]:
+    """The recorded games of two versions against each other, by seat and by opening, with 95 % intervals."""
+    from api.schemas.matches import HeadToHead
+
+    return get(path_to("versions", version_id, "against", opponent_version_id), HeadToHead)
 
 
 def begin_game(

@@ -54,6 +54,8 @@ ADMINS = {
     ("POST", "/api/v1/tokens"),
     ("DELETE", "/api/v1/tokens/{token_id}"),
     ("GET", "/api/v1/audit"),
+    ("GET", "/api/v1/system/logs"),
+    ("GET", "/api/v1/system/logs/{part}"),
 }
 
 

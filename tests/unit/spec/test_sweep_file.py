@@ -62,6 +62,7 @@ def test_a_point_is_laid_over_the_trial() -> None:
         ({"rungs": {"first": 10_000}}, "must not exceed budget.steps"),
         ({"metric": "win_rate"}, "needs an opponent"),
         ({"metric": {"name": "win_rate", "opponent": "nobody"}}, "has no such player"),
+        ({"space": {"algorithm.epochs": {"int": [1]}}}, "is missing"),
         ({"metric": {"name": "return", "player": "random"}}, "does not learn"),
     ],
 )
