@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -106,4 +107,13 @@ def _rating(session: Session, trial: Trial, player: Player, commit: int) -> Meas
         return Measured(value=None, source={"player_id": player.id})
     return Measured(
         value=row.value, source={"player_id": player.id, "fit_id": row.fit_id, "version_id": row.version_id}
+    )
+
+
+def recorded_rating(session: Session, source: Mapping[str, Any]) -> float | None:
+    """The rating that a value was taken from, by the fit and the version in its source; None: there was none."""
+    if "fit_id" not in source:
+        return None
+    return session.scalar(
+        select(Rating.value).where(Rating.fit_id == source["fit_id"], Rating.version_id == source["version_id"])
     )

@@ -12,7 +12,7 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from api.schemas.enums import SweepStatus, SweepVerdict
-from api.store.sweeps.metrics import measure
+from api.store.sweeps.metrics import measure, recorded_rating
 from api.store.sweeps.rows import Member, members_of, rung_values, spec_of_sweep, values_at
 from api.store.sweeps.status import best_of
 from api.store.tables import Sweep, SweepValue
@@ -58,11 +58,13 @@ def _wrong_values(session: Session, sweep: Sweep, spec: SweepSpec, member: Membe
     for rung, row in sorted(member.values.items()):
         if row.steps < spec.ladder.steps[rung]:
             yield _disagrees(sweep, member, f"rung {rung} has {spec.ladder.steps[rung]} steps, it had {row.steps}")
-        # a rating depends on games that came later: its row is named by the value
-        if spec.metric.name != "rating":
-            measured = measure(session, member.trial, spec.metric, after=before, commit=row.commit)
-            if not _equal(measured.value, row):
-                yield _disagrees(sweep, member, f"its value at rung {rung} is {measured.value}, not {row.value}")
+        if spec.metric.name == "rating":
+            # later fits rate the same version anew: the value is that of the fit in its source, which is audited itself
+            value = recorded_rating(session, row.source)
+        else:
+            value = measure(session, member.trial, spec.metric, after=before, commit=row.commit).value
+        if not _equal(value, row):
+            yield _disagrees(sweep, member, f"its value at rung {rung} is {value}, not {row.value}")
         before = row.commit
 
 

@@ -9,7 +9,7 @@ import pytest
 from api.schemas.events import SweepJudged
 from api.store.aliases.moves import AliasKey, Promotion, move_alias
 from api.store.sweeps.metrics import measure
-from api.store.tables import Alias, AliasEvent, Event, SweepValue, Trial
+from api.store.tables import Alias, AliasEvent, Event, Rating, RatingFit, SweepValue, Trial
 from api.store.verify import FindingKind
 from orchestrator.contracts.sweeps import SweepStep
 from orchestrator.contracts.workflows import Mode
@@ -199,3 +199,32 @@ def test_a_population_is_measured_by_its_first_member(store: Store) -> None:
     sweep.advance()
     assert sweep.values() == {(0, 0): 3.0}
     assert findings(store) == []
+
+
+def add_rating(sweep: Swept, value: float) -> None:
+    """A fit that rates the newest version of trial 0; no games are behind it."""
+    trial, version = sweep.trial(0).row, sweep.trial(0).versions("main")[-1]
+    with sweep.store.sessions.begin() as session:
+        fit = RatingFit(
+            project_id=trial.project_id, game=trial.game, method="bradley_terry", games=4, last_match_id=int(value)
+        )
+        session.add(fit)
+        session.flush()
+        session.add(Rating(fit_id=fit.id, version_id=version.id, value=value, deviation=10.0, games=4, rank=1))
+
+
+def test_a_value_by_rating_is_that_of_its_fit(fresh_store: Store) -> None:
+    sweep = Swept.found(fresh_store, metric="rating", trials=1)
+    sweep.advance()
+    sweep.trial(0).live("main")
+    add_rating(sweep, 100.0)
+    sweep.advance()
+    assert sweep.values() == {(0, 0): 100.0}
+    add_rating(sweep, 300.0)
+
+    def of_sweeps(damage: str | None = None) -> list[str]:
+        return [each.detail for each in findings(fresh_store, damage) if each.subject.startswith("sweep")]
+
+    assert of_sweeps() == [], "a later fit changes nothing"
+    damage = f"UPDATE sweep_values SET value = 101 WHERE sweep_id = '{sweep.id}'"
+    assert "its value at rung 0 is 100.0, not 101.0" in of_sweeps(damage)
