@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import timedelta
 
 from sqlalchemy import Engine
@@ -20,6 +21,7 @@ from api.store.players.roster import add_player, change_player, enter_players, p
 from api.store.players.versions import present_version
 from api.store.players.weights import initial_weights
 from api.store.tables import Gate, Player, Project, Trial
+from api.store.trials.expected_workflows import judged_generation
 from api.store.trials.reads import require_trial
 from api.store.trials.rungs import rung_steps
 from api.store.trials.spec import model_of, own_algorithm, spec_of
@@ -124,7 +126,7 @@ def _brief(session: Session, trial: Trial) -> contracts.TrialBrief:
         model=spec.model.component,
         seed=trial.seed,
         learners=[
-            _learner(player)
+            replace(_learner(player), generation=judged_generation(session, player.id, player.generation))
             for player in players_of(session, trial.id)
             if player.role.learns and player.status is PlayerStatus.ACTIVE
         ],

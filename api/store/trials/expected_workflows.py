@@ -23,8 +23,8 @@ from api.schemas.enums import (
 )
 from api.schemas.events import TrialStatusChanged
 from api.store.core.clock import now
-from api.store.tables import Event, Gate, Player, Schedule, Sweep, Tournament, Trial
-from league.types import Role
+from api.store.tables import Decision, Event, Gate, Generation, Player, Schedule, Sweep, Tournament, Trial
+from league.types import DecisionKind, Role
 from orchestrator.contracts.sweeps import sweep_workflow_id
 from orchestrator.contracts.tournaments import tournament_workflow_id
 from orchestrator.contracts.workflows import (
@@ -55,7 +55,7 @@ class ExpectedWorkflow:
     name: str
     trial_id: str | None
     generation: int = 0
-    """Of a player: the newest recorded one."""
+    """Of a player: the newest judged one."""
 
 
 def expected_workflows(session: Session) -> list[ExpectedWorkflow]:
@@ -81,6 +81,19 @@ def state_to_continue(session: Session, trial_id: str) -> TrialState:
         # a trial that a person paused is not resumed by its sweep
         paused_by_sweep=trial.sweep_id is not None and trial.status_reason != PAUSED_BY_OPERATOR,
     )
+
+
+def judged_generation(session: Session, player_id: str, newest: int) -> int:
+    """The generation after which a player goes on whose workflow was lost: the newest recorded one, if it was judged.
+
+    One that was recorded and not judged is delivered again: its record is found, and its judgement made.
+    """
+    recorded = select(Generation.number).where(Generation.player_id == player_id, Generation.number == newest)
+    judged = select(Decision.id).where(
+        Decision.player_id == player_id, Decision.generation == newest, Decision.kind == DecisionKind.SNAPSHOT
+    )
+    unjudged = session.scalar(recorded) is not None and session.scalar(judged.limit(1)) is None
+    return newest - 1 if unjudged else newest
 
 
 def _trials(session: Session) -> list[ExpectedWorkflow]:
@@ -115,7 +128,7 @@ def _players(session: Session) -> list[ExpectedWorkflow]:
             workflow_id=player_workflow_id(row.id),
             name=row.name,
             trial_id=row.trial_id,
-            generation=row.generation,
+            generation=judged_generation(session, row.id, row.generation),
         )
         for row in rows
     ]

@@ -16,7 +16,7 @@ from api.web.services import Api
 router = APIRouter(route_class=SerializingRoute, prefix="/api/v1/compare", tags=["league"])
 
 
-@router.get("", summary="Compare trials")
+@router.get("", summary="Compare trials", responses={404: {"description": "there is no such trial"}})
 def compare(
     services: Api,
     principal: Viewer,

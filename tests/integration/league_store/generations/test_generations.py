@@ -297,3 +297,14 @@ def test_a_stored_file_that_cannot_be_read_is_named(store: Store) -> None:
     with pytest.raises(ApplicationError, match="budgget") as refusal:
         store("begin_trial", TrialRequest(trial=league.trial))
     assert refusal.value.type == "bad_input"
+
+
+def test_a_generation_that_was_recorded_and_not_judged_is_delivered_again(store: Store, league: League) -> None:
+    """The workflow of its player was lost in between, or a backup was made then."""
+    league.live("main")
+    league.learn("main")
+    (lost,) = store("begin_trial", TrialRequest(trial=league.trial)).learners
+    assert league.player("main").generation == lost.generation + 1
+    league.judge("main")
+    (whole,) = store("begin_trial", TrialRequest(trial=league.trial)).learners
+    assert whole.generation == league.player("main").generation
