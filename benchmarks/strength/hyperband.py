@@ -99,6 +99,11 @@ def _going_on(spec: SweepSpec, curves: Sequence[Curve], here: Sequence[int], run
     return {verdict.trial for verdict in verdicts if verdict.verdict == GO_ON}
 
 
+def values_at_rungs(spec: SweepSpec, curves: Sequence[Curve]) -> list[list[float]]:
+    """Each trial's value at every rung, had it never been stopped: what the verdicts can be computed from."""
+    return [[round(at_rung(spec, curve, rung), 3) for rung in range(spec.ladder.last + 1)] for curve in curves]
+
+
 def judged(spec: SweepSpec, curves: Sequence[Curve]) -> dict[str, Any]:
     """What the method trained, and the rank of its best trial among all trials trained to the end.
 
@@ -135,6 +140,8 @@ def run(seed: int) -> dict[str, Any]:
         "asha": judged(sweep_of("asha", seed), curves),
         "rates": [point["algorithm.learning_rate"] for point, _ in trained],
         "final_returns": [round(value, 1) for value in final],
+        "values_at_rungs": values_at_rungs(sweep_of("hyperband", seed), curves),
+        "ended_at_rung": stopped_at(sweep_of("hyperband", seed), curves),
     }
 
 

@@ -16,7 +16,7 @@ from api.store.core.clock import now
 from api.store.core.events import NewEvent, append_events
 from api.store.generations.turns import LEARNS
 from api.store.sweeps.judge import judge_values, record_values
-from api.store.sweeps.rows import Member, lock_sweep, members_of, spec_of_sweep
+from api.store.sweeps.rows import Member, lock_sweep, members_of, spec_of_sweep, trial_name
 from api.store.sweeps.sampling import next_point
 from api.store.sweeps.started import mark_sweep_started
 from api.store.sweeps.status import status_event
@@ -24,7 +24,7 @@ from api.store.tables import Player, Project, Sweep, SweepTrial, Trial
 from api.store.trials.create import add_trial
 from league.sweeps.rungs import bracket_of
 from orchestrator.contracts.workflows import Mode
-from orchestrator.spec.sweeps.points import trial_at
+from orchestrator.spec.sweeps.points import middle_trial, trial_at
 from orchestrator.spec.sweeps.sweep import SweepSpec
 
 
@@ -90,14 +90,14 @@ def _slots(session: Session, sweep: Sweep, spec: SweepSpec, crews: int) -> int:
         Trial.status == TrialStatus.RUNNING, (Trial.sweep_id != sweep.id) | Trial.sweep_id.is_(None)
     )
     busy = session.scalar(select(func.count()).select_from(Player).where(Player.trial_id.in_(others), *LEARNS)) or 0
-    learners = len(trial_at(spec, {}, 0).league.learners)
+    learners = len(middle_trial(spec).league.learners)
     return max(1, (crews - busy) // max(1, learners))
 
 
 def _resumed(members: Sequence[Member], slots: int) -> set[int]:
     """The paused trials that may train again: as many as there is room for, the lowest numbers first."""
-    training = [member for member in members if member.trains]
-    paused = [member.number for member in training if member.trial.status in (TrialStatus.PAUSED, TrialStatus.PAUSING)]
+    training = [member for member in members if member.takes_place]
+    paused = [member.number for member in training if member.is_paused]
     room = slots - (len(training) - len(paused))
     return set(paused[: max(0, room)])
 
@@ -106,7 +106,7 @@ def _open_trials(
     session: Session, sweep: Sweep, spec: SweepSpec, members: list[Member], slots: int
 ) -> Iterator[NewEvent]:
     project = session.get_one(Project, sweep.project_id).name
-    while _may_start(sweep, spec, members) and sum(member.trains for member in members) < slots:
+    while _may_start(sweep, spec, members) and sum(member.takes_place for member in members) < slots:
         number = len(members)
         point = next_point(spec, members, number)
         bracket = bracket_of(spec.brackets, number)
@@ -131,19 +131,13 @@ def _open_trials(
         yield from created
 
 
-def trial_name(sweep: str, number: int) -> str:
-    """The name of a sweep's trial."""
-    return f"{sweep}-{number:03d}"
-
-
 def _orders(sweep: Sweep, members: Sequence[Member], resumed: set[int]) -> Iterator[Order]:
     for member in members:
         trial = member.trial
         if trial.status.is_final or trial.status is TrialStatus.STOPPING:
             continue
         mode, reason = _wanted(sweep, member, resumed)
-        is_paused = trial.status in (TrialStatus.PAUSED, TrialStatus.PAUSING)
-        follows = {Mode.PAUSE: trial.status is not TrialStatus.RUNNING, Mode.RUN: not is_paused}
+        follows = {Mode.PAUSE: trial.status is not TrialStatus.RUNNING, Mode.RUN: not member.is_paused}
         if not follows.get(mode, False):
             yield Order(trial_id=trial.id, mode=mode, reason=reason)
 
@@ -158,6 +152,6 @@ def _wanted(sweep: Sweep, member: Member, resumed: set[int]) -> tuple[Mode, str]
         return Mode.PAUSE, f"its sweep {sweep.name} is paused"
     if member.waits:
         return Mode.PAUSE, f"it waits at rung {member.next_rung} of its sweep {sweep.name} for the others"
-    if member.trial.status in (TrialStatus.PAUSED, TrialStatus.PAUSING) and member.number not in resumed:
+    if member.is_paused and member.number not in resumed:
         return Mode.PAUSE, f"it waits for a free place in its sweep {sweep.name}"
     return Mode.RUN, ""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from sqlalchemy import select
 from sqlalchemy.dialects.postgresql import insert as upsert
 from sqlalchemy.orm import Session
 
@@ -11,6 +12,7 @@ from api.schemas.events import SweepCreated
 from api.store.core.errors import Conflict
 from api.store.core.events import NewEvent, append_events
 from api.store.core.ids import new_id
+from api.store.sweeps.rows import trial_name
 from api.store.tables import Sweep, Trial
 from api.store.trials.code_of_trials import inherited_code
 from api.store.trials.projects import ensure_project
@@ -22,6 +24,12 @@ from orchestrator.spec.trial import TrialSpec
 def create_sweep(session: Session, *, project: str, name: str, spec: SweepSpec) -> Sweep:
     """A pending sweep without trials; the caller starts its workflow."""
     project_id = ensure_project(session, project)
+    names = [trial_name(name, number) for number in range(spec.trial_count)]
+    taken = session.scalar(
+        select(Trial.name).where(Trial.project_id == project_id, Trial.name.in_(names)).order_by(Trial.name).limit(1)
+    )
+    if taken is not None:
+        raise Conflict(f"project {project!r} already has a trial named {taken!r}, as one of the sweep would be")
     sweep_id = session.scalar(
         upsert(Sweep)
         .values(id=new_id(), project_id=project_id, name=name, spec=spec.to_json())

@@ -8,10 +8,11 @@ from dataclasses import dataclass
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
-from api.schemas.enums import SweepVerdict
+from api.schemas.enums import SweepVerdict, TrialStatus
 from api.store.core.errors import NotFound
 from api.store.tables import Sweep, SweepDecision, SweepTrial, SweepValue, Trial
 from league.sweeps import RungValue
+from orchestrator.contracts.workflows import PAUSED_BY_OPERATOR
 from orchestrator.spec.sweeps.sweep import SweepSpec
 
 
@@ -31,6 +32,11 @@ def lock_sweep(session: Session, sweep_id: str) -> Sweep:
 def spec_of_sweep(sweep: Sweep) -> SweepSpec:
     """The sweep's spec; the trial in it is not checked again."""
     return SweepSpec.model_validate(sweep.spec)
+
+
+def trial_name(sweep: str, number: int) -> str:
+    """The name of a sweep's trial."""
+    return f"{sweep}-{number:03d}"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -63,9 +69,15 @@ class Member:
         return rung is not None and rung in self.values
 
     @property
-    def trains(self) -> bool:
-        """Whether it takes a crew."""
-        return self.next_rung is not None and not self.waits and not self.trial.status.is_final
+    def is_paused(self) -> bool:
+        """Whether it is paused or about to be, by its sweep or by a person."""
+        return self.trial.status in (TrialStatus.PAUSED, TrialStatus.PAUSING)
+
+    @property
+    def takes_place(self) -> bool:
+        """Whether it trains, or will when there is room. One that a person paused leaves its place to the others."""
+        held = self.is_paused and self.trial.status_reason == PAUSED_BY_OPERATOR
+        return self.next_rung is not None and not (self.waits or held or self.trial.status.is_final)
 
     @property
     def newest(self) -> SweepValue | None:

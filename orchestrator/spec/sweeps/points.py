@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from copy import deepcopy
 from typing import Any
 
 from league.seeds import derived_seed
-from league.sweeps.space import Choice, Dimension
+from league.sweeps.space import Choice, Dimension, grid_points, random_point
 from orchestrator.spec.reading.checking import check_spec
 from orchestrator.spec.reading.problems import InvalidTrial, Problem, shown
 from orchestrator.spec.sweeps.sweep import SweepSpec
@@ -16,6 +16,8 @@ from orchestrator.spec.trial import TrialSpec
 Point = Mapping[str, Any]
 _REPLACED = ("budget", "start")
 """What a sweep decides itself."""
+MOST_CHECKED = 200
+"""Trials of a sweep that are checked before it starts, each for about a millisecond."""
 _OF_FILES = ("project", "trial", "mode")
 _SHORT = {"players": "league.players"}
 """Short forms of paths, by their first part."""
@@ -34,18 +36,27 @@ def trial_at(spec: SweepSpec, point: Point, number: int) -> TrialSpec:
     return check_spec(data)
 
 
+def middle_trial(spec: SweepSpec) -> TrialSpec:
+    """The trial in the middle of the space; the base trial alone may lack what the space gives."""
+    return trial_at(spec, _middle(spec), 0)
+
+
 def corner_trials(spec: SweepSpec) -> Iterator[TrialSpec]:
     """The trial in the middle of the space, and those at the ends of each range and at each choice."""
-    base = {path: one.at(0.5) for path, one in spec.dimensions.items()}
+    base = _middle(spec)
     yield trial_at(spec, base, 0)
     for path, one in spec.dimensions.items():
         for value in _ends(one):
             yield trial_at(spec, {**base, path: value}, 0)
 
 
+def _middle(spec: SweepSpec) -> dict[str, Any]:
+    return {path: one.at(0.5) for path, one in spec.dimensions.items()}
+
+
 def problems_of(spec: SweepSpec) -> list[Problem]:
     """The problems of the base trial, of each path and of the ends of each range, each reported once."""
-    base = {path: one.at(0.5) for path, one in spec.dimensions.items()}
+    base = _middle(spec)
     found = _problems_at(spec, base, "trial")
     if found:
         return found
@@ -55,7 +66,29 @@ def problems_of(spec: SweepSpec) -> list[Problem]:
             if problems:
                 found += problems[:1]
                 break
-    return found
+    return found or _problem_of_a_trial(spec)
+
+
+def _problem_of_a_trial(spec: SweepSpec) -> list[Problem]:
+    """The first trial whose values contradict each other, though each by itself is allowed; TPE's are not known yet."""
+    for number, point in enumerate(_known_points(spec)):
+        try:
+            trial_at(spec, point, number)
+        except InvalidTrial as error:
+            values = ", ".join(f"{path} = {shown(value)}" for path, value in point.items())
+            problem = error.problems[0]
+            message = f"trial {number}, with {values}, is refused: {problem.path}: {problem.message}"
+            return [Problem(path="space", message=message)]
+    return []
+
+
+def _known_points(spec: SweepSpec) -> Iterable[Point]:
+    count = min(spec.trial_count, MOST_CHECKED)
+    if spec.drawn_by == "grid":
+        return grid_points(spec.dimensions, count)
+    if spec.drawn_by == "random":
+        return (random_point(spec.dimensions, seed=spec.seed, number=number) for number in range(count))
+    return ()
 
 
 def _problems_at(spec: SweepSpec, point: Point, where: str) -> list[Problem]:

@@ -8,14 +8,18 @@ import pytest
 
 from api.schemas.events import SweepJudged
 from api.store.aliases.moves import AliasKey, Promotion, move_alias
+from api.store.core.errors import Conflict
+from api.store.sweeps.create import create_sweep
 from api.store.sweeps.metrics import measure
-from api.store.tables import Alias, AliasEvent, Event, Rating, RatingFit, SweepValue, Trial
+from api.store.tables import Alias, AliasEvent, Event, Project, Rating, RatingFit, Sweep, SweepValue, Trial
 from api.store.verify import FindingKind
 from orchestrator.contracts.sweeps import SweepStep
-from orchestrator.contracts.workflows import Mode
+from orchestrator.contracts.trials import StatusChange
+from orchestrator.contracts.workflows import PAUSED_BY_OPERATOR, Mode
+from orchestrator.spec.reading.sweep_loading import check_sweep
 from orchestrator.spec.sweeps.sweep import MetricSpec
 from tests.integration.league_store.driver import MAIN, STEPS, Store, league_file
-from tests.integration.league_store.sweeping import Swept
+from tests.integration.league_store.sweeping import ASHA, RATE, TRIAL, Swept
 from tests.integration.league_store.test_populations import findings, rate
 
 BY_GRID: dict[str, Any] = {
@@ -110,6 +114,40 @@ def test_without_parallel_the_free_crews_decide(fresh_store: Store) -> None:
     assert len(other.entries()) == 1, "the first sweep uses all crews; one trial always trains"
     other.advance(crews=5)
     assert len(other.entries()) == 2
+
+
+def test_a_trial_that_a_person_paused_leaves_its_place_to_the_others(store: Store) -> None:
+    sweep = Swept.found(store, parallel=1, trials=2)
+    sweep.advance()
+    for status in ("pausing", "paused"):
+        change = StatusChange(trial=sweep.trial(0).trial, status=status, reason=PAUSED_BY_OPERATOR)
+        store("change_status", change)
+    plan = sweep.advance()
+    assert [new.trial for new in plan.start] == [sweep.trial(1).trial]
+    assert plan.orders == [], "it is not resumed"
+    store("change_status", StatusChange(trial=sweep.trial(0).trial, status="running"))
+    assert sweep.advance().orders == [], "a person resumed it: both go on"
+
+
+def test_the_space_may_give_what_the_base_trial_lacks(store: Store) -> None:
+    base = {name: value for name, value in TRIAL.items() if name != "game"}
+    space = {"game": {"choice": [{"id": "tic_tac_toe"}, {"id": "connect_four"}]}}
+    sweep = Swept.found(store, trial=base, space=space, parallel=None, trials=2, method="grid", rungs={})
+    assert len(sweep.advance(crews=1).start) == 1
+    assert sweep.trial(0).row.spec["game"]["id"] == "tic_tac_toe"
+
+
+def test_a_sweep_is_refused_whose_trials_have_names_that_are_taken(store: Store) -> None:
+    first = Swept.found(store, parallel=1, trials=2)
+    first.advance()
+    with store.sessions.begin() as session:
+        project = session.get_one(Project, first.row.project_id).name
+        spec = check_sweep({"trial": TRIAL, "space": RATE, **ASHA})
+        session.get_one(Sweep, first.id).name = "renamed"
+        session.flush()
+        with pytest.raises(Conflict, match="'rates-000'"):
+            create_sweep(session, project=project, name="rates", spec=spec)
+        session.rollback()
 
 
 @pytest.mark.parametrize("exists", [True, False], ids=["alias exists", "alias is new"])

@@ -14,7 +14,8 @@ from orchestrator.contracts.queues import Queue
 from orchestrator.contracts.sweeps import SweepState, sweep_workflow_id
 from orchestrator.contracts.trials import Learner
 from orchestrator.contracts.workflows import Mode, Status, StopOrder, trial_workflow_id
-from tests.integration.workflows.conftest import PATIENCE, Serve
+from orchestrator.workflows import sweep as sweep_module
+from tests.integration.workflows.conftest import PATIENCE, Serve, eventually
 from tests.integration.workflows.fake_sweep import FakeSweep
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
@@ -97,3 +98,30 @@ async def test_a_trial_that_somebody_stops_does_not_end_the_sweep_with_an_error(
         await trial.execute_update("stop", StopOrder(mode=Mode.NOW))
         assert await asyncio.wait_for(handle.result(), PATIENCE) == "completed"
     assert not sweep.ended[0].failure
+
+
+async def test_a_sweep_of_many_plans_goes_on_in_new_runs(
+    temporal: Client, serve: Serve, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sweep_module, "STEPS_PER_RUN", 3)
+    sweep = a_sweep()
+    async with serve(sweep.league, *sweep.activities()):
+        handle = await started(temporal, sweep)
+        await sweep.drive(handle)
+        assert await handle.result() == "completed"
+        assert sweep.league.calls["begin_trial"] == 1, "its trial went on meanwhile"
+        runs = [run async for run in temporal.list_workflows(f'WorkflowId = "{sweep_workflow_id(sweep.sweep)}"')]
+    assert len(sweep.asked) > 3 and len(runs) > 1
+    assert max(run.history_length for run in runs) < 150
+
+
+async def test_a_sweep_stopped_while_its_trial_is_launched_ends(temporal: Client, serve: Serve) -> None:
+    sweep = a_sweep(stops_early=False)
+    sweep.league.weights_seconds = 60
+    async with serve(sweep.league, *sweep.activities()):
+        handle = await started(temporal, sweep)
+        await eventually(lambda: sweep.league.calls["make_initial_weights"] == 1)
+        await handle.execute_update("stop", StopOrder(mode=Mode.NOW, reason="enough"))
+        assert await asyncio.wait_for(handle.result(), PATIENCE) == "stopped"
+    assert [status for status, _ in sweep.league.statuses] == ["stopping", "stopped"]
+    assert sweep.league.calls["train_generation"] == 0

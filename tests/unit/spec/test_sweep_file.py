@@ -71,6 +71,16 @@ def test_what_is_refused(changes: dict[str, Any], words: str) -> None:
         check_sweep(sweep(**changes))
 
 
+@pytest.mark.parametrize("method", ["grid", "random"])
+def test_values_that_contradict_each_other_are_refused_before_the_start(method: str) -> None:
+    space = {
+        "league.snapshot.min_steps": {"choice": [5_000, 100, 200]},
+        "league.snapshot.max_steps": {"choice": [1_000, 9_000, 8_000]},
+    }
+    with pytest.raises(InvalidTrial, match=r"trial \d, with .*min_steps = 5000, .*max_steps = 1000, is refused"):
+        check_sweep(sweep(space=space, method=method, trials=9))
+
+
 @pytest.mark.parametrize("method", ["grid", "random", "tpe", "asha", "hyperband"])
 def test_a_sweep_is_read_again_with_its_defaults(method: str) -> None:
     space = {"algorithm.epochs": {"int": [1, 3]}}
