@@ -116,7 +116,7 @@ def draw(page: Page, pages: dict[str, str], folder: Path) -> None:
 
 def draw_play(page: Page, version: str, folder: Path) -> None:
     """A game of a person against the champion, three moves in."""
-    page.goto(f"/play/{version}?best=best")
+    page.goto(f"/play/{version}")
     page.get_by_role("button", name="Start").click()
     for turn, column in enumerate("443"):
         page.get_by_alt_text(f"The position after {2 * turn} moves").wait_for()

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Self
+from typing import Annotated, Any, Self
 from uuid import UUID
 
 from pydantic import Field, model_validator
 
-from api.schemas.base import LARGEST, Answer, Body
+from api.schemas.base import LARGEST, Answer, Body, Page, Utc
+from api.schemas.enums import MatchResult
 from api.schemas.matches import MatchSummary
 
 MOST_SIMULATIONS = 1000
@@ -50,6 +51,7 @@ class Position(Answer):
         default=None, description="the same by the annotating version's search; null without one"
     )
     teams: list[int] = Field(default=[], description="the team of each seat of the game", examples=[[0, 0, 1, 1]])
+    simultaneous: bool = Field(default=False, description="whether all seats choose at once, so that none moves first")
     numbers: list[ActionNumber] = Field(
         default=[], description="the numbers of an action, in a person's game whose actions are not Discrete"
     )
@@ -62,8 +64,23 @@ class Replay(Answer):
     """A game, move by move."""
 
     match: MatchSummary = Field(description="the match")
+    opening_plies: int = Field(default=0, description="how many of its first moves were drawn at random", examples=[4])
     notation: str = Field(description="the moves as one line of text", examples=["1. d e 2. d e"])
     positions: list[Position] = Field(description="every position, the last one included")
+
+
+class StartingPosition(Body):
+    """A position of a recorded game, from which another game is played on."""
+
+    match_id: int | None = Field(default=None, strict=True, ge=1, le=LARGEST, description="a match", examples=[17])
+    game_id: UUID | None = Field(default=None, description="or a person's finished game")
+    moves: int = Field(strict=True, ge=0, le=2**31 - 1, description="how many of its actions are kept", examples=[6])
+
+    @model_validator(mode="after")
+    def _one_game(self) -> Self:
+        if (self.match_id is None) == (self.game_id is None):
+            raise ValueError("give either match_id or game_id: the recorded game whose position it is")
+        return self
 
 
 class NewGame(Body):
@@ -74,8 +91,14 @@ class NewGame(Body):
     seed: int | None = Field(
         default=None, strict=True, ge=0, le=LARGEST, description="seed of the game; null: chosen by the server"
     )
-    sampled: bool = Field(
-        default=True, strict=True, description="whether the opponent samples its moves or always takes its best"
+    start: StartingPosition | None = Field(
+        default=None, description="a recorded position to play on from, with that game's seed; null: the usual start"
+    )
+    sampled: bool | None = Field(
+        default=None,
+        strict=True,
+        description="whether the opponent samples its moves or always takes its best; null: its best, but sampled "
+        "where moves are hidden or made at once, and so must not be foreseen",
     )
     search: int | None = Field(
         default=None,
@@ -114,6 +137,46 @@ class Game(Answer):
     version_id: str = Field(description="the opponent")
     seat: int = Field(description="the person's seat", examples=[0])
     search: int | None = Field(default=None, description="simulations a move of the opponent; null: its network alone")
+    sampled: bool = Field(default=True, description="whether the opponent samples its moves or takes its best")
+    start: dict[str, Any] | None = Field(
+        default=None, description="the recorded position that it began with; null: the usual start"
+    )
+    result: MatchResult | None = Field(default=None, description="the person's result; null before the end")
     moves: list[int] = Field(description="all actions so far, of both sides", examples=[[3, 2]])
     answered: list[int] = Field(description="the opponent's actions since the person's last one", examples=[[2]])
     position: Position = Field(description="the position as the person sees it, with the legal actions")
+
+
+class PeopleGameSummary(Answer):
+    """A finished game of a person against a version. It counts in no rating and no payoff."""
+
+    id: str = Field(description="its id")
+    trial_id: str = Field(description="the trial of the version")
+    player_id: str = Field(description="the version's player")
+    player: str = Field(description="that player's name", examples=["main"])
+    version_id: str = Field(description="the version that the person played against")
+    version_number: int = Field(description="number of that version", examples=[12])
+    seat: int = Field(description="the person's seat", examples=[0])
+    result: MatchResult = Field(description="the person's result")
+    plies: int = Field(description="number of moves", examples=[21])
+    sampled: bool = Field(description="whether the version sampled its moves or took its best")
+    search: int | None = Field(description="simulations a move of the version; null: its network alone")
+    start: dict[str, Any] | None = Field(description="the recorded position that it began with; null: the usual start")
+    mine: bool = Field(description="whether it was played with the token of this request")
+    finished_at: Utc = Field(description="when it ended")
+
+
+class PeopleGames(Page[PeopleGameSummary]):
+    """Finished games of people, and how many they won of all that fit the query."""
+
+    wins: int = Field(description="won by people", examples=[2])
+    draws: int = Field(description="drawn", examples=[1])
+    losses: int = Field(description="lost by people", examples=[7])
+
+
+class PeopleReplay(Answer):
+    """A person's finished game, move by move."""
+
+    game: PeopleGameSummary = Field(description="the game")
+    notation: str = Field(description="the moves as one line of text", examples=["1. d e 2. d e"])
+    positions: list[Position] = Field(description="every position, the last one included")

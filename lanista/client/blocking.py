@@ -247,6 +247,8 @@ class Client:
     begin_game = _single(games.begin_game)
     game = _single(games.game)
     make_move = _single(games.make_move)
+    people_games = _list(games.people_games)
+    people_replay = _single(games.people_replay)
     recorded_games = _list(games.recorded_games)
     recorded_game = _single(games.recorded_game)
     recorded_game_picture = _single(games.recorded_game_picture)

@@ -83,6 +83,8 @@ class ReplayedPosition:
     """The same by the annotator's search; None without one."""
     teams: list[int] = field(default_factory=list)
     """The team of each seat; empty in answers of earlier releases."""
+    simultaneous: bool = False
+    """Whether all seats of the game choose at once, so that none moves first."""
     numbers: list[ActionNumber] = field(default_factory=list)
     """The numbers of an action, in a person's game whose actions are not Discrete; else empty."""
 
@@ -111,8 +113,8 @@ class MoveRequest:
     """The person's action; None if the opponent moves first, or to see the position only."""
     numbers: list[float] | None = None
     """The numbers of the person's action, in the place of `action` where actions are not Discrete."""
-    sampled: bool = True
-    """Whether the opponent draws from its policy or takes its best move."""
+    sampled: bool | None = True
+    """Whether the opponent draws from its policy or takes its best move; None: as suits the game."""
     search: int | None = None
     """Simulations a move with which the opponent, a version, searches; None: it plays by its network."""
 
@@ -128,6 +130,8 @@ class MoveAnswer:
     """The opponent's actions since the person's."""
     search: int | None = None
     """That of the request; the next request asks for the same."""
+    sampled: bool = True
+    """The same, with what suits the game in the place of None."""
 
 
 @dataclass(frozen=True, kw_only=True)

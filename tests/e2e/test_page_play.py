@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from pathlib import Path
 
 import pytest
+from PIL import Image
+from PIL.GifImagePlugin import GifImageFile
 from playwright.sync_api import Page, expect
 
 from tests.e2e.browsing import serious_problems
@@ -33,7 +36,11 @@ def test_a_recorded_game_is_replayed_with_what_the_mover_thought(page: Page, lea
     )
     rows = page.get_by_role("list", name="Every move").get_by_role("button")
     expect(rows).to_have_count(last)
-    assert all(re.search(r"\d %", text) for text in rows.all_inner_texts()), "each move with its probability"
+    texts = rows.all_inner_texts()
+    opening = replay["opening_plies"]
+    assert opening == 2, "that of tic-tac-toe"
+    assert all("random" in text and "%" not in text for text in texts[:opening]), "nobody chose these"
+    assert all(re.search(r"\d %", text) for text in texts[opening:]), "each other move with its probability"
 
 
 def test_a_replay_is_walked_by_keyboard_buttons_and_slider(page: Page, league: League, stack: LocalStack) -> None:
@@ -49,11 +56,74 @@ def test_a_replay_is_walked_by_keyboard_buttons_and_slider(page: Page, league: L
     expect(page.get_by_alt_text("The position after 3 moves")).to_be_visible()
     page.keyboard.press("End")
     expect(page.get_by_role("main")).to_contain_text("The game is over")
+    match = stack.call("GET", f"/matches/{league.match}")
+    winner = {"win": match["player"], "loss": match["opponent"], "draw": "A draw"}[match["result"]]
+    expect(page.get_by_role("heading", level=1)).to_contain_text(winner)
     assert f"ply={last}" in page.url
     page.get_by_label("Annotated by").select_option("nobody")
     page.get_by_role("button", name="First position").click()
     expect(page.get_by_alt_text("The position after 0 moves")).to_be_visible()
     expect(page.get_by_role("list", name="Policy")).to_be_hidden()
+
+
+def test_a_replay_plays_by_itself_and_its_list_follows(page: Page, league: League, stack: LocalStack) -> None:
+    last = stack.call("GET", f"/matches/{league.match}")["plies"]
+    page.goto(f"/matches/{league.match}?speed=4")
+    moves = page.get_by_role("group", name="Moves")
+    page.get_by_role("button", name="▶ Play").click()
+    expect(moves).to_contain_text(f"{last} of {last}")
+    expect(page.get_by_role("button", name="▶ Play")).to_be_visible()  # it has stopped at the end
+    current = page.get_by_role("list", name="Every move").locator("[aria-current]")
+    expect(current).to_contain_text(f"{last}.")
+    page.add_style_tag(content=".moves { max-height: 3rem }")
+    page.keyboard.press("Home")
+    page.keyboard.press("End")
+    expect(current).to_contain_text(f"{last}.")
+    expect(current).to_be_in_viewport(ratio=0.5)
+    page.keyboard.press("Home")
+    page.get_by_label("Speed").select_option("0.5")
+    page.get_by_role("heading", level=1).click()
+    page.keyboard.press(" ")
+    expect(page.get_by_role("button", name="Pause")).to_be_visible()
+    page.keyboard.press(" ")
+    expect(page.get_by_role("button", name="▶ Play")).to_be_visible()
+    assert serious_problems(page) == []
+
+
+def test_a_replay_is_saved_as_gif_and_svg(page: Page, league: League, stack: LocalStack) -> None:
+    positions = stack.call("GET", f"/matches/{league.match}/replay")["positions"]
+    page.goto(f"/matches/{league.match}?ply=99")
+    with page.expect_download() as gif:
+        page.get_by_role("button", name="Save GIF").click()
+    assert gif.value.suggested_filename == f"game-{league.match}.gif"
+    with Image.open(gif.value.path()) as film:
+        assert isinstance(film, GifImageFile) and film.n_frames == len(positions)
+        film.seek(film.n_frames - 1)
+        colours = {colour for _, colour in film.convert("RGB").getcolors(1 << 16) or []}
+    assert any(red > 200 and green < 60 and blue < 60 for red, green, blue in colours), "the stones of the first seat"
+    with page.expect_download() as svg:
+        page.get_by_role("button", name="Save SVG").click()
+    assert Path(svg.value.path()).read_text() == positions[-1]["svg"]
+
+
+def test_a_game_is_played_on_from_a_replay_and_kept_apart(page: Page, league: League, stack: LocalStack) -> None:
+    rated = stack.call("GET", f"/trials/{league.trial}/matches?limit=1")
+    page.goto(f"/matches/{league.match}?ply=3")
+    page.get_by_role("button", name="Play from here").click()
+    expect(page.locator(".say")).to_have_text("Your move.")
+    expect(page.get_by_alt_text("The position after 3 moves")).to_be_visible()
+    expect(page.get_by_role("main")).to_contain_text(f"Games start from game #{league.match} after 3 actions")
+    assert play_on(page, by_mouse)
+    page.get_by_role("link", name="Watch the replay").click()
+    expect(page.get_by_role("heading", level=1)).to_have_text(re.compile("won|draw"))
+    kept = stack.call("GET", f"/trials/{league.trial}/people-games")["items"][0]
+    assert kept["start"] == {"match_id": league.match, "moves": 3}
+    assert stack.call("GET", f"/play/{kept['id']}/replay")["positions"][3]["text"]
+    page.goto(f"/trials/{league.trial}/matches")
+    listed = page.get_by_role("region", name="Games of people").get_by_role("row")
+    expect(listed.nth(1)).to_contain_text(f"game #{league.match} after 3 actions")
+    assert serious_problems(page) == []
+    assert stack.call("GET", f"/trials/{league.trial}/matches?limit=1") == rated
 
 
 def by_mouse(page: Page) -> None:
@@ -93,9 +163,10 @@ def play_on(page: Page, move: Callable[[Page], None]) -> str:
 
 @pytest.mark.parametrize("move", [by_mouse, by_number, by_arrows])
 def test_a_whole_game_against_a_version(page: Page, league: League, move: Callable[[Page], None]) -> None:
-    page.goto(f"/play/{league.version}?seat=1&best=best")
+    page.goto(f"/play/{league.version}?seat=1")
     page.get_by_role("button", name="Start").click()
     expect(page.locator(".squares button").first).to_be_focused()  # from here on the keys are for the board
+    expect(page.get_by_role("main")).to_contain_text("plays its most probable move")
     assert play_on(page, move) in ("You won.", "You lost.", "A draw.")
     expect(page.get_by_role("main")).to_contain_text("The game is over")
     assert serious_problems(page) == []

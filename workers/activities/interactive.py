@@ -90,13 +90,14 @@ class InteractiveActivities:
             make = _maker(request.game)
             game = make(1)
             cache = PolicyCache(self._store, game.spec)
-            opponent = make_player(_entrant(request.opponent, request.search), game, cache, sampled=request.sampled)
+            sampled = suits_sampling(game.spec) if request.sampled is None else request.sampled
+            opponent = make_player(_entrant(request.opponent, request.search), game, cache, sampled=sampled)
             moves, answered = PersonsGame(game, opponent, request).play()
             *_, last = replay(make, request.seed, moves, request.person)
             position = _position(last, game.spec, [])
             if not game.spec.discrete:
                 position = replace(position, numbers=action_numbers(game, None if last.done else request.person))
-            return MoveAnswer(moves=moves, position=position, answered=answered, search=request.search)
+            return MoveAnswer(moves=moves, position=position, answered=answered, search=request.search, sampled=sampled)
 
     @activity.defn(name=check_component.name)
     def check_component(self, check: ComponentCheck) -> ComponentVerdict:
@@ -127,6 +128,8 @@ class PersonsGame:
 
     def __init__(self, game: VectorGame, opponent: Player, request: MoveRequest) -> None:
         self._game, self._opponent, self._request = game, opponent, request
+        if request.person >= game.spec.seats:
+            raise _refusal(f"{game.spec.id} has no seat {request.person}; its seats are 0 to {game.spec.seats - 1}")
         game.auto_reset = False
         game.reset(np.array([request.seed], np.uint64))
         opponent.begin(np.array([0]))
@@ -142,7 +145,7 @@ class PersonsGame:
             asked = not recorded or self._opponent.remembers
             theirs = self._answers(turn, np.flatnonzero(~mine)) if asked else layout.empty(0)
             if recorded:
-                now = layout.from_numbers(moves[used : used + len(turn.seats) * layout.width])
+                now = layout.from_numbers(self._recorded(used, len(turn.seats) * layout.width))
             elif mine.any() and not given:
                 break
             else:
@@ -155,9 +158,18 @@ class PersonsGame:
                 moves += layout.numbers(now).ravel().tolist()
             used += len(now) * layout.width
             done = bool(self._game.step(now).done[0])
-        if given:
+        if given or used < len(moves):
             raise _refusal("the game is over")
         return moves, answered
+
+    def _recorded(self, used: int, numbers: int) -> list[int]:
+        """The next recorded actions, one for each seat to move."""
+        now = self._request.moves[used : used + numbers]
+        if len(now) < numbers:
+            raise _refusal(
+                f"{len(self._request.moves)} actions end in the middle of a move, in which {numbers} are made"
+            )
+        return now
 
     def _answers(self, turn: Turn, rows: NDArray[np.int64]) -> NDArray[Any]:
         """The opponent's actions. It is asked in recorded turns too, so that its recurrent state is restored."""
@@ -188,6 +200,11 @@ class PersonsGame:
             allowed = ", ".join(f"{each} ({self._game.spec.action_name(each)})" for each in legal)
             raise _refusal(f"action {action} is not legal here; allowed: {allowed}")
         return action
+
+
+def suits_sampling(spec: GameSpec) -> bool:
+    """Whether a version plays a person by its probabilities: where a move must not be foreseen, else its best one."""
+    return spec.hidden_information or spec.simultaneous
 
 
 def action_numbers(game: VectorGame, seat: int | None) -> list[ActionNumber]:
@@ -265,6 +282,7 @@ def _position(position: Position, spec: GameSpec, annotations: Sequence[Annotati
     by_seat = {annotation.seat: annotation for annotation in annotations}
     return ReplayedPosition(
         teams=list(spec.teams),
+        simultaneous=spec.simultaneous,
         ply=position.ply,
         seats=list(position.seats),
         actions=list(position.actions),

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from sqlalchemy.orm import Session
 
 from api.store.core.errors import Conflict
+from api.store.matches.finished_people_games import read_finished_game
 from api.store.matches.people_games import answer_of
+from api.store.matches.reads import read_match
 from api.store.players.contenders import contender
 from api.store.players.reads import get_version
 from api.store.tables import PeopleGame, Player, Trial
@@ -23,11 +27,45 @@ def opponent_of(session: Session, version_id: str) -> tuple[Contender, Component
     return contender(player, version), spec_of(trial).game.component
 
 
+@dataclass(frozen=True, kw_only=True)
+class RecordedStart:
+    """The seed and the first actions of a recorded game."""
+
+    seed: int
+    moves: list[int]
+
+
+def recorded_start(
+    session: Session, version_id: str, *, match_id: int | None, game_id: str | None, moves: int
+) -> RecordedStart:
+    """A recorded position that a game against this version may begin with; Conflict if it plays another game."""
+    if match_id is not None:
+        match = read_match(session, match_id)
+        name, owner, seed, recorded = f"match {match_id}", match["version_id"], match["seed"], match["moves"]
+    else:
+        row = read_finished_game(session, str(game_id))
+        name, owner, seed, recorded = f"game {game_id}", row.version_id, row.seed, answer_of(row).moves
+    if opponent_of(session, owner)[1] != opponent_of(session, version_id)[1]:
+        raise Conflict(f"{name} is of another game than version {version_id} plays")
+    if moves >= len(recorded):
+        raise Conflict(f"{name} has {len(recorded)} actions; keep fewer of them, not {moves}, to play on from there")
+    return RecordedStart(seed=seed, moves=recorded[:moves])
+
+
 def first_request(
-    session: Session, version_id: str, *, seat: int, seed: int, sampled: bool, search: int | None = None
+    session: Session,
+    version_id: str,
+    *,
+    seat: int,
+    seed: int,
+    sampled: bool | None,
+    search: int | None = None,
+    moves: list[int] | None = None,
 ) -> MoveRequest:
-    """The request that begins a game against this version."""
-    return _request(session, version_id, seat=seat, seed=seed, sampled=sampled, moves=[], action=None, search=search)
+    """The request that begins a game against this version, after `moves` where it does not begin at the start."""
+    return _request(
+        session, version_id, seat=seat, seed=seed, sampled=sampled, moves=moves or [], action=None, search=search
+    )
 
 
 def next_request(
@@ -54,7 +92,7 @@ def _request(
     *,
     seat: int,
     seed: int,
-    sampled: bool,
+    sampled: bool | None,
     moves: list[int],
     action: int | None,
     numbers: list[float] | None = None,

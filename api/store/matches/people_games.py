@@ -1,4 +1,4 @@
-"""Games of people against versions: started, continued, and deleted a day after the last move."""
+"""Games of people against versions: started, continued, kept when finished, else deleted a day after the last move."""
 
 from __future__ import annotations
 
@@ -9,18 +9,24 @@ from pydantic import TypeAdapter
 from sqlalchemy import delete, func, select
 from sqlalchemy.orm import Session
 
+from api.schemas.enums import MatchResult
 from api.store.core.errors import Conflict, NotFound
 from api.store.core.records import Record
 from api.store.tables import PeopleGame
-from orchestrator.contracts.interactive import MoveAnswer, MoveRequest
+from orchestrator.contracts.interactive import MoveAnswer, MoveRequest, ReplayedPosition
 
 KEPT = timedelta(hours=24)
-"""How long a game is stored after its last move."""
+"""How long an unfinished game is stored after its last move."""
 _ANSWER = TypeAdapter(MoveAnswer)
 
 
 def begin_people_game(
-    session: Session, game_id: str, token_id: str, request: MoveRequest, answer: MoveAnswer
+    session: Session,
+    game_id: str,
+    token_id: str,
+    request: MoveRequest,
+    answer: MoveAnswer,
+    start: dict[str, Any] | None = None,
 ) -> PeopleGame:
     """Store a game that has just started."""
     row = PeopleGame(
@@ -29,10 +35,12 @@ def begin_people_game(
         version_id=request.opponent.version,
         seat=request.person,
         seed=request.seed,
-        sampled=request.sampled,
+        sampled=answer.sampled,
         turn=0,
         answer=_dumped(answer),
+        start=start,
     )
+    _finish_if_over(row, answer)
     session.add(row)
     session.flush()
     return row
@@ -61,6 +69,9 @@ def game_record(game: PeopleGame) -> Record:
         "version_id": game.version_id,
         "seat": game.seat,
         "search": game.answer.get("search"),
+        "sampled": game.sampled,
+        "start": game.start,
+        "result": game.result,
         **known,
     }
 
@@ -73,13 +84,33 @@ def continue_people_game(session: Session, game_id: str, token_id: str, *, turn:
     row.turn += 1
     row.answer = _dumped(answer)
     row.touched_at = func.now()
+    _finish_if_over(row, answer)
     session.flush()
     return row
 
 
 def delete_expired_people_games(session: Session) -> None:
-    """Delete games whose last move is too long ago."""
-    session.execute(delete(PeopleGame).where(PeopleGame.touched_at < func.now() - KEPT))
+    """Delete unfinished games whose last move is too long ago."""
+    session.execute(
+        delete(PeopleGame).where(PeopleGame.finished_at.is_(None), PeopleGame.touched_at < func.now() - KEPT)
+    )
+
+
+def persons_result(position: ReplayedPosition, seat: int) -> MatchResult:
+    """By the final order of the teams' returns, as of a match; where all play in one team, a draw."""
+    teams = position.teams or list(range(len(position.returns)))
+    earned: dict[int, float] = {}
+    for team, returned in zip(teams, position.returns, strict=True):
+        earned[team] = earned.get(team, 0.0) + returned
+    own = earned.pop(teams[seat])
+    ahead = sum((own > other) - (own < other) for other in earned.values())
+    return MatchResult.WIN if ahead > 0 else MatchResult.LOSS if ahead < 0 else MatchResult.DRAW
+
+
+def _finish_if_over(row: PeopleGame, answer: MoveAnswer) -> None:
+    if answer.position.done:
+        row.result = persons_result(answer.position, row.seat)
+        row.finished_at = func.now()
 
 
 def _dumped(answer: MoveAnswer) -> dict[str, Any]:

@@ -39,10 +39,11 @@ async def replay(
     ] = None,
 ) -> Replay:
     """Every position with its image, drawn by a worker. 409 while no train worker runs."""
-    match, request = await run_in_threadpool(_request, services, match_id, seat, text_of(annotate), search)
+    match, opening, request = await run_in_threadpool(_request, services, match_id, seat, text_of(annotate), search)
     found = await ask(services.temporal, render_replay, request)
     return Replay(
         match=match,
+        opening_plies=opening,
         notation=found.notation,
         positions=[Position.model_validate(asdict(position)) for position in found.positions],
     )
@@ -50,7 +51,7 @@ async def replay(
 
 def _request(
     services: Services, match_id: int, seat: int | None, annotator: str | None, search: int | None
-) -> tuple[MatchSummary, ReplayRequest]:
+) -> tuple[MatchSummary, int, ReplayRequest]:
     with services.reads() as session:
         match = read_match(session, match_id)
         _, game = opponent_of(session, match["version_id"])
@@ -61,6 +62,8 @@ def _request(
                 raise ProblemError(409, f"version {annotator} plays another game and cannot annotate this one")
         if search is not None and opinion is None:
             raise ProblemError(409, "search needs a version that annotates: give annotate too")
-        return MatchSummary.model_validate(match), ReplayRequest(
+        request = ReplayRequest(
             game=game, seed=match["seed"], moves=match["moves"], seat=seat, annotator=opinion, search=search
         )
+        opening = int((match["opening"] or {}).get("plies", 0))
+        return MatchSummary.model_validate(match), opening, request

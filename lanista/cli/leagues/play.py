@@ -28,7 +28,15 @@ def play(
     ],
     seat: Annotated[int, typer.Option("--seat", min=0, max=63, help="Your seat; seat 0 moves first.")] = 0,
     seed: Annotated[int | None, typer.Option("--seed", min=0, help="Seed of the game; default: any.")] = None,
-    best: Annotated[bool, typer.Option("--best", help="The opponent always takes its best move.")] = False,
+    best: Annotated[
+        bool | None,
+        typer.Option(
+            "--best/--sampled",
+            help="The opponent takes its best move, or samples from its policy; default: its best, but sampled where "
+            "moves are hidden or made at once.",
+            show_default=False,
+        ),
+    ] = None,
     search: Annotated[
         int | None, typer.Option("--search", min=1, max=1000, help="The opponent searches with this many simulations.")
     ] = None,
@@ -42,7 +50,8 @@ def play(
     given = None if moves is None else [move.strip() for move in moves.split(",") if move.strip()]
     with connected(home) as client:
         opponent = client.find_version(version)
-        game = client.begin_game(opponent.id, seat=seat, seed=seed, sampled=not best, search=search)
+        sampled = None if best is None else not best
+        game = client.begin_game(opponent.id, seat=seat, seed=seed, sampled=sampled, search=search)
         if not as_json:
             print_line(f"You have seat {seat} against {escape(opponent.player)}:{opponent.number}.")
         while not game.position.done:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from lanista.client.calls.call import Call, Listing, TrialRef, change, get, path_to, trial_path
 
 if TYPE_CHECKING:
-    from api.schemas.games import Game, Replay
+    from api.schemas.games import Game, PeopleGameSummary, PeopleReplay, Replay
     from api.schemas.matches import HeadToHead
     from api.schemas.recorded_games import RecordedGame
 
@@ -40,12 +40,16 @@ def begin_game(
     seed: int | None = None,
     sampled: bool | None = None,
     search: int | None = None,
+    start: dict[str, Any] | None = None,
 ) -> Call[Game]:
-    """Start a game of a person against a version; seat 0 moves first. With `search` the version searches."""
+    """Start a game of a person against a version; seat 0 moves first. With `search` the version searches.
+
+    `start` is a position of a recorded game: `{"match_id": 17, "moves": 6}`, or with the `game_id` of a person's game.
+    """
     from api.schemas.games import Game
 
     body = {"version_id": version_id, "seat": seat, "seed": seed, "sampled": sampled, "search": search}
-    return change("POST", path_to("play"), Game, body)
+    return change("POST", path_to("play"), Game, {**body, "start": start})
 
 
 def game(game_id: str) -> Call[Game]:
@@ -61,6 +65,21 @@ def make_move(game_id: str, *, action: int | None = None, numbers: Sequence[floa
 
     body = {"action": action, "numbers": None if numbers is None else list(numbers)}
     return change("POST", path_to("play", game_id, "moves"), Game, body)
+
+
+def people_games(trial: TrialRef, *, version_id: str | None = None, page_size: int = 100) -> Listing[PeopleGameSummary]:
+    """Finished games of people against versions of a trial, the newest first. They count in no rating and no payoff."""
+    from api.schemas.games import PeopleGameSummary
+
+    path = trial_path(trial, "people-games")
+    return Listing(path=path, item=PeopleGameSummary, query={"version_id": version_id}, page_size=page_size)
+
+
+def people_replay(game_id: str, *, annotate: str | None = None) -> Call[PeopleReplay]:
+    """A person's finished game move by move; `annotate` adds a version's probabilities and values."""
+    from api.schemas.games import PeopleReplay
+
+    return get(path_to("play", game_id, "replay"), PeopleReplay, {"annotate": annotate})
 
 
 def recorded_games(trial: TrialRef, *, page_size: int = 100) -> Listing[RecordedGame]:

@@ -47,7 +47,7 @@ MEMORY = 100_000
 def position(ply: int, *, done: bool = False) -> ReplayedPosition:
     legal = [] if done else [[Candidate(action=ply, name=str(ply))]]
     return ReplayedPosition(
-        ply=ply, seats=[], actions=[], names=[], returns=[0.0], done=done, text="board", svg="<svg/>", legal=legal
+        ply=ply, seats=[], actions=[], names=[], returns=[0.0, 0.0], done=done, text="board", svg="<svg/>", legal=legal
     )
 
 

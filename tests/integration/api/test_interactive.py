@@ -59,7 +59,8 @@ def test_a_person_plays_and_no_move_is_made_twice(
     assert viewer.get(path).json()["moves"] == [0, 1, 2]
     assert operator.get(path).status_code == 404, "another person's game"
     viewer.post(f"{path}/moves", json={"action": 3})
-    viewer.post(f"{path}/moves", json={"action": 5})
+    over = viewer.post(f"{path}/moves", json={"action": 5}).json()
+    assert over["result"] == "draw" and game.json()["result"] is None
     late = viewer.post(f"{path}/moves", json={"action": 7})
     assert late.status_code == 409 and "over" in late.json()["detail"]
 
@@ -123,8 +124,74 @@ def test_games_that_nobody_goes_on_with_are_forgotten(
     with api.sessions.begin() as session:
         delete_expired_people_games(session)
     gone = viewer.get(f"/api/v1/play/{old}")
+    assert viewer.get(f"/api/v1/play/{old}/replay").status_code == 404
     assert gone.status_code == 404 and "24 hours" in gone.json()["detail"]
     assert viewer.get(f"/api/v1/play/{fresh}").status_code == 200
+
+
+def finished_game(client: httpx.Client, version: str, **new: object) -> str:
+    """A game of counting, played to its end in the second seat."""
+    game = client.post("/api/v1/play", json={"version_id": version, "seat": 1, **new}).json()
+    while not game["position"]["done"]:
+        game = client.post(f"/api/v1/play/{game['id']}/moves", json={"action": len(game["moves"])}).json()
+    return str(game["id"])
+
+
+def test_finished_games_of_people_are_kept_apart_from_matches(
+    api: Served, viewer: httpx.Client, operator: httpx.Client, readable: ReadableLeague
+) -> None:
+    version, trial = readable.league.version_of("main").id, readable.league.trial_id
+    matches = viewer.get(f"/api/v1/trials/{trial}/matches").json()["items"]
+    payoff = viewer.get(f"/api/v1/trials/{trial}/payoff").json()
+    before = viewer.get(f"/api/v1/trials/{trial}/people-games").json()
+    mine, theirs = finished_game(viewer, version), finished_game(operator, version)
+    with api.sessions.begin() as session:
+        for game in (mine, theirs):
+            session.get_one(PeopleGame, game).touched_at = datetime.now(UTC) - timedelta(days=400)
+        session.flush()
+        delete_expired_people_games(session)
+    shown = viewer.get(f"/api/v1/trials/{trial}/people-games", params={"version_id": version}).json()
+    assert [(each["id"], each["mine"]) for each in shown["items"][:2]] == [(theirs, False), (mine, True)]
+    assert {name: shown["items"][0][name] for name in ("player", "seat", "result", "plies", "start")} == {
+        "player": "main",
+        "seat": 1,
+        "result": "draw",
+        "plies": 7,
+        "start": None,
+    }
+    assert shown["draws"] == before["draws"] + 2 and shown["wins"] == before["wins"] == 0
+    first = viewer.get(f"/api/v1/trials/{trial}/people-games", params={"limit": 1}).json()
+    second = viewer.get(
+        f"/api/v1/trials/{trial}/people-games", params={"limit": 1, "cursor": first["next_cursor"]}
+    ).json()
+    assert [first["items"][0]["id"], second["items"][0]["id"]] == [theirs, mine]
+    replay = viewer.get(f"/api/v1/play/{theirs}/replay").json()
+    assert len(replay["positions"]) == 8 and replay["game"]["id"] == theirs and not replay["game"]["mine"]
+    assert viewer.get(f"/api/v1/trials/{trial}/matches").json()["items"] == matches
+    assert viewer.get(f"/api/v1/trials/{trial}/payoff").json() == payoff
+
+
+def test_a_game_starts_from_a_recorded_position(viewer: httpx.Client, readable: ReadableLeague) -> None:
+    version, match = readable.league.version_of("main").id, readable.match_ids[0]
+    recorded = viewer.get(f"/api/v1/matches/{match}").json()["moves"]
+    new = {"version_id": version, "seat": 0, "start": {"match_id": match, "moves": 2}}
+    game = viewer.post("/api/v1/play", json=new)
+    assert game.status_code == 201, game.text
+    assert game.json()["moves"] == recorded[:2] and game.json()["start"] == new["start"]
+    own = finished_game(viewer, version, start={"match_id": match, "moves": 2})
+    again = viewer.post(
+        "/api/v1/play", json={"version_id": version, "seat": 0, "start": {"game_id": own, "moves": 4}}
+    ).json()
+    assert again["moves"] == viewer.get(f"/api/v1/play/{own}").json()["moves"][:4]
+    wrong: list[tuple[dict[str, object], int, str]] = [
+        ({**new, "seed": 1}, 409, "leave out seed"),
+        ({**new, "start": {"match_id": match, "moves": len(recorded)}}, 409, "keep fewer"),
+        ({**new, "start": {"moves": 1}}, 422, "either match_id or game_id"),
+        ({**new, "start": {"game_id": new_id(), "moves": 1}}, 404, "no finished game"),
+    ]
+    for body, status, words in wrong:
+        refused = viewer.post("/api/v1/play", json=body)
+        assert refused.status_code == status and words in refused.json()["detail"], refused.text
 
 
 async def test_a_question_that_nobody_answers_is_a_problem_and_not_a_hang(

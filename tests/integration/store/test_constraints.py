@@ -90,6 +90,7 @@ BREAK: dict[str, list[str]] = {
     "ck_payoffs_seats": ["seat = -1", "opponent_seat = -1", "opponent_seat = seat"],
     "ck_installation_only_one": ["only_one = false"],
     "ck_people_games_answer": ["answer = '[]'"],
+    "ck_people_games_finished": ["finished_at = now()", "result = 'win'"],
     "ck_players_bot": ["bot = 'random' WHERE role = 'main'", "bot = NULL WHERE role = 'bot'"],
     "ck_players_learns": ["generation = 1 WHERE role = 'bot'", "generation = 1 WHERE role = 'historical'"],
     "ck_players_own_parent": ["parent_id = id"],

@@ -119,6 +119,30 @@ def test_a_person_plays_a_game_to_its_end(answers: InteractiveActivities) -> Non
     assert look.position.done or after.position.done
 
 
+@pytest.mark.parametrize(
+    ("game", "sampled"), [("tic_tac_toe", False), ("connect_four", False), ("kuhn_poker", True), ("soccer", True)]
+)
+def test_the_best_move_is_played_unless_it_must_not_be_foreseen(
+    answers: InteractiveActivities, game: str, sampled: bool
+) -> None:
+    request = MoveRequest(game=Component(id=game), seed=1, moves=[], person=0, opponent=RANDOM, sampled=None)
+    assert answers.choose_move(request).sampled is sampled
+    assert answers.choose_move(replace(request, sampled=not sampled)).sampled is not sampled, "the request may say so"
+
+
+def test_a_person_plays_on_from_a_recorded_position(answers: InteractiveActivities) -> None:
+    request = MoveRequest(game=CONNECT_FOUR, seed=1, moves=[3, 2, 3], person=0, opponent=RANDOM)
+    begun = answers.choose_move(request)
+    assert begun.moves[:3] == [3, 2, 3] and len(begun.answered) == 1 and not begun.position.simultaneous
+    with pytest.raises(ApplicationError, match="connect_four has no seat 2; its seats are 0 to 1"):
+        answers.choose_move(replace(request, person=2))
+    with pytest.raises(ApplicationError, match="the game is over"):
+        answers.choose_move(replace(request, moves=[3, 2, 3, 2, 3, 2, 3, 2]))
+    halfway = replace(request, game=Component(id="soccer"), moves=[0, 0, 0, 0, 1])
+    with pytest.raises(ApplicationError, match="5 actions end in the middle of a move, in which 4 are made"):
+        answers.choose_move(halfway)
+
+
 def test_both_sides_choose_at_once_where_the_game_says_so(answers: InteractiveActivities) -> None:
     game = Component(id="rock_paper_scissors")
     paper = Contender(version="v", player="p", bot="always-paper")

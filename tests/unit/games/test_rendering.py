@@ -57,6 +57,42 @@ def test_a_board_marks_an_area_for_every_action_on_its_picture(make: type[Vector
     assert covered == width * height, "they cover the picture without overlapping"
 
 
+@pytest.mark.parametrize(
+    ("make", "moves", "ends"),
+    [
+        (ConnectFour, (3, 2, 3, 2, 3, 2, 3), {(140, 220), (140, 100)}),
+        (ConnectFour, (0, 1, 2, 1, 4, 1, 3, 5, 1), {(20, 220), (140, 220)}),
+        (TicTacToe, (2, 0, 4, 1, 6), {(100, 20), (20, 100)}),
+    ],
+    ids=["column", "not yet a row", "diagonal"],
+)
+def test_the_line_that_won_is_drawn(
+    make: type[VectorGame], moves: tuple[int, ...], ends: set[tuple[float, float]]
+) -> None:
+    game = after(make(tables=1), *moves)  # type: ignore[call-arg]
+    lines = ElementTree.fromstring(game.render_svg(0)).findall(f"{SVG}g[@class='winning-line']/{SVG}line")
+    drawn = {(float(line.attrib[f"x{end}"]), float(line.attrib[f"y{end}"])) for line in lines for end in "12"}
+    won = game.plies[0] in (5, 7)
+    assert drawn == (ends if won else set())
+
+
+def test_a_poker_table_hides_the_other_card_and_shows_what_was_paid() -> None:
+    game = after(KuhnPoker(tables=1), 0, 1)
+    open_, mine = (ElementTree.fromstring(game.render_svg(0, seat)) for seat in (None, 0))
+    words = [[text.text for text in picture.findall(f"{SVG}text")] for picture in (open_, mine)]
+    assert sum(word in ("J", "Q", "K") for word in words[0]) == 4, "rank and corner of both cards"
+    assert sum(word in ("J", "Q", "K") for word in words[1]) == 2
+    assert "seat 0 (you)" in words[1] and "pot 3" in words[1] and "betting: pass bet" in words[1]
+
+
+def test_the_winner_of_rock_paper_scissors_is_named_on_the_picture() -> None:
+    words = [
+        text.text
+        for text in ElementTree.fromstring(after(RockPaperScissors(tables=1), 0, 1).render_svg(0)).iter(f"{SVG}text")
+    ]
+    assert "paper wins" in words and "rock" in words
+
+
 def test_the_last_position_of_a_won_game_can_be_drawn() -> None:
     game = after(TicTacToe(tables=1), 0, 3, 1, 4, 2)
     assert game.render_text(0) == "x x x\no o .\n. . ."
@@ -68,7 +104,7 @@ def test_rock_paper_scissors() -> None:
     assert after(RockPaperScissors(tables=1)).render_text(0) == "seat 0: not yet\nseat 1: not yet"
     game = after(RockPaperScissors(tables=1), 1, 0)
     assert game.render_text(0) == "seat 0: paper\nseat 1: rock"
-    assert ">paper<" in game.render_svg(0)
+    assert ">paper wins<" in game.render_svg(0)
 
 
 def test_kuhn_poker() -> None:

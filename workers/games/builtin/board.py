@@ -92,6 +92,14 @@ class TwoPlayerBoard(VectorGame):
         self._look(self._stones)
         self.refuse_illegal(actions, self._turn)
 
+    def winning_cells(self, table: int, lines: NDArray[np.uint64]) -> list[int]:
+        """The cells of a winning line, of those given as bits; empty where neither seat has one."""
+        for stones in self._stones[table]:
+            held = lines[(lines & stones) == lines]
+            if len(held):
+                return np.flatnonzero(self.cells & held[0]).tolist()
+        return []
+
     def _cells(self, table: int) -> NDArray[np.int64]:
         """The observation's grid of one table: 0 or 1 for a seat's stone, -1 for none; first row first."""
         self._look(self._stones)

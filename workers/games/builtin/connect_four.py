@@ -23,6 +23,17 @@ _TOP_SHIFT = np.uint64(8 * (ROWS - 1))
 # Steps along a row, a column and the two diagonals.
 _LINES = tuple((np.uint64(step), np.uint64(2 * step)) for step in (1, 8, 9, 7))
 _FREE_COLUMNS = ~bit_rows(COLUMNS)
+FOURS = np.array(
+    [
+        sum(1 << (8 * (row + n * up) + column + n * along) for n in range(4))
+        for up, along in ((0, 1), (1, 0), (1, 1), (1, -1))
+        for row in range(ROWS - 3 * up)
+        for column in range(COLUMNS)
+        if 0 <= column + 3 * along < COLUMNS
+    ],
+    np.uint64,
+)
+"""Every line of four, as the bits of its cells."""
 
 
 @cache
@@ -83,4 +94,7 @@ class ConnectFour(TwoPlayerBoard):
                 parts.append(svg.circle(column * 40 + 20, row * 40 + 20, 16, fill))
         for column in range(COLUMNS):
             parts.append(svg.action_area(column, column * 40, 0, 40, ROWS * 40, "column", f"{column + 1}", ROWS))
+        if won := self.winning_cells(table, FOURS):
+            ends = [((cell % COLUMNS) * 40 + 20, (ROWS - 1 - cell // COLUMNS) * 40 + 20) for cell in (won[0], won[-1])]
+            parts.append(svg.winning_line(*ends[0], *ends[1]))
         return svg.document(COLUMNS * 40, ROWS * 40, self.render_text(table), parts)

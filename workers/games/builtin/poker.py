@@ -141,15 +141,25 @@ class TwoSeatPoker(VectorGame):
         return "\n".join([*lines, f"betting: {betting}".rstrip()])
 
     def render_svg(self, table: int, seat: int | None = None) -> str:
-        _, cards = self._shown(table, seat)
-        parts = []
-        for i, (title, card) in enumerate(zip(("seat 0", "seat 1", "public"), cards, strict=False)):
-            parts.append(svg.label(45 + 80 * i, 16, title, 12))
-            parts.append(svg.rect(20 + 80 * i, 24, 50, 70, svg.EMPTY, radius=6))
-            parts.append(svg.label(45 + 80 * i, 68, card, 28))
+        """A table: a card and a pile of chips for each seat, the public card between them, the betting below."""
+        stage, cards = self._shown(table, seat)
+        parts = [svg.rect(0, 0, 340, 190, svg.FELT, radius=12)]
+        for number, x in enumerate((22, 268)):
+            to_move = not stage.ended and stage.mover == number
+            title = f"seat {number}{' (you)' if seat == number else ''}"
+            parts.append(svg.label(x + 25, 24, title, 13, svg.PALE))
+            if to_move:
+                parts.append(svg.rect(x - 5, 31, 60, 80, svg.SEAT_COLOURS[number], radius=9))
+            parts.append(svg.card(x, 36, cards[number]))
+            if stage.folded == number:
+                parts.append(svg.label(x + 25, 128, "folded", 13, svg.PALE))
+            parts.append(svg.chips(112 if number == 0 else 206, 118, stage.paid[number], svg.SEAT_COLOURS[number]))
+        if self._poker.has_public:
+            parts.append(svg.card(145, 14, cards[2]))
+        parts.append(svg.label(170, 148, f"pot {sum(stage.paid)}", 14, svg.PALE))
         text = self.render_text(table, seat)
-        parts.append(svg.label(20, 114, text.splitlines()[-1], 12, anchor="start"))
-        return svg.document(280, 124, text, parts)
+        parts.append(svg.label(170, 174, text.splitlines()[-1], 13, svg.PALE))
+        return svg.document(340, 190, text, parts)
 
     def _shown(self, table: int, seat: int | None) -> tuple[Stage, list[str]]:
         """The betting, and each card's rank as `seat` sees it; "?" is hidden, "-" not dealt yet."""

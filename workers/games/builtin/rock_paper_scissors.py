@@ -57,11 +57,35 @@ class RockPaperScissors(VectorGame):
         return "\n".join(f"seat {s}: {name}" for s, name in enumerate(self._shown(table)))
 
     def render_svg(self, table: int, seat: int | None = None) -> str:
-        parts = [svg.rect(0, 0, 220, 80, svg.EMPTY, radius=6)]
-        for s, name in enumerate(self._shown(table)):
-            parts.append(svg.label(55 + 110 * s, 32, f"seat {s}", 12))
-            parts.append(svg.label(55 + 110 * s, 56, name, 18, svg.SEAT_COLOURS[s]))
-        return svg.document(220, 80, self.render_text(table), parts)
+        """Both hands side by side, the winner's in a frame; hidden until both have chosen."""
+        parts = [svg.rect(0, 0, 300, 160, svg.EMPTY, radius=8)]
+        first, second = self._chosen[table].tolist()
+        ahead = (first - second) % 3 if first >= 0 else 0
+        for s, (name, choice) in enumerate(zip(self._shown(table), (first, second), strict=True)):
+            x = 75 + 150 * s
+            if ahead == s + 1:
+                parts.append(svg.rect(x - 60, 30, 120, 92, "#dcfce7", radius=8))
+            parts.append(svg.label(x, 22, f"seat {s}{' (you)' if seat == s else ''}", 14, svg.INK))
+            parts.append(_hand(choice, x, 76, svg.SEAT_COLOURS[s]))
+            parts.append(svg.label(x, 144, f"{name}{' wins' if ahead == s + 1 else ''}", 16))
+        return svg.document(300, 160, self.render_text(table), parts)
 
     def _shown(self, table: int) -> list[str]:
         return ["not yet" if choice < 0 else NAMES[choice] for choice in self._chosen[table]]
+
+
+def _hand(choice: int, x: float, y: float, colour: str) -> str:
+    """A stone, a sheet or a pair of scissors; a question mark before the choice."""
+    if choice < 0:
+        return svg.label(x, y + 14, "?", 40, colour)
+    if NAMES[choice] == "rock":
+        return svg.circle(x, y, 32, "#6b7280") + svg.circle(x - 9, y - 10, 9, "#9ca3af")
+    if NAMES[choice] == "paper":
+        rows = [svg.line(x - 18, y - 20 + 13 * row, x + 18, y - 20 + 13 * row, "#9ca3af", 2) for row in range(4)]
+        return svg.rect(x - 27, y - 36, 54, 72, "#ffffff", radius=3) + "".join(rows)
+    blades = svg.line(x - 16, y - 34, x + 12, y + 16, svg.INK, 5) + svg.line(x + 16, y - 34, x - 12, y + 16, svg.INK, 5)
+    rings = [
+        f'<circle cx="{x + side:g}" cy="{y + 25:g}" r="10" fill="none" stroke="{colour}" stroke-width="5"/>'
+        for side in (-17, 17)
+    ]
+    return blades + "".join(rings)

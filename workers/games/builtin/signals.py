@@ -4,6 +4,7 @@ import numpy as np
 from gymnasium import spaces
 from numpy.typing import NDArray
 
+from workers.games import svg
 from workers.games.protocol import GameSpec, StepResult, Turn, VectorGame
 from workers.games.seeding import below, mix
 
@@ -53,3 +54,12 @@ class Signals(VectorGame):
     def render_text(self, table: int, seat: int | None = None) -> str:
         shown = [f"seat {s} sees {n}" for s, n in enumerate(self._numbers[table].tolist()) if seat in (None, s)]
         return "\n".join(shown)
+
+    def render_svg(self, table: int, seat: int | None = None) -> str:
+        """The number that each seat holds, as a card; the mate's is hidden from a seat."""
+        parts = [svg.rect(0, 0, 220, 130, svg.FELT, radius=10)]
+        for s, number in enumerate(self._numbers[table].tolist()):
+            x = 30 + 110 * s
+            parts.append(svg.label(x + 25, 24, f"seat {s}{' (you)' if seat == s else ''}", 13, svg.PALE))
+            parts.append(svg.card(x, 36, str(number) if seat in (None, s) else "?"))
+        return svg.document(220, 130, self.render_text(table, seat), parts)

@@ -12,6 +12,7 @@ _CELLS = bit_rows(9)
 _PLANE = _CELLS.astype(np.float32)
 _FREE = ~_CELLS
 _BIT = np.array([1 << cell for cell in range(9)], np.uint64)
+_THREES = np.array([sum(1 << cell for cell in line) for line in LINES], np.uint64)
 
 HAS_LINE: NDArray[np.bool_] = np.any([_CELLS[:, line].all(axis=1) for line in LINES], axis=0)
 """[512], whether stones on these nine bits hold a line."""
@@ -60,4 +61,7 @@ class TicTacToe(TwoPlayerBoard):
                 if cell >= 0:
                     colour = svg.SEAT_COLOURS[cell]
                     parts.append(svg.label(column * 40 + 20, row * 40 + 31, "XO"[cell], 32, colour))
+        if won := self.winning_cells(table, _THREES):
+            ends = [(cell % 3 * 40 + 20, cell // 3 * 40 + 20) for cell in (won[0], won[-1])]
+            parts.append(svg.winning_line(*ends[0], *ends[1], width=2))
         return svg.document(120, 120, self.render_text(table), parts)

@@ -4,6 +4,7 @@ import numpy as np
 from gymnasium import spaces
 from numpy.typing import NDArray
 
+from workers.games import svg
 from workers.games.protocol import GameSpec, StepResult, Turn, VectorGame
 
 PAYOFFS = np.array([[[7.0, 7.0], [7.0, 7.0]], [[0.0, 1.0], [1.0, 8.0]]], np.float32)
@@ -62,3 +63,22 @@ class TwoStep(VectorGame):
             return "first step: seat 0 chooses the payoffs"
         rows = [f"{name}  {line[0]:g} {line[1]:g}" for name, line in zip(NAMES, PAYOFFS[position - 1], strict=True)]
         return "\n".join(["   A B", *rows])
+
+    def render_svg(self, table: int, seat: int | None = None) -> str:
+        """Both payoff tables; the one that is played is bright once seat 0 has chosen it."""
+        position = int(self._position[table])
+        parts = [svg.rect(0, 0, 300, 170, svg.EMPTY, radius=8)]
+        for game, payoffs in enumerate(PAYOFFS.tolist()):
+            left, open_ = 40 + 135 * game, position in (0, game + 1)
+            ink = svg.INK if open_ else "#9ca3af"
+            parts.append(svg.label(left + 45, 22, f"after {NAMES[game]}", 13, ink))
+            for row, name in enumerate(NAMES):
+                parts.append(svg.label(left - 10, 76 + 50 * row, name, 14, ink))
+                parts.append(svg.label(left + 24 + 46 * row, 42, name, 14, ink))
+                for column, paid in enumerate(payoffs[row]):
+                    fill = "#bfdbfe" if position == game + 1 else "#ffffff"
+                    parts.append(svg.rect(left + 46 * column, 48 + 50 * row, 46, 50, fill))
+                    parts.append(svg.label(left + 23 + 46 * column, 80 + 50 * row, f"{paid:g}", 18, ink))
+        says = "seat 0 chooses the table" if not position else "rows: seat 0, columns: seat 1"
+        parts.append(svg.label(150, 164, says, 12))
+        return svg.document(300, 170, self.render_text(table), parts)

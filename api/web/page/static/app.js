@@ -23,6 +23,7 @@ const ROUTES = [
   ["/versions/:version", "version"],
   ["/versions/:version/against/:opponent", "head_to_head"],
   ["/matches/:match", "replay"],
+  ["/people-games/:game", "people_replay"],
   ["/play/:version", "play"],
   ["/tournaments", "tournaments"],
   ["/tournaments/new", "new_tournament"],

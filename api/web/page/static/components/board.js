@@ -120,14 +120,14 @@ function vertical(squares, from, direction) {
   return candidates.sort((one, other) => distance(one) - distance(other))[0];
 }
 
-/** The legal actions with the probabilities a version gives them, the largest first. */
-export function policyShares(position, areas, by = "probability") {
-  const legal = (position.legal[0] ?? []).filter((each) => each[by] !== null && each[by] !== undefined);
+/** The legal actions of a mover with the probabilities a version gives them, the largest first. */
+export function policyShares(position, areas, by = "probability", mover = 0) {
+  const legal = (position.legal[mover] ?? []).filter((each) => each[by] !== null && each[by] !== undefined);
   return legal
     .sort((one, other) => other[by] - one[by])
     .map((each) => ({
       key: each.action,
-      name: actionName(areas, each.action, each.name) + (position.actions[0] === each.action ? " ◂ played" : ""),
+      name: actionName(areas, each.action, each.name) + (position.actions[mover] === each.action ? " ◂ played" : ""),
       share: each[by],
     }));
 }

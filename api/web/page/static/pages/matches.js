@@ -3,6 +3,7 @@ import { get, getAll } from "../core/api.js";
 import { h } from "../core/dom.js";
 import { empty, pick } from "../components/widgets.js";
 import { matchTable } from "../components/match_table.js";
+import { peopleGames } from "../components/people_games.js";
 import { recordedGames } from "../components/recorded_games.js";
 import { trialFrame } from "../components/trial_frame.js";
 
@@ -22,18 +23,19 @@ export async function load({ parameters, query }) {
     version_id: query.version,
     tournament_id: query.tournament,
   };
-  const [trial, players, page, recorded] = await Promise.all([
+  const [trial, players, page, recorded, people] = await Promise.all([
     get(root),
     getAll(`${root}/players`),
     get(`${root}/matches`, { ...which, limit: 100, cursor: query.before }),
     get(`${root}/recorded-games`, { limit: RECORDED, cursor: query.recorded_before }),
+    get(`${root}/people-games`, { limit: RECORDED, cursor: query.people_before }),
   ]);
-  return { trial, players, page, recorded };
+  return { trial, players, page, recorded, people };
 }
 
-export function view({ trial, players, page, recorded }, context) {
+export function view({ trial, players, page, recorded, people }, context) {
   const { query } = context;
-  const people = [["", "any player"], ...players.map((player) => [player.id, player.name])];
+  const names = [["", "any player"], ...players.map((player) => [player.id, player.name])];
   return trialFrame(
     trial,
     context,
@@ -51,9 +53,9 @@ export function view({ trial, players, page, recorded }, context) {
         query.stream ?? "",
         (value) => context.setQuery({ stream: value, before: "" }),
       ),
-      pick("Player", "player", people, query.player ?? "", (value) => context.setQuery({ player: value, before: "" })),
+      pick("Player", "player", names, query.player ?? "", (value) => context.setQuery({ player: value, before: "" })),
       query.player &&
-        pick("Against", "opponent", people, query.opponent ?? "", (value) => context.setQuery({ opponent: value, before: "" })),
+        pick("Against", "opponent", names, query.opponent ?? "", (value) => context.setQuery({ opponent: value, before: "" })),
       (query.gate || query.version || query.tournament) &&
         h("button", { class: "plain", onclick: () => context.setQuery({ gate: "", version: "", tournament: "", before: "" }) }, "Show all"),
       h("a", { href: `/api/v1/trials/${trial.id}/matches?format=csv`, download: true }, "CSV"),
@@ -71,6 +73,7 @@ export function view({ trial, players, page, recorded }, context) {
           ),
         )
       : empty("No recorded games", "Gates and tournaments record their games move by move. Training games are only counted."),
+    people.items.length || query.people_before ? peopleGames(people, context) : null,
     recorded.items.length || query.recorded_before ? recordedGames(trial, players, recorded, context) : null,
   );
 }

@@ -3,7 +3,9 @@ import { get, getAll, post } from "../core/api.js";
 import { actionName, areasOf, board, stepFocus } from "../components/board.js";
 import { toast } from "../components/dialog.js";
 import { h } from "../core/dom.js";
-import { versionName, humanize } from "../core/format.js";
+import { versionName, humanize, signed } from "../core/format.js";
+import { choices, isByNumbers, numberForm } from "../components/move_form.js";
+import { startText } from "../components/people_games.js";
 import { card, pick, versionLink } from "../components/widgets.js";
 import { teamOf, teamReturns } from "../core/teams.js";
 
@@ -76,13 +78,14 @@ export function view({ version, trial, players }, context) {
       "div",
       { class: "filters", key: "filters" },
       opponent(version, players, context),
-      pick("You move", "seat", seatChoices(game), context.query.seat ?? "0", (value) => context.setQuery({ seat: value })),
+      pick("Your seat", "seat", seatChoices(game), context.query.seat ?? "0", (value) => context.setQuery({ seat: value })),
       pick(
         "Moves are",
-        "best",
+        "moves",
         [
-          ["", "sampled from the policy"],
+          ["", "its best, where nothing is hidden"],
           ["best", "the most probable"],
+          ["sampled", "sampled from the policy"],
         ],
         context.query.best ?? "",
         (value) => context.setQuery({ best: value }),
@@ -92,22 +95,47 @@ export function view({ version, trial, players }, context) {
         : null,
       h("button", { onclick: () => startGame(version, context) }, game ? "New game" : "Start"),
     ),
+    startOf(context.query) ? startNote(context) : null,
     game
       ? h("div", { class: "beside", key: "game" }, table(game, context), sidePanel(game, version, context))
       : h(
           "section",
           { class: "empty", key: "none" },
           h("h2", {}, "Ready to play"),
-          h("p", {}, "Choose who moves first, then press Start. These games are not recorded."),
+          h("p", {}, "Choose your seat, then press Start. A finished game is kept as a replay; it counts in no rating and no payoff."),
         ),
   ];
 }
+
+/** The recorded position to start from, which the address names. */
+function startOf({ match_id: match, game_id: game, moves }) {
+  if (!match && !game) return null;
+  return { ...(match ? { match_id: Number(match) } : { game_id: game }), moves: Number(moves ?? 0) };
+}
+
+const startNote = (context) =>
+  h(
+    "p",
+    { class: "quiet", key: "start" },
+    "Games start from ",
+    startText(startOf(context.query)),
+    ". ",
+    h(
+      "button",
+      { class: "plain", onclick: () => context.setQuery({ match_id: "", game_id: "", moves: "" }) },
+      "Start from the beginning instead",
+    ),
+  );
 
 function opponent(version, players, context) {
   const present = players.filter((player) => player.version_id);
   const options = present.map((player) => [player.version_id, versionName(player.name, player.version_number)]);
   if (!options.some(([id]) => id === version.id)) options.unshift([version.id, versionName(version.player, version.number)]);
-  return pick("Opponent", "opponent", options, version.id, (id) => context.go(`/play/${id}`));
+  return pick("Opponent", "opponent", options, version.id, (id) => {
+    const { match_id, game_id, moves } = context.query; // another opponent plays on from the same position
+    const kept = new URLSearchParams(Object.entries({ match_id, game_id, moves }).filter(([, value]) => value));
+    context.go(`/play/${id}${kept.size ? `?${kept}` : ""}`);
+  });
 }
 
 function table(game, context) {
@@ -140,11 +168,16 @@ function sidePanel(game, version, context) {
       ? card(
           "The game is over",
           h("p", {}, `${statusText(game, context)} ${game.position.ply} moves.`),
-          h("button", { onclick: () => startGame(version, context) }, "Play again"),
+          h(
+            "div",
+            { class: "row" },
+            h("button", { onclick: () => startGame(version, context) }, "Play again"),
+            h("a", { class: "button plain", href: `/people-games/${game.id}` }, "Watch the replay"),
+          ),
         )
       : areas.size
         ? null
-        : card("Your moves", isByNumbers(game) ? numberForm(game, context) : choices(game, context)),
+        : card("Your moves", moveForm(game, context)),
     card(
       "Sides",
       game.position.returns.map((_, seat) =>
@@ -156,12 +189,24 @@ function sidePanel(game, version, context) {
           ` ${sideText(game, seat)}`,
         ),
       ),
+      h("p", { class: "quiet" }, playsBy(game, it)),
       game.moves.length && !isByNumbers(game)
-        ? h("p", { class: "quiet" }, "Moves: ", game.moves.map((action) => actionName(areas, action, action)).join(" "))
+        ? h("p", { class: "quiet" }, "Moves: ", game.moves.map((action) => actionName(areas, action, nameOf(game, action))).join(" "))
         : null,
     ),
   );
 }
+
+/** How the opponent chooses its moves. */
+function playsBy(game, it) {
+  if (game.search) return `${it} searches with ${game.search} simulations a move.`;
+  return game.sampled ? `${it} draws its moves from its policy.` : `${it} plays its most probable move.`;
+}
+
+const moveForm = (game, context) =>
+  isByNumbers(game)
+    ? numberForm(game, context.state.waiting, (numbers) => moveBy(numbers, context))
+    : choices(game, context.state.waiting, (action) => move(action, context));
 
 /** What the person's team has earned. */
 const earned = (game) => teamReturns(game.position)[teamOf(game.position, game.seat)];
@@ -177,77 +222,28 @@ function seatChoices(game) {
 }
 
 function sideText(game, seat) {
+  if (game.position.simultaneous && game.position.returns.length <= 2)
+    return `${seat === game.seat ? "choose" : "chooses"} at the same time`;
   if (game.position.returns.length <= 2) return `${seat === game.seat ? "move" : "moves"} ${["first", "second"][seat]}`;
   const mate = seat !== game.seat && teamOf(game.position, seat) === teamOf(game.position, game.seat);
   return `in seat ${seat}${mate ? ", your mate" : ""}`;
 }
 
-/** Whether an action is numbers that a person types: those of a Box, MultiDiscrete or the like. */
-const isByNumbers = (game) => game.position.numbers?.length > 0;
-
-const bounds = ({ low, high, whole, choices: allowed }) =>
-  allowed.length
-    ? `one of ${allowed.join(", ")}`
-    : [whole ? "whole" : null, low === null ? null : `from ${low}`, high === null ? null : `to ${high}`].filter(Boolean).join(" ");
-
-function numberForm(game, context) {
-  return h(
-    "form",
-    {
-      class: "fields",
-      "aria-label": "Your move",
-      onsubmit: (event) => {
-        event.preventDefault();
-        moveBy(
-          [...event.target.querySelectorAll("input")].map((input) => Number(input.value)),
-          context,
-        );
-      },
-    },
-    game.position.numbers.map((each, place) =>
-      h(
-        "label",
-        { key: place },
-        game.position.numbers.length > 1 ? `Number ${place + 1}` : "Number",
-        h("input", {
-          type: "number",
-          name: `number-${place}`,
-          required: true,
-          step: each.whole ? 1 : "any",
-          min: each.low,
-          max: each.high,
-          value: each.choices[0] ?? Math.min(Math.max(0, each.low ?? 0), each.high ?? 0),
-        }),
-        h("small", {}, bounds(each)),
-      ),
-    ),
-    h("button", { type: "submit", disabled: context.state.waiting }, "Move"),
-  );
-}
-
-function choices(game, context) {
-  return h(
-    "div",
-    { class: "choose", role: "group", "aria-label": "Legal moves" },
-    (game.position.legal[0] ?? []).map((each) =>
-      h(
-        "button",
-        { key: each.action, class: "plain", disabled: context.state.waiting, onclick: () => move(each.action, context) },
-        each.name,
-      ),
-    ),
-  );
-}
+/** What the game calls an action, as far as the position tells. */
+const nameOf = (game, action) => game.position.legal.flat().find((each) => each.action === action)?.name ?? action;
 
 function statusText(game, { state }) {
   if (state.slow) return "Thinking …";
+  if (game.position.done && teamReturns(game.position).length < 2) return `Your team earned ${signed(earned(game), 0)}.`;
   if (game.position.done) return earned(game) > 0 ? "You won." : earned(game) < 0 ? "You lost." : "A draw.";
   return "Your move.";
 }
 
 async function startGame(version, context) {
   const { query } = context;
-  const asked = { version_id: version.id, seat: Number(query.seat ?? 0), sampled: query.best !== "best" };
+  const asked = { version_id: version.id, seat: Number(query.seat ?? 0) };
+  if (query.best) asked.sampled = query.best === "sampled";
+  if (startOf(query)) asked.start = startOf(query);
   if (query.search) asked.search = Number(query.search);
   if (await request(context, () => post("/play", asked))) {
     await context.setQuery({ game: context.state.game.id });
