@@ -7,7 +7,7 @@ from uuid import UUID
 
 from pydantic import Field, model_validator
 
-from api.schemas.base import LARGEST, Answer, Body, Page, Utc
+from api.schemas.base import LARGEST, Answer, Body, Utc
 from api.schemas.enums import MatchResult
 from api.schemas.matches import MatchSummary
 
@@ -166,8 +166,8 @@ class PeopleGameSummary(Answer):
     finished_at: Utc = Field(description="when it ended")
 
 
-class PeopleGames(Page[PeopleGameSummary]):
-    """Finished games of people, and how many they won of all that fit the query."""
+class PeopleCounts(Answer):
+    """How the finished games of people against versions of a trial ended, for the people."""
 
     wins: int = Field(description="won by people", examples=[2])
     draws: int = Field(description="drawn", examples=[1])

@@ -253,6 +253,7 @@ class AsyncClient:
     game = _single(games.game)
     make_move = _single(games.make_move)
     people_games = _list(games.people_games)
+    people_counts = _single(games.people_counts)
     people_replay = _single(games.people_replay)
     recorded_games = _list(games.recorded_games)
     recorded_game = _single(games.recorded_game)

@@ -77,6 +77,7 @@ def test_a_replay_plays_by_itself_and_its_list_follows(page: Page, league: Leagu
     expect(current).to_contain_text(f"{last}.")
     page.add_style_tag(content=".moves { max-height: 3rem }")
     page.keyboard.press("Home")
+    expect(moves).to_contain_text(f"0 of {last}")
     page.keyboard.press("End")
     expect(current).to_contain_text(f"{last}.")
     expect(current).to_be_in_viewport(ratio=0.5)

@@ -24,14 +24,14 @@ def list_finished_games(
     return read_records(session, query if before is None else query.where(_GAMES.c.id < before))
 
 
-def count_finished_games(session: Session, *, trial_id: str, version_id: str | None) -> dict[str, int]:
+def count_finished_games(session: Session, trial_id: str) -> Record:
     """How many of them people won, drew and lost."""
     query = (
         select(_GAMES.c.result, func.count())
         .select_from(_GAMES.join(_VERSIONS, _VERSIONS.c.id == _GAMES.c.version_id))
         .group_by(_GAMES.c.result)
     )
-    counted: dict[Any, int] = dict(tuple(row) for row in session.execute(_of_trial(query, trial_id, version_id)))
+    counted: dict[Any, int] = dict(tuple(row) for row in session.execute(_of_trial(query, trial_id)))
     return {
         "wins": counted.get(MatchResult.WIN, 0),
         "draws": counted.get(MatchResult.DRAW, 0),
@@ -73,6 +73,6 @@ def _summaries(token_id: str) -> Select[Any]:
     )
 
 
-def _of_trial(query: Select[Any], trial_id: str, version_id: str | None) -> Select[Any]:
+def _of_trial(query: Select[Any], trial_id: str, version_id: str | None = None) -> Select[Any]:
     found = query.where(_GAMES.c.finished_at.is_not(None), _VERSIONS.c.trial_id == trial_id)
     return found if version_id is None else found.where(_GAMES.c.version_id == version_id)

@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import secrets
 from dataclasses import asdict
-from typing import Annotated, Any
+from typing import Annotated
 from uuid import UUID
 
 from fastapi import APIRouter, Query, Response
 from starlette.concurrency import run_in_threadpool
 
+from api.schemas.base import Page
 from api.schemas.games import (
     Game,
     NewGame,
-    PeopleGames,
+    PeopleCounts,
     PeopleGameSummary,
     PeopleReplay,
     PersonMove,
@@ -130,7 +131,7 @@ async def move(game_id: EntityId, move: PersonMove, principal: Viewer, change: C
     return await change.commit_after(moved, keep)
 
 
-@router.get("/trials/{trial_id}/people-games", summary="List people's games", response_model=PeopleGames)
+@router.get("/trials/{trial_id}/people-games", summary="List people's games", response_model=Page[PeopleGameSummary])
 def finished(
     trial_id: EntityId,
     services: Api,
@@ -139,13 +140,26 @@ def finished(
     limit: Limit = 50,
     cursor: IdCursor = None,
 ) -> Response:
-    """Finished games of people against versions of the trial, the newest first, and how many people won."""
-    which: dict[str, Any] = {"trial_id": str(trial_id), "version_id": text_of(version_id)}
+    """Finished games of people against versions of the trial, the newest first."""
     with services.reads() as session:
         require_trial(session, str(trial_id))
-        rows = list_finished_games(session, principal.token_id, **which, before=text_of(cursor), limit=limit + 1)
-        counts = count_finished_games(session, **which)
-    return records_page(rows, limit, PeopleGameSummary, "id", **counts)
+        rows = list_finished_games(
+            session,
+            principal.token_id,
+            trial_id=str(trial_id),
+            version_id=text_of(version_id),
+            before=text_of(cursor),
+            limit=limit + 1,
+        )
+    return records_page(rows, limit, PeopleGameSummary)
+
+
+@router.get("/trials/{trial_id}/people-games/counts", summary="Count people's games", response_model=PeopleCounts)
+def counts(trial_id: EntityId, services: Api, principal: Viewer) -> Response:
+    """How many of them people won, drew and lost; they count in no rating and no payoff."""
+    with services.reads() as session:
+        require_trial(session, str(trial_id))
+        return record_response(count_finished_games(session, str(trial_id)), PeopleCounts)
 
 
 @router.get("/play/{game_id}/replay", summary="Replay a person's game")

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from lanista.client.calls.call import Call, Listing, TrialRef, change, get, path_to, trial_path
 
 if TYPE_CHECKING:
-    from api.schemas.games import Game, PeopleGameSummary, PeopleReplay, Replay
+    from api.schemas.games import Game, PeopleCounts, PeopleGameSummary, PeopleReplay, Replay
     from api.schemas.matches import HeadToHead
     from api.schemas.recorded_games import RecordedGame
 
@@ -73,6 +73,13 @@ def people_games(trial: TrialRef, *, version_id: str | None = None, page_size: i
 
     path = trial_path(trial, "people-games")
     return Listing(path=path, item=PeopleGameSummary, query={"version_id": version_id}, page_size=page_size)
+
+
+def people_counts(trial: TrialRef) -> Call[PeopleCounts]:
+    """How many of these games people won, drew and lost."""
+    from api.schemas.games import PeopleCounts
+
+    return get(trial_path(trial, "people-games", "counts"), PeopleCounts)
 
 
 def people_replay(game_id: str, *, annotate: str | None = None) -> Call[PeopleReplay]:

@@ -23,14 +23,15 @@ export async function load({ parameters, query }) {
     version_id: query.version,
     tournament_id: query.tournament,
   };
-  const [trial, players, page, recorded, people] = await Promise.all([
+  const [trial, players, page, recorded, people, counts] = await Promise.all([
     get(root),
     getAll(`${root}/players`),
     get(`${root}/matches`, { ...which, limit: 100, cursor: query.before }),
     get(`${root}/recorded-games`, { limit: RECORDED, cursor: query.recorded_before }),
     get(`${root}/people-games`, { limit: RECORDED, cursor: query.people_before }),
+    get(`${root}/people-games/counts`),
   ]);
-  return { trial, players, page, recorded, people };
+  return { trial, players, page, recorded, people: { ...people, ...counts } };
 }
 
 export function view({ trial, players, page, recorded, people }, context) {
