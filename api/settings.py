@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Self
 
-from pydantic import AfterValidator, Field, SecretStr
+from pydantic import AfterValidator, Field, SecretStr, model_validator
 
 from api.addresses import read_networks
-from orchestrator.settings import METRICS_ADDRESS, ImportSettings, LogSettings, TemporalSettings
+from orchestrator.settings import METRICS_ADDRESS, ImportSettings, LanistaSettings, LogSettings, TemporalSettings
 
 
 def _require_postgres(value: SecretStr) -> SecretStr:
@@ -32,7 +32,51 @@ def _require_networks(value: str) -> str:
 DatabaseUrl = Annotated[SecretStr, AfterValidator(_require_postgres)]
 
 
-class StoreSettings(TemporalSettings, LogSettings):
+class AlertSettings(LanistaSettings):
+    """Settings of alerts: what they may call, how long they are tried, and the mail server."""
+
+    alert_networks: Annotated[str, AfterValidator(_require_networks)] = Field(
+        default="",
+        description="addresses or networks (CIDR), separated by commas, that alerts may call although they are not "
+        "public, and by http://; empty: public addresses only, by https://",
+    )
+    alert_stall_minutes: float = Field(
+        default=30.0, ge=1, le=10_080, description="minutes without an event after which a running trial is stalled"
+    )
+    alert_retry_hours: float = Field(
+        default=72.0, ge=0.01, le=8760, description="hours for which an alert is tried again before it is given up"
+    )
+    alert_keep_days: float = Field(
+        default=30.0, ge=0.01, le=3650, description="days for which delivered and given-up alerts are kept"
+    )
+    public_url: str = Field(
+        default="",
+        pattern="^(https?://[!-~]+)?$",
+        description="address under which people reach the page, for links in alerts; empty: no links",
+    )
+    smtp_host: str = Field(
+        default="", pattern=r"^\S*$", description="mail server of e-mail alerts; empty: none are sent"
+    )
+    smtp_port: int = Field(default=587, ge=1, le=65535, description="port of the mail server")
+    smtp_tls: str = Field(
+        default="starttls",
+        pattern="^(starttls|tls|none)$",
+        description="starttls (usual on port 587), tls (port 465) or none",
+    )
+    smtp_user: str = Field(default="", description="user at the mail server; empty: no sign-in")
+    smtp_password: SecretStr | None = Field(default=None, description="password at the mail server")
+    smtp_from: str = Field(
+        default="lanista@localhost", pattern=r"^[!-~]+@[!-~]+$", description="sender of e-mail alerts"
+    )
+
+    @model_validator(mode="after")
+    def _password_is_encrypted(self) -> Self:
+        if self.smtp_password is not None and self.smtp_tls == "none":
+            raise ValueError("LANISTA_SMTP_PASSWORD needs LANISTA_SMTP_TLS=starttls or tls: it is not sent in clear.")
+        return self
+
+
+class StoreSettings(TemporalSettings, LogSettings, AlertSettings):
     """Settings of the store worker."""
 
     database_url: DatabaseUrl = Field(

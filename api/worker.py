@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
 
@@ -9,8 +10,9 @@ from temporalio.worker import Worker
 from temporalio.worker.workflow_sandbox import SandboxedWorkflowRunner, SandboxRestrictions
 
 from api.activities import store_activities
+from api.alerts.delivery import AlertDelivery
 from api.settings import StoreSettings
-from api.store.core.engine import create_store_engine
+from api.store.core.engine import create_store_engine, session_factory
 from orchestrator.contracts import Queue
 from orchestrator.logs import LogContextInterceptor, configure_logs
 from orchestrator.sdk_metrics import serving_runtime
@@ -60,5 +62,7 @@ async def run_store_worker(settings: StoreSettings) -> None:
                 graceful_shutdown_timeout=timedelta(seconds=5),
             ),
         ]
+        alerts = asyncio.create_task(AlertDelivery(session_factory(engine), settings).run())
         await run_workers(workers, role="store-worker")
+        alerts.cancel()
     engine.dispose()

@@ -195,3 +195,35 @@ class Scope(StrEnum):
     CODE = "code"
     """Besides the names of the catalog, names of code: `module:attr`, environments of one's own."""
     ADMIN = "admin"
+
+
+class AlertKind(StrEnum):
+    """What a rule sends messages about."""
+
+    TRIAL_FAILED = "trial_failed"
+    """A trial ended as failed."""
+    STALLED = "stalled"
+    """An attempt made no progress for too long, or nothing at all was recorded of a running trial."""
+    SETBACK = "setback"
+    """An attempt failed, a checkpoint was damaged, an entrant withdrawn or a workflow lost."""
+    NEW_CHAMPION = "new_champion"
+    """An alias moved to another version."""
+    TARGET_REACHED = "target_reached"
+    """A trial completed because a player reached the target of its budget."""
+    SCHEDULE_RESULT = "schedule_result"
+    """A schedule's tournament ended, or could not be opened."""
+
+
+class ChannelKind(StrEnum):
+    """How a channel's messages are sent."""
+
+    WEBHOOK = "webhook"
+    SLACK = "slack"
+    EMAIL = "email"
+
+
+class DeliveryStatus(StrEnum):
+    PENDING = "pending"
+    DELIVERED = "delivered"
+    FAILED = "failed"
+    """Given up after LANISTA_ALERT_RETRY_HOURS."""

@@ -146,6 +146,10 @@ COMMANDS = {
         place="lanista.cli.leagues.sweep:sweep",
         help="Sweeps over trials: start, check, list, show, pause, resume, stop.",
     ),
+    "alert": LazyCommand(
+        place="lanista.cli.leagues.alert:alert",
+        help="Alerts by webhook, Slack or e-mail: channels, rules, deliveries.",
+    ),
     "token": LazyCommand(
         place="lanista.cli.installation.token:token", help="API tokens: make, list and revoke them.", of_stack=True
     ),

@@ -11,6 +11,7 @@ from httpx_sse import EventSource, SSEError
 from tenacity import AsyncRetrying
 
 from lanista.client import server_sent_events
+from lanista.client.calls import alerts as alert_calls
 from lanista.client.calls import composed, games
 from lanista.client.calls import league as league_calls
 from lanista.client.calls import registry as registry_calls
@@ -236,6 +237,18 @@ class AsyncClient:
     change_schedule = _single(tournament_calls.change_schedule)
     trigger_schedule = _single(tournament_calls.trigger_schedule)
     delete_schedule = _single(tournament_calls.delete_schedule)
+
+    alert_channels = _list(alert_calls.alert_channels)
+    alert_channel = _single(alert_calls.alert_channel)
+    create_alert_channel = _single(alert_calls.create_alert_channel)
+    change_alert_channel = _single(alert_calls.change_alert_channel)
+    delete_alert_channel = _single(alert_calls.delete_alert_channel)
+    test_alert_channel = _single(alert_calls.test_alert_channel)
+    alert_rules = _list(alert_calls.alert_rules)
+    create_alert_rule = _single(alert_calls.create_alert_rule)
+    delete_alert_rule = _single(alert_calls.delete_alert_rule)
+    alert_deliveries = _list(alert_calls.alert_deliveries)
+    retry_alert_delivery = _single(alert_calls.retry_alert_delivery)
 
     sweeps = _list(sweep_calls.sweeps)
     sweep = _single(sweep_calls.sweep)

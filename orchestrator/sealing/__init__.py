@@ -12,5 +12,15 @@ from __future__ import annotations
 from orchestrator.sealing.client_options import SealedOptions, sealed_options
 from orchestrator.sealing.errors import NotSealed, UnknownKey
 from orchestrator.sealing.keys import KeyRing, KeyUse
+from orchestrator.sealing.secrets import open_secret, seal_secret
 
-__all__ = ["KeyRing", "KeyUse", "NotSealed", "SealedOptions", "UnknownKey", "sealed_options"]
+__all__ = [
+    "KeyRing",
+    "KeyUse",
+    "NotSealed",
+    "SealedOptions",
+    "UnknownKey",
+    "open_secret",
+    "seal_secret",
+    "sealed_options",
+]

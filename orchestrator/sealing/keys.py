@@ -45,13 +45,21 @@ class Key:
     use: KeyUse
     cipher: AESGCM = field(repr=False)
     stamp_secret: bytes = field(repr=False)
+    vault: AESGCM = field(repr=False)
+    """Seals secrets that are stored (see secrets.py)."""
 
     @classmethod
     def derive(cls, secret: str, use: KeyUse) -> Key:
         def part(label: str) -> bytes:
             return hmac.digest(secret.encode(), f"lanista temporal {use} {label}".encode(), "sha256")
 
-        return cls(id=part("id").hex()[:16], use=use, cipher=AESGCM(part("payload")), stamp_secret=part("stamp"))
+        return cls(
+            id=part("id").hex()[:16],
+            use=use,
+            cipher=AESGCM(part("payload")),
+            stamp_secret=part("stamp"),
+            vault=AESGCM(part("vault")),
+        )
 
 
 class KeyRing:

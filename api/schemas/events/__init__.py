@@ -51,6 +51,7 @@ from api.schemas.events.trials import (
     TrialArchived,
     TrialCreated,
     TrialForked,
+    TrialStalled,
     TrialStatusChanged,
     WorkflowRestarted,
 )
@@ -102,6 +103,7 @@ __all__ = [
     "TrialArchived",
     "TrialCreated",
     "TrialForked",
+    "TrialStalled",
     "TrialStatusChanged",
     "UnknownEvent",
     "VersionRecorded",

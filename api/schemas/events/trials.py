@@ -65,6 +65,20 @@ class TrialStatusChanged(EventPayload, kind="trial.status"):
         return "good" if self.to == "completed" else "plain"
 
 
+class TrialStalled(EventPayload, kind="trial.stalled"):
+    """Nothing was recorded of a running trial for LANISTA_ALERT_STALL_MINUTES."""
+
+    minutes: float = Field(0.0, description="minutes without an event", examples=[30.0])
+
+    @property
+    def text(self) -> str:
+        return f"Nothing of the trial was recorded for {self.minutes:g} minutes, though it is running"
+
+    @property
+    def level(self) -> Level:
+        return "bad"
+
+
 class WorkflowRestarted(EventPayload, kind="workflow.restarted"):
     """A workflow ended without a word and was started again from what is recorded."""
 

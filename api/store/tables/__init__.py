@@ -1,6 +1,7 @@
 """The typed models, one file per subject. Importing this package fills `Base.metadata` with every table."""
 
 from api.store.tables.access import ApiToken, AuditEntry, BrowserSession, IdempotencyKey
+from api.store.tables.alerts import AlertChannel, AlertDelivery, AlertRule
 from api.store.tables.aliases import Alias, AliasEvent, CanaryResult
 from api.store.tables.base import Base
 from api.store.tables.decisions import Decision
@@ -20,6 +21,9 @@ from api.store.tables.trials import Commit, Project, Trial
 
 __all__ = [
     "EVENTS_CHANNEL",
+    "AlertChannel",
+    "AlertDelivery",
+    "AlertRule",
     "Alias",
     "AliasEvent",
     "ApiToken",

@@ -1,6 +1,7 @@
 """HTTP routes, one file per subject. They translate between HTTP and the store, and do nothing else."""
 
 from api.web.routes import (
+    alerts,
     aliases,
     catalog,
     code,
@@ -56,6 +57,7 @@ ROUTERS = tuple(
         schedules,
         sweeps,
         aliases,
+        alerts,
         events,
         projects,
         catalog,

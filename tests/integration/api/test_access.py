@@ -47,9 +47,20 @@ OPERATORS = {
     ("PATCH", "/api/v1/schedules/{schedule_id}"),
     ("DELETE", "/api/v1/schedules/{schedule_id}"),
     ("POST", "/api/v1/schedules/{schedule_id}/trigger"),
+    ("GET", "/api/v1/alerts/channels"),
+    ("GET", "/api/v1/alerts/channels/{channel_id}"),
+    ("POST", "/api/v1/alerts/channels/{channel_id}/test"),
+    ("GET", "/api/v1/alerts/rules"),
+    ("POST", "/api/v1/alerts/rules"),
+    ("DELETE", "/api/v1/alerts/rules/{rule_id}"),
+    ("GET", "/api/v1/alerts/deliveries"),
+    ("POST", "/api/v1/alerts/deliveries/{delivery_id}/retry"),
 }
 CODERS = {("POST", "/api/v1/code")}
 ADMINS = {
+    ("POST", "/api/v1/alerts/channels"),
+    ("PATCH", "/api/v1/alerts/channels/{channel_id}"),
+    ("DELETE", "/api/v1/alerts/channels/{channel_id}"),
     ("GET", "/api/v1/tokens"),
     ("POST", "/api/v1/tokens"),
     ("DELETE", "/api/v1/tokens/{token_id}"),

@@ -1,0 +1,1 @@
+"""Alerts: channels, rules, and the outbox of messages."""
