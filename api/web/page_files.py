@@ -19,6 +19,7 @@ SEGMENTS = (
     "trials",
     "tournaments",
     "schedules",
+    "alerts",
     "sweeps",
     "players",
     "versions",

@@ -101,7 +101,9 @@ def send_again(session: Session, delivery_id: str) -> Record:
     if row is None:
         raise NotFound(f"there is no delivery {delivery_id}")
     if row.status is not DeliveryStatus.FAILED:
-        raise Conflict(f"the message is {row.status}; only one that was given up is sent again", delivery_status=row.status)
+        raise Conflict(
+            f"the message is {row.status}; only one that was given up is sent again", delivery_status=row.status
+        )
     row.status, row.next_attempt_at = DeliveryStatus.PENDING, session.scalars(select(func.now())).one()
     session.flush()
     return read_delivery(session, delivery_id)

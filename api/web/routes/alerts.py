@@ -258,4 +258,3 @@ def _checked(kind: ChannelKind, given: ChannelSecret, settings: ApiSettings) -> 
     except AddressRefused as error:
         raise ProblemError(422, f"body.url: {error}") from None
     return shown_url(given.url)
-

@@ -20,7 +20,7 @@ from orchestrator.spec.values import is_id
 if TYPE_CHECKING:
     from api.schemas.alerts import Channel
 
-alert = typer.Typer(help="Alerts: channels, rules, deliveries, test messages.", no_args_is_help=True)
+alert = typer.Typer(help="Alerts by webhook, Slack or e-mail: channels, rules, deliveries.", no_args_is_help=True)
 channel = typer.Typer(help="Channels: webhooks, Slack, e-mail.", no_args_is_help=True)
 rule = typer.Typer(help="Rules: what is sent to a channel.", no_args_is_help=True)
 alert.add_typer(channel, name="channel")

@@ -8,6 +8,9 @@ from sqlalchemy.orm import Session
 
 from api.store.core.ids import new_id
 from api.store.tables import (
+    AlertChannel,
+    AlertDelivery,
+    AlertRule,
     Alias,
     AliasEvent,
     ApiToken,
@@ -46,6 +49,7 @@ class World(LearningRows):
         self._promote()
         self._rate()
         self._sweep()
+        self._alert()
         self._open_to_callers()
         session.commit()
 
@@ -222,6 +226,14 @@ class World(LearningRows):
         self.add(SweepTrial(**place, trial_id=self.trial.id, bracket=0, first_rung=0, point={"seed": 1}))
         self.add(SweepValue(**place, rung=0, trial_id=self.trial.id, commit=1, steps=10, value=0.5, source={}))
         self.add(SweepDecision(**place, rung=0, verdict="go_on", reason="the only one"))
+
+    def _alert(self) -> None:
+        channel = AlertChannel(id=new_id(), name="on-call", kind="slack", target="here", sealed=b"sealed", cursor=0)
+        self.add(channel)
+        self.add(
+            AlertRule(id=new_id(), channel_id=channel.id, kinds=["setback"], after_event=0),
+            AlertDelivery(id=new_id(), channel_id=channel.id, kind="test", text="a test", body="{}"),
+        )
 
     def _open_to_callers(self) -> None:
         token = ApiToken(id=new_id(), name="admin", token_sha256=SHA, scope="admin")

@@ -1,5 +1,5 @@
 // The entry point: finds the page for an address, loads it, shows it, and refreshes it when events arrive.
-import { openFile, resumeSession, session, signIn, signOut, takeSignInCode } from "./core/api.js";
+import { hasScope, openFile, resumeSession, session, signIn, signOut, takeSignInCode } from "./core/api.js";
 import { drawCharts } from "./charts/line_charts.js";
 import { askForParts, resetConnection, setConnected, watchParts } from "./core/connection.js";
 import { h, patchChildren } from "./core/dom.js";
@@ -31,6 +31,7 @@ const ROUTES = [
   ["/sweeps", "sweeps"],
   ["/sweeps/:sweep", "sweep"],
   ["/schedules", "schedules"],
+  ["/alerts", "alerts"],
   ["/system", "system"],
   ["/tensorboard", "tensorboard"],
 ];
@@ -39,6 +40,7 @@ const NAVIGATION = [
   ["/tournaments", "Tournaments"],
   ["/sweeps", "Sweeps"],
   ["/schedules", "Schedules"],
+  ["/alerts", "Alerts", "operator"],
   ["/system", "System"],
 ];
 const REFRESH_MS = 800;
@@ -171,7 +173,7 @@ function showMessage(text) {
 }
 
 function showNavigation() {
-  const links = session.user ? NAVIGATION : [];
+  const links = session.user ? NAVIGATION.filter(([, , scope]) => !scope || hasScope(scope)) : [];
   patchChildren(
     element("nav"),
     links.map(([href, name]) =>
