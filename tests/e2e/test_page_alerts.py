@@ -1,4 +1,4 @@
-"""Alerts on the page: a channel, a rule, a test message that arrives, a receiver that is down, and refusals in words."""
+"""Alerts on the page: a channel, a rule, a message that arrives when its receiver is back, refusals in words."""
 
 from __future__ import annotations
 

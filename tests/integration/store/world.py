@@ -229,10 +229,20 @@ class World(LearningRows):
 
     def _alert(self) -> None:
         channel = AlertChannel(id=new_id(), name="on-call", kind="slack", target="here", sealed=b"sealed", cursor=0)
-        self.add(channel)
+        event = Event(trial_id=self.trial.id, type="workflow.restarted")
+        self.add(channel, event)
         self.add(
-            AlertRule(id=new_id(), channel_id=channel.id, kinds=["setback"], after_event=0),
-            AlertDelivery(id=new_id(), channel_id=channel.id, kind="test", text="a test", body="{}"),
+            AlertRule(
+                id=new_id(),
+                channel_id=channel.id,
+                kinds=["setback"],
+                project_id=self.project.id,
+                trial_id=self.trial.id,
+                after_event=0,
+            ),
+            AlertDelivery(
+                id=new_id(), channel_id=channel.id, event_id=event.id, kind="setback", text="lost", body="{}"
+            ),
         )
 
     def _open_to_callers(self) -> None:
