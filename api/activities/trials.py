@@ -22,6 +22,7 @@ from api.store.players.versions import present_version
 from api.store.players.weights import initial_weights
 from api.store.tables import Gate, Player, Project, Trial
 from api.store.trials.expected_workflows import judged_generation
+from api.store.trials.names import first_name
 from api.store.trials.reads import require_trial
 from api.store.trials.rungs import rung_steps
 from api.store.trials.spec import model_of, own_algorithm, spec_of
@@ -121,7 +122,7 @@ def _brief(session: Session, trial: Trial) -> contracts.TrialBrief:
     source = spec.initial_weights
     return contracts.TrialBrief(
         trial=trial.id,
-        name=f"{session.get_one(Project, trial.project_id).name}.{trial.name}",
+        name=f"{session.get_one(Project, trial.project_id).name}.{first_name(trial)}",  # the folder of its charts stays
         game=spec.game.component,
         model=spec.model.component,
         seed=trial.seed,

@@ -11,6 +11,18 @@ from api.schemas.enums import TrialStatus
 from api.schemas.metrics import Series
 
 
+class RatedPoint(Answer):
+    """The rating of one version, with when it was made."""
+
+    version_id: str = Field(description="the version")
+    label: str = Field(description="its player and number", examples=["main v12"])
+    steps: int = Field(description="its player's steps until then", examples=[12_000_000])
+    seconds: float = Field(description="time from the trial's start until then", examples=[3600.0])
+    value: float = Field(description="Elo above the fit's anchor", examples=[212.5])
+    low: float | None = Field(description="lower end of the 95 % interval against the anchor")
+    high: float | None = Field(description="upper end of that interval")
+
+
 class ComparedTrial(Answer):
     """One of the trials that are compared."""
 
@@ -24,6 +36,17 @@ class ComparedTrial(Answer):
         examples=["main v12"],
     )
     champion_version_id: str | None = Field(description="that version's id; null before the first one")
+    forked_from_trial_id: str | None = Field(default=None, description="the trial it was forked from")
+    rating_fit_id: str | None = Field(
+        default=None, description="the fit of the ratings; those of different fits have different zeros"
+    )
+    ratings: list[RatedPoint] = Field(
+        default_factory=list, description="Bradley-Terry ratings of its first main and that one's snapshots, by steps"
+    )
+    generations: list[int] = Field(default_factory=list, description="the generations of its first main, in order")
+    seconds: list[float] = Field(
+        default_factory=list, description="time from the trial's start until each of these was recorded"
+    )
     curves: list[Series] = Field(description="the metrics of its first main")
 
 

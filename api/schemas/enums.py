@@ -20,6 +20,33 @@ class TrialStatus(StrEnum):
         return self in (TrialStatus.STOPPED, TrialStatus.COMPLETED, TrialStatus.FAILED)
 
 
+class TrialSort(StrEnum):
+    """An order of trials; with a hyphen it falls."""
+
+    NEWEST = "-created"
+    OLDEST = "created"
+    NAME = "name"
+    NAME_FALLING = "-name"
+    PROJECT = "project"
+    PROJECT_FALLING = "-project"
+    GAME = "game"
+    GAME_FALLING = "-game"
+    STATUS = "status"
+    STATUS_FALLING = "-status"
+    STEPS = "steps"
+    STEPS_FALLING = "-steps"
+
+
+class SearchKind(StrEnum):
+    """What a search finds."""
+
+    TRIAL = "trial"
+    PLAYER = "player"
+    VERSION = "version"
+    TOURNAMENT = "tournament"
+    SWEEP = "sweep"
+
+
 class TrialKind(StrEnum):
     """What a trial is for."""
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
@@ -18,6 +18,10 @@ class TrialSummary(Answer):
     id: str = Field(description="its id")
     project: str = Field(description="its project", examples=["connect-four"])
     name: str = Field(description="its name", examples=["first-league"])
+    former_names: list[str] = Field(
+        default_factory=list, description="names before renames; they still lead to it", examples=[["attempt-3"]]
+    )
+    tags: list[str] = Field(default_factory=list, description="its tags, in order", examples=[["baseline", "gpu"]])
     game: str = Field(description="the game, with its options", examples=["connect_four"])
     seed: int = Field(description="seed of everything random in the trial", examples=[7])
     status: TrialStatus = Field(description="its status", examples=["running"])
@@ -49,6 +53,7 @@ class TrialSummary(Answer):
 class Trial(TrialSummary):
     """A trial."""
 
+    notes: str = Field(default="", description="what people wrote about it", examples=["entropy 0.02 was too low"])
     spec: dict[str, Any] = Field(description="its trial file, with defaults", examples=[SPEC_EXAMPLE])
 
 
@@ -68,6 +73,30 @@ class Fork(Body):
         default_factory=dict,
         description="options of the trial file to change; game, model and players stay",
         examples=[{"algorithm": {"learning_rate": 1e-4}}],
+    )
+
+
+Tag = Annotated[
+    str,
+    Field(
+        pattern=r"^[a-z0-9][a-z0-9._:/=-]{0,39}$",
+        description="1 to 40 lower-case letters, digits and . _ : / = -",
+        examples=["baseline"],
+    ),
+]
+
+
+class TrialChange(Body):
+    """What to change of a trial; what is null stays as it is."""
+
+    name: Name | None = Field(default=None, description="its new name", examples=["best-league"])
+    tags: list[Tag] | None = Field(default=None, max_length=20, description="its tags, in place of all it has")
+    notes: str | None = Field(
+        default=None,
+        max_length=20_000,
+        pattern=r"^[^\x00]*$",
+        description="its notes, in place of what is there",
+        examples=["entropy 0.02 was too low"],
     )
 
 

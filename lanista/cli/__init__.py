@@ -138,6 +138,10 @@ COMMANDS = {
         place="lanista.cli.leagues.schedule:schedule",
         help="Schedules of tournaments: create, pause, resume, trigger, delete.",
     ),
+    "find": LazyCommand(
+        place="lanista.cli.leagues.find:find",
+        help="Find trials, players, versions, tournaments and sweeps by name.",
+    ),
     "compare": LazyCommand(
         place="lanista.cli.leagues.compare:compare",
         help="Compare trials: what differs in their files, their curves, and their champions against each other.",

@@ -116,6 +116,23 @@ class TrialArchived(EventPayload, kind="trial.archived"):
         return "The trial was archived"
 
 
+class TrialChanged(EventPayload, kind="trial.changed"):
+    """The trial's name, tags or notes were changed."""
+
+    name: str = Field("", description="its name now", examples=["best-league"])
+    from_: str | None = Field(None, alias="from", description="its name before a rename", examples=["first-league"])
+    tags: list[str] | None = Field(None, description="its tags, where they were changed", examples=[["baseline"]])
+    notes: bool = Field(False, description="whether its notes were changed", examples=[True])
+
+    @property
+    def text(self) -> str:
+        if self.from_:
+            return f"Trial {self.from_} was renamed to {self.name}"
+        if self.tags is not None:
+            return f"The trial's tags are now {', '.join(self.tags) or 'none'}"
+        return "The trial's notes were changed"
+
+
 class AliasMoved(EventPayload, kind="alias.moved"):
     """An alias was moved to another version."""
 

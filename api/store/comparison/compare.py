@@ -12,6 +12,7 @@ from sqlalchemy.orm import Session
 from api.schemas.compare import ChampionResults, ComparedTrial, Comparison, Difference
 from api.schemas.enums import MatchResult
 from api.schemas.metrics import Series
+from api.store.comparison.over_time import generation_clock, rated_line, rating_fit
 from api.store.generations.metrics import MetricFilter, metric_series
 from api.store.players.versions import present_version
 from api.store.tables import AliasEvent, Match, ModelVersion, Player, Project, Trial
@@ -74,6 +75,8 @@ def _compared(session: Session, trial: Trial, champion: ModelVersion | None, whi
     main = _main(session, trial)
     own = MetricFilter(player_id=None if main is None else main.id, names=which.names, points=which.points)
     series = metric_series(session, trial.id, own, skip=0, limit=MOST_SERIES)
+    fit = rating_fit(session, trial)
+    clock = [] if main is None else generation_clock(session, trial, main, which.points)
     player = None if champion is None else session.get_one(Player, champion.player_id)
     return ComparedTrial(
         id=trial.id,
@@ -84,6 +87,11 @@ def _compared(session: Session, trial: Trial, champion: ModelVersion | None, whi
         champion=None if champion is None or player is None else f"{player.name} v{champion.number}",
         champion_version_id=None if champion is None else champion.id,
         curves=[Series.model_validate(each) for each in series],
+        forked_from_trial_id=trial.forked_from_trial_id,
+        rating_fit_id=fit,
+        ratings=[] if main is None or fit is None else rated_line(session, trial, main, fit),
+        generations=[number for number, _ in clock],
+        seconds=[seconds for _, seconds in clock],
     )
 
 

@@ -16,13 +16,16 @@ from api.store.core.errors import NotFound
 from api.store.tables import Commit, Trial
 
 
-def lock_trial(session: Session, trial_id: str) -> Trial:
-    """The trial, read under a FOR NO KEY UPDATE lock: other changes of its league wait until this transaction ends."""
+def lock_trial(session: Session, trial_id: str, *, key: bool = False) -> Trial:
+    """The trial, read under a FOR NO KEY UPDATE lock: other changes of its league wait until this transaction ends.
+
+    With `key`, FOR UPDATE: to change its name, which is part of a unique key, without upgrading the lock later.
+    """
     trial = session.scalars(
         select(Trial)
         .where(Trial.id == trial_id)
         # FOR NO KEY UPDATE: rows that refer to the trial can still be inserted
-        .with_for_update(key_share=True)
+        .with_for_update(key_share=not key)
         .execution_options(populate_existing=True)
     ).one_or_none()
     if trial is None:

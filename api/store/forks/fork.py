@@ -24,6 +24,7 @@ from api.store.payoffs.replay import replay_payoff
 from api.store.ratings.bradley_terry import fit_ratings
 from api.store.ratings.online import rate_online
 from api.store.tables import Commit, ModelVersion, Player, RatingFit, Trial
+from api.store.trials.names import refuse_former_name
 from api.store.trials.spec import spec_of
 from league.types import Role
 from orchestrator.spec import TrialSpec
@@ -129,8 +130,10 @@ def _add_trial(session: Session, source: Trial, name: str, spec: TrialSpec, comm
     )
     if trial_id is None:
         raise Conflict(f"the project already has a trial named {name!r}")
+    fork = session.get_one(Trial, trial_id)
+    refuse_former_name(session, fork)
     session.execute(insert(Commit).values(trial_id=trial_id, number=0, kind=CommitKind.CREATED))
-    return session.get_one(Trial, trial_id)
+    return fork
 
 
 def _add_players(session: Session, fork: Trial, copies: Mapping[str, _Copy]) -> None:

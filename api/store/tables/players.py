@@ -47,6 +47,7 @@ class Player(Base):
         CheckConstraint("generation = 0 OR role NOT IN ('historical', 'bot')", name="learns"),
         not_negative("generation", "steps", "steps_at_snapshot"),
         not_blank("name"),
+        Index("ix_players_name_prefix", "name", postgresql_ops={"name": "text_pattern_ops"}),
         Index(None, "parent_id"),
     )
 

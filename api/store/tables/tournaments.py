@@ -55,6 +55,7 @@ class Tournament(Base):
             unique=True,
             postgresql_where=text("player_id IS NOT NULL"),
         ),
+        Index("ix_tournaments_name_prefix", "name", postgresql_ops={"name": "text_pattern_ops"}),
         Index(None, "project_id", "game", "id"),
         Index(None, "trial_id", "id"),
         Index(None, "schedule_id", "id"),

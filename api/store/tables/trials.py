@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from datetime import datetime
 
-from sqlalchemy import CheckConstraint, ForeignKey, ForeignKeyConstraint, Index, UniqueConstraint, text
+from sqlalchemy import CheckConstraint, ForeignKey, ForeignKeyConstraint, Index, Text, UniqueConstraint, text
+from sqlalchemy.dialects.postgresql import ARRAY
 from sqlalchemy.orm import Mapped, mapped_column
 
 from api.schemas.enums import CommitKind, TrialKind, TrialStatus
@@ -54,6 +55,7 @@ class Trial(Base):
         ),
         ForeignKeyConstraint(["sweep_id"], ["sweeps.id"], use_alter=True),
         Index(None, "sweep_id", "id", postgresql_where=text("sweep_id IS NOT NULL")),
+        Index(None, "former_names", postgresql_using="gin"),
         # what reconciliation looks for after a crash between the row and the workflow
         Index("ix_trials_unstarted", "id", postgresql_where=text("workflow_started_at IS NULL")),
     )
@@ -76,6 +78,10 @@ class Trial(Base):
     payoff_revision: Mapped[int] = mapped_column(server_default="0")
     """The commit that last changed the payoff."""
     steps: Mapped[int] = mapped_column(server_default="0")
+    tags: Mapped[list[str]] = mapped_column(ARRAY(Text), server_default=text("'{}'::text[]"))
+    notes: Mapped[str] = mapped_column(server_default=text("''"))
+    former_names: Mapped[list[str]] = mapped_column(ARRAY(Text), server_default=text("'{}'::text[]"))
+    """Names before renames, the first one first: they lead to this trial, and no other of the project gets them."""
     sweep_id: Mapped[Ref | None]
     """The sweep that this trial belongs to, if any; its workflow starts the trial's."""
     forked_from_trial_id: Mapped[Ref | None]

@@ -12,6 +12,7 @@ from api.schemas.enums import PlayerStatus, RatingMethod, TrialKind
 from api.store.core.errors import Conflict, NotFound
 from api.store.players.project_bots import bot_version
 from api.store.tables import Alias, ModelVersion, Player, Rating, RatingFit, Trial
+from api.store.trials.names import is_named
 from api.store.trials.spec import game_key
 from league.types import Role
 from orchestrator.searching import searching_bot, searching_name
@@ -158,7 +159,7 @@ def _trials(session: Session, arena: Arena, rule: EntrantRule) -> Sequence[Trial
     if rule.trial == EVERY_TRIAL:
         leagues = of_project.where(Trial.kind == TrialKind.LEAGUE, Trial.archived_at.is_(None))
         return session.scalars(leagues.where(Trial.game == arena.key)).all()
-    trial = session.scalars(of_project.where(Trial.name == rule.trial)).one_or_none()
+    trial = session.scalars(of_project.where(is_named(rule.trial))).one_or_none()
     if trial is None:
         raise NotFound(f"the project has no trial named {rule.trial!r}")
     if trial.game != arena.key:

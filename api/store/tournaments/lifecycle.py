@@ -19,6 +19,7 @@ from api.store.matches.openings import check_games_differ
 from api.store.tables import Pairing, Project, Schedule, Tournament, TournamentEntrant, Trial
 from api.store.tournaments.entrants import Arena, LabelledVersion, by_rating, resolve_entrants
 from api.store.tournaments.promotion import promote_leader
+from api.store.trials.names import is_named
 from api.store.trials.projects import ensure_project
 from api.store.trials.spec import spec_of
 from orchestrator.spec.tournament import TournamentSpec
@@ -124,9 +125,7 @@ def find_arena(session: Session, project: str, spec: TournamentSpec) -> Arena:
         check_games_differ(spec, spec.game.id)
         return Arena(project_id=ensure_project(session, project), game=spec.game, trial=None)
     trial = session.scalars(
-        select(Trial)
-        .join(Project, Project.id == Trial.project_id)
-        .where(Project.name == project, Trial.name == spec.trial)
+        select(Trial).join(Project, Project.id == Trial.project_id).where(Project.name == project, is_named(spec.trial))
     ).one_or_none()
     if trial is None:
         raise NotFound(f"project {project!r} has no trial named {spec.trial!r}")

@@ -25,6 +25,7 @@ from api.store.core.ids import new_id
 from api.store.tables import Project, Schedule, Tournament, Trial
 from api.store.tournaments.entrants import admit_bots
 from api.store.tournaments.lifecycle import CreatedFor, close_tournament, create_tournament, find_arena
+from api.store.trials.names import first_name, first_names
 from api.store.trials.spec import spec_of
 from league.seeds import derived_seed
 from orchestrator.spec.tournament import TournamentSpec, check_tournament
@@ -195,7 +196,7 @@ def record_failure(session: Session, schedule_id: str, reason: str) -> None:
 def sync_trial_schedules(session: Session) -> list[str]:
     """Create the schedules that trial files ask for, pause those of ended trials, and return the ids of both."""
     # by name, deleted ones included: a schedule that a user made or deleted is not made again
-    known = (Schedule.project_id == Trial.project_id) & (Schedule.name == func.concat(NIGHTLY, Trial.name))
+    known = (Schedule.project_id == Trial.project_id) & (Schedule.name == func.concat(NIGHTLY, first_names()))
     asked = session.scalars(
         select(Trial)
         .outerjoin(Schedule, known)
@@ -214,7 +215,7 @@ def sync_trial_schedules(session: Session) -> list[str]:
             Trial.status.in_([status for status in TrialStatus if status.is_final]),
             Schedule.deleted_at.is_(None),
             Schedule.paused.is_(False),
-            Schedule.name == func.concat(NIGHTLY, Trial.name),
+            Schedule.name == func.concat(NIGHTLY, first_names()),
             Schedule.revision == 1,  # a schedule that a user has changed is left as it is
         )
         .order_by(Schedule.id)
@@ -227,9 +228,10 @@ def sync_trial_schedules(session: Session) -> list[str]:
 
 def _of_trial_file(session: Session, trial: Trial) -> Schedule:
     evaluation = spec_of(trial).evaluation
-    spec = TournamentSpec(trial=trial.name, format="swiss", seeding="rating", name=f"{NIGHTLY}{trial.name}"[:63])
+    named = f"{NIGHTLY}{first_name(trial)}"  # stays when the trial is renamed, so that there is one schedule
+    spec = TournamentSpec(trial=trial.name, format="swiss", seeding="rating", name=named[:63])
     project = session.get_one(Project, trial.project_id).name
-    return _add_schedule(session, project, f"{NIGHTLY}{trial.name}", Timing(cron=evaluation.schedule), spec)
+    return _add_schedule(session, project, named, Timing(cron=evaluation.schedule), spec)
 
 
 def _end_terminated(session: Session, schedule: Schedule, occasion: str) -> list[NewEvent]:

@@ -14,6 +14,7 @@ from api.store.core.errors import Conflict
 from api.store.core.events import NewEvent, append_events
 from api.store.core.ids import new_id
 from api.store.tables import Commit, ModelVersion, Player, Trial
+from api.store.trials.names import refuse_former_name
 from api.store.trials.projects import ensure_project
 from api.store.trials.spec import game_key
 from league.types import Role
@@ -51,10 +52,12 @@ def add_trial(
     )
     if trial_id is None:
         raise Conflict(f"project {project!r} already has a trial named {name!r}")
+    trial = session.get_one(Trial, trial_id)
+    refuse_former_name(session, trial)
     session.execute(insert(Commit).values(trial_id=trial_id, number=0, kind=CommitKind.CREATED))
     members = _add_players(session, trial_id, spec)
     payload = TrialCreated(project=project, name=name, game=plain_name(spec.game.id))
-    return session.get_one(Trial, trial_id), [NewEvent(trial_id=trial_id, payload=payload), *members]
+    return trial, [NewEvent(trial_id=trial_id, payload=payload), *members]
 
 
 def _add_players(session: Session, trial_id: str, spec: TrialSpec) -> list[NewEvent]:

@@ -6,15 +6,16 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from sqlalchemy import BigInteger, Row, Select, cast, select
+from sqlalchemy import BigInteger, ColumnElement, Row, Select, and_, case, cast, func, or_, select
 from sqlalchemy.orm import Session
 
-from api.schemas.enums import PlayerStatus, TrialKind, TrialStatus
+from api.schemas.enums import PlayerStatus, TrialKind, TrialSort, TrialStatus
 from api.schemas.trials import Trial as TrialAnswer
 from api.schemas.trials import TrialSummary
 from api.store.core.errors import NotFound
 from api.store.core.records import Record, fields_of, read_records
 from api.store.tables import Player, Project, Trial
+from api.store.trials.names import is_named
 from league.types import Role
 
 
@@ -24,24 +25,50 @@ class TrialFilter:
 
     project: str | None = None
     name: str | None = None
+    """Also a former name."""
+    words: tuple[str, ...] = ()
+    """Each must be in the project, name, game, a tag or the notes."""
+    tags: tuple[str, ...] = ()
+    """All of them."""
     statuses: tuple[TrialStatus, ...] = ()
     archived: bool = False
 
 
-def list_trials(session: Session, which: TrialFilter, *, before: str | None, limit: int) -> list[Record]:
-    """Trials without their files (TrialSummary), the newest first."""
-    query = _SUMMARIES.where(Trial.kind == TrialKind.LEAGUE).order_by(Trial.id.desc()).limit(limit)
+def list_trials(
+    session: Session,
+    which: TrialFilter,
+    *,
+    before: str | None,
+    limit: int,
+    sort: TrialSort = TrialSort.NEWEST,
+) -> list[Record]:
+    """Trials without their files (TrialSummary) in this order; `before` is the last trial of the page before."""
+    query = _SUMMARIES.where(Trial.kind == TrialKind.LEAGUE).limit(limit)
     if which.project is not None:
         query = query.where(Project.name == which.project)
     if which.name is not None:
-        query = query.where(Trial.name == which.name)
+        query = query.where(is_named(which.name))
     if which.statuses:
         query = query.where(Trial.status.in_(which.statuses))
     if not which.archived:
         query = query.where(Trial.archived_at.is_(None))
-    if before is not None:
-        query = query.where(Trial.id < before)
-    return read_records(session, query)
+    if which.tags:
+        query = query.where(Trial.tags.contains(list(which.tags)))
+    for word in which.words:
+        query = query.where(_SEARCHED.contains(word.lower(), autoescape=True))
+    return read_records(session, _sorted(query, sort, before))
+
+
+def _sorted(query: Select[Any], sort: TrialSort, after: str | None) -> Select[Any]:
+    """The query in this order, the newest first among equals, and only what follows the row `after`."""
+    column = _SORTED_BY[sort.removeprefix("-")]
+    falling = sort.startswith("-")
+    query = query.order_by(column.desc() if falling else column.asc(), Trial.id.desc())
+    if after is None:
+        return query
+    here = select(column).join_from(Trial.__table__, Project.__table__).where(Trial.id == after).scalar_subquery()
+    beyond = column < here if falling else column > here
+    return query.where(or_(beyond, and_(column == here, Trial.id < after)))
 
 
 def read_trial(session: Session, trial_id: str) -> Record:
@@ -86,6 +113,17 @@ def _answers(schema: type[TrialSummary]) -> Select[Any]:
     return select(*columns).join_from(Trial.__table__, Project.__table__)
 
 
+_SEARCHED = func.lower(
+    func.concat_ws(" ", Project.name, Trial.name, Trial.game, func.array_to_string(Trial.tags, " "), Trial.notes)
+)
+_SORTED_BY: dict[str, ColumnElement[Any]] = {
+    "created": Trial.__table__.c.id,  # ids are in the order of creation
+    "name": Trial.__table__.c.name,
+    "project": Project.__table__.c.name,
+    "game": Trial.__table__.c.game,
+    "steps": Trial.__table__.c.steps,
+    "status": case({status.value: place for place, status in enumerate(TrialStatus)}, value=Trial.__table__.c.status),
+}
 # built once: a statement costs more to put together than to run
 _SUMMARIES = _answers(TrialSummary)
 _TRIALS = _answers(TrialAnswer)

@@ -6,24 +6,26 @@ from dataclasses import asdict
 from typing import Annotated
 
 from fastapi import APIRouter, Query, Response
+from fastapi.responses import PlainTextResponse
 from starlette.concurrency import run_in_threadpool
 
 from api.schemas.base import Page
 from api.schemas.creation import NewTrial
-from api.schemas.enums import TrialStatus
+from api.schemas.enums import TrialSort, TrialStatus
 from api.schemas.progress import TrialProgress
-from api.schemas.trials import CheckedFile, FileToCheck, SpecProblem, Trial, TrialSummary
+from api.schemas.trials import CheckedFile, FileToCheck, SpecProblem, Trial, TrialChange, TrialSummary
 from api.store.core.engine import Session
+from api.store.trials.change import change_trial
 from api.store.trials.code_of_trials import inherited_code
 from api.store.trials.create import create_trial
-from api.store.trials.reads import TrialFilter, list_trials, read_trial, require_trial
+from api.store.trials.reads import TrialFilter, get_trial, list_trials, read_trial, require_trial
 from api.store.trials.troubles import troubles_of
 from api.web.auth.code_scope import check_file_names, check_matchmaker, require_code
 from api.web.auth.scopes import Operator, Viewer
 from api.web.changes import AuditLine, Change, Reply
 from api.web.live.progress import ProgressPoller
 from api.web.problems import problems_at
-from api.web.responses.etags import etag
+from api.web.responses.etags import IfMatch, etag, require_match
 from api.web.responses.paging import EntityId, IdCursor, Limit, text_of
 from api.web.responses.serialization import SerializingRoute, record_response, records_page
 from api.web.services import Api
@@ -34,6 +36,7 @@ from orchestrator.spec import InvalidTrial, TrialSpec
 from orchestrator.spec.code_names import code_in_trial
 from orchestrator.spec.reading.checking import check_spec
 from orchestrator.spec.reading.problems import Problem, path_text, shown
+from orchestrator.spec.reading.writing import file_text
 from orchestrator.spec.reading.yaml_source import read_yaml
 from orchestrator.spec.trial import without_defaults
 
@@ -93,17 +96,38 @@ def list_all(
         str | None, Query(max_length=63, pattern=r"^[^\x00]*$", description="only of this project")
     ] = None,
     name: Annotated[
-        str | None, Query(max_length=63, pattern=r"^[^\x00]*$", description="only of this name, in any project")
+        str | None,
+        Query(max_length=63, pattern=r"^[^\x00]*$", description="only of this name, or that had it before a rename"),
+    ] = None,
+    q: Annotated[
+        str | None,
+        Query(
+            max_length=200,
+            pattern=r"^[^\x00]*$",
+            description="only with each of these words in its project, name, game, tags or notes",
+        ),
+    ] = None,
+    tag: Annotated[
+        list[Annotated[str, Query(max_length=40, pattern=r"^[^\x00]*$")]] | None,
+        Query(max_length=20, description="only with all these tags"),
     ] = None,
     status: Annotated[list[TrialStatus] | None, Query(description="only with one of these statuses")] = None,
     archived: Annotated[bool, Query(description="true: archived trials too")] = False,
+    sort: Annotated[TrialSort, Query(description="their order; with a hyphen it falls")] = TrialSort.NEWEST,
     limit: Limit = 50,
     cursor: IdCursor = None,
 ) -> Response:
-    """Trials, the newest first."""
-    which = TrialFilter(project=project, name=name, statuses=tuple(status or ()), archived=archived)
+    """Trials, the newest first unless sorted otherwise."""
+    which = TrialFilter(
+        project=project,
+        name=name,
+        words=tuple((q or "").split()),
+        tags=tuple(tag or ()),
+        statuses=tuple(status or ()),
+        archived=archived,
+    )
     with services.reads() as session:
-        rows = list_trials(session, which, before=text_of(cursor), limit=limit + 1)
+        rows = list_trials(session, which, before=text_of(cursor), limit=limit + 1, sort=sort)
     return records_page(rows, limit, TrialSummary)
 
 
@@ -159,9 +183,46 @@ async def progress(trial_id: EntityId, services: Api, principal: Viewer) -> Tria
     return TrialProgress(generations=now.generations, troubles=troubles, speed=now.speed)
 
 
+@router.get(
+    "/{trial_id}/file",
+    summary="Get a trial's file",
+    response_class=PlainTextResponse,
+    responses={200: {"content": {"text/plain": {}}, "description": "the trial file (YAML)"}},
+)
+def get_file(trial_id: EntityId, services: Api, principal: Viewer) -> Response:
+    """The trial file as YAML text, defaults included, as `POST /trials/validate` reads it."""
+    with services.reads() as session:
+        trial = read_trial(session, str(trial_id))
+    return PlainTextResponse(file_text(trial["project"], trial["name"], trial["spec"]))
+
+
 @router.get("/{trial_id}", summary="Get a trial", response_model=Trial)
 def get_one(trial_id: EntityId, services: Api, principal: Viewer) -> Response:
     """The trial with its file. The ETag is its revision."""
     with services.reads() as session:
         record = read_trial(session, str(trial_id))
     return record_response(record, Trial, etag(record["revision"]))
+
+
+@router.patch("/{trial_id}", summary="Change a trial's name, tags or notes", response_model=Trial)
+async def change_one(
+    trial_id: EntityId, wanted: TrialChange, principal: Operator, change: Change, if_match: IfMatch = None
+) -> Response:
+    """Rename a trial, or change what people say about it. Its league is not touched.
+
+    Its former name still leads to it, and no other trial of the project can get it.
+    """
+
+    def work(session: Session) -> Reply:
+        require_match(if_match, get_trial(session, str(trial_id)).revision)
+        _, changed = change_trial(session, str(trial_id), wanted)
+        session.flush()
+        shown = Trial.model_validate(read_trial(session, str(trial_id)))
+        detail = {} if changed is None else changed.to_json()
+        return Reply(
+            body=shown,
+            headers=etag(shown.revision),
+            audit=AuditLine(action="trial.change", target=f"trial/{trial_id}", detail=detail),
+        )
+
+    return await change.commit(work)

@@ -16,7 +16,7 @@ from lanista.cli.terminal import errors, out, print_json, print_line, uncut_tabl
 from lanista.client import Client
 
 if TYPE_CHECKING:
-    from api.schemas.compare import Comparison
+    from api.schemas.compare import Comparison, RatedPoint
 
 POLL_SECONDS = 0.5
 SHOWN = ("return_mean", "win_rate", "loss", "entropy")
@@ -78,6 +78,8 @@ def _write_csv(result: Comparison) -> None:
                 writer.writerow(
                     [trial.label, row["player"], row["name"], row["generation"], row["steps"], row["value"]]
                 )
+        for point in trial.ratings:
+            writer.writerow([trial.label, point.label, "rating", "", point.steps, point.value])
 
 
 def _show(result: Comparison) -> None:
@@ -86,6 +88,8 @@ def _show(result: Comparison) -> None:
     table.add_row("status", *(each.status for each in result.trials))
     table.add_row("steps", *(f"{each.steps:,}" for each in result.trials))
     table.add_row("champion", *(escape(each.champion or "") for each in result.trials))
+    if any(each.ratings for each in result.trials):
+        table.add_row("rating (Elo)", *(_rating(each.ratings) for each in result.trials))
     names = dict.fromkeys(series.name for each in result.trials for series in each.curves)
     for name in [name for name in names if name in SHOWN] or list(names)[:10]:
         table.add_row(name, *(_newest(each.curves, name) for each in result.trials))
@@ -98,6 +102,14 @@ def _show(result: Comparison) -> None:
         print_line(f"{escape(by_id[met.first])} against {escape(by_id[met.second])}: {score}")
     if not result.head_to_head:
         print_line("[dim]Their champions have not met in rating games; --play 200 lets them play.[/]")
+
+
+def _rating(points: list[RatedPoint]) -> str:
+    """The newest rating, with half its 95 % interval."""
+    if not points:
+        return ""
+    newest = points[-1]
+    return f"{newest.value:.0f}" if newest.high is None else f"{newest.value:.0f} ± {newest.high - newest.value:.0f}"
 
 
 def _newest(curves: list[Any], name: str) -> str:

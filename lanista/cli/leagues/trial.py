@@ -10,9 +10,9 @@ import typer
 from rich.markup import escape
 from rich.table import Table
 
-from api.schemas.enums import TrialStatus
+from api.schemas.enums import TrialSort, TrialStatus
 from lanista.cli.connection import ExitCode, TrialArgument, address, connected
-from lanista.cli.leagues import trial_orders
+from lanista.cli.leagues import trial_notes, trial_orders
 from lanista.cli.leagues.code_upload import packed, shipped
 from lanista.cli.leagues.trial_checks import checked_file, file_to_train, try_components
 from lanista.cli.leagues.trial_orders import watch_until_end
@@ -103,13 +103,28 @@ def list_all(
         list[TrialStatus] | None, typer.Option("--status", "-s", help="Only with this status (repeatable).")
     ] = None,
     archived: Annotated[bool, typer.Option("--archived", help="Include archived trials.")] = False,
+    tag: Annotated[list[str] | None, typer.Option("--tag", "-t", help="Only with this tag (repeatable).")] = None,
+    words: Annotated[
+        str | None, typer.Option("--search", help="Only with these words in name, game, tags or notes.")
+    ] = None,
+    sort: Annotated[
+        TrialSort, typer.Option("--sort", help="Order; with a hyphen it falls, as --sort=-steps.")
+    ] = TrialSort.NEWEST,
     limit: LimitOption = 50,
     home: HomeOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """List trials, newest first."""
+    """List trials, newest first unless sorted otherwise."""
     with connected(home) as client:
-        listing = client.trials(project=project, status=status or (), archived=archived, page_size=min(limit, 500))
+        listing = client.trials(
+            project=project,
+            status=status or (),
+            archived=archived,
+            tag=tag or (),
+            q=words,
+            sort=sort,
+            page_size=min(limit, 500),
+        )
         found = list(islice(listing, limit))
         now = {} if as_json else _progress(client, found)
     if as_json:
@@ -127,8 +142,8 @@ def list_all(
             # `trial show` has the traceback
             print_line(f"[red]{escape(one.label)}[/] failed: {escape(one.status_reason.splitlines()[0])}")
     for one in found:
-        if words := _hindrances(now.get(one.id)):
-            print_line(f"[yellow]{escape(one.label)}[/]: {escape('; '.join(words))}")
+        if hindrances := _hindrances(now.get(one.id)):
+            print_line(f"[yellow]{escape(one.label)}[/]: {escape('; '.join(hindrances))}")
 
 
 def _progress(client: Client, trials: list[TrialSummary]) -> dict[str, TrialProgress]:
@@ -189,12 +204,9 @@ def show(
 
 
 def _as_file(found: Trial) -> str:
-    import yaml
+    from orchestrator.spec.reading.writing import file_text
 
-    text: str = yaml.safe_dump(
-        {"project": found.project, "trial": found.name, **found.spec}, sort_keys=False, allow_unicode=True
-    )
-    return text
+    return file_text(found.project, found.name, found.spec)
 
 
 def _origin(found: Trial) -> str:
@@ -234,3 +246,6 @@ trial.command()(trial_orders.resume)
 trial.command()(trial_orders.stop)
 trial.command()(trial_orders.fork)
 trial.command()(trial_orders.archive)
+trial.command()(trial_notes.rename)
+trial.command()(trial_notes.tag)
+trial.command()(trial_notes.note)

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from api.schemas.metrics import Series
     from api.schemas.payoff import LineupResults, Payoff, PayoffStream
     from api.schemas.ratings import Ratings
+    from api.schemas.search import SearchResults
 
 Table = Literal["payoff", "ratings", "matches", "decisions"]
 
@@ -171,6 +172,13 @@ def stop_gate(gate_id: str, *, reason: str | None = None) -> Call[Gate]:
     from api.schemas.gates import Gate
 
     return change("POST", path_to("gates", gate_id, "stop"), Gate, {"reason": reason})
+
+
+def search(q: str, *, limit: int | None = None) -> Call[SearchResults]:
+    """Trials, players, versions, tournaments and sweeps by words of their names, or by id."""
+    from api.schemas.search import SearchResults
+
+    return get(path_to("search"), SearchResults, {"q": q, "limit": limit})
 
 
 def compare(trial: Sequence[str], *, metric: Sequence[str] = (), points: int | None = None) -> Call[Comparison]:

@@ -24,12 +24,28 @@ def trials(
     name: str | None = None,
     status: Sequence[str] = (),
     archived: bool = False,
+    q: str | None = None,
+    tag: Sequence[str] = (),
+    sort: str | None = None,
     page_size: int = 100,
 ) -> Listing[TrialSummary]:
-    """Trials, the newest first."""
+    """Trials, the newest first unless sorted by `created`, `name`, `project`, `game`, `status` or `steps`.
+
+    With a hyphen (`-steps`) the order falls. `q` are words of the project, name, game, tags or notes.
+    """
     from api.schemas.trials import TrialSummary
 
-    query = drop_none({"project": project, "name": name, "status": list(status) or None, "archived": archived or None})
+    query = drop_none(
+        {
+            "project": project,
+            "name": name,
+            "status": list(status) or None,
+            "archived": archived or None,
+            "q": q or None,
+            "tag": list(tag) or None,
+            "sort": sort,
+        }
+    )
     return Listing(path=path_to("trials"), item=TrialSummary, query=query, page_size=page_size)
 
 
@@ -114,6 +130,21 @@ def fork_trial(
 
     body = {"name": name, "at_commit": at_commit, "changes": None if changes is None else dict(changes)}
     return change("POST", trial_path(trial, "fork"), Trial, body)
+
+
+def change_trial(
+    trial: TrialRef,
+    *,
+    name: str | None = None,
+    tags: Sequence[str] | None = None,
+    notes: str | None = None,
+    if_revision: int | None = None,
+) -> Call[Trial]:
+    """Rename a trial, or replace its tags or notes; what is not given stays. Former names still lead to it."""
+    from api.schemas.trials import Trial
+
+    body = {"name": name, "tags": None if tags is None else list(tags), "notes": notes}
+    return change("PATCH", trial_path(trial), Trial, body, if_revision=if_revision)
 
 
 def archive_trial(trial: TrialRef, *, if_revision: int | None = None) -> Call[TrialSummary]:

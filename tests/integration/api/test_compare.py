@@ -32,6 +32,11 @@ def test_curves_and_champions_come_from_the_records(api: Served, operator: httpx
     assert trained["champion"].startswith("main v")
     curves = {curve["name"]: curve for curve in trained["curves"]}
     assert "loss" in curves and found["trials"][1]["curves"] == []
+    assert len(trained["generations"]) == len(trained["seconds"]) > 0
+    assert trained["seconds"] == sorted(trained["seconds"]) and trained["seconds"][0] >= 0
+    steps = [point["steps"] for point in trained["ratings"]]
+    assert steps and steps == sorted(set(steps)), "one rating for each number of steps"
+    assert trained["rating_fit_id"] and found["trials"][1]["ratings"] == []
     chosen = operator.get(COMPARE, params={"trial": [league.trial_id, other], "metric": "loss"}).json()
     assert [curve["name"] for curve in chosen["trials"][0]["curves"]] == ["loss"]
 
