@@ -21,6 +21,7 @@ SEGMENTS = (
     "schedules",
     "alerts",
     "sweeps",
+    "compare",
     "players",
     "versions",
     "matches",

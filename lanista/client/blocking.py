@@ -173,6 +173,7 @@ class Client:
     stop_trial = _single(trial_calls.stop_trial)
     fork_trial = _single(trial_calls.fork_trial)
     archive_trial = _single(trial_calls.archive_trial)
+    trial_file = _single(trial_calls.trial_file)
     change_trial = _single(trial_calls.change_trial)
     players = _list(trial_calls.players)
     player = _single(trial_calls.player)

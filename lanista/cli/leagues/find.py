@@ -18,7 +18,10 @@ def find(
     home: HomeOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Find trials, players, versions, tournaments and sweeps; `lanista find first-league main v12` finds a version."""
+    """Find trials, players, versions, tournaments and sweeps by name.
+
+    `lanista find first-league main v12` finds a version; words before the last are of its trial.
+    """
     with connected(home) as client:
         found = client.search(" ".join(words), limit=limit).items
     if as_json:

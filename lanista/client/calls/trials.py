@@ -56,6 +56,11 @@ def trial(trial: TrialRef) -> Call[Trial]:
     return get(trial_path(trial), Trial)
 
 
+def trial_file(trial: TrialRef) -> Call[str]:
+    """The trial's file as YAML text, defaults included."""
+    return Call(method="GET", path=trial_path(trial, "file"), read=lambda response: response.text)
+
+
 def trial_progress(trial: TrialRef) -> Call[TrialProgress]:
     """The generations under way, what they wait for, and failed attempts that are tried again."""
     from api.schemas.progress import TrialProgress

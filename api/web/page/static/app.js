@@ -8,11 +8,13 @@ import { follow, stopFollowing } from "./core/event_stream.js";
 import { interceptLinks, match, query, withQuery } from "./core/router.js";
 import { showTab, stateOfTrial } from "./core/tab.js";
 import { ask, toast } from "./components/dialog.js";
+import { listenForSearch, openSearch } from "./components/search_box.js";
 
 const ROUTES = [
   ["/trials", "trials"],
   ["/trials/new", "new_trial"],
   ["/trials/:trial", "trial"],
+  ["/trials/:trial/fork", "fork"],
   ["/trials/:trial/payoff", "payoff"],
   ["/trials/:trial/matchmaking", "matchmaking"],
   ["/trials/:trial/lineage", "lineage"],
@@ -28,6 +30,7 @@ const ROUTES = [
   ["/tournaments", "tournaments"],
   ["/tournaments/new", "new_tournament"],
   ["/tournaments/:tournament", "tournament"],
+  ["/compare", "compare"],
   ["/sweeps", "sweeps"],
   ["/sweeps/:sweep", "sweep"],
   ["/schedules", "schedules"],
@@ -189,6 +192,12 @@ function showNavigation() {
     ),
   );
   patchChildren(element("account"), [
+    session.user &&
+      h(
+        "button",
+        { class: "plain", key: "search", "aria-keyshortcuts": "Control+K Meta+K", title: "Search (Ctrl-K)", onclick: () => openSearch(go) },
+        "⌕ Search",
+      ),
     themeButton(),
     session.user &&
       h(
@@ -261,6 +270,7 @@ async function confirmNewSession() {
 async function start() {
   interceptLinks(go, (path, how) => openFile(path, how).catch((problem) => toast(problem.message, "bad")));
   window.addEventListener("popstate", () => open());
+  listenForSearch(go);
   document.addEventListener("visibilitychange", () => document.visibilityState === "visible" && current && refresh());
   matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => redraw());
   element("zone").textContent = `times in ${zone()}`;

@@ -2,7 +2,7 @@
 import { h } from "../core/dom.js";
 
 /** A dialog with fields. Resolves to the result of `perform`, else to the values; to null if it is cancelled. */
-export function ask({ title, text, fields = [], action = "OK", danger = false, perform }) {
+export function ask({ title, text, content = null, fields = [], action = "OK", danger = false, perform }) {
   return new Promise((resolve) => {
     const error = h("p", { role: "alert", class: "error" });
     const confirm = h("button", { type: "submit", class: danger ? "danger" : "" }, action);
@@ -11,6 +11,7 @@ export function ask({ title, text, fields = [], action = "OK", danger = false, p
       { method: "dialog" },
       h("h2", { id: "ask-title" }, title),
       text && h("p", {}, text),
+      content,
       fields.map((field) => fieldOf(field)),
       error,
       h("div", { class: "row end" }, h("button", { type: "button", class: "plain", onclick: () => box.close() }, "Cancel"), confirm),
@@ -43,14 +44,16 @@ export function ask({ title, text, fields = [], action = "OK", danger = false, p
   });
 }
 
-function fieldOf({ name, label, value = "", options, hint, ...rest }) {
-  const control = options
-    ? h(
-        "select",
-        { name, id: `ask-${name}`, value },
-        options.map(([key, text]) => h("option", { value: key, selected: key === value }, text)),
-      )
-    : h("input", { name, id: `ask-${name}`, value, autocomplete: "off", ...rest });
+function fieldOf({ name, label, value = "", options, rows, hint, ...rest }) {
+  const control = rows
+    ? h("textarea", { name, id: `ask-${name}`, rows, value, class: "prose", ...rest })
+    : options
+      ? h(
+          "select",
+          { name, id: `ask-${name}`, value },
+          options.map(([key, text]) => h("option", { value: key, selected: key === value }, text)),
+        )
+      : h("input", { name, id: `ask-${name}`, value, autocomplete: "off", ...rest });
   return h("div", { class: "field" }, h("label", { for: `ask-${name}` }, label), control, hint && h("small", {}, hint));
 }
 

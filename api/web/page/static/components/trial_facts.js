@@ -95,7 +95,16 @@ export function details(trial) {
   const origin = trial.forked_from_trial_id;
   return [
     facts([
-      ["Forked from", origin ? h("a", { href: `/trials/${origin}` }, `commit ${trial.forked_at_commit}`) : null],
+      [
+        "Forked from",
+        origin
+          ? [
+              h("a", { href: `/trials/${origin}` }, `commit ${trial.forked_at_commit}`),
+              " · ",
+              h("a", { href: `/compare?trials=${origin},${trial.id}` }, "compare with it"),
+            ]
+          : null,
+      ],
       ["Commit", whole(trial.last_commit)],
       ["Seed", h("code", {}, trial.seed)],
     ]),

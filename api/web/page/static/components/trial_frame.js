@@ -1,5 +1,5 @@
 // The header of every page of a trial: name, status, actions and sections.
-import { hasScope, post } from "../core/api.js";
+import { hasScope, post, send } from "../core/api.js";
 import { ask, toast } from "./dialog.js";
 import { h } from "../core/dom.js";
 import { messageAndTrace, short } from "../core/format.js";
@@ -32,7 +32,7 @@ export function trialFrame(trial, context, ...content) {
           " / ",
           h("a", { href: `/trials?project=${encodeURIComponent(trial.project)}` }, trial.project),
         ),
-        h("h1", {}, trial.name, " ", badge(trial.status)),
+        h("h1", {}, trial.name, " ", badge(trial.status), tagList(trial.tags)),
         h(
           "p",
           { class: "quiet" },
@@ -42,7 +42,9 @@ export function trialFrame(trial, context, ...content) {
           " steps",
           trial.budget_steps ? ` of ${short(trial.budget_steps)}` : "",
           message ? ` · ${message}` : "",
+          trial.former_names?.length ? ` · formerly ${trial.former_names.filter((each) => each !== trial.name).join(", ")}` : "",
         ),
+        trial.notes ? h("p", { class: "notes" }, trial.notes) : null,
       ),
       trialActions(trial, context),
     ),
@@ -65,6 +67,10 @@ export function trialFrame(trial, context, ...content) {
   ];
 }
 
+/** Tags of a trial; each leads to the trials that have it. */
+export const tagList = (tags = []) =>
+  tags.map((tag) => h("a", { class: "tag", href: `/trials?tag=${encodeURIComponent(tag)}`, title: `Trials tagged ${tag}` }, tag));
+
 /** The actions that are possible in the status of the trial. */
 export function trialActions(trial, context) {
   if (!hasScope("operator")) return h("div", { class: "row" });
@@ -76,7 +82,8 @@ export function trialActions(trial, context) {
     trial.status === "running" && order("Pause", pause),
     ["paused", "pausing"].includes(trial.status) && order("Resume", resume),
     ["running", "pausing", "paused", "stopping"].includes(trial.status) && order("Stop", stop),
-    order("Fork", fork),
+    h("a", { class: "button plain", key: "Fork", href: `/trials/${trial.id}/fork` }, "Fork"),
+    trial.spec && order("Edit", edit),
     over && !trial.archived_at && order("Archive", archive),
   );
 }
@@ -130,36 +137,37 @@ async function stop(trial, context) {
   await done(said, context, `${trial.name} is stopping.`);
 }
 
-async function fork(trial, context) {
-  const made = await ask({
-    title: `Fork ${trial.name}`,
-    action: "Fork",
-    text: "Creates a trial in the same project from this trial's state. Weights are shared, not copied.",
+/** Name, tags and notes; refused if somebody else changed them since. */
+async function edit(trial, context) {
+  const said = await ask({
+    title: `Edit ${trial.name}`,
+    action: "Save",
+    text: "A former name still leads to the trial, and no other trial of the project can get it.",
     fields: [
       {
         name: "name",
-        label: "Name of the new trial",
-        value: `${trial.name}-fork`.slice(0, 63),
+        label: "Name",
+        value: trial.name,
         required: true,
         pattern: "[a-z0-9][a-z0-9\\-]{0,62}",
         hint: "lower-case letters, digits and hyphens",
       },
-      {
-        name: "at_commit",
-        label: "At commit",
-        type: "number",
-        min: 0,
-        max: trial.last_commit,
-        value: trial.last_commit,
-        hint: `0 to ${trial.last_commit}, the newest`,
-      },
+      { name: "tags", label: "Tags", value: trial.tags.join(", "), hint: "up to 20, separated by commas" },
+      { name: "notes", label: "Notes", value: trial.notes, rows: 6, maxlength: 20_000 },
     ],
-    perform: ({ name, at_commit: at }) => post(`/trials/${trial.id}/fork`, { name, at_commit: at === "" ? null : Number(at) }),
+    perform: ({ name, tags, notes }) => {
+      const wanted = {
+        name,
+        tags: tags
+          .toLowerCase()
+          .split(/[\s,]+/)
+          .filter(Boolean),
+        notes: notes.replaceAll("\r\n", "\n"),
+      };
+      return send("PATCH", `/trials/${trial.id}`, wanted, { "If-Match": `"${trial.revision}"` });
+    },
   });
-  if (made) {
-    toast(`${made.name} was created.`);
-    await context.go(`/trials/${made.id}`);
-  }
+  await done(said, context, `${said?.name} was saved.`);
 }
 
 async function archive(trial, context) {

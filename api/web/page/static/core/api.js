@@ -39,6 +39,12 @@ export async function get(path, parameters = {}, signal = undefined) {
   return read(await fetch(address(path, parameters), { signal: ends, headers: credentials() }));
 }
 
+/** A text of the API, such as a trial file. */
+export async function getText(path) {
+  const answer = await fetch(address(path), { headers: credentials() });
+  return answer.ok ? answer.text() : read(answer);
+}
+
 /** All items of a paginated list, up to a maximum. */
 export async function getAll(path, parameters = {}, { maximum = 2000, signal } = {}) {
   const items = [];

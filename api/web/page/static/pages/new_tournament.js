@@ -1,5 +1,5 @@
 // Start a tournament.
-import { getAll, post } from "../core/api.js";
+import { getAll, hasScope, post } from "../core/api.js";
 import { toast } from "../components/dialog.js";
 import { h } from "../core/dom.js";
 import { empty } from "../components/widgets.js";
@@ -10,6 +10,12 @@ export const onEvent = () => false;
 export const load = async () => ({ trials: await getAll("/trials") });
 
 export function view({ trials }, context) {
+  if (!hasScope("operator"))
+    return empty(
+      "Start a tournament",
+      "To start tournaments you need a token of scope operator. ",
+      h("a", { href: "/tournaments" }, "All tournaments"),
+    );
   if (!trials.length)
     return empty(
       "No trials yet",

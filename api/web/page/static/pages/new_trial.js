@@ -1,10 +1,14 @@
-// Start a trial from an example or a pasted file, checked as you type.
-import { get, getAll, post } from "../core/api.js";
+// Start a trial from an example or a pasted file, checked as you type; what was edited is kept until it is started.
+import { get, getAll, hasScope, post } from "../core/api.js";
 import { algorithmPicker } from "../components/algorithm_picker.js";
 import { toast } from "../components/dialog.js";
 import { h } from "../core/dom.js";
+import { draftOf, dropDraft, keepDraft } from "../core/drafts.js";
+import { checkSoon, named } from "../components/file_check.js";
+import { setText, verdict, yamlEditor } from "../components/yaml_editor.js";
 
-const PAUSE_MS = 250;
+const LAST = "new-trial"; // the example that was edited last
+const draftName = (example) => `new-trial:${example ?? ""}`;
 export const title = () => "Start a trial";
 export const load = async () => {
   const [examples, catalog] = await Promise.all([getAll("/examples"), get("/catalog")]);
@@ -14,59 +18,38 @@ export const onEvent = () => false;
 
 export function view({ examples, algorithms }, context) {
   const { state } = context;
-  if (state.text === undefined) choose(examples.find((each) => each.name === context.query.example) ?? examples[0], context);
+  if (state.text === undefined) {
+    const wanted = context.query.example ?? draftOf(LAST)?.text;
+    choose(examples.find((each) => each.name === wanted) ?? examples[0], context);
+  }
   const { checked } = state;
   return [
     h("h1", { key: "h" }, "Start a trial"),
     h(
       "div",
       { class: "split", key: "split" },
-      h(
-        "section",
-        { "aria-label": "Examples" },
-        h("h2", {}, "Examples"),
-        h(
-          "ul",
-          { class: "choices" },
-          examples.map((each) =>
-            h(
-              "li",
-              { key: each.name },
-              h(
-                "button",
-                {
-                  class: "choice",
-                  "aria-pressed": state.example === each.name,
-                  onclick: () => {
-                    choose(each, context);
-                    context.redraw();
-                  },
-                },
-                h("strong", {}, each.name),
-                h("span", {}, each.title),
-              ),
-            ),
-          ),
-        ),
-      ),
+      exampleList(examples, context),
       h(
         "section",
         { "aria-label": "Trial file" },
-        h("label", { for: "file" }, h("strong", {}, "Trial file"), " (YAML): edit it or paste your own"),
-        h("textarea", {
+        yamlEditor({
           id: "file",
-          rows: 26,
-          spellcheck: "false",
-          value: state.text,
-          "aria-describedby": "verdict",
-          oninput: (event) => typed(event.target.value, context),
+          label: "Trial file",
+          hint: "(YAML): edit it or paste your own",
+          text: state.text,
+          problems: checked?.problems,
+          draft: state.draft,
+          discard: () => discard(examples, context),
+          oninput: (text) => typed(text, context),
         }),
-        h("div", { id: "verdict", role: "status" }, verdict(checked)),
-        h(
-          "div",
-          { class: "row" },
-          h("button", { disabled: !checked?.valid || state.starting, onclick: () => start(context) }, "Start the trial"),
-        ),
+        verdict("file", checked),
+        hasScope("operator")
+          ? h(
+              "div",
+              { class: "row" },
+              h("button", { disabled: !checked?.valid || state.starting, onclick: () => start(context) }, "Start the trial"),
+            )
+          : h("p", { class: "quiet" }, "To start trials you need a token of scope operator; with yours you can check files."),
         algorithmPicker(algorithms, context, (id) => {
           replaceText(withAlgorithm(state.text, id), context);
           context.redraw();
@@ -76,38 +59,66 @@ export function view({ examples, algorithms }, context) {
   ];
 }
 
-function verdict(checked) {
-  if (!checked) return h("p", { class: "quiet" }, "Checking …");
-  if (checked.valid) return h("p", { class: "good" }, "✓ This file is valid.");
-  return [
-    h("p", { class: "bad" }, checked.problems.length === 1 ? "1 problem:" : `${checked.problems.length} problems:`),
+function exampleList(examples, context) {
+  return h(
+    "section",
+    { "aria-label": "Examples" },
+    h("h2", {}, "Examples"),
     h(
       "ul",
-      { class: "problems" },
-      checked.problems.map((problem) =>
+      { class: "choices" },
+      examples.map((each) =>
         h(
           "li",
-          {},
-          problem.line ? h("strong", {}, `line ${problem.line}: `) : null,
-          problem.path ? h("code", {}, problem.path) : null,
-          " ",
-          problem.message,
-          problem.value === null ? "" : ` (given: ${problem.value})`,
+          { key: each.name },
+          h(
+            "button",
+            {
+              class: "choice",
+              "aria-pressed": context.state.example === each.name,
+              onclick: () => {
+                choose(each, context);
+                context.redraw();
+              },
+            },
+            h("strong", {}, each.name, draftOf(draftName(each.name)) ? " (edited)" : ""),
+            h("span", {}, each.title),
+          ),
         ),
       ),
     ),
-  ];
+  );
 }
 
+/** Show an example, or what was made of it: each has a draft of its own. */
 function choose(example, context) {
-  context.state.example = example?.name;
-  replaceText(example?.text ?? "", context);
+  const { state } = context;
+  state.example = example?.name;
+  state.origin = example?.text ?? "";
+  state.draft = draftOf(draftName(state.example));
+  setText("file", state.draft?.text ?? state.origin);
+  checkSoon(state.draft?.text ?? state.origin, context);
+}
+
+function discard(examples, context) {
+  dropDraft(draftName(context.state.example));
+  choose(
+    examples.find((each) => each.name === context.state.example),
+    context,
+  );
+  context.redraw();
 }
 
 function replaceText(text, context) {
-  const area = document.getElementById("file");
-  if (area) area.value = text;
+  setText("file", text);
   typed(text, context);
+}
+
+function typed(text, context) {
+  const { state } = context;
+  keepDraft(draftName(state.example), text, state.origin);
+  keepDraft(LAST, state.example ?? "");
+  checkSoon(text, context);
 }
 
 /** The text with this algorithm for all players in the place of the one it has; players keep those of their own. */
@@ -116,28 +127,6 @@ export function withAlgorithm(text, id) {
   const line = `algorithm: {id: ${id}}\n`;
   if (section.test(text)) return text.replace(section, () => line);
   return text.replace(/\n*$/, "\n") + line;
-}
-
-function typed(text, context) {
-  const { state } = context;
-  state.text = text;
-  state.checked = null;
-  clearTimeout(state.timer);
-  state.timer = setTimeout(async () => {
-    try {
-      const checked = await post("/trials/validate", { text });
-      if (state.text === text) state.checked = checked;
-    } catch (problem) {
-      state.checked = { valid: false, problems: [{ path: "", message: problem.message, value: null, line: null }] };
-    }
-    if (location.pathname === "/trials/new") context.redraw();
-  }, PAUSE_MS);
-}
-
-/** `project` and `trial` are read from the text; the validated spec has everything else. */
-function named(text, key, otherwise) {
-  const found = text.match(new RegExp(`^${key}:\\s*["']?([a-z0-9-]+)`, "m"));
-  return found ? found[1] : otherwise;
 }
 
 async function start(context) {
@@ -150,6 +139,7 @@ async function start(context) {
       name: named(state.text, "trial", "trial"),
       spec: state.checked.spec,
     });
+    dropDraft(draftName(state.example));
     toast(`${made.name} was created.`);
     await context.go(`/trials/${made.id}`);
   } catch (problem) {

@@ -96,10 +96,12 @@ export function view({ tournaments: found, projects }, context) {
       : empty(
           found.length || query.origin || query.q ? "No matching tournaments" : "No tournaments",
           "A tournament rates versions against each other. ",
-          h("a", { href: "/tournaments/new" }, "Start one"),
-          ", or ",
-          h("a", { href: "/schedules" }, "make a schedule"),
-          ".",
+          hasScope("operator") && [
+            h("a", { href: "/tournaments/new" }, "Start one"),
+            ", or ",
+            h("a", { href: "/schedules" }, "make a schedule"),
+            ".",
+          ],
         ),
   ];
 }

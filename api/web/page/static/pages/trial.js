@@ -1,5 +1,5 @@
 // Overview of a trial: whether it goes well, what happens, ratings, throughput, losses, players; details last.
-import { get, getAll } from "../core/api.js";
+import { get, getAll, hasScope } from "../core/api.js";
 import { prefetchCharts } from "../charts/line_charts.js";
 import { h } from "../core/dom.js";
 import { humanize } from "../core/format.js";
@@ -121,7 +121,9 @@ const noRatings = (trial) =>
     "p",
     { class: "quiet" },
     "No rating games yet. Ratings come from tournaments, scheduled by the trial or ",
-    h("a", { href: `/tournaments/new?project=${trial.project}&trial=${trial.name}` }, "started manually"),
+    hasScope("operator")
+      ? h("a", { href: `/tournaments/new?project=${trial.project}&trial=${trial.name}` }, "started manually")
+      : "started by an operator",
     ".",
   );
 

@@ -1,4 +1,4 @@
-// All trials: progress, throughput, champion, and the actions on each.
+// All trials, as cards (progress, throughput, champion, actions) or as a table (sort, several at once); the server filters and sorts.
 import { get, getAll, hasScope, session } from "../core/api.js";
 import { h } from "../core/dom.js";
 import { messageAndTrace, percent, short, speedText, versionName } from "../core/format.js";
@@ -6,15 +6,15 @@ import { LruCache } from "../core/lru_cache.js";
 import { badge, bar, empty, pick, sparkline, time, versionLink } from "../components/widgets.js";
 import { stateOfTrial } from "../core/tab.js";
 import { refreshWhileVisible } from "../components/health_cards.js";
-import { trialActions } from "../components/trial_frame.js";
+import { tagList, trialActions } from "../components/trial_frame.js";
+import { bulkBar } from "../components/bulk_actions.js";
+import { trialTable } from "../components/trial_table.js";
 
 const STATUSES = ["pending", "running", "pausing", "paused", "stopping", "stopped", "completed", "failed"];
-const SORTS = {
-  newest: (a, b) => b.created_at.localeCompare(a.created_at),
-  name: (a, b) => a.name.localeCompare(b.name),
-  steps: (a, b) => b.steps - a.steps,
-  status: (a, b) => STATUSES.indexOf(a.status) - STATUSES.indexOf(b.status),
-};
+const SORTS = { newest: "-created", name: "name", steps: "-steps", status: "status" }; // those of the cards, by their names
+const NEWEST = "-created";
+const PAGE = 50;
+const MOST = 500;
 const DETAILED = 30; // trials that get ratings and speed
 const SPEED_MS = 5000; // how old a speed may be when the list is loaded again
 const EVERY_MS = 10_000; // a league that makes nothing sends no event, and its speed must fall
@@ -32,14 +32,22 @@ export const stateOf = ({ trials }) => {
 export const leave = (context) => clearInterval(context.timer);
 
 export async function load(context) {
-  const { project, status, archived } = context.query;
-  const [trials, projects] = await Promise.all([
-    getAll("/trials", { project, status, archived: archived || undefined, limit: 100 }, { maximum: 300 }),
+  const { view: kind, shown } = context.query;
+  const [{ trials, more }, projects] = await Promise.all([
+    someTrials(context.query, Math.min(MOST, Number(shown) || PAGE)),
     getAll("/projects"),
   ]);
+  if (kind === "table") return { trials, more, projects, champions: new Map() };
   const champions = await championsOf(new Set(trials.map((trial) => trial.project)));
   loadDetails(trials.slice(0, DETAILED), context).catch(() => {}); // the list is complete without them
-  return { trials, projects, champions };
+  return { trials, more, projects, champions };
+}
+
+/** The first trials in the order asked for, and whether there are more. */
+async function someTrials({ project, status, archived, q, tag, sort }, wanted) {
+  const asked = { project, status, q, tag, sort: SORTS[sort] ?? sort, archived: archived || undefined, limit: wanted };
+  const { items, next_cursor: more } = await get("/trials", asked);
+  return { trials: items, more: more !== null && more !== undefined };
 }
 
 async function championsOf(projects) {
@@ -80,10 +88,9 @@ function leaderRatings({ items: ratings }) {
     .map((rating) => rating.value);
 }
 
-export function view({ trials, projects, champions }, context) {
-  const { q = "", sort = "newest", status = "", project = "" } = context.query;
-  const wanted = trials.filter((trial) => `${trial.project} ${trial.name} ${trial.game}`.toLowerCase().includes(q.toLowerCase()));
-  wanted.sort(SORTS[sort] ?? SORTS.newest);
+export function view({ trials, more, projects, champions }, context) {
+  const { q = "", status = "", project = "", tag = "", shown, view: kind } = context.query;
+  const selected = (context.state.selected ??= new Set());
   return [
     h(
       "div",
@@ -91,37 +98,101 @@ export function view({ trials, projects, champions }, context) {
       h("h1", {}, "Trials"),
       hasScope("operator") && h("a", { class: "button", href: "/trials/new" }, "Start a trial"),
     ),
+    filters(projects, context),
+    kind === "table" && bulkBar(chosen(trials, selected), { clear: () => select(selected, [], context), refresh: context.refresh }),
+    !trials.length
+      ? nothing(q || status || project || tag)
+      : kind === "table"
+        ? trialTable(trials, {
+            sort: sortOf(context),
+            setSort: (sort) => context.setQuery({ sort: sort === NEWEST ? "" : sort }),
+            selected,
+            toggle: (id, on) => select(selected, on ? [...selected, id] : [...selected].filter((each) => each !== id), context),
+            toggleAll: (on) => select(selected, on ? trials.map((trial) => trial.id) : [], context),
+          })
+        : h(
+            "ul",
+            { class: "trials", key: "list" },
+            trials.map((trial) => row(trial, champions, context)),
+          ),
+    more && moreButton(trials, shown, context),
+  ];
+}
+
+const sortOf = ({ query }) => SORTS[query.sort] ?? (query.sort || NEWEST);
+const chosen = (trials, selected) => trials.filter((trial) => selected.has(trial.id));
+
+function select(selected, ids, context) {
+  selected.clear();
+  for (const id of ids) selected.add(id);
+  context.redraw();
+}
+
+const moreButton = (trials, shown, context) =>
+  trials.length < MOST
+    ? h(
+        "button",
+        { class: "plain", key: "more", onclick: () => context.setQuery({ shown: (Number(shown) || PAGE) + PAGE }) },
+        `Show ${PAGE} more`,
+      )
+    : h("p", { class: "quiet", key: "more" }, `The first ${MOST} are shown. Search, or filter, for others.`);
+
+function filters(projects, context) {
+  const { q = "", status = "", project = "", tag = "", archived, view: kind = "" } = context.query;
+  return h(
+    "form",
+    { class: "filters", role: "search", key: "filters", onsubmit: (event) => event.preventDefault() },
     h(
-      "form",
-      { class: "filters", role: "search", key: "filters", onsubmit: (event) => event.preventDefault() },
-      h(
-        "label",
-        { class: "pick" },
-        "Search ",
-        h("input", { type: "search", name: "q", value: q, oninput: (event) => context.setQuery({ q: event.target.value }) }),
-      ),
-      pick("Project", "project", [["", "all"], ...projects.map((each) => [each.name, each.name])], project, (value) =>
-        context.setQuery({ project: value }),
-      ),
-      pick("Status", "status", [["", "all"], ...STATUSES.map((each) => [each, each])], status, (value) =>
-        context.setQuery({ status: value }),
-      ),
+      "label",
+      { class: "pick" },
+      "Search ",
+      h("input", { type: "search", name: "q", value: q, maxlength: 200, oninput: (event) => context.setQuery({ q: event.target.value }) }),
+    ),
+    pick("Project", "project", [["", "all"], ...projects.map((each) => [each.name, each.name])], project, (value) =>
+      context.setQuery({ project: value }),
+    ),
+    pick("Status", "status", [["", "all"], ...STATUSES.map((each) => [each, each])], status, (value) =>
+      context.setQuery({ status: value }),
+    ),
+    h(
+      "label",
+      { class: "pick" },
+      "Tag ",
+      h("input", { type: "search", name: "tag", value: tag, size: 10, onchange: (event) => context.setQuery({ tag: event.target.value }) }),
+    ),
+    kind !== "table" &&
       pick(
         "Sort by",
         "sort",
         Object.keys(SORTS).map((each) => [each, each]),
-        sort,
+        Object.keys(SORTS).find((each) => SORTS[each] === sortOf(context)) ?? "newest",
         (value) => context.setQuery({ sort: value === "newest" ? "" : value }),
       ),
+    h(
+      "label",
+      { class: "pick" },
+      h("input", {
+        type: "checkbox",
+        checked: Boolean(archived),
+        onchange: (event) => context.setQuery({ archived: event.target.checked ? "true" : "" }),
+      }),
+      " archived too",
     ),
-    wanted.length
-      ? h(
-          "ul",
-          { class: "trials", key: "list" },
-          wanted.map((trial) => row(trial, champions, context)),
-        )
-      : nothing(trials.length || q || status || project),
-  ];
+    h(
+      "span",
+      { class: "tabs", role: "group", "aria-label": "View" },
+      [
+        ["", "Cards"],
+        ["table", "Table"],
+      ].map(([value, name]) =>
+        h(
+          "button",
+          { class: "tab", type: "button", "aria-pressed": kind === value, onclick: () => context.setQuery({ view: value, sort: "" }) },
+          name,
+        ),
+      ),
+    ),
+  );
 }
 
 const nothing = (filtered) =>
@@ -130,8 +201,9 @@ const nothing = (filtered) =>
     : empty(
         "No trials yet",
         "A trial is one league in training. ",
-        h("a", { href: "/trials/new" }, "Start one from an example"),
-        ", or run ",
+        hasScope("operator")
+          ? [h("a", { href: "/trials/new" }, "Start one from an example"), ", or run "]
+          : "An operator starts one, or runs ",
         h("code", {}, "lanista demo"),
         ".",
       );
@@ -146,7 +218,7 @@ function row(trial, champions, context) {
     h(
       "div",
       { class: "who" },
-      h("h2", {}, h("a", { href: `/trials/${trial.id}` }, trial.name), " ", badge(trial.status)),
+      h("h2", {}, h("a", { href: `/trials/${trial.id}` }, trial.name), " ", badge(trial.status), tagList(trial.tags)),
       h("p", { class: "quiet" }, trial.project, " · ", trial.game, " · created ", time(trial.created_at)),
       trial.status === "failed" && trial.status_reason ? h("p", { class: "bad" }, messageAndTrace(trial.status_reason).message) : null,
       more?.now?.troubles.length ? h("p", { class: "bad" }, messageAndTrace(more.now.troubles[0]).message) : null,

@@ -1,0 +1,320 @@
+"""The pages about several trials in a real browser: table, comparison, search, editing, forking, and what viewers see.
+
+They need no worker that trains, so the API of this folder serves them.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+import httpx
+import pytest
+from playwright.sync_api import Browser, BrowserContext, Locator, Page, expect
+
+from api.schemas.enums import Scope
+from api.store.core.ids import new_id
+from tests.e2e.browsing import Watched, open_browser, serious_problems
+from tests.integration.api.league import ReadableLeague, readable_league
+from tests.integration.api.server import Served
+from tests.integration.api.test_sweeps import make as make_sweep
+from tests.integration.api.test_trials import SPEC, make, reach, until
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    with open_browser() as opened:
+        yield opened
+
+
+@pytest.fixture(scope="module")
+def league(api: Served) -> ReadableLeague:
+    return readable_league(api.sessions)
+
+
+def signed_in(api: Served, browser: Browser, scope: Scope) -> BrowserContext:
+    context = browser.new_context(viewport={"width": 1280, "height": 900}, base_url=api.base)
+    context.set_default_timeout(90_000)
+    page = context.new_page()
+    page.goto("/")
+    page.get_by_label("Sign in with a token").fill(api.tokens[scope])
+    page.get_by_role("button", name="Sign in").click()
+    expect(page.get_by_role("button", name="Sign out")).to_be_visible()
+    page.close()
+    return context
+
+
+@pytest.fixture(scope="module")
+def as_operator(api: Served, browser: Browser) -> Iterator[BrowserContext]:
+    with signed_in(api, browser, Scope.OPERATOR) as context:
+        yield context
+
+
+@pytest.fixture
+def page(as_operator: BrowserContext) -> Iterator[Page]:
+    """A page that must not have complained by the end of the test."""
+    watched = Watched()
+    opened = as_operator.new_page()
+    watched.follow(opened)
+    yield opened
+    opened.close()
+    watched.assert_clean()
+
+
+def three(operator: httpx.Client) -> tuple[str, list[str]]:
+    """A project with three paused trials: b, c and a."""
+    project = f"p-{new_id()}"
+    made = [
+        make(operator, project=project, name=name, spec=SPEC | {"seed": 1, "algorithm": {"learning_rate": rate}})["id"]
+        for name, rate in (("b", 0.001), ("c", 0.002), ("a", 0.001))
+    ]
+    for trial in made:
+        reach(operator, trial, "paused")
+    return project, made
+
+
+def names(page: Page) -> Locator:
+    return page.locator(".trial-table tbody a[href^='/trials/0']")
+
+
+def test_the_table_is_sorted_by_the_server_and_acts_on_several(page: Page, operator: httpx.Client) -> None:
+    project, _ = three(operator)
+    page.goto(f"/trials?view=table&project={project}")
+    expect(names(page)).to_have_text(["a", "c", "b"])
+    page.get_by_role("button", name="Name").click()
+    expect(names(page)).to_have_text(["a", "b", "c"])
+    expect(page).to_have_url(re.compile("sort=name"))
+    page.get_by_role("button", name="Name").click()
+    expect(names(page)).to_have_text(["c", "b", "a"])
+    expect(page.get_by_role("columnheader", name="Name")).to_have_attribute("aria-sort", "descending")
+    for name in ("a", "c"):
+        page.get_by_role("checkbox", name=f"Select {project}/{name}").check()
+    bulk = page.get_by_role("group", name="Selected trials")
+    expect(bulk).to_contain_text("2 trials selected")
+    expect(bulk.get_by_role("button", name="Archive")).to_be_disabled()
+    bulk.get_by_role("button", name="Stop").click()
+    dialog = page.get_by_role("dialog", name="Stop 2 trials?")
+    dialog.get_by_role("button", name="Stop 2").click()
+    expect(dialog.get_by_role("list", name="Result for each trial")).to_contain_text(f"{project}/a ✓ stopping")
+    expect(dialog.get_by_role("list", name="Result for each trial")).to_contain_text(f"{project}/c ✓ stopping")
+    dialog.get_by_role("button", name="Close").click()
+    expect(page.locator(".trial-table .badge", has_text="stopped")).to_have_count(2)
+    assert serious_problems(page) == []
+    page.get_by_role("checkbox", name="Select all shown trials").check()
+    bulk.get_by_role("button", name="Archive").click()
+    dialog = page.get_by_role("dialog", name="Archive 2 trials?")
+    expect(dialog).to_contain_text("left as it is: paused")
+    dialog.get_by_role("button", name="Archive 2").click()
+    dialog.get_by_role("button", name="Close").click()
+    expect(names(page)).to_have_text(["b"])
+
+
+def test_the_result_of_a_refused_action_is_told_for_its_trial(page: Page, operator: httpx.Client) -> None:
+    project, (first, *_) = three(operator)
+    page.goto(f"/trials?view=table&project={project}&sort=name")
+    page.get_by_role("checkbox", name=f"Select {project}/b").check()
+    page.get_by_role("group", name="Selected trials").get_by_role("button", name="Stop").click()
+    stop = f"**/api/v1/trials/{first}/stop"
+    page.route(stop, lambda route: route.fulfill(status=200, content_type="application/json", body="no json"))
+    dialog = page.get_by_role("dialog", name="Stop 1 trial?")
+    dialog.get_by_role("button", name="Stop 1").click()
+    expect(dialog.get_by_role("list", name="Result for each trial")).to_contain_text("✗")
+    dialog.get_by_role("button", name="Close").click()
+
+
+def test_a_trial_is_renamed_tagged_and_noted(page: Page, operator: httpx.Client) -> None:
+    trial = make(operator, project=f"p-{new_id()}", name="first")
+    reach(operator, trial["id"], "paused")
+    page.goto(f"/trials/{trial['id']}")
+    page.get_by_role("button", name="Edit").click()
+    dialog = page.get_by_role("dialog", name="Edit first")
+    dialog.get_by_label("Name").fill("second")
+    dialog.get_by_label("Tags").fill("Baseline, gpu")
+    dialog.get_by_label("Notes").fill("too slow\n<b>but</b> right")
+    dialog.get_by_role("button", name="Save").click()
+    expect(page.get_by_role("heading", level=1)).to_contain_text("second")
+    expect(page.locator(".notes")).to_have_text("too slow\n<b>but</b> right")
+    expect(page.get_by_role("main")).to_contain_text("formerly first")
+    assert serious_problems(page) == []
+    page.get_by_role("link", name="gpu").click()
+    expect(page.get_by_role("link", name="second")).to_be_visible()
+    stored = operator.get(f"/api/v1/trials/{trial['id']}").json()
+    assert (stored["name"], stored["tags"], stored["notes"]) == (
+        "second",
+        ["baseline", "gpu"],
+        "too slow\n<b>but</b> right",
+    )
+
+
+def test_everything_is_found_by_keyboard(page: Page, league: ReadableLeague, operator: httpx.Client) -> None:
+    name = operator.get(f"/api/v1/trials/{league.trial_id}").json()["name"]
+    page.goto("/system")
+    expect(page.get_by_role("heading", name="System")).to_be_visible()
+    page.keyboard.press("Control+k")
+    box = page.get_by_role("combobox")
+    expect(box).to_be_focused()
+    box.type(f"{name} main")
+    options = page.get_by_role("option")
+    expect(options.filter(has_text="player")).not_to_have_count(0)
+    assert serious_problems(page) == []
+    page.keyboard.press("ArrowDown")
+    page.keyboard.press("ArrowUp")
+    expect(page.get_by_role("option", selected=True)).to_have_count(1)
+    expect(page.get_by_role("option", selected=True)).to_contain_text("player")
+    page.keyboard.press("Enter")
+    expect(page).to_have_url(re.compile("/players/"))
+    page.keyboard.press("Control+k")
+    page.get_by_role("combobox").type("sched")
+    expect(page.get_by_role("option", name="page Schedules")).to_be_visible()
+    page.keyboard.press("Escape")
+    expect(page.get_by_role("dialog")).to_have_count(0)
+
+
+def test_a_fork_shows_what_differs_before_it_starts(page: Page, api: Served, operator: httpx.Client) -> None:
+    parent = operator.get(f"/api/v1/trials/{readable_league(api.sessions).trial_id}").json()
+    page.goto(f"/trials/{parent['id']}")
+    page.get_by_role("link", name="Fork").click()
+    editor = page.get_by_role("textbox", name="Trial file of the fork")
+    expect(editor).to_have_value(re.compile(f"trial: {parent['name']}-fork"))
+    text = editor.input_value()
+    differences = page.get_by_role("region", name="Differences")
+    start = page.get_by_role("button", name="Start the fork")
+    expect(differences).to_contain_text("-fork")
+    editor.fill(text.replace("id: tic_tac_toe", "id: connect_four"))
+    expect(page.get_by_role("alert").filter(has_text="keeps its parent's game")).to_be_visible()
+    expect(start).to_be_disabled()
+    wanted = re.sub(r"^(  learning_rate: ).*$", r"\g<1>0.0125", text, flags=re.MULTILINE).replace("seed: ", "seed: 9")
+    editor.fill(wanted)
+    expect(differences.get_by_role("row", name="algorithm.learning_rate")).to_contain_text("0.0125")
+    expect(differences.get_by_role("row", name="seed")).to_be_visible()
+    assert serious_problems(page) == []
+    start.click()
+    expect(page.get_by_role("heading", level=1)).to_contain_text(f"{parent['name']}-fork")
+    expect(page).not_to_have_url(re.compile("/fork$"))
+    fork = page.url.rpartition("/")[2]
+    made = operator.get(f"/api/v1/trials/{fork}").json()
+    assert made["spec"]["algorithm"]["learning_rate"] == 0.0125
+    assert made["forked_from_trial_id"] == parent["id"]
+    page.get_by_role("link", name="compare with it").click()
+    table = page.get_by_role("region", name="Differences")
+    expect(table.get_by_role("row", name="algorithm.learning_rate").locator(".differs")).to_have_text("0.0125")
+
+
+def test_what_was_typed_outlives_back_and_a_reload(page: Page) -> None:
+    page.goto("/trials/new")
+    editor = page.get_by_role("textbox", name="Trial file")
+    original = editor.input_value()
+    wrong = "project: e2e\ntrial: typed\ngame:\n  id: chess_on_mars\n"
+    editor.fill(wrong)
+    marked = page.locator(".line-numbers .wrong")
+    expect(marked).to_have_text("4")
+    expect(page.locator(".line-numbers li")).to_have_count(5)
+    page.get_by_role("button", name="line 4").click()
+    expect(editor).to_be_focused()
+    assert editor.evaluate("area => area.value.slice(area.selectionStart, area.selectionEnd)") == "  id: chess_on_mars"
+    assert serious_problems(page) == []
+    page.get_by_role("link", name="Trials", exact=True).click()
+    expect(page.get_by_role("heading", name="Trials")).to_be_visible()
+    page.go_back()
+    expect(editor).to_have_value(wrong)
+    expect(page.get_by_text("was restored")).to_be_visible()
+    page.reload()
+    expect(editor).to_have_value(wrong)
+    page.get_by_role("button", name="Discard the draft").click()
+    expect(editor).to_have_value(original)
+    expect(page.get_by_text("was restored")).to_have_count(0)
+
+
+def test_trials_are_compared_over_steps_and_time(page: Page, league: ReadableLeague, operator: httpx.Client) -> None:
+    _, trials = three(operator)
+    page.goto(f"/compare?trials={league.trial_id},{','.join(trials)}")
+    rating = page.locator("[data-keep='compare-rating']")
+    expect(rating).to_have_attribute("data-drawn", "yes")
+    assert rating.evaluate("place => place.data.filter((line) => line.hoverinfo !== 'skip').length") == 1
+    steps = rating.evaluate("place => place.data.at(-1).x.at(-1)")
+    page.get_by_label("Over").select_option("time")
+    expect(page).to_have_url(re.compile("by=time"))
+    until(lambda: rating.evaluate("place => place.data.at(-1).x.at(-1)") != steps)
+    page.get_by_label("Metric of the first main").select_option("loss")
+    expect(page.locator("[data-keep='compare-metric']")).to_have_attribute("data-drawn", "yes")
+    rows = page.get_by_role("region", name="Differences").get_by_role("row")
+    expect(rows.filter(has_text="algorithm.learning_rate").locator(".differs")).not_to_have_count(0)
+    assert serious_problems(page) == []
+    with page.expect_download() as saved:
+        page.get_by_role("button", name="Save as CSV").click()
+    lines = saved.value.path().read_text().splitlines()
+    assert lines[0] == "trial,player,metric,generation,steps,value"
+    assert any(",rating,," in line for line in lines) and any('"loss"' in line for line in lines)
+    page.goto(f"/compare?trials={trials[0]},{trials[2]}")
+    expect(page.get_by_role("region", name="What differs in the files")).to_contain_text(
+        "Nothing: the files are the same."
+    )
+
+
+WRITES = re.compile(
+    r"\b(start|new|create|pause|resume|stop|archive|fork|edit|rename|promote|roll back|rollback|cancel|delete|revoke"
+    r"|trigger|let the champions|add a player|retire|import)\b",
+    re.I,
+)
+ALLOWED = {"Start"}  # of a game against a version, which a viewer may play
+
+
+def controls(page: Page) -> list[str]:
+    """Buttons, links that look like them, and submit fields, by the name that a person sees."""
+    found: list[str] = page.get_by_role("main").evaluate(
+        """main => [...main.querySelectorAll("button, a, input[type=submit]")]
+          .filter((each) => each.checkVisibility() && !each.disabled)
+          .map((each) => (each.getAttribute("aria-label") || each.innerText || each.value).trim())"""
+    )
+    return found
+
+
+def test_a_viewer_sees_no_control_that_would_be_refused(
+    api: Served, browser: Browser, league: ReadableLeague, operator: httpx.Client
+) -> None:
+    made = reach(operator, make(operator)["id"], "paused")
+    sweep = make_sweep(operator)
+    tournament = operator.get("/api/v1/tournaments").json()["items"][0]["id"]
+    version = league.league.version_of("main").id
+    trial = f"/trials/{league.trial_id}"
+    addresses = [
+        "/trials",
+        "/trials?view=table",
+        "/trials/new",
+        trial,
+        *(
+            f"{trial}/{each}"
+            for each in ("payoff", "matchmaking", "lineage", "promotions", "matches", "problems", "fork")
+        ),
+        f"/trials/{made['id']}",
+        f"/trials/{made['id']}/fork",
+        f"/compare?trials={league.trial_id},{made['id']}",
+        f"/players/{league.league.version_of('main').player_id}",
+        f"/versions/{version}",
+        f"/versions/{version}/against/{league.league.version_of('rival').id}",
+        f"/matches/{league.match_ids[0]}",
+        f"/play/{version}",
+        "/tournaments",
+        "/tournaments/new",
+        f"/tournaments/{tournament}",
+        "/sweeps",
+        f"/sweeps/{sweep['id']}",
+        "/schedules",
+        "/system",
+    ]
+    refused: list[str] = []
+    shown: list[str] = []
+    with signed_in(api, browser, Scope.VIEWER) as context:
+        page = context.new_page()
+        page.on("response", lambda answer: refused.append(answer.url) if answer.status in (401, 403) else None)
+        for address in addresses:
+            page.goto(address)
+            until(lambda: page.evaluate("performance.getEntriesByName('lanista-shown').length") > 0)
+            shown += [f"{address}: {name}" for name in controls(page) if WRITES.search(name) and name not in ALLOWED]
+        page.goto("/trials")
+        page.keyboard.press("Control+k")
+        page.get_by_role("combobox").type("start")
+        expect(page.get_by_role("status").filter(has_text="result")).to_be_visible()
+        assert page.get_by_role("option", name="page Start").count() == 0
+    operator.post(f"/api/v1/sweeps/{sweep['id']}/stop")
+    assert shown == [] and refused == []
