@@ -56,7 +56,12 @@ export function openSearch(go) {
     go(result.address);
   };
   input.addEventListener("input", () => ask(input.value, state, show));
-  input.addEventListener("keydown", (event) => pressed(event, state, show, choose));
+  input.addEventListener("keydown", (event) => {
+    if (event.key === "Escape") {
+      event.preventDefault(); // in a search field the first one would only clear the text
+      box.close();
+    } else pressed(event, state, show, choose);
+  });
   box.addEventListener("click", (event) => event.target === box && box.close());
   box.addEventListener("close", () => {
     state.asked?.abort();

@@ -26,7 +26,7 @@ export function trialTable(trials, { sort, setSort, selected, toggle, toggleAll 
   const all = trials.length > 0 && trials.every((trial) => selected.has(trial.id));
   return h(
     "div",
-    { class: "scroll card", key: "table", tabindex: 0, role: "region", "aria-label": "Trials" },
+    { class: "scroll", tabindex: 0, role: "region", "aria-label": "Trials" },
     h(
       "table",
       { class: "trial-table" },

@@ -103,13 +103,17 @@ export function view({ trials, more, projects, champions }, context) {
     !trials.length
       ? nothing(q || status || project || tag)
       : kind === "table"
-        ? trialTable(trials, {
-            sort: sortOf(context),
-            setSort: (sort) => context.setQuery({ sort: sort === NEWEST ? "" : sort }),
-            selected,
-            toggle: (id, on) => select(selected, on ? [...selected, id] : [...selected].filter((each) => each !== id), context),
-            toggleAll: (on) => select(selected, on ? trials.map((trial) => trial.id) : [], context),
-          })
+        ? h(
+            "section",
+            { class: "card", key: "table", "aria-label": "Table of trials" },
+            trialTable(trials, {
+              sort: sortOf(context),
+              setSort: (sort) => context.setQuery({ sort: sort === NEWEST ? "" : sort }),
+              selected,
+              toggle: (id, on) => select(selected, on ? [...selected, id] : [...selected].filter((each) => each !== id), context),
+              toggleAll: (on) => select(selected, on ? trials.map((trial) => trial.id) : [], context),
+            }),
+          )
         : h(
             "ul",
             { class: "trials", key: "list" },
