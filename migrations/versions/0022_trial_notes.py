@@ -7,7 +7,7 @@ from alembic import op
 from sqlalchemy.dialects.postgresql import ARRAY
 
 revision = "0022"
-down_revision = "0025"
+down_revision = "0023"
 branch_labels = None
 depends_on = None
 
